@@ -199,6 +199,10 @@ void init_module(nb::module_& m) {
            [](const ScriptMethod& s, bool inlined) {
              return graph_as_tuples(s.module.method(s.name), inlined);
            })
+      .def("_called_graphs",
+           [](const ScriptMethod& s) {
+             return called_graphs(s.module.method(s.name));
+           })
       .def_prop_ro("schema", [](const ScriptMethod& s) {
         const GilRelease release;
         return s.module.method(s.name).schema();

@@ -1,6 +1,11 @@
 // Graphs as plain tuples, of which hotaru.jit makes its Graph objects.
 #include <nanobind/stl/string.h>
 
+#include <cstdint>
+#include <memory>
+#include <unordered_set>
+#include <vector>
+
 #include "bindings/gil.h"
 #include "bindings/script/script_source.h"
 #include "bindings/tensor/value_convert.h"
@@ -31,6 +36,11 @@ std::string kind_of(const Node& node) {
                                    : script::qualified(name);
 }
 
+/// What tells functions apart as long as they live.
+uint64_t number_of(const script::Function& function) {
+  return reinterpret_cast<uintptr_t>(&function);
+}
+
 /// What the kind needs besides inputs: a constant's value, a name or an index.
 nb::object extra_of(const Node& node) {
   switch (node.kind) {
@@ -43,7 +53,8 @@ nb::object extra_of(const Node& node) {
     case NodeKind::kCall:
     case NodeKind::kFork:
       return nb::make_tuple(std::string(node.callee->short_name()),
-                            node.callee->owner() != nullptr);
+                            node.callee->owner() != nullptr,
+                            number_of(*node.callee));
     case NodeKind::kTupleIndex:
       return nb::cast(node.index);
     case NodeKind::kIsInstance: {
@@ -99,10 +110,37 @@ std::unique_ptr<Graph> compile(script::Function& function, bool inlined) {
   return graph;
 }
 
+void collect_callees(const Block& block, std::vector<script::Function*>& out) {
+  for (const Node* node = block.first; node; node = node->next) {
+    if (node->kind == NodeKind::kCall) out.push_back(node->callee);
+    for (const Block* inner : node->blocks) collect_callees(*inner, out);
+  }
+}
+
 }  // namespace
 
 nb::tuple graph_as_tuples(script::Function& function, bool inlined) {
   return block_of(compile(function, inlined)->top());
+}
+
+nb::dict called_graphs(script::Function& function) {
+  nb::dict out;
+  std::unordered_set<script::Function*> seen{&function};
+  std::vector<script::Function*> waiting{&function};
+  while (!waiting.empty()) {
+    script::Function* next = waiting.back();
+    waiting.pop_back();
+    const std::unique_ptr<Graph> graph = compile(*next, true);
+    if (next != &function) {
+      const nb::object key = nb::cast(number_of(*next));
+      out[key] = block_of(graph->top());
+    }
+    std::vector<script::Function*> callees;
+    collect_callees(graph->top(), callees);
+    for (script::Function* callee : callees)
+      if (seen.insert(callee).second) waiting.push_back(callee);
+  }
+  return out;
 }
 
 }  // namespace hotaru::python

@@ -173,6 +173,10 @@ void init_functions(nb::module_& m) {
            [](const ScriptFunction& self, bool inlined) {
              return graph_as_tuples(*self.function, inlined);
            })
+      .def("_called_graphs",
+           [](const ScriptFunction& self) {
+             return called_graphs(*self.function);
+           })
       .def_prop_ro("schema", [](const ScriptFunction& self) {
         return unlocked([&] { return self.function->schema(); });
       });

@@ -52,6 +52,11 @@ nanobind::object to_python_typed(const Value& value, script::TypePtr type);
 /// as calls, or replaced by what they call. Throws ScriptError.
 nanobind::tuple graph_as_tuples(script::Function& function, bool inlined);
 
+/// The graphs of the functions whose calls stay when calls are replaced, as
+/// they return early, with those that they call: by the number that such a
+/// call has, (parameters, nodes) with calls replaced. Throws ScriptError.
+nanobind::dict called_graphs(script::Function& function);
+
 /// Calls the function with Python's arguments, without the interpreter's lock
 /// while it runs. Throws Error for arguments that don't fit.
 nanobind::object call_function(script::Function& function,

@@ -63,6 +63,12 @@ TABLE = {
     "__derive_index": _range_item,
 }  # fmt: skip
 
+# Those of lists and dicts, which may hold tensors.
+CONTAINERS = {
+    "__getitem__", "append", "len", "_set_item", "slice", "list", "copy",
+    "keys", "values", "__contains__", "add",
+}  # fmt: skip
+
 # Questions that a tensor's kind answers.
 ASKED = {
     "size": lambda x, dim=None: (

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from .. import Tensor, ops, tensor
 from .._function_schema import parse_schema
+from ..jit._ir.native import called_graphs
 from ..nn import Module
 from . import scalars, table
 from .values import NotWritten, Val, dtype_of
 from .writer import Writer
 
 _CONSTANT = "prim::Constant"
+_CALL = "prim::CallFunction"
 _MAX_TURNS = 100_000
 # They give what they were given, whatever their schema says.
 _SAME = {"dropout", "feature_dropout", "alpha_dropout", "detach"}
@@ -52,10 +54,14 @@ class Walk:
         self._values: dict[int, object] = {}
         self._tensors: dict[int, Val] = {}
         self._keep: list = []
+        self._called: dict = {}  # graphs of functions that stay calls
+        self._active: list[int] = []
 
     def run(self, graph, arguments):
         """The graph's result for these arguments, modules among them."""
         self._keep.append(graph)  # values are known by their ids
+        if graph._program is not None and graph.findNode(_CALL) is not None:
+            self._called.update(called_graphs(graph._program))
         for value, given in zip(graph.inputs(), arguments, strict=True):
             self._values[id(value)] = given
         try:
@@ -133,9 +139,11 @@ class Walk:
         gives = any("Tensor" in str(r.type) for r in schema.returns)
         if not any(map(_has_tensor, inputs)) and not gives:
             return scalars.compute(base, inputs)
-        if base in ("__getitem__", "append", "len", "_set_item") and (
-            isinstance(inputs[0], (list, tuple))
+        if base in scalars.CONTAINERS and (
+            isinstance(inputs[0], (list, tuple, dict))
         ):
+            return scalars.TABLE[base](*inputs)
+        if base in ("__is__", "__isnot__"):
             return scalars.TABLE[base](*inputs)
         if self._known(node, inputs):
             return self._computed(node, schema, inputs)
@@ -264,6 +272,16 @@ class Walk:
             turn += 1
         return states
 
+    def _function(self, node, inputs):
+        called = self._called.get(node._callee)
+        if called is None or node._callee in self._active:
+            raise NotWritten("a function that calls itself")
+        self._active.append(node._callee)
+        try:
+            return self.run(called, inputs[1:])
+        finally:
+            self._active.pop()
+
     def _method(self, node, inputs):
         method = getattr(inputs[0], node.s("name"))
         return self.run(method.inlined_graph, inputs)
@@ -313,6 +331,7 @@ _SPECIAL = {
     "prim::SetAttr": Walk._refused,
     "prim::RaiseException": Walk._raises,
     "prim::CallMethod": Walk._method,
+    _CALL: Walk._function,
     "prim::ReturnStmt": _leaving(_Return),
     "prim::BreakStmt": _leaving(_Break),
     "prim::ContinueStmt": _leaving(_Continue),

@@ -424,6 +424,22 @@ def test_compiled_programs(tmp_path):
     check(torch.load_program(path), X)
 
 
+@needs_jaxlib
+def test_compiled_functions_that_return_early_inside_of_others():
+    @torch.jit.script
+    def scaled(x, n: int):
+        if n > 3:
+            return x * n
+        return x - n
+
+    @torch.jit.script
+    def both(x):
+        return scaled(x, 4) + scaled(x, 2)
+
+    check(both, X)
+    check(lambda x: both(x) * scaled(x, 5), X)
+
+
 # --- what runs as it is ---
 
 

@@ -246,7 +246,7 @@ def _copy_block(old: Block, new: Block, values: dict) -> None:
         copied._inputs = [values[id(v)] for v in node._inputs]
         copied._values = dict(node._values)
         copied._place, copied._schema = node._place, node._schema
-        copied._scope = node._scope
+        copied._scope, copied._callee = node._scope, node._callee
         for value in node._outputs:
             copy_value(value, copied)
         new._nodes.append(copied)

@@ -54,6 +54,16 @@ def _type_of(text: str) -> Type:
         return ClassType(text)
 
 
+def called_graphs(function) -> dict[int, Graph]:
+    """The graphs of functions that stay calls in its inlined graph, and of
+    those that they call, by the number in `_callee` of the calls' nodes.
+    """
+    return {
+        number: _Builder().graph(*parts)
+        for number, parts in function._called_graphs().items()
+    }
+
+
 class _Builder:
     def __init__(self) -> None:
         self._graph = Graph()
@@ -177,6 +187,7 @@ class _Builder:
             node._inputs.append(self._constant(step.extra, "int"))
         elif step.kind == "prim::CallFunction":
             node._inputs.insert(0, function)
+            node._callee = step.extra[2]
         elif step.kind == "prim::CallMethod":
             name = step.extra if isinstance(step.extra, str) else step.extra[0]
             node._values["name"] = ("s", name)

@@ -29,6 +29,7 @@ class Node(Attributes):
         self._place: tuple | None = None  # file, line, column, excerpt
         self._schema: str | None = None
         self._scope = ""
+        self._callee = 0  # which function a prim::CallFunction calls
 
     def _changed(self) -> None:
         self._block._graph._changed()
