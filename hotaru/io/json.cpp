@@ -85,7 +85,7 @@ class Builder : public nlohmann::json_sax<Json> {
   bool end_array() override { return close(); }
 
   bool key(std::string& name) override {
-    charge(kNodeSize + sizeof name + name.size());
+    charge(kNodeSize + sizeof(std::string) + name.size());
     auto& members = open_.back()->get_ref<Json::object_t&>();
     auto [place, added] = members.try_emplace(std::move(name));
     if (!added) {

@@ -237,7 +237,7 @@ void write_pieces(const Sink& sink, const Model& model,
         inside = bytes_of(tensor);
         head += prefix(9, inside);
       }
-      head = prefix(5, head.size() + inside) + head;
+      head.insert(0, prefix(5, head.size() + inside));
       length += head.size() + inside;
       heads.push_back(std::move(head));
     }

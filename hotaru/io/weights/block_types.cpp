@@ -119,7 +119,7 @@ void q4_k(const std::byte* block, float* out) {
   for (int pair = 0; pair < 4; ++pair) {
     const Part a(block + 4, 2 * pair, d, dmin);
     const Part b(block + 4, 2 * pair + 1, d, dmin);
-    const std::byte* packed = block + 16 + pair * 32;
+    const std::byte* packed = block + 16 + size_t(pair) * 32;
     for (int i = 0; i < 32; ++i) {
       out[i] = a.scale * float(low(packed + i)) - a.minimum;
       out[i + 32] = b.scale * float(high(packed + i)) - b.minimum;
@@ -136,7 +136,7 @@ void q5_k(const std::byte* block, float* out) {
   for (int pair = 0; pair < 4; ++pair) {
     const Part a(block + 4, 2 * pair, d, dmin);
     const Part b(block + 4, 2 * pair + 1, d, dmin);
-    const std::byte* packed = block + 48 + pair * 32;
+    const std::byte* packed = block + 48 + size_t(pair) * 32;
     for (int i = 0; i < 32; ++i) {
       const uint32_t bits = byte_at(columns + i);
       out[i] =
@@ -154,9 +154,9 @@ void q5_k(const std::byte* block, float* out) {
 void q6_k(const std::byte* block, float* out) {
   const float d = half_at(block + 208);
   for (int half = 0; half < 2; ++half) {
-    const std::byte* packed = block + half * 64;
-    const std::byte* upper = block + 128 + half * 32;
-    const std::byte* scales = block + 192 + half * 8;
+    const std::byte* packed = block + size_t(half) * 64;
+    const std::byte* upper = block + 128 + size_t(half) * 32;
+    const std::byte* scales = block + 192 + size_t(half) * 8;
     float scale[8];  // of 16 elements each
     for (int part = 0; part < 8; ++part)
       scale[part] = d * float(signed_at(scales + part));

@@ -96,7 +96,7 @@ class GgufFile : public WeightFile {
     if (!type->unpack)
       return mapped_tensor(file_, info.offset, info.nbytes, *info.dtype,
                            info.shape);
-    const Tensor out = allocate(info.shape, DType::kFloat32, Device{});
+    Tensor out = allocate(info.shape, DType::kFloat32, Device{});
     unpack_blocks(*type, file_->data() + info.offset,
                   int64_t(info.nbytes / type->nbytes),
                   host_data<float>(out, "GGUF"));
