@@ -57,7 +57,9 @@ Operators::Operators(script::CompilationUnit& unit) : unit_(unit) {
     for (const auto& path : paths) add_family(path.stem(), read_file(path));
     return;
   }
-  for (const Text& each : texts()) add_family(each.family, each.text);
+  for (Text& each : texts()) {
+    add_family(std::move(each.family), std::move(each.text));
+  }
 }
 
 // Names alone: definitions are parsed when they are needed.

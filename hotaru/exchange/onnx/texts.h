@@ -1,16 +1,18 @@
 // What ONNX's operators mean, in TorchScript: the files of texts/, which the
-// library carries. texts.cpp is written by CMake.
+// library carries as an archive.
 #pragma once
 
-#include <span>
+#include <string>
+#include <vector>
 
 namespace hotaru::exchange::onnx {
 
 struct Text {
-  const char* family;  // "math"
-  const char* text;
+  std::string family;  // "math"
+  std::string text;
 };
 
-std::span<const Text> texts();
+/// All of them, inflated (about a millisecond).
+std::vector<Text> texts();
 
 }  // namespace hotaru::exchange::onnx
