@@ -36,7 +36,7 @@ void Graph::capture_begin(const Stream& stream, Ref<Pool> pool) {
   pool_ = pool ? std::move(pool) : make_ref<Pool>();
 }
 
-void Graph::capture_end() {
+void Graph::capture_end(std::span<const Tensor> inputs) {
   HOTARU_CHECK(capture_, "capture_end() called before capture_begin().");
   Capture capture = std::move(*capture_);
   capture_.reset();
@@ -44,6 +44,7 @@ void Graph::capture_end() {
   region.device = capture.device();
   region.nodes = capture.end();
   region.values = intermediates(region.nodes);
+  for (const Tensor& t : inputs) region.inputs.insert(t.storage().get());
   recorded_ = describe(region.nodes, region.values);
   // Until all passes are done, so that what one makes is not taken for a value
   // that another one left out.

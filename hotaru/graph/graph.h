@@ -33,8 +33,10 @@ class Graph final : public RefCounted {
   /// see Capture for the rest.
   void capture_begin(const Stream& stream, Ref<Pool> pool = nullptr);
   /// Ends it and makes the graph ready to run. Throws without capture_begin,
-  /// or see Capture::end; then the graph may begin anew.
-  void capture_end();
+  /// or see Capture::end; then the graph may begin anew. `inputs`: what gets
+  /// other values before most replays (Region::inputs), so that a replay does
+  /// not pack it as it does a weight that was changed.
+  void capture_end(std::span<const Tensor> inputs = {});
   /// Forgets the capture that goes on, if there is one.
   void abandon();
 

@@ -6,7 +6,9 @@
 namespace hotaru::graph {
 
 bool Region::lasts(const Tensor& t) const {
-  if (values.contains(t.storage().get()) || t.storage()->exposed())
+  const Storage* storage = t.storage().get();
+  if (values.contains(storage) || inputs.contains(storage) ||
+      storage->exposed())
     return false;
   const Touch mine = touch_of(read(t));
   for (const auto& node : nodes) {

@@ -25,13 +25,16 @@ struct Region {
   /// nodes want them. They run before the first replay and again when what they
   /// read has changed; what they write has memory of its own.
   Nodes once;
+  /// Memory that gets other values between replays as a rule: nothing is made
+  /// of it once.
+  std::unordered_set<const Storage*> inputs;
   /// Ascending; of the nodes as they are in the end.
   std::vector<Stretch> stretches;
   /// Whether the device may set up a call's kernels while those before it end.
   bool dependent_launch = false;
 
-  /// Whether calls of `once` may read a tensor: nodes neither compute nor write
-  /// it, and nobody changes it unseen (Storage::exposed).
+  /// Whether calls of `once` may read a tensor: it is no input, nodes neither
+  /// compute nor write it, and nobody changes it unseen (Storage::exposed).
   bool lasts(const Tensor& t) const;
   /// A new intermediate value, row-major.
   Tensor make_value(IntSpan sizes, DType dtype);

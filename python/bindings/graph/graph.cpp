@@ -46,12 +46,12 @@ void capture_begin(PyGraph& self, const std::optional<PyPool>& pool,
   self.stream = stream;
 }
 
-void capture_end(PyGraph& self) {
+void capture_end(PyGraph& self, const std::vector<Tensor>& inputs) {
   HOTARU_CHECK(self.stream, "capture_end() called before capture_begin().");
   HOTARU_CHECK(*self.stream == current_stream(self.stream->device()),
                "Capture must end on the same stream it began on.");
   self.stream.reset();
-  self.graph->capture_end();
+  self.graph->capture_end(inputs);
   self.large = bytes_touched(self.graph->program()) >= kReleaseGil;
 }
 
@@ -192,7 +192,8 @@ void init_graph(nb::module_& m) {
           nb::arg("without"), nb::arg("bitwise"))
       .def("_capture_begin", &capture_begin, nb::arg("pool").none(),
            nb::arg("device").none())
-      .def("_capture_end", &capture_end)
+      .def("_capture_end", &capture_end,
+           nb::arg("inputs") = std::vector<Tensor>())
       .def("_abandon", &abandon)
       .def(
           "replay", [](PyGraph& self) { self.replay(); },

@@ -124,7 +124,7 @@ class Captured:
             form = _tree.flatten(result, leaves)
             _check_result(form)
             _state.carry(changed)
-            self.graph._capture_end()
+            self.graph._capture_end(self._inputs())
             return (form, leaves), changed
         except BaseException as error:
             self.graph._abandon()
@@ -134,6 +134,10 @@ class Captured:
             raise
         finally:
             _C._set_stream(previous)
+
+    def _inputs(self) -> list[Tensor]:
+        """Arguments' copies, which every call fills anew."""
+        return [s for s, own in zip(self._statics, self._own) if own]
 
     def _make_call(self) -> None:
         # Arguments without nests are compared and loaded as they come.

@@ -5,6 +5,7 @@ import pytest
 
 import hotaru as torch
 from hotaru import nn
+from hotaru.graphs import _capture
 
 
 def network():
@@ -216,6 +217,25 @@ def test_weights_of_contiguous_rows_are_packed():
             graph.replay()
             assert close(y, x @ weight)
             weight.mul_(2)
+
+
+@pytest.mark.cpu_graphs("no other device packs weights")
+def test_arguments_are_not_packed_as_weights_are(monkeypatch):
+    graphs = []
+    made = _capture.Options.graph
+    monkeypatch.setattr(
+        _capture.Options,
+        "graph",
+        lambda *args: graphs.append(made(*args)) or graphs[-1],
+    )
+    weight = torch.randn(64, 48)
+    product = torch.compile(lambda x, w: nn.functional.linear(x, w) @ weight.T)
+    with torch.no_grad():
+        for _ in range(3):
+            x, w = torch.randn(5, 32), torch.randn(48, 32)
+            assert close(product(x, w), x @ w.T @ weight.T)
+    # Of the lasting one alone.
+    assert graphs[-1]._plan()["kept"] == 64 * 48 * 4
 
 
 @pytest.mark.cpu_graphs("numbers before products are taken along on the CPU")
