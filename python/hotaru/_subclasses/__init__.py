@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from . import fake_tensor, fake_utils, schema_check_mode
-from .cross_reference import CrossRefFakeMode
+from . import fake_tensor, fake_utils
 from .fake_tensor import (
     DynamicOutputShapeException,
     FakeTensor,
@@ -16,3 +15,15 @@ __all__ = [
     "FakeTensorMode", "UnsupportedFakeTensorException", "fake_tensor",
     "fake_utils", "schema_check_mode",
 ]  # fmt: skip
+
+
+def __getattr__(name: str):
+    if name == "schema_check_mode":
+        import importlib
+
+        return importlib.import_module(f"{__name__}.{name}")
+    if name == "CrossRefFakeMode":
+        from .cross_reference import CrossRefFakeMode
+
+        return CrossRefFakeMode
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -5,11 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
-import tempfile
-from pathlib import Path
 
-from ..serialization import save as save_tensors
-from ..serialization._archive import Writer
 from ._serialize import program_json, tensor_meta
 from ._traced_program import TracedProgram
 from ._values import facts_of
@@ -46,6 +42,8 @@ def save(
         raise NotImplementedError(
             "export.save: opset_version is that of PyTorch 2.13; leave it out"
         )
+    from pathlib import Path
+
     if isinstance(f, (str, os.PathLike)):
         _to_path(ep, Path(f), extra_files or {})
         return
@@ -53,7 +51,9 @@ def save(
     _write(ep, f, str(name), extra_files or {})
 
 
-def _to_path(ep, path: Path, extra: dict) -> None:
+def _to_path(ep, path, extra: dict) -> None:
+    import tempfile
+
     handle, partial = tempfile.mkstemp(dir=path.parent, suffix=".partial")
     try:
         with os.fdopen(handle, "wb") as file:
@@ -68,6 +68,9 @@ def _to_path(ep, path: Path, extra: dict) -> None:
 
 
 def _write(ep: TracedProgram, file, name: str, extra: dict) -> None:
+    from ..serialization import save as save_tensors
+    from ..serialization._archive import Writer
+
     archive = Writer(file, name)
 
     def record(path: str, data) -> None:

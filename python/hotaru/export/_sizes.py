@@ -11,7 +11,6 @@ cannot be as it was promised is an error.
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import itertools
 import math
 import random
@@ -64,6 +63,8 @@ class _Group:
     @property
     def name(self) -> str:
         """The symbol's: PyTorch's own, which follows from where it is."""
+        import hashlib
+
         digest = hashlib.sha256(self.members[-1].source.encode()).hexdigest()
         return f"s{int(digest, 16) % 100}"
 

@@ -6,7 +6,6 @@ import io
 import math
 import os
 import typing
-import zipfile
 
 from .. import _C
 from ._module import ExportedModule, _Call
@@ -115,6 +114,8 @@ class ExportedProgram:
         None if the file has none. `pickle.UnpicklingError`: they hold objects
         other than tensors and Python's own.
         """
+        import zipfile
+
         from ..serialization import load as load_tensors
 
         with zipfile.ZipFile(self._source()) as archive:

@@ -22,7 +22,6 @@ from .graph_module import GraphModule
 from .interpreter import Interpreter, Transformer
 from .node import Node, has_side_effect, map_arg
 from .proxy import Proxy
-from .subgraph_rewriter import replace_pattern
 
 __all__ = [
     "Graph",
@@ -53,4 +52,8 @@ def __getattr__(name: str):
         import importlib
 
         return importlib.import_module(f"{__name__}.{name}")
+    if name == "replace_pattern":
+        from .subgraph_rewriter import replace_pattern
+
+        return replace_pattern
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

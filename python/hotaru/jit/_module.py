@@ -13,7 +13,6 @@ from .._function_schema import FunctionSchema, parse_schema
 from ..nn import Module
 from . import _native_module
 from ._errors import make_error
-from ._ir import graph_of
 from ._source import frame_names
 
 
@@ -587,10 +586,16 @@ def _graph_for(self, *args, **kwargs) -> _C.Graph:
     return self.inlined_graph
 
 
+def _graph_of(function, inlined: bool = False):
+    from ._ir import graph_of
+
+    return graph_of(function, inlined)
+
+
 for _callable in (_C.ScriptFunction, _C.ScriptMethod):
-    _callable.graph = property(graph_of)
+    _callable.graph = property(_graph_of)
     _callable.schema = property(_schema_of(_callable.schema))
-    _callable.inlined_graph = property(lambda self: graph_of(self, True))
+    _callable.inlined_graph = property(lambda self: _graph_of(self, True))
     _callable.graph_for = _graph_for
 _C.ScriptFunction.save = RecursiveScriptModule.save
 _C.ScriptFunction.save_to_buffer = RecursiveScriptModule.save_to_buffer

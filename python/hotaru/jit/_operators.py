@@ -6,29 +6,42 @@ operator as Python does.
 
 from __future__ import annotations
 
+import sys
 import typing
 
-from .._ops import DefinedOverload, DefinedPacket
 from .frontend import NotSupportedError
 
 # What the text of a signature names.
 NAMES = {n: getattr(typing, n) for n in ("Dict", "List", "Optional", "Tuple")}
+
+if typing.TYPE_CHECKING:
+    from .._ops import DefinedOverload
+
+_HOME = __package__.partition(".")[0]
+
+
+def _is(value, kind: str) -> bool:
+    """Whether a value is of a class of `_ops`, which is imported late: who has
+    such a value has imported it.
+    """
+    made = sys.modules.get(f"{_HOME}._ops")
+    return made is not None and isinstance(value, getattr(made, kind))
 
 
 def is_overloaded(value) -> bool:
     """Whether a value is an operator of Python's with several overloads, of
     which compiled code names one: `torch.ops.ns.name.overload`.
     """
-    return isinstance(value, DefinedPacket) and len(value) != 1
+    return _is(value, "DefinedPacket") and len(value) != 1
 
 
 def overload_of(value) -> DefinedOverload | None:
     """The overload that a value stands for, which an operator with one does;
     None where it is no operator of Python's.
     """
-    if isinstance(value, DefinedPacket) and len(value) == 1:
+    if _is(value, "DefinedPacket") and len(value) == 1:
         return getattr(value, value.overloads()[0])
-    return value if isinstance(value, DefinedOverload) else None
+    return value if _is(value, "DefinedOverload") else None
 
 
 def signature_of(overload: DefinedOverload) -> tuple[list[str], str, dict]:

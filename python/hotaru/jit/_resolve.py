@@ -14,6 +14,7 @@ import enum
 import functools
 import inspect
 import math
+import sys
 import types
 import typing
 import warnings
@@ -297,21 +298,34 @@ def _numbers() -> dict:
 
 @functools.cache
 def _homes() -> dict:
-    """Id of each function of these modules -> (module, name)."""
+    """Id of each function of these modules -> (module, name).
+
+    What they import when it is asked for stays unimported: `_made_in` knows it.
+    """
     out = {}
     functional = hotaru.nn.functional
     for module in (math, hotaru.linalg, functional, hotaru):
-        for name in dir(module):
+        for name, value in vars(module).items():
             if name.startswith("__"):
                 continue
-            value = getattr(module, name, None)
             if callable(value) and not isinstance(value, type):
                 out[id(value)] = (module, name)
     return out
 
 
+def _made_in(function) -> tuple | None:
+    """The same of a function that the top level has from a module which is
+    imported late: who has the function has imported it.
+    """
+    for name, module in hotaru._MADE_IN.items():
+        made = sys.modules.get(f"{hotaru.__name__}.{module}")
+        if made is not None and vars(made).get(name) is function:
+            return (hotaru, name)
+    return None
+
+
 def _home(function) -> tuple | None:
-    return _homes().get(id(function))
+    return _homes().get(id(function)) or _made_in(function)
 
 
 def _is_ours(value) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import warnings
 
 import hotaru
@@ -93,6 +92,8 @@ def check_program(first, second) -> None:
     TracingCheckError: lines or constants differ.
     """
     if first.lines != second.lines:
+        import difflib
+
         diff = "\n".join(difflib.ndiff(first.lines, second.lines))
         raise TracingCheckError(diff, None)
     for name, value in first.constants.items():

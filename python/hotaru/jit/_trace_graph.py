@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import typing
+
 from .. import _C
 from ..nn import Module
 from ..utils._tree import flatten
-from ._ir import Graph
 from ._trace import trace
+
+if typing.TYPE_CHECKING:
+    from ._ir import Graph
 
 
 def _unique_state_dict(module, keep_vars: bool = False) -> dict:
