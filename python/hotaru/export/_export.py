@@ -6,7 +6,7 @@ import contextlib
 import inspect
 import warnings
 
-from .. import _C, Tensor
+from .. import _C, Tensor, backends
 from .._functions.settings import traces
 from ..nn import Module
 from ..nn.modules._global_hooks import (
@@ -391,6 +391,9 @@ def _surroundings(trace: Trace, module: Module):
             trace.modules.pop()
 
     state = _C._get_rng_state() if hasattr(_C, "_get_rng_state") else None
+    # Attention in its parts: its operator of inference is no PyTorch program's.
+    fast = backends.mha.get_fastpath_enabled()
+    backends.mha.set_fastpath_enabled(False)
     first = register_module_forward_pre_hook(enter)
     last = register_module_forward_hook(leave, always_call=True)
     traces.append(trace)
@@ -401,5 +404,6 @@ def _surroundings(trace: Trace, module: Module):
         traces.pop()
         last.remove()
         first.remove()
+        backends.mha.set_fastpath_enabled(fast)
         if state is not None:
             _C._set_rng_state(state)

@@ -10,7 +10,10 @@ from .. import _C, Tensor
 from .._function_schema import parse_schema
 from .._ops import OpOverload, aten, namespace
 
-__all__ = ["HigherOrder", "canonical", "higher_order", "lift_copy", "sym_size"]
+__all__ = [
+    "HigherOrder", "canonical", "higher_order", "lift_copy", "sym_size",
+    "without_out",
+]  # fmt: skip
 
 # Numbers where the operator takes tensors, too: PyTorch makes tensors of them.
 _WRAPPED = {
@@ -51,6 +54,27 @@ def canonical(function, args: tuple, kwargs: dict):
         for k, x in kwargs.items()
     }
     return _renamed(function, args, kwargs)
+
+
+def without_out(function):
+    """The overload that gives what this one writes to `out`; None if there is
+    none.
+    """
+
+    def taken(arguments) -> list:
+        return [
+            (a.name, str(a.type), a.kwarg_only)
+            for a in arguments
+            if a.name != "out"
+        ]
+
+    packet = function.overloadpacket
+    wanted = taken(function._schema.arguments)
+    for name in packet.overloads():
+        found = getattr(packet, name)
+        if taken(found._schema.arguments) == wanted:
+            return found
+    return None
 
 
 def _listed(argument, value):

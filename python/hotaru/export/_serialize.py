@@ -196,7 +196,11 @@ class _Writer:
                 names = [{"name": part.name} for part in _parts(node)]
                 return [{"as_tensors": names}]
             return [self._named(node)]
-        return [self._named(part) for part in _parts(node)]
+        parts = {part.args[1]: part for part in _parts(node)}
+        return [
+            self._named(parts[i]) if i in parts else {"as_none": True}
+            for i in range(len(returns))
+        ]
 
     # --- arguments ---
 

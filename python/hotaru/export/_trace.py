@@ -9,6 +9,7 @@ from __future__ import annotations
 import operator
 
 from .. import _C, Tensor
+from .._ops import aten
 from .._subclasses.fake_errors import (
     DataDependentOutputException,
     DynamicOutputShapeException,
@@ -40,6 +41,7 @@ _SHAPE = (
     "from shapes: torch.where in place of boolean indices, for example."
 )
 _CONSTANT = "aten::lift_fresh"
+_COPY = aten.copy_
 
 
 class Trace:
@@ -223,12 +225,22 @@ class Trace:
         self.enter_mode()
         out = kwargs.pop("out", None) if "out" in kwargs else None
         if out is not None:
-            raise NotImplementedError(
-                f"export: {function} with out= is not implemented; at "
-                f"{self.where()}"
-            )
+            return self._into(out, function, args, kwargs)
         results = self._computed(function, args, kwargs)
         return self._recorded(function, args, kwargs, results)
+
+    def _into(self, out, function, args, kwargs):
+        """An operator that writes to `out`: one that gives, and a copy."""
+        giving = names.without_out(function)
+        result = giving and self.call(giving, args, kwargs)
+        if giving is None or (
+            self.value_of(result).facts.shape != self.value_of(out).facts.shape
+        ):
+            why = "changes its size" if giving else "is not implemented"
+            raise NotImplementedError(
+                f"export: {function} with out= {why}; at {self.where()}"
+            )
+        return self.call(_COPY.default, (out, result), {})
 
     def _question(self, name: str, tensor):
         facts = self.value_of(tensor).facts

@@ -27,7 +27,8 @@ _SCRIPT = {"_awaits", "_function_schema", "_types", "amp", "jit", "linalg"}
 # Those and what tensors without elements and graphs in Python need.
 _EXPORT = {
     "_dispatch", "_functions", "_functorch", "_library", "_ops",
-    "_prims_common", "_subclasses", "export", "fx", "ops", "overrides",
+    "_prims_common", "_subclasses", "backends", "export", "fx",
+    "ops", "overrides",
 }  # fmt: skip
 _JSON = {"json", "_json"}
 
