@@ -183,7 +183,5 @@ def test_out_is_a_copy_into_what_is_given():
 
 def test_out_of_another_size_is_an_error():
     model = Calls(lambda x: torch.neg(x, out=torch.empty(0)))
-    with pytest.raises(
-        NotImplementedError, match=r"neg\.out.*changes its"
-    ):
+    with pytest.raises(NotImplementedError, match=r"neg\.out.*changes its"):
         torch.export.export(model, (r(3),))
