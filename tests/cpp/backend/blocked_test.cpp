@@ -283,7 +283,11 @@ TEST(ConvBlocked, LayersOfNetworks) {
                          square(128, 128, 14, 3), square(128, 256, 14, 3, 2),
                          square(256, 256, 7, 3), square(256, 512, 7, 3, 2),
                          square(512, 512, 4, 3), square(64, 128, 28, 1, 2),
-                         square(32, 64, 24, 1), square(256, 256, 6, 1)})
+                         square(32, 64, 24, 1), square(256, 256, 6, 1),
+                         // Pictures that are cut, as all weights pass over
+                         // what the cache holds of them.
+                         square(256, 100, 28, 1), square(250, 96, 28, 1, 2),
+                         square(100, 70, 30, 3, 2)})
     check(l);
   for (Layer l : {square(3, 64, 112, 7, 2), square(1, 32, 28, 3),
                   square(3, 16, 96, 3, 2)}) {
@@ -401,7 +405,8 @@ TEST(ConvBlocked, ThreadsDoNotChangeBits) {
   small.n = 2;
   first.plain = true;
   wide.depthwise = true;
-  for (const Layer& l : {first, deep, wide, small, square(128, 100, 30, 1)}) {
+  for (const Layer& l : {first, deep, wide, small, square(128, 100, 30, 1),
+                         square(256, 128, 26, 1, 2), square(200, 512, 14, 1)}) {
     const Case c(l);
     set_num_threads(1);
     const Tensor one = c.blocked();

@@ -12,8 +12,6 @@ namespace {
 
 // Multiply-adds that pay for one more thread.
 constexpr int64_t kWorkPerThread = 1 << 19;
-// Elements of weights that stay in cache while they pass over the pixels.
-constexpr int64_t kDepthElements = 32 * 1024;
 // Where fewer tiles would have to be divided, threads share out channels.
 constexpr int64_t kTilesPerThread = 8;
 // Blocks of weights, of a kilobyte, that stay in cache from call to call.
@@ -95,6 +93,7 @@ BlockedConv::BlockedConv(const KernelCall& call) : s_(call) {
   }
   if (s_.n * s_.out_h * s_.out_w == 0) return;
   choose_tiles();
+  choose_order();
   find_edges();
 }
 
@@ -148,13 +147,31 @@ void BlockedConv::choose_tiles() {
     parts_.push_back(part);
     at = end;
   }
+}
+
+/// In which order tiles and groups of output blocks meet, so that what they
+/// share is in the cache.
+void BlockedConv::choose_order() {
+  const BlockedConvKernels& kernels = blocked_conv_kernels();
+  const int64_t tiles = int64_t(parts_.size());
   by_pixels_ = s_.n * s_.out_h * tiles >= kTilesPerThread &&
                s_.o * s_.taps() <= 2 * s_.h * s_.w;
   const int64_t depth = s_.taps() * kChannelBlock * kChannelBlock * large_;
   const bool once = s_.out_h * tiles == 1;
-  depth_blocks_ = plain_ || once ? in_blocks_
-                                 : std::clamp<int64_t>(kDepthElements / depth,
-                                                       1, in_blocks_);
+  depth_blocks_ =
+      plain_ || once
+          ? in_blocks_
+          : std::clamp<int64_t>(kernels.near_weights / depth, 1, in_blocks_);
+  // Each group reads the picture again. It is cut where that costs more than
+  // to read the weights again for each piece.
+  const int64_t picture = s_.out_h * std::min(s_.stride_h, s_.kernel_h) *
+                          s_.out_w * std::min(s_.stride_w, s_.kernel_w) *
+                          in_blocks_ * (plain_ ? 1 : kChannelBlock);
+  const int64_t pieces = divide_up(picture, kernels.near_picture);
+  const int64_t weights =
+      out_blocks_ * in_blocks_ * s_.taps() * kChannelBlock * kChannelBlock;
+  const bool cut = !plain_ && pieces * weights < groups_ * picture;
+  tiles_at_once_ = divide_up(s_.out_h * tiles, cut ? pieces : 1);
   const int64_t width =
       (s_.out_w - 1) * s_.stride_w + (s_.kernel_w - 1) * s_.dilation_w + 1;
   rows_at_once_ = std::clamp<int64_t>(
@@ -206,27 +223,44 @@ void BlockedConv::run(const Operands& o) const {
                        (by_pixels_ ? out_blocks_ : large_);
   const int64_t grain =
       std::max<int64_t>(1, kWorkPerThread / std::max<int64_t>(1, work));
-  const auto run_range = [&](int64_t image, int64_t group, int64_t begin,
-                             int64_t end, bool last) {
-    const int64_t first =
-        group * large_ - std::max<int64_t>(0, group - groups_large_);
-    const int64_t outputs = group < groups_large_ ? large_ : large_ - 1;
-    const Run run{o, image, begin, end, first, outputs, last};
-    plain_ ? run_plain(run) : run_blocked(run);
-  };
   const int64_t inner = by_pixels_ ? 1 : groups_;
   parallel_for(0, s_.n * inner * tiles, grain, [&](int64_t at, int64_t end) {
     while (at < end) {
       const int64_t which = at / tiles, begin = at - which * tiles;
-      const int64_t stop = std::min(end, (which + 1) * tiles);
       const int64_t first = which % inner;
-      const int64_t last = by_pixels_ ? groups_ - 1 : first;
-      for (int64_t group = first; group <= last; ++group)
-        run_range(which / inner, group, begin, begin + stop - at,
-                  by_pixels_ ? group == last : stop == end);
-      at = stop;
+      int64_t count = by_pixels_ ? groups_ : 1;
+      if (!by_pixels_ && begin == 0)
+        count = std::clamp<int64_t>((end - at) / tiles, 1, groups_ - first);
+      const int64_t stop = std::min(tiles, begin + end - at);
+      at += stop - begin + (by_pixels_ ? 0 : (count - 1) * tiles);
+      run_groups(o, which / inner, {first, first + count}, {begin, stop},
+                 by_pixels_ || at == end);
     }
   });
+}
+
+/// Tiles of an image, as many at once as read what the cache holds, each time
+/// for all of the groups; `last`: no other group follows.
+void BlockedConv::run_groups(const Operands& o, int64_t image, Range groups,
+                             Range tiles, bool last) const {
+  const int64_t chunks = divide_up(tiles.end - tiles.begin, tiles_at_once_);
+  const auto cut = [&](int64_t i) {
+    return tiles.begin + i * (tiles.end - tiles.begin) / chunks;
+  };
+  for (int64_t i = 0; i < chunks; ++i)
+    for (int64_t group = groups.begin; group < groups.end; ++group) {
+      const int64_t first =
+          group * large_ - std::max<int64_t>(0, group - groups_large_);
+      const int64_t outputs = group < groups_large_ ? large_ : large_ - 1;
+      const Run run{o,
+                    image,
+                    cut(i),
+                    cut(i + 1),
+                    first,
+                    outputs,
+                    last && group + 1 == groups.end};
+      plain_ ? run_plain(run) : run_blocked(run);
+    }
 }
 
 /// What the tiles of a run have in common.

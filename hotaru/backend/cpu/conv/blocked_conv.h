@@ -66,6 +66,9 @@ struct BlockedConvKernels {
   int max_pixels[kMaxBlocks];
   using Tile = void (*)(const BlockedTile&);
   Tile (*tile)(int pixels, int blocks, TileForm form);
+  /// Elements of weights that stay near while they pass over the pixels, and of
+  /// a picture while all weights pass over it.
+  int64_t near_weights, near_picture;
 };
 const BlockedConvKernels& blocked_conv_kernels();
 
@@ -114,9 +117,15 @@ class BlockedConv {
     int64_t step = 0, lines = 0;
   };
   struct Run;
+  struct Range {
+    int64_t begin, end;
+  };
 
   void choose_tiles();
+  void choose_order();
   void find_edges();
+  void run_groups(const Operands& o, int64_t image, Range groups, Range tiles,
+                  bool last) const;
   void run_blocked(const Run& run) const;
   void run_plain(const Run& run) const;
   BlockedTile common(const Run& run) const;
@@ -139,6 +148,7 @@ class BlockedConv {
   std::vector<KernelRows> rows_;  // of each output row
   std::vector<TileEdge> edges_;   // of each part, columns of the kernel
   int64_t depth_blocks_;          // input blocks per pass over the pixels
+  int64_t tiles_at_once_;         // whose part of the picture the cache holds
   int64_t rows_at_once_;  // of plain pictures, that are copied with padding
 };
 

@@ -34,6 +34,14 @@ constexpr int kMaxPixels[BlockedConvKernels::kMaxBlocks] =
     {2, 0, 0, 0};
 #endif
 
+// A tile of one block reads its weights so often that the first-level cache
+// must hold them; 32 registers ask half as much of the second.
+#if HWY_TARGET == HWY_AVX3
+constexpr int64_t kNearWeights = 32 * 1024, kNearPicture = 128 * 1024;
+#else
+constexpr int64_t kNearWeights = 4 * 1024, kNearPicture = 32 * 1024;
+#endif
+
 /// Keeps the compiler from giving each element an address of its own.
 template <class T>
 HWY_INLINE T* keep(T* p) {
@@ -253,7 +261,9 @@ Tile find_tile(int pixels, int blocks, TileForm form) {
 
 BlockedConvKernels tile_kernels() {
   return {{kMaxPixels[0], kMaxPixels[1], kMaxPixels[2], kMaxPixels[3]},
-          &find_tile};
+          &find_tile,
+          kNearWeights,
+          kNearPicture};
 }
 
 }  // namespace hotaru::cpu::HWY_NAMESPACE
