@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "hotaru/backend/cpu/conv/blocked_conv.h"
+#include "hotaru/backend/cpu/scratch.h"
 #include "hotaru/runtime/threads/parallel.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -191,8 +192,124 @@ void three_rows(const DepthwiseRows& r) {
   }
 }
 
+/// Pixels next to each other under a kernel of any size, all of whose windows
+/// lie in rows that contain the padding.
+struct Wide {
+  const float* x;       // first pixel, first row, first column
+  int64_t row, column;  // from one of the kernel to the next
+  const float* w;       // of that row
+  int64_t rows, columns;
+  const float* shift;
+  const float* residual;
+  float* y;
+  bool relu;
+};
+template <int kPixels, int kStride>
+void wide(const Wide& t) {
+  const D d;
+  for (int64_t v = 0; v < kChannelBlock; v += kLanes) {
+    V sum[kPixels];
+    const V shift = hn::LoadU(d, t.shift + v);
+    HWY_UNROLL(16)
+    for (V& s : sum) s = shift;
+    const float* HWY_RESTRICT row = t.x + v;
+    const float* HWY_RESTRICT w = t.w + v;
+    for (int64_t r = t.rows; r > 0; --r, row += t.row) {
+      const float* HWY_RESTRICT x = row;
+      for (int64_t k = t.columns; k > 0; --k) {
+        const V weight = hn::LoadU(d, w);
+        HWY_UNROLL(16)
+        for (int p = 0; p < kPixels; ++p)
+          sum[p] = hn::MulAdd(hn::LoadU(d, x + p * kStride * kChannelBlock),
+                              weight, sum[p]);
+        x += t.column;
+        w += kChannelBlock;
+      }
+    }
+    HWY_UNROLL(16)
+    for (int p = 0; p < kPixels; ++p) {
+      const int64_t at = p * kChannelBlock + v;
+      finish(sum[p], t.residual ? t.residual + at : nullptr, t.relu, t.y + at);
+    }
+  }
+}
+
+// As many sums as hide the latency of additions.
+constexpr int kMaxWide = HWY_TARGET == HWY_AVX3 ? 14 : 8;
+using WideFn = void (*)(const Wide&);
+template <int kStride, size_t... kPixel>
+constexpr std::array<WideFn, sizeof...(kPixel)> wides(
+    std::index_sequence<kPixel...>) {
+  return {&wide<int(kPixel) + 1, kStride>...};
+}
+WideFn find_wide(int64_t pixels, int64_t stride) {
+  using Pixels = std::make_index_sequence<size_t(kMaxWide)>;
+  static constexpr std::array<WideFn, size_t(kMaxWide)> kTable[2] = {
+      wides<1>(Pixels()), wides<2>(Pixels())};
+  return kTable[stride - 1][size_t(pixels) - 1];
+}
+
+// Elements of rows that are copied at once.
+constexpr int64_t kStrip = 16 * 1024;
+
+/// Rows [first, end) of the picture with the zeros that windows reach.
+HWY_INLINE const float* padded(const DepthwiseRows& r, int64_t first,
+                               int64_t end, int64_t pitch) {
+  const BlockedSizes& s = r.s;
+  const int64_t before = std::min(s.padding_w, pitch) * kChannelBlock;
+  const int64_t inside = std::min(s.w * kChannelBlock,  //
+                                  pitch * kChannelBlock - before);
+  const int64_t behind = pitch * kChannelBlock - before - inside;
+  float* to =
+      scratch<float>(ScratchUse::kConv, (end - first) * pitch * kChannelBlock);
+  const float* const copy = to;
+  for (int64_t h = first; h < end; ++h) {
+    to = std::fill_n(to, before, 0.0f);
+    to = std::copy_n(r.x + h * s.w * kChannelBlock, inside, to);
+    to = std::fill_n(to, behind, 0.0f);
+  }
+  return copy;
+}
+
+void wide_rows(const DepthwiseRows& r) {
+  const BlockedSizes& s = r.s;
+  const int64_t pitch =
+      (s.out_w - 1) * s.stride_w + (s.kernel_w - 1) * s.dilation_w + 1;
+  const bool copied = s.padding_w > 0 || pitch > s.w;
+  const int64_t reach = (s.kernel_h - 1) * s.dilation_h + 1;
+  const int64_t at_once = std::max<int64_t>(
+      1, (kStrip / (pitch * kChannelBlock) - reach) / s.stride_h + 1);
+  const int64_t parts = (s.out_w + kMaxWide - 1) / kMaxWide;
+  for (int64_t strip = r.begin; strip < r.end; strip += at_once) {
+    const int64_t stop = std::min(r.end, strip + at_once);
+    const int64_t top = strip * s.stride_h - s.padding_h;
+    const int64_t first = std::clamp<int64_t>(top, 0, s.h);
+    const int64_t end = std::clamp<int64_t>(
+        (stop - 1) * s.stride_h - s.padding_h + reach, first, s.h);
+    const float* const x =
+        copied ? padded(r, first, end, pitch) : r.x + first * s.w * kBlock;
+    const int64_t line = (copied ? pitch : s.w) * kBlock;
+    for (int64_t row = strip; row < stop; ++row) {
+      const int64_t h = row * s.stride_h - s.padding_h;
+      const Taps t = taps_at(s, h, 0);
+      for (int64_t part = 0; part < parts; ++part) {
+        const int64_t begin = part * s.out_w / parts;
+        const int64_t pixels = (part + 1) * s.out_w / parts - begin;
+        const int64_t to = (row * s.out_w + begin) * kBlock;
+        find_wide(pixels, s.stride_w)(
+            {x + (h + t.row * s.dilation_h - first) * line +
+                 begin * s.stride_w * kBlock,
+             s.dilation_h * line, s.dilation_w * kBlock,
+             r.w + t.row * s.kernel_w * kBlock, t.rows, s.kernel_w, r.shift,
+             r.residual ? r.residual + to : nullptr, r.y + to, r.relu});
+      }
+    }
+  }
+}
+
 void depthwise_rows(const DepthwiseRows& r) {
   if (is_three(r.s)) return three_rows(r);
+  if (r.s.stride_w <= 2) return wide_rows(r);
   for (int64_t row = r.begin; row < r.end; ++row)
     for (int64_t column = 0; column < r.s.out_w; ++column)
       pixel(r, row, column);
