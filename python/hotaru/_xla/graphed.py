@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
-
 from ..graphs import _state
 from ..graphs._callables import Graphed
 from .client import check_installed
@@ -24,21 +22,6 @@ class XlaGraphed(Graphed):
         )
 
 
-def failure_of(model, fullgraph: bool):
-    """What is done where a call cannot be written."""
-    name = getattr(model, "__name__", type(model).__name__)
-    warned = False
-
-    def on_failure(error: Exception) -> None:
-        nonlocal warned
-        if fullgraph:
-            raise error
-        if not isinstance(error, (NotWritten, _state.StateError, TypeError)):
-            raise error
-        if not warned and not isinstance(error, _state.StateError):
-            warned = True
-            warnings.warn(
-                f"compile: {name} runs without XLA: {error}", stacklevel=6
-            )
-
-    return on_failure
+def is_refusal(error: Exception) -> bool:
+    """Whether a call that cannot be written runs as it is."""
+    return isinstance(error, (NotWritten, TypeError))

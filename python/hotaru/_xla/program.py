@@ -336,6 +336,7 @@ class Program:
         if not own:
             return self._client.buffer(leaf)[0]
         place.copy_(leaf)
+        place.data_ptr()  # waits, where a stream is queued
         return buffer
 
 

@@ -5,20 +5,23 @@ from __future__ import annotations
 import functools
 import importlib
 import sys
-import warnings
 
 from ..nn import Module
-from . import _state, _where
+from . import _where
 from ._callables import CACHE_SIZE, Graphed, wrapped
 from ._capture import Options
+from ._failures import failure_of
 
 _HOME = __package__.partition(".")[0]
 
 
-BACKENDS = ("cudagraphs", "graphs", "inductor", "onnxruntime", "xla")
-_ENGINES = ("onnxruntime",)
+BACKENDS = (
+    "cudagraphs", "graphs", "inductor", "onnxruntime", "openvino", "xla",
+)  # fmt: skip
+# What runs ONNX models, and the module that has its `builder` and `NAME`.
+_ENGINES = {"onnxruntime": "onnx.runtime", "openvino": "onnx.openvino"}
 _default_backend = "graphs"
-# Of one function, each with another text.
+# Of one function that an engine runs, each with another text.
 _MOST_WARNINGS = 8
 
 
@@ -56,14 +59,15 @@ def compile(
         dynamic: False: another kind of call than the first is an error.
         backend: "graphs" and PyTorch's "inductor" and "cudagraphs" mean the
             graphs of this package, "eager" none. "onnxruntime" traces a call
-            without gradients, exports it to ONNX and has ONNX Runtime run it
-            (docs/engines.md); "xla" has XLA run it through jaxlib, on the CPU
-            (docs/xla.md). The default is that of
+            without gradients, exports it to ONNX and has ONNX Runtime run it,
+            "openvino" OpenVINO (docs/engines.md); "xla" has XLA run it through
+            jaxlib, on the CPU (docs/xla.md). The default is that of
             `compiler.set_default_backend`.
         mode: accepted; there is one.
         options: ``cache_size``; ``bitwise`` (bool) and ``without`` (names of
             passes) of graphs; of "onnxruntime" ``providers``,
-            ``provider_options`` and those of `onnx.runtime.load`.
+            ``provider_options`` and those of `onnx.runtime.load`; of
+            "openvino" those of `onnx.openvino.load`.
         disable: gives the model back as it is.
     """
     if model is None:
@@ -77,17 +81,18 @@ def compile(
             f"compile: unknown backend {backend!r}; there are "
             f"{', '.join(BACKENDS)} and eager"
         )
-    kind, failure_of = Graphed, _failure_of
+    kind, lacks, passes = Graphed, "a graph", _is_refusal
     if backend == "xla":
         xla = _plug_in("_xla.graphed")
-        kind, failure_of = xla.XlaGraphed, xla.failure_of
+        kind, lacks, passes = xla.XlaGraphed, "XLA", xla.is_refusal
 
     given = dict(options or {})
     cache_size = given.pop("cache_size", None) or _cache_size()
     if backend in _ENGINES:
         if disable or _switched_off():
             return model
-        return _engined(model, given, fullgraph, dynamic, cache_size)
+        engine = _plug_in(_ENGINES[backend])
+        return _engined(model, engine, given, fullgraph, dynamic, cache_size)
     known = () if backend == "xla" else ("bitwise", "without")
     settings = {k: given.pop(k) for k in known if k in given}
     if given:
@@ -105,7 +110,7 @@ def compile(
         Options(None, True, True, **settings),
         dynamic=dynamic is not False,
         cache_size=cache_size,
-        on_failure=failure_of(model, fullgraph),
+        on_failure=failure_of(model, fullgraph, lacks, passes=passes),
         root=model if is_module else None,
     )
     if not is_module:
@@ -118,17 +123,32 @@ def _plug_in(name: str):
     return importlib.import_module(f"{_HOME}.{name}")
 
 
-def _engined(model, options: dict, fullgraph: bool, dynamic, cache_size: int):
-    """A function or module that ONNX Runtime runs."""
-    runtime, engine = _plug_in("onnx.runtime"), _plug_in("graphs._engine")
+def _is_refusal(error: Exception) -> bool:
+    return _where.is_refusal(error) or isinstance(error, TypeError)
+
+
+def _engined(
+    model, engine, options: dict, fullgraph: bool, dynamic, cache_size: int
+):
+    """A function or module that an engine for ONNX models runs."""
     _check_callable(model)
     is_module = isinstance(model, Module)
-    engined = engine.Engined(
+    engined = _plug_in("graphs._engine").Engined(
         model,
-        runtime.builder(**options),
+        engine.builder(**options),
+        engine.NAME,
         dynamic=dynamic is not False,
         cache_size=cache_size,
-        on_failure=_engine_failure_of(model, fullgraph),
+        # Whatever fails in tracing or exporting would fail as well, or not at
+        # all, where the function runs as it is.
+        on_failure=failure_of(
+            model,
+            fullgraph,
+            engine.NAME,
+            passes=lambda error: True,
+            most=_MOST_WARNINGS,
+            stacklevel=5,
+        ),
         root=model if is_module else None,
     )
     if not is_module:
@@ -164,46 +184,6 @@ def _cache_size() -> int:
 def _switched_off() -> bool:
     config = sys.modules.get(f"{_HOME}._dynamo.config")
     return config is not None and config.disable
-
-
-def _failure_of(model, fullgraph: bool):
-    """What is done where something cannot be captured."""
-    name = getattr(model, "__name__", type(model).__name__)
-    warned = False
-
-    def on_failure(error: Exception) -> None:
-        nonlocal warned
-        if fullgraph:
-            raise error
-        if not _where.is_refusal(error) and not isinstance(
-            error, (_state.StateError, TypeError)
-        ):
-            raise error
-        if not warned and not isinstance(error, _state.StateError):
-            warned = True
-            warnings.warn(
-                f"compile: {name} runs without a graph: {error}", stacklevel=6
-            )
-
-    return on_failure
-
-
-def _engine_failure_of(model, fullgraph: bool):
-    """The same of an engine: whatever fails in tracing or exporting would fail
-    as well, or not at all, where the function runs as it is.
-    """
-    name = getattr(model, "__name__", type(model).__name__)
-    warned = set()
-
-    def on_failure(error: Exception) -> None:
-        if fullgraph:
-            raise error
-        text = f"compile: {name} runs without ONNX Runtime: {error}"
-        if text not in warned and len(warned) < _MOST_WARNINGS:
-            warned.add(text)
-            warnings.warn(text, stacklevel=5)
-
-    return on_failure
 
 
 class OptimizedModule(Module):

@@ -21,8 +21,8 @@ from ._reach import Reach
 # as they are.
 _MAX_RESTLESS = 16
 _GRADIENTS = (
-    "its result would require gradients, and ONNX Runtime computes none; call "
-    "it under torch.no_grad()"
+    "its result would require gradients, and {} computes none; call it under "
+    "torch.no_grad()"
 )
 
 _WRITES = "the call writes to its arguments or its state"
@@ -39,6 +39,7 @@ class Engined:
         function: what is called.
         build: makes the engine's program from an ONNX model's bytes; it takes
             tensors and gives a tensor or a tuple.
+        engine: the engine's name in errors.
         dynamic: whether calls of a second kind are compiled, too.
         cache_size: how many kinds are kept; the least recently used goes.
         on_failure: is given the error where something cannot be compiled; what
@@ -52,6 +53,7 @@ class Engined:
         self,
         function: Callable,
         build: Callable[[bytes], Callable],
+        engine: str,
         *,
         dynamic: bool,
         cache_size: int,
@@ -61,7 +63,7 @@ class Engined:
         if cache_size < 1:
             raise ValueError(f"cache_size must be positive, got {cache_size}")
         self.function = function
-        self._build = build
+        self._build, self._engine = build, engine
         self._dynamic = dynamic
         self._cache_size = cache_size
         self._on_failure = on_failure
@@ -90,8 +92,8 @@ class Engined:
 
     def __getstate__(self) -> dict:
         names = (
-            "function", "_build", "_dynamic", "_cache_size", "_on_failure",
-            "_root",
+            "function", "_build", "_engine", "_dynamic", "_cache_size",
+            "_on_failure", "_root",
         )  # fmt: skip
         return {name: self.__dict__[name] for name in names}
 
@@ -152,7 +154,7 @@ class Engined:
             if is_grad_enabled() and any(
                 t.requires_grad for t in (*leaves, *self._guarded)
             ):
-                self._on_failure(RefusedError(_GRADIENTS))
+                self._on_failure(RefusedError(_GRADIENTS.format(self._engine)))
                 return None
             key = self._key(form, leaves)
             if key in self._cache:

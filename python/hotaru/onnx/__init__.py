@@ -31,7 +31,7 @@ __all__ = [
 #: The version of this package without what was built in, as "2.13.0".
 producer_version = __version__.partition("+")[0]
 
-_LAZY = {"runtime", "symbolic_helper", "symbolic_opset11"}
+_LAZY = {"openvino", "runtime", "symbolic_helper", "symbolic_opset11"}
 _symbolics: dict[tuple[str, int], object] = {}
 
 

@@ -10,63 +10,16 @@ import functools
 import glob
 import importlib.util
 import os
-from typing import NamedTuple
 
-from .. import _C, Tensor
+from .. import _C
+from ._models import Model, Port, source_of
 
 __all__ = ["Model", "Port", "get_available_providers", "load", "version"]
 
+#: In errors and warnings.
+NAME = "ONNX Runtime"
 _PROVIDERS = "providers"
 _PROVIDER_OPTIONS = "provider_options"
-
-
-class Port(NamedTuple):
-    """An input or output: a size of `shape` is a number, a name that stands
-    for one, or None; `shape` itself is None where nothing is said.
-    """
-
-    name: str
-    dtype: _C.dtype
-    shape: tuple | None
-
-
-class Model:
-    """A compiled model: call it with its inputs by position or by name.
-
-    Gives its output, or a tuple of several. Threads may call it at once.
-    """
-
-    def __init__(self, program: _C._Executable) -> None:
-        self._program = program
-        #: What it takes and gives, in order.
-        self.inputs = [Port(*port) for port in program._inputs()]
-        self.outputs = [Port(*port) for port in program._outputs()]
-
-    def __call__(self, *args: Tensor, **kwargs: Tensor):
-        if kwargs:
-            args = self._in_order(args, kwargs)
-        return self._program(*args)
-
-    def _in_order(self, args: tuple, kwargs: dict) -> tuple:
-        rest = [port.name for port in self.inputs[len(args) :]]
-        unknown = sorted(set(kwargs).difference(rest))
-        missing = [name for name in rest if name not in kwargs]
-        if unknown or missing:
-            names = [port.name for port in self.inputs]
-            raise TypeError(
-                f"{self._program._name()}: inputs are {names}; missing are "
-                f"{missing}, unknown or given twice {unknown}"
-            )
-        return (*args, *(kwargs[name] for name in rest))
-
-    def __repr__(self) -> str:
-        ports = (*self.inputs, *self.outputs)
-        sides = [f"{p.name}: {p.dtype}{list(p.shape or '?')}" for p in ports]
-        n = len(self.inputs)
-        return (
-            f"{self._program._engine()} Model({', '.join(sides[:n])}) -> "
-            f"{', '.join(sides[n:])}"
-        )
 
 
 def load(f, *, providers=None, provider_options=None, options=None) -> Model:
@@ -91,13 +44,18 @@ def load(f, *, providers=None, provider_options=None, options=None) -> Model:
     """
     settings = _options(providers, provider_options, options)
     _find()
-    if isinstance(f, (str, os.PathLike)):
-        return Model(_C._onnx_runtime_compile(os.fspath(f), settings))
-    if isinstance(f, (bytes, bytearray, memoryview)):
-        data, name = bytes(f), "<bytes>"
+    source, name = source_of(f)
+    if isinstance(source, str):
+        program = _C._onnx_runtime_compile(source, settings)
     else:
-        data, name = f.read(), str(getattr(f, "name", "<bytes>"))
-    return Model(_C._onnx_runtime_compile_bytes(data, name, settings))
+        program = _C._onnx_runtime_compile_bytes(source, name, settings)
+    return Model(
+        program,
+        program._name(),
+        program._engine(),
+        program._inputs(),
+        program._outputs(),
+    )
 
 
 def builder(*, providers=None, provider_options=None, **options):

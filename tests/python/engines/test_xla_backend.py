@@ -475,6 +475,23 @@ def test_gradients_run_as_it_is():
 
 
 @needs_jaxlib
+def test_calls_on_streams_wait_for_their_inputs():
+    run = torch.compile(lambda x: x * 2, backend="xla", fullgraph=True)
+    slow = torch.eye(300)
+    with torch.no_grad():
+        run(torch.zeros(4))
+        for _ in range(5):
+            with torch.cpu.stream(torch.cpu.Stream()):
+                product = slow
+                for _ in range(10):
+                    product = product @ slow
+                y = run(torch.zeros(4) + product[0, :1])
+            with torch.cpu.stream(torch.cpu.Stream()):
+                z = run(y) + 1
+            assert z.tolist() == [5.0] * 4
+
+
+@needs_jaxlib
 def test_thread_count_is_that_of_the_package():
     before = torch.get_num_threads()
     run = torch.compile(lambda x: x @ x.mT, backend="xla", fullgraph=True)
