@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <fstream>
 #include <iostream>
 #include <nlohmann/json.hpp>
 
@@ -12,6 +11,7 @@
 #include "hotaru/graph/passes/passes.h"
 #include "hotaru/runtime/backend.h"
 #include "model.h"
+#include "text.h"
 
 namespace hotaru::cli {
 namespace {
@@ -71,12 +71,6 @@ std::vector<double> node_times(Graph& graph) {
     medians.push_back(node[kTimedReplays / 2]);
   }
   return medians;
-}
-
-void write_file(const std::string& path, const std::string& text) {
-  std::ofstream file(path);
-  file << text << std::flush;
-  HOTARU_CHECK(file, path, ": can't be written");
 }
 
 void print_table(const Description& after, const std::vector<double>& times,

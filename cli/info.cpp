@@ -8,13 +8,16 @@
 
 #include "commands.h"
 #include "hotaru/backend/cpu/simd/simd_target.h"
+#include "hotaru/core/error.h"
 #include "hotaru/exchange/load_program.h"
+#include "hotaru/exchange/picture/program_picture.h"
 #include "hotaru/io/mapped_file.h"
 #include "hotaru/runtime/accelerator.h"
 #include "hotaru/runtime/backend.h"
 #include "hotaru/runtime/threads/cpu_count.h"
 #include "hotaru/runtime/threads/parallel.h"
 #include "program.h"
+#include "text.h"
 #include "weights.h"
 
 namespace hotaru::cli {
@@ -134,7 +137,9 @@ void info(bool as_json) {
 }
 
 /// A file is what its bytes say.
-void show_file(const std::string& path, bool as_json) {
+void show_file(const std::string& path, bool as_json,
+               const std::string& picture) {
+  if (!picture.empty()) write_file(picture, exchange::program_picture(path));
   using exchange::Format;
   switch (exchange::format_of(io::MappedFile::open(path))) {
     case Format::kTorchScript:
@@ -160,8 +165,16 @@ void add_info(CLI::App& program) {
   command->add_flag("--json", *as_json, "Print JSON");
   auto of_kernels = std::make_shared<bool>(false);
   command->add_flag("--kernels", *of_kernels, "List kernels by device instead");
-  command->callback([file, as_json, of_kernels] {
-    if (!file->empty()) return show_file(*file, *as_json);
+  auto picture = std::make_shared<std::string>();
+  command
+      ->add_option("--picture", *picture,
+                   "Draw the file's program: modules, operators, shapes, "
+                   "control flow; repetitions once")
+      ->type_name("FILE.svg");
+  command->callback([file, as_json, of_kernels, picture] {
+    HOTARU_CHECK_AS(ValueError, picture->empty() || !file->empty(),
+                    "--picture draws a program: name its file");
+    if (!file->empty()) return show_file(*file, *as_json, *picture);
     *of_kernels ? kernels(*as_json) : info(*as_json);
   });
 }

@@ -151,26 +151,6 @@ void count(const onnx::Graph& graph, Description* to) {
   count(graph.nodes, to);
 }
 
-std::string type_text(const onnx::ValueInfo& value) {
-  const auto dtype = onnx::dtype_of(value.elem_type);
-  std::string text =
-      dtype ? dtype_name(*dtype) : onnx::data_type_name(value.elem_type);
-  using Kind = onnx::ValueInfo::Kind;
-  if (value.kind == Kind::kSequence) return concat("sequence of ", text);
-  if (value.kind != Kind::kTensor) return value.elem_type ? text : "?";
-  if (!value.dims) return text;
-  text += "[";
-  for (const auto& dim : *value.dims) {
-    if (text.back() != '[') text += ", ";
-    if (dim.size >= 0) {
-      text += std::to_string(dim.size);
-    } else {
-      text += dim.name.empty() ? "?" : dim.name;
-    }
-  }
-  return text + "]";
-}
-
 void describe_onnx(const std::string& path, Description* to) {
   const onnx::OnnxFile file(io::MappedFile::open(path));
   const onnx::Model& model = file.model();
@@ -189,9 +169,9 @@ void describe_onnx(const std::string& path, Description* to) {
   }
   for (const onnx::ValueInfo& value : model.graph.inputs)
     if (!constant.count(value.name))
-      to->inputs.push_back({value.name, type_text(value)});
+      to->inputs.push_back({value.name, onnx::type_text(value)});
   for (const onnx::ValueInfo& value : model.graph.outputs)
-    to->outputs.push_back({value.name, type_text(value)});
+    to->outputs.push_back({value.name, onnx::type_text(value)});
   count(model.graph, to);
   std::vector<std::string> known = exchange::onnx_operators();
   for (const char* flow : {"Constant", "If", "Loop", "Scan", "SequenceMap",

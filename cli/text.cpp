@@ -1,7 +1,10 @@
 #include "text.h"
 
+#include <fstream>
 #include <iomanip>
 #include <sstream>
+
+#include "hotaru/core/error.h"
 
 namespace hotaru::cli {
 
@@ -25,6 +28,12 @@ std::string amount(double value, const char* unit) {
 nlohmann::ordered_json whole(double value) {
   using Json = nlohmann::ordered_json;
   return value < 0x1p53 ? Json(uint64_t(value)) : Json(value);
+}
+
+void write_file(const std::string& path, std::string_view text) {
+  std::ofstream file(path);
+  file << text << std::flush;
+  HOTARU_CHECK(file, path, ": can't be written");
 }
 
 }  // namespace hotaru::cli

@@ -11,6 +11,8 @@ namespace hotaru::cli {
 std::string shown(std::string_view text);
 /// "1.23 GB", of decimal units.
 std::string amount(double value, const char* unit);
+/// Throws Error if the file can't be written.
+void write_file(const std::string& path, std::string_view text);
 /// Without a fraction where doubles have all integers.
 nlohmann::ordered_json whole(double value);
 

@@ -40,7 +40,7 @@ ROOMS = {
     "core": ("", "inference", "printing", "sparse"),
     "runtime": ("", "threads", "streams", "own"),
     "io": ("", "onnx", "weights"),
-    "exchange": ("", "onnx", "onnx_out", "onnx_out/rows", "pt2"),
+    "exchange": ("", "onnx", "onnx_out", "onnx_out/rows", "pt2", "picture"),
     "provider": ("", "ort"),
     "graph": ("capture", "program", "passes", "drawing", ""),
     "script": (

@@ -61,6 +61,8 @@ struct Node {
   std::vector<Argument> outputs;
   /// Of a higher-order operator: whether its one result is no tuple.
   bool single_result = true;
+  /// The module that the call stood in: "layers.0".
+  std::string module = {};
 };
 
 /// A size: a number, an input's symbol, or an expression of symbols.

@@ -294,6 +294,22 @@ std::vector<Size> read_sizes(const Json& value, std::string_view what) {
   return out;
 }
 
+// The last of "L__self__,,Net;L__self___layers_0,layers.0,Layer": key, path and
+// class of modules, from the outermost on.
+std::string innermost_module(const Json& node) {
+  const Json* metadata = find(node, "metadata");
+  const Json* stack = metadata && metadata->is_object()
+                          ? find(*metadata, "nn_module_stack")
+                          : nullptr;
+  if (!stack || !stack->is_string()) return {};
+  std::string_view entry = stack->get_ref<const std::string&>();
+  entry.remove_prefix(entry.rfind(';') + 1);  // 0 where there is none
+  const size_t first = entry.find(',');
+  if (first == entry.npos) return {};
+  entry.remove_prefix(first + 1);
+  return std::string(entry.substr(0, entry.find(',')));
+}
+
 Node read_node(const Json& value) {
   Node node;
   node.target = text(field(value, "target"), "target");
@@ -307,6 +323,7 @@ Node read_node(const Json& value) {
   if (const Json* single = find(value, "is_hop_single_tensor_return")) {
     node.single_result = flag(*single, "is_hop_single_tensor_return");
   }
+  node.module = innermost_module(value);
   return node;
 }
 

@@ -204,12 +204,33 @@ class Parser {
         case 8:
           out.overload = message.text();
           break;
+        case 9:
+          scope(ProtoReader(message.bytes()), out.scope);
+          break;
         default:
           message.skip();
       }
     }
     if (out.domain == "ai.onnx") out.domain.clear();
     return out;
+  }
+
+  // An entry of a node's metadata.
+  static void scope(ProtoReader message, std::string& out) {
+    std::string key, value;
+    while (message.next()) {
+      switch (message.field()) {
+        case 1:
+          key = message.text();
+          break;
+        case 2:
+          value = message.text();
+          break;
+        default:
+          message.skip();
+      }
+    }
+    if (key == "namespace") out = std::move(value);
   }
 
   Attribute attribute(ProtoReader message) {

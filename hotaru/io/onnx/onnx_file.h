@@ -82,6 +82,9 @@ struct Node {
   std::string name, op, domain, overload;
   std::vector<std::string> inputs, outputs;
   std::vector<Attribute> attributes;
+  /// PyTorch's exporter: ": Net/layers.0: Layer/relu: aten.relu.default", the
+  /// modules from the outermost on and the operator that it was.
+  std::string scope;
 
   const Attribute* find(std::string_view attribute) const;
 };
@@ -148,5 +151,7 @@ class OnnxFile {
 std::optional<DType> dtype_of(int64_t data_type);
 /// "FLOAT", "STRING".
 std::string data_type_name(int64_t data_type);
+/// "float32[batch, 3]", "sequence of float32"; "?" where nothing is said.
+std::string type_text(const ValueInfo& value);
 
 }  // namespace hotaru::io::onnx

@@ -221,6 +221,26 @@ std::string data_type_name(int64_t data_type) {
                           : concat("type ", data_type);
 }
 
+std::string type_text(const ValueInfo& value) {
+  const auto dtype = dtype_of(value.elem_type);
+  std::string text =
+      dtype ? dtype_name(*dtype) : data_type_name(value.elem_type);
+  using Kind = ValueInfo::Kind;
+  if (value.kind == Kind::kSequence) return concat("sequence of ", text);
+  if (value.kind != Kind::kTensor) return value.elem_type ? text : "?";
+  if (!value.dims) return text;
+  text += "[";
+  for (const auto& dim : *value.dims) {
+    if (text.back() != '[') text += ", ";
+    if (dim.size >= 0) {
+      text += std::to_string(dim.size);
+    } else {
+      text += dim.name.empty() ? "?" : dim.name;
+    }
+  }
+  return text + "]";
+}
+
 Tensor OnnxFile::at(const Ref<MappedFile>& file, size_t offset, size_t nbytes,
                     DType dtype, const Dims& sizes) {
   std::byte* data = file->data() + offset;
