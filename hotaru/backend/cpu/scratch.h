@@ -29,6 +29,9 @@ enum class ScratchUse {
   kConvPatches,
   kConvOutput,
   kRnn,
+  kInt8Columns,
+  kInt8Zeros,
+  kInt8Weights,
   kCount
 };
 

@@ -1,10 +1,11 @@
 // Products with integers: of 8-bit matrices, and of floats with weights that
-// are kept in 8 or 4 bits. Made of mm, so every device has them.
+// are kept in 8 or 4 bits, which are made of mm.
 #include "hotaru/core/cpp_type.h"
 #include "hotaru/ops/activation/activation.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/factory.h"
 #include "hotaru/ops/matmul/matmul.h"
+#include "hotaru/ops/matmul/quantized.h"
 #include "hotaru/ops/pointwise/pointwise.h"
 #include "hotaru/ops/registry.h"
 #include "hotaru/ops/shape/view.h"
@@ -27,7 +28,7 @@ Tensor int_mm(const Tensor& self, const Tensor& mat2) {
   HOTARU_CHECK(mat2.dtype() == DType::kInt8, kName,
                "Expected mat2 dtype to be of type int8 but got ",
                cpp_type_name(mat2.dtype()));
-  return mm(to(self, DType::kInt32), to(mat2, DType::kInt32));
+  return quantized_matmul(self, mat2, {}, {});
 }
 
 void check_activations(const char* op, const Tensor& a, const char* layout) {

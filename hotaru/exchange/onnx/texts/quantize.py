@@ -160,34 +160,8 @@ def _quantize_columns(zero_point: Tensor) -> Tensor:
     return zero_point.squeeze() if zero_point.numel() == 1 else zero_point
 
 
-def _quantize_matmul(
-    A: Tensor,
-    B: Tensor,
-    a_zero_point: Optional[Tensor],
-    b_zero_point: Optional[Tensor],
-) -> Tensor:
-    # Products of 9 bits by 9: 256 of them are an exact float, so our fast
-    # products of floats give int32's sums a piece at a time.
-    a = A.float()
-    if a_zero_point is not None:
-        a = a - _quantize_rows(a_zero_point).float()
-    b = B.float()
-    if b_zero_point is not None:
-        b = b - _quantize_columns(b_zero_point).float()
-    length = A.size(-1)
-    if length <= 256:
-        return torch.matmul(a, b).to(torch.int32)
-    rows = -2 if B.dim() > 1 else -1
-    out = torch.matmul(a.narrow(-1, 0, 256), b.narrow(rows, 0, 256)).to(
-        torch.int32
-    )
-    for first in range(256, length, 256):
-        count = min(256, length - first)
-        piece = torch.matmul(
-            a.narrow(-1, first, count), b.narrow(rows, first, count)
-        )
-        out = out + piece.to(torch.int32)
-    return out
+def _quantize_is_byte(x: Tensor) -> bool:
+    return x.dtype == torch.uint8 or x.dtype == torch.int8
 
 
 def MatMulInteger_v10(
@@ -196,7 +170,7 @@ def MatMulInteger_v10(
     a_zero_point: Optional[Tensor],
     b_zero_point: Optional[Tensor],
 ) -> Tensor:
-    return _quantize_matmul(A, B, a_zero_point, b_zero_point)
+    return ops.hotaru.matmul_integer(A, B, a_zero_point, b_zero_point)
 
 
 def QLinearMatMul_v10(
@@ -209,18 +183,23 @@ def QLinearMatMul_v10(
     y_scale: Tensor,
     y_zero_point: Tensor,
 ) -> Tensor:
-    scale = (
-        _quantize_rows(a_scale).float()
-        * _quantize_columns(b_scale).float()
-        / y_scale.float()
-    )
+    by_a = a_scale.float()
+    by_b = b_scale.float()
+    by_y = y_scale.float()
+    if _quantize_is_byte(a) and _quantize_is_byte(y_zero_point):
+        return ops.hotaru.qlinear_matmul(
+            a, by_a, a_zero_point, b, by_b, b_zero_point, by_y, y_zero_point
+        )
+    scale = _quantize_rows(by_a) * _quantize_columns(by_b) / by_y
     if a.is_floating_point() or b.is_floating_point():
         value = torch.matmul(
             a.float() - _quantize_rows(a_zero_point).float(),
             b.float() - _quantize_columns(b_zero_point).float(),
         )
     else:
-        value = _quantize_matmul(a, b, a_zero_point, b_zero_point).float()
+        value = ops.hotaru.matmul_integer(
+            a, b, a_zero_point, b_zero_point
+        ).float()
     if y_zero_point.is_floating_point():
         return _quantize_float8(value * scale, y_zero_point.dtype, True)
     return _quantize_integers(
@@ -228,39 +207,23 @@ def QLinearMatMul_v10(
     )
 
 
-def _quantize_conv(
+def _quantize_pads(
     x: Tensor,
     w: Tensor,
-    x_zero_point: Optional[Tensor],
-    w_zero_point: Optional[Tensor],
     auto_pad: str,
-    dilations: Optional[List[int]],
-    group: int,
+    dilations: List[int],
     pads: Optional[List[int]],
-    strides: Optional[List[int]],
-) -> Tensor:
+    strides: List[int],
+) -> Tuple[List[int], List[int]]:
     n = w.dim() - 2
-    d = [1] * n if dilations is None else dilations
-    s = [1] * n if strides is None else strides
-    # Exact in float up to 256 products of 9 bits by 9, in double beyond.
-    products = w.size(1)
-    for i in range(n):
-        products *= w.size(i + 2)
-    wide = torch.float32 if products <= 256 else torch.float64
-    values = x.to(wide)
-    if x_zero_point is not None:
-        values = values - x_zero_point.squeeze().to(wide)
-    weights = w.to(wide)
-    if w_zero_point is not None:
-        weights = weights - _quantize_axis(w_zero_point, w.dim(), 0).to(wide)
     begins = [0] * n
     ends = [0] * n
     if auto_pad == "SAME_UPPER" or auto_pad == "SAME_LOWER":
         for i in range(n):
-            windows = (x.size(i + 2) + s[i] - 1) // s[i]
+            windows = (x.size(i + 2) + strides[i] - 1) // strides[i]
             total = max(
-                (windows - 1) * s[i]
-                + d[i] * (w.size(i + 2) - 1)
+                (windows - 1) * strides[i]
+                + dilations[i] * (w.size(i + 2) - 1)
                 + 1
                 - x.size(i + 2),
                 0,
@@ -274,21 +237,7 @@ def _quantize_conv(
         ends = pads[n:]
     elif auto_pad != "VALID" and auto_pad != "NOTSET":
         raise ValueError(f"auto_pad is {auto_pad}")
-    if begins != ends:
-        pairs: List[int] = []
-        for i in range(n - 1, -1, -1):
-            pairs += [begins[i], ends[i]]
-        values = torch.constant_pad_nd(values, pairs)
-        begins = [0] * n
-    # Over int64, so that what int32 cannot hold wraps around.
-    out = torch.convolution(
-        values, weights, None, s, begins, d, False, [0] * n, group
-    )
-    return (
-        out.to(torch.int32)
-        if wide == torch.float32
-        else out.to(torch.int64).to(torch.int32)
-    )
+    return begins, ends
 
 
 def ConvInteger_v10(
@@ -304,16 +253,12 @@ def ConvInteger_v10(
     pads: Optional[List[int]] = None,
     strides: Optional[List[int]] = None,
 ) -> Tensor:
-    return _quantize_conv(
-        x,
-        w,
-        x_zero_point,
-        w_zero_point,
-        auto_pad,
-        dilations,
-        group,
-        pads,
-        strides,
+    n = w.dim() - 2
+    d = [1] * n if dilations is None else dilations
+    s = [1] * n if strides is None else strides
+    begins, ends = _quantize_pads(x, w, auto_pad, d, pads, s)
+    return ops.hotaru.conv_integer(
+        x, w, x_zero_point, w_zero_point, s, begins, ends, d, group
     )
 
 
@@ -335,21 +280,23 @@ def QLinearConv_v10(
     pads: Optional[List[int]] = None,
     strides: Optional[List[int]] = None,
 ) -> Tensor:
-    sums = _quantize_conv(
+    n = w.dim() - 2
+    d = [1] * n if dilations is None else dilations
+    s = [1] * n if strides is None else strides
+    begins, ends = _quantize_pads(x, w, auto_pad, d, pads, s)
+    return ops.hotaru.qlinear_conv(
         x,
-        w,
+        x_scale.float(),
         x_zero_point,
+        w,
+        w_scale.float(),
         w_zero_point,
-        auto_pad,
-        dilations,
+        y_scale.float(),
+        y_zero_point,
+        B,
+        s,
+        begins,
+        ends,
+        d,
         group,
-        pads,
-        strides,
     )
-    channels = [-1] + [1] * (w.dim() - 2)
-    if B is not None:
-        sums = sums + B.view(channels)
-    scale = x_scale.squeeze() * w_scale / y_scale.squeeze()
-    scale = scale.view(channels) if scale.numel() > 1 else scale.squeeze()
-    value = torch.round(sums.float() * scale) + y_zero_point.squeeze().float()
-    return _quantize_integers(value, y_zero_point.dtype)

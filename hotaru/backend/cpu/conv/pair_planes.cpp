@@ -1,0 +1,179 @@
+#include "hotaru/backend/cpu/conv/pair_planes.h"
+
+#include <algorithm>
+
+namespace hotaru::cpu {
+namespace {
+
+// What tiles read behind the last element: a panel's width.
+constexpr int64_t kBehind = 32;
+
+int32_t pair_of(int low, int high) {
+  return static_cast<int32_t>((static_cast<uint32_t>(low) & 0xFFFFu) |
+                              static_cast<uint32_t>(high) << 16);
+}
+
+int64_t ceil_div(int64_t a, int64_t b) {
+  return a / b + (a % b > 0);
+}
+
+}  // namespace
+
+void PairedWindows::choose() {
+  along_kernel = false;
+  const int64_t by_channels = pairs();
+  along_kernel = true;
+  if (by_channels <= pairs()) along_kernel = false;
+}
+
+void PairedWindows::pair_weights(const uint8_t* w, int w_flip, int32_t w_zero,
+                                 int32_t* to) const {
+  const int64_t positions = volume(kernel);
+  const Int8Kernels& kernels = int8_kernels();
+  if (!along_kernel) {
+    for (int64_t c = 0; c < channels; c += 2, to += positions) {
+      const uint8_t* first = w + c * positions;
+      const bool last = c + 1 == channels;
+      kernels.pair(to, positions, first, last ? first : first + positions,
+                   w_flip, w_zero);
+      for (int64_t i = 0; last && i < positions; ++i) to[i] = pair_of(to[i], 0);
+    }
+    return;
+  }
+  const int64_t rows = channels * kernel[0] * kernel[1], width = kernel[2];
+  const auto value = [&](uint8_t byte) { return (byte ^ w_flip) - w_zero; };
+  for (int64_t r = 0; r < rows; ++r, w += width)
+    for (int64_t i = 0; i < width; i += 2)
+      *to++ = pair_of(value(w[i]), i + 1 < width ? value(w[i + 1]) : 0);
+}
+
+PairPlanes::PairPlanes(const PairedWindows& windows, const Extents& begin,
+                       const Extents& length)
+    : w_(windows), begin_(begin), length_(length) {
+  const Extents taps = w_.taps();
+  std::array<std::vector<int64_t>, 3> plane_of, shift_of;
+  for (size_t d = 0; d < 3; ++d) {
+    const int64_t step = w_.dilation[d] * (d == 2 && w_.along_kernel ? 2 : 1);
+    int64_t most = 0;
+    for (int64_t t = 0; t < taps[d]; ++t) {
+      const int64_t at = t * step, remainder = at % w_.stride[d];
+      auto& known = remainders_[d];
+      const auto found = std::find(known.begin(), known.end(), remainder);
+      plane_of[d].push_back(found - known.begin());
+      if (found == known.end()) known.push_back(remainder);
+      shift_of[d].push_back(at / w_.stride[d]);
+      most = std::max(most, shift_of[d].back());
+    }
+    plane_[d] = length_[d] + most;
+  }
+  offsets_.reserve(static_cast<size_t>(w_.pairs()));
+  const auto counts = [&](size_t d) { return int64_t(remainders_[d].size()); };
+  const auto at = [](const auto& list, int64_t i) { return list[size_t(i)]; };
+  for (int64_t c = 0; c < w_.paired_channels(); ++c)
+    for (int64_t i = 0; i < taps[0]; ++i)
+      for (int64_t j = 0; j < taps[1]; ++j)
+        for (int64_t k = 0; k < taps[2]; ++k) {
+          const int64_t plane =
+              ((c * counts(0) + at(plane_of[0], i)) * counts(1) +
+               at(plane_of[1], j)) *
+                  counts(2) +
+              at(plane_of[2], k);
+          const int64_t inside =
+              (at(shift_of[0], i) * plane_[1] + at(shift_of[1], j)) *
+                  plane_[2] +
+              at(shift_of[2], k);
+          offsets_.push_back(plane * volume(plane_) + inside);
+        }
+}
+
+int64_t PairPlanes::size() const {
+  return w_.paired_channels() *
+             int64_t(remainders_[0].size() * remainders_[1].size() *
+                     remainders_[2].size()) *
+             volume(plane_) +
+         kBehind;
+}
+
+int64_t PairPlanes::position(int64_t i) const {
+  const int64_t w = i % length_[2], h = i / length_[2] % length_[1],
+                d = i / (length_[2] * length_[1]);
+  return (d * plane_[1] + h) * plane_[2] + w;
+}
+
+/// A row of a plane: element i is of x's positions from + i * stride in the
+/// first row and second_shift behind it in the second one (null: none).
+void PairPlanes::fill_row(const uint8_t* first, const uint8_t* second,
+                          int64_t second_shift, int64_t from,
+                          int32_t* to) const {
+  const int64_t n = plane_[2], step = w_.stride[2], size = w_.in[2];
+  // Elements [begin, end) whose position lies inside of x.
+  const auto begin = [&](int64_t at) {
+    return std::clamp<int64_t>(at >= 0 ? 0 : ceil_div(-at, step), 0, n);
+  };
+  const auto end = [&](int64_t at) {
+    return std::clamp<int64_t>(at >= size ? 0 : ceil_div(size - at, step), 0,
+                               n);
+  };
+  const int64_t from2 = from + second_shift;
+  const int64_t begin1 = begin(from), end1 = end(from);
+  const int64_t begin2 = second ? begin(from2) : 0,
+                end2 = second ? end(from2) : 0;
+  const auto value = [&](bool inside, const uint8_t* row, int64_t at) {
+    return inside ? (row[at] ^ w_.flip) - w_.zero : 0;
+  };
+  const auto slow = [&](int64_t i, int64_t stop) {
+    for (; i < stop; ++i)
+      to[i] = pair_of(value(i >= begin1 && i < end1, first, from + i * step),
+                      value(i >= begin2 && i < end2, second, from2 + i * step));
+  };
+  // Of a row alone its second half is taken off again.
+  const int64_t left = second ? std::max(begin1, begin2) : begin1;
+  const int64_t right = std::max(left, second ? std::min(end1, end2) : end1);
+  slow(0, std::min(left, n));
+  if (step == 1 && left < right) {
+    const uint8_t* one = first + (from + left);
+    const uint8_t* other = second ? second + (from2 + left) : one;
+    int8_kernels().pair(to + left, right - left, one, other, w_.flip, w_.zero);
+    for (int64_t i = left; !second && i < right; ++i) to[i] &= 0xFFFF;
+  } else if (second) {
+    for (int64_t i = left; i < right; ++i)
+      to[i] = pair_of((first[from + i * step] ^ w_.flip) - w_.zero,
+                      (second[from2 + i * step] ^ w_.flip) - w_.zero);
+  } else {
+    slow(left, right);
+  }
+  slow(right, n);
+}
+
+void PairPlanes::fill(const uint8_t* x, int32_t* to) const {
+  const int64_t row = w_.in[2], picture = volume(w_.in);
+  for (int64_t c = 0; c < w_.paired_channels(); ++c)
+    for (const int64_t rd : remainders_[0])
+      for (const int64_t rh : remainders_[1])
+        for (const int64_t rw : remainders_[2])
+          for (int64_t d = 0; d < plane_[0]; ++d)
+            for (int64_t h = 0; h < plane_[1]; ++h, to += plane_[2]) {
+              const int64_t z =
+                  (begin_[0] + d) * w_.stride[0] + rd - w_.padding[0];
+              const int64_t y =
+                  (begin_[1] + h) * w_.stride[1] + rh - w_.padding[1];
+              if (z < 0 || z >= w_.in[0] || y < 0 || y >= w_.in[1]) {
+                std::fill_n(to, plane_[2], 0);
+                continue;
+              }
+              const uint8_t* first = x +
+                                     (w_.along_kernel ? c : 2 * c) * picture +
+                                     (z * w_.in[1] + y) * row;
+              const bool second =
+                  w_.along_kernel ? w_.kernel[2] > 1 : 2 * c + 1 < w_.channels;
+              fill_row(first,
+                       !second           ? nullptr
+                       : w_.along_kernel ? first
+                                         : first + picture,
+                       w_.along_kernel ? w_.dilation[2] : 0,
+                       begin_[2] * w_.stride[2] + rw - w_.padding[2], to);
+            }
+  std::fill_n(to, kBehind, 0);
+}
+
+}  // namespace hotaru::cpu
