@@ -5,6 +5,7 @@
 
 #include "hotaru/backend/common/conv/blocked.h"
 #include "hotaru/backend/common/conv/conv.h"
+#include "hotaru/backend/common/conv/int8.h"
 #include "hotaru/backend/common/matmul/linear.h"
 #include "hotaru/backend/common/matmul/matmul.h"
 #include "hotaru/backend/common/rnn/rnn.h"
@@ -32,6 +33,15 @@ double flops_of(const KernelCall& call) {
   if (name == "linear") {
     const auto& a = call.attributes<LinearAttributes>();
     return 2.0 * double(a.batch) * double(a.m) * double(a.n) * double(a.k);
+  }
+  if (name == "int8_matmul") {
+    const auto& a = call.attributes<Int8MatmulAttributes>();
+    return 2.0 * double(a.batch) * double(a.m) * double(a.n) * double(a.k);
+  }
+  if (name == "int8_conv") {
+    const auto& a = call.attributes<Int8ConvAttributes>();
+    return 2 * elements(call.tensor(0)) * double(a.channels) *
+           double(numel_of(a.kernel));
   }
   if (name == "conv_forward" || name == "conv_fused")
     return 2 * elements(call.tensor(0)) * elements(call.tensor(2)) /

@@ -10,6 +10,7 @@
 #include "hotaru/graph/passes/fuse_conv.h"
 #include "hotaru/graph/passes/fuse_linear.h"
 #include "hotaru/graph/passes/fuse_pointwise.h"
+#include "hotaru/graph/passes/pack_int8.h"
 #include "hotaru/graph/passes/winograd.h"
 
 namespace hotaru::graph {
@@ -40,6 +41,8 @@ constexpr auto kPasses = std::to_array<Pass>({
     {"pack_weights",
      "weights of products are brought into the order of their use once", false,
      kCPU, &pack_weights},
+    {"pack_int8", "weights of 8-bit integers are brought into that order, too",
+     true, kCPU, &pack_int8},
     {"fuse_pointwise", "calls that go on with each other's elements become one",
      true, kAll, &fuse_pointwise},
     {"branches", "independent calls run side by side where that pays", false,

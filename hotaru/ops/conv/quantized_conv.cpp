@@ -151,7 +151,7 @@ Tensor convolve(const Tensor& x, const Tensor& w, const Tensor& x_zero,
       {write(out), read(xs), read(ws), read(x_zero), read(zeros), read(biases),
        read(by.a_scale), read(scales), read(by.y_scale), read(by.y_zero)},
       Int8ConvAttributes{Dims(v.stride), Dims(v.begin), Dims(v.dilation),
-                         v.groups});
+                         Dims(w.sizes().subspan(2)), w.size(1), v.groups});
   return out;
 }
 

@@ -21,34 +21,56 @@ int64_t ceil_div(int64_t a, int64_t b) {
   return a / b + (a % b > 0);
 }
 
+/// Three dimensions, of which missing ones have one element.
+Extents extents(IntSpan list, int64_t missing = 1) {
+  Extents out{missing, missing, missing};
+  std::copy(list.begin(), list.end(), out.end() - list.size());
+  return out;
+}
+
+/// Weights [rows, channels, kernel] as pairs; zeros: of each row.
+void pair_weights(const PairedWindows& windows, const Tensor& w,
+                  const int32_t* zeros, int32_t* to) {
+  const int64_t pairs = windows.pairs();
+  const int flip = w.dtype() == DType::kInt8 ? 0x80 : 0;
+  const int64_t row = windows.channels * volume(windows.kernel);
+  const auto* from = static_cast<const uint8_t*>(w.raw_data());
+  parallel_for(0, w.size(0),
+               std::max<int64_t>(1, kProductsPerThread / (row + 1)),
+               [&](int64_t begin, int64_t end) {
+                 for (int64_t i = begin; i < end; ++i)
+                   windows.pair_weights(from + i * row, flip, zeros[i] + flip,
+                                        to + i * pairs);
+               });
+}
+
+void read_channel_zeros(const Tensor& t, int64_t n, int32_t* to) {
+  read_zeros(t, 0, t.defined() && t.numel() > 1 ? 1 : 0, n, to);
+}
+
 class Conv {
  public:
   explicit Conv(const KernelCall& call)
-      : y_(call.tensor(0)), x_(call.tensor(1)), w_(call.tensor(2)) {
+      : y_(call.tensor(0)), x_(call.tensor(1)) {
     const auto& a = call.attributes<Int8ConvAttributes>();
-    const size_t dims = a.stride.size();
-    for (size_t i = 0; i < 3; ++i) {
-      const bool missing = i + dims < 3;
-      const size_t d = i + dims - 3;
-      windows_.in[i] = missing ? 1 : x_.sizes()[d + 2];
-      windows_.out[i] = missing ? 1 : y_.sizes()[d + 2];
-      windows_.kernel[i] = missing ? 1 : w_.sizes()[d + 2];
-      windows_.stride[i] = missing ? 1 : a.stride[d];
-      windows_.padding[i] = missing ? 0 : a.padding[d];
-      windows_.dilation[i] = missing ? 1 : a.dilation[d];
-    }
+    windows_.in = extents(x_.sizes().subspan(2));
+    windows_.out = extents(y_.sizes().subspan(2));
+    windows_.kernel = extents(a.kernel);
+    windows_.stride = extents(a.stride);
+    windows_.padding = extents(a.padding, 0);
+    windows_.dilation = extents(a.dilation);
+    windows_.channels = a.channels;
+    windows_.along_kernel = int8_pairs_along_kernel(a.channels, a.kernel);
+    windows_.flip = x_.dtype() == DType::kInt8 ? 0x80 : 0;
     groups_ = a.groups;
     outputs_ = y_.size(1) / groups_;
-    windows_.channels = w_.size(1);
-    windows_.flip = x_.dtype() == DType::kInt8 ? 0x80 : 0;
     int32_t zero;
     read_zeros(call.tensor(3), 0, 0, 1, &zero);
     windows_.zero = zero + windows_.flip;
-    windows_.choose();
     out_.kind = output_kind(y_);
     out_.stride = volume(windows_.out);
     if (call.tensor(5).defined()) out_.bias = call.tensor(5).data<int32_t>();
-    set_weights(call.tensor(4));
+    set_weights(call.tensor(2), call.tensor(4), a.packed);
     if (call.tensor(9).defined()) set_scales(call);
     set_bands();
   }
@@ -64,23 +86,19 @@ class Conv {
   }
 
  private:
-  /// All weights as pairs, in this thread's memory.
-  void set_weights(const Tensor& zero) {
-    const int64_t rows = w_.size(0), pairs = windows_.pairs();
-    const int flip = w_.dtype() == DType::kInt8 ? 0x80 : 0;
-    const int64_t row = windows_.channels * volume(windows_.kernel);
+  /// All weights as pairs; what is made here is this thread's.
+  void set_weights(const Tensor& w, const Tensor& zero, bool packed) {
+    const int64_t rows = y_.size(1);
     auto* zeros = scratch<int32_t>(ScratchUse::kInt8Zeros, 2 * rows);
-    read_zeros(zero, 0, zero.defined() && zero.numel() > 1 ? 1 : 0, rows,
-               zeros);
     scales_ = reinterpret_cast<float*>(zeros + rows);
-    auto* to = scratch<int32_t>(ScratchUse::kInt8Weights, rows * pairs);
-    const auto* from = static_cast<const uint8_t*>(w_.raw_data());
-    parallel_for(0, rows, std::max<int64_t>(1, kProductsPerThread / (row + 1)),
-                 [&](int64_t begin, int64_t end) {
-                   for (int64_t i = begin; i < end; ++i)
-                     windows_.pair_weights(from + i * row, flip,
-                                           zeros[i] + flip, to + i * pairs);
-                 });
+    if (packed) {
+      weights_ = w.data<int32_t>();
+      return;
+    }
+    read_channel_zeros(zero, rows, zeros);
+    auto* to =
+        scratch<int32_t>(ScratchUse::kInt8Weights, rows * windows_.pairs());
+    pair_weights(windows_, w, zeros, to);
     weights_ = to;
   }
 
@@ -88,7 +106,7 @@ class Conv {
     const float x = *call.tensor(6).data<float>();
     const Tensor& w = call.tensor(7);
     const float y = *call.tensor(8).data<float>();
-    for (int64_t i = 0; i < w_.size(0); ++i)
+    for (int64_t i = 0; i < y_.size(1); ++i)
       scales_[i] = x * w.data<float>()[w.numel() > 1 ? i : 0] / y;
     out_.row_scale = scales_;
     out_.zero = byte_at(call.tensor(9), 0);
@@ -202,7 +220,7 @@ class Conv {
 
   static constexpr int64_t kMostRuns = 32;
 
-  const Tensor &y_, &x_, &w_;
+  const Tensor &y_, &x_;
   PairedWindows windows_{};
   int64_t groups_ = 1, outputs_ = 1, bands_ = 1, row_parts_ = 1;
   size_t along_ = 0;
@@ -215,7 +233,20 @@ void int8_conv(const KernelCall& call) {
   Conv(call).run();
 }
 
+void pack(const KernelCall& call) {
+  const auto& a = call.attributes<PackInt8ConvAttributes>();
+  PairedWindows windows{};
+  windows.channels = a.channels;
+  windows.kernel = extents(a.kernel);
+  windows.along_kernel = int8_pairs_along_kernel(a.channels, a.kernel);
+  const Tensor& w = call.tensor(1);
+  auto* zeros = scratch<int32_t>(ScratchUse::kInt8Zeros, w.size(0));
+  read_channel_zeros(call.tensor(2), w.size(0), zeros);
+  pair_weights(windows, w, zeros, call.tensor(0).data<int32_t>());
+}
+
 HOTARU_KERNEL(kCPU, "int8_conv", int8_conv);
+HOTARU_KERNEL(kCPU, "pack_int8_conv", pack);
 
 }  // namespace
 }  // namespace hotaru::cpu

@@ -19,17 +19,16 @@ int64_t ceil_div(int64_t a, int64_t b) {
 
 }  // namespace
 
-void PairedWindows::choose() {
-  along_kernel = false;
-  const int64_t by_channels = pairs();
-  along_kernel = true;
-  if (by_channels <= pairs()) along_kernel = false;
-}
-
 void PairedWindows::pair_weights(const uint8_t* w, int w_flip, int32_t w_zero,
                                  int32_t* to) const {
   const int64_t positions = volume(kernel);
   const Int8Kernels& kernels = int8_kernels();
+  if (!along_kernel && positions == 1) {
+    auto* values = reinterpret_cast<int16_t*>(to);
+    kernels.widen(values, channels, w, w_flip, w_zero);
+    if (channels % 2) values[channels] = 0;
+    return;
+  }
   if (!along_kernel) {
     for (int64_t c = 0; c < channels; c += 2, to += positions) {
       const uint8_t* first = w + c * positions;

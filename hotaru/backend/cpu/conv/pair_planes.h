@@ -22,11 +22,8 @@ struct PairedWindows {
   Extents in, out, kernel, stride, padding, dilation;
   int32_t zero;  // x's zero point, flipped
   int flip;
-  /// Whether pairs are neighbours of the kernel's last dimension, else of the
-  /// channels: the one that needs fewer.
-  bool along_kernel;
+  bool along_kernel;  // see int8_pairs_along_kernel
 
-  void choose();
   /// Positions of the kernel that have pairs of their own.
   Extents taps() const {
     return {kernel[0], kernel[1],

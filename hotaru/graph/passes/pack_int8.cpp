@@ -1,0 +1,84 @@
+#include "hotaru/graph/passes/pack_int8.h"
+
+#include <vector>
+
+#include "hotaru/backend/common/conv/int8.h"
+#include "hotaru/runtime/backend.h"
+
+namespace hotaru::graph {
+namespace {
+
+// Rows up to which products read their weight where it lies, half as long.
+constexpr int64_t kFewRows = 4;
+
+class Packer {
+ public:
+  explicit Packer(Region& region) : region_(region) {}
+
+  void run() {
+    for (auto& node : region_.nodes) {
+      if (node->name() == "int8_matmul") pack_product(node);
+      if (node->name() == "int8_conv") pack_convolution(node);
+    }
+  }
+
+ private:
+  bool lasts(const Tensor& t) const { return !t.defined() || region_.lasts(t); }
+
+  void pack_product(std::unique_ptr<Node>& node) {
+    static const Kernel& kernel = hotaru::kernel("pack_int8");
+    const KernelCall& call = node->call();
+    auto g = call.attributes<Int8MatmulAttributes>();
+    const Tensor &b = call.tensor(2), &zero = call.tensor(4);
+    if (g.packed || g.batch != 1 || g.m <= kFewRows || !lasts(b) ||
+        !lasts(zero))
+      return;
+    const Tensor to = allocate(Dims{packed_size(int8_pairs(g.k), g.n, 4)},
+                               DType::kInt32, b.device());
+    const Operand operands[] = {write(to), read(b), read(zero)};
+    region_.once.push_back(std::make_unique<Node>(KernelCall(
+        kernel, operands, PackInt8Attributes{g.k, g.n, g.b, g.b_zero.step})));
+    g.packed = true;
+    replace(node, to, g);
+  }
+
+  void pack_convolution(std::unique_ptr<Node>& node) {
+    static const Kernel& kernel = hotaru::kernel("pack_int8_conv");
+    const KernelCall& call = node->call();
+    auto a = call.attributes<Int8ConvAttributes>();
+    const Tensor &w = call.tensor(2), &zero = call.tensor(4);
+    if (a.packed || !lasts(w) || !lasts(zero)) return;
+    const int64_t pairs = int8_conv_pairs(a.channels, a.kernel);
+    const Tensor to =
+        allocate(Dims{w.size(0) * pairs}, DType::kInt32, w.device());
+    const Operand operands[] = {write(to), read(w), read(zero)};
+    region_.once.push_back(std::make_unique<Node>(KernelCall(
+        kernel, operands, PackInt8ConvAttributes{a.kernel, a.channels})));
+    a.packed = true;
+    replace(node, to, a);
+  }
+
+  /// The call with a packed weight, which has no zero points.
+  template <class A>
+  static void replace(std::unique_ptr<Node>& node, const Tensor& packed,
+                      const A& attributes) {
+    const KernelCall& call = node->call();
+    const Tensor none;
+    std::vector<Operand> operands(call.operands().begin(),
+                                  call.operands().end());
+    operands[2] = read(packed);
+    operands[4] = read(none);
+    node =
+        std::make_unique<Node>(KernelCall(call.kernel(), operands, attributes));
+  }
+
+  Region& region_;
+};
+
+}  // namespace
+
+void pack_int8(Region& region) {
+  Packer(region).run();
+}
+
+}  // namespace hotaru::graph
