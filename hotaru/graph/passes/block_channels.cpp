@@ -7,6 +7,7 @@
 
 #include "hotaru/backend/common/conv/blocked.h"
 #include "hotaru/backend/common/elementwise.h"
+#include "hotaru/backend/common/pointwise/pointwise.h"
 #include "hotaru/backend/common/pool/pool.h"
 #include "hotaru/backend/common/reduce/reduce.h"
 #include "hotaru/graph/capture/touch.h"
@@ -50,14 +51,50 @@ struct Picture {
   Tensor blocked;
   Dims sizes;  // of the plain one
   bool plain;  // whether its own storage holds it, too
+  /// Which node made it, if that is a convolution without an ending.
+  std::optional<size_t> open = {};
 };
+
+/// What an elementwise call of one operand is as the end of a convolution.
+std::optional<ConvEnding> ending_of(const KernelCall& call) {
+  using Kind = ConvEnding::Kind;
+  static constexpr std::pair<std::string_view, Kind> kKinds[] = {
+      {"sigmoid", Kind::kSigmoid},     {"tanh", Kind::kTanh},
+      {"silu", Kind::kSilu},           {"gelu", Kind::kGelu},
+      {"gelu_tanh", Kind::kGeluTanh},  {"hardsigmoid", Kind::kHardSigmoid},
+      {"hardswish", Kind::kHardSwish},
+  };
+  const std::string& name = call.kernel().name();
+  for (const auto& [known, kind] : kKinds)
+    if (name == known) return ConvEnding{kind};
+  if (name == "relu") return ConvEnding::relu();
+  const bool low = name == "clamp_min", high = name == "clamp_max";
+  if (!low && !high && name != "clamp" && name != "hardtanh") return {};
+  const auto& n = call.attributes<PointwiseNumbers>();
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  const ConvEnding out{Kind::kClamp, high ? -kInfinity : n.a.to<float>(),
+                       low ? kInfinity : n.b.to<float>()};
+  // "hardtanh" looks at its lower limit first, "clamp" at it last.
+  if (name == "hardtanh" && !(out.low <= out.high)) return {};
+  return out;
+}
+
+/// A picture of one pixel and whole blocks, which lies alike in both forms.
+bool alike(IntSpan sizes) {
+  int64_t pixels = 1;
+  for (size_t d = 2; d < sizes.size(); ++d) pixels *= sizes[d];
+  return pixels == 1 && sizes[1] % kChannelBlock == 0;
+}
 
 class Blocker {
  public:
   explicit Blocker(Region& region) : region_(region) {
     for (const auto& node : region.nodes)
       for (const Operand& operand : node->call().operands())
-        if (operand.reads() && operand.ordered()) ++readers_[operand.ordered()];
+        if (operand.ordered()) {
+          readers_[operand.ordered()] += operand.reads();
+          writers_[operand.ordered()] += operand.writes();
+        }
   }
 
   void run() {
@@ -70,7 +107,8 @@ class Blocker {
       const KernelCall& call = old[i]->call();
       if (convolutions[i])
         convolve(Convolution(call));
-      else if (!pool(call) && !average(call) && !elementwise(old[i]))
+      else if (!pool(call) && !average(call) && !end(call) && !scale(call) &&
+               !elementwise(old[i]))
         keep(old[i]);
     }
   }
@@ -82,7 +120,7 @@ class Blocker {
   bool free_result(const Tensor& y) const {
     if (!whole(y) || y.dtype() != DType::kFloat32) return false;
     return region_.values.contains(y.storage().get()) ||
-           !readers_.contains(y.storage().get());
+           readers_.at(y.storage().get()) == 0;
   }
 
   bool takes(const KernelCall& call) const {
@@ -94,9 +132,12 @@ class Blocker {
       return false;
     const ConvAttributes& a = c.attributes.conv;
     if (a.groups != 1 && !c.depthwise()) return false;
-    // Not where a quarter of the lanes would have nothing to do.
+    // Not where a quarter of the lanes would have nothing to do, unless they
+    // have nothing to do for a pixel alone.
     const int64_t outputs = c.y().size(1);
-    if (channel_blocks(outputs) * kChannelBlock * 3 > outputs * 4) return false;
+    if (channel_blocks(outputs) * kChannelBlock * 3 > outputs * 4 &&
+        !alike(c.x().sizes()))
+      return false;
     for (size_t d = 0; d < a.stride.size(); ++d) {
       const int64_t room = c.x().sizes()[d + 2] + 2 * a.padding[d] -
                            a.dilation[d] * (c.w().sizes()[d + 2] - 1) - 1;
@@ -110,25 +151,43 @@ class Blocker {
 
   // --- pictures --------------------------------------------------------------
 
-  Tensor make_blocked(IntSpan sizes) {
+  static Dims blocked_sizes(IntSpan sizes) {
     const int64_t height = sizes.size() == 4 ? sizes[2] : 1;
-    return region_.make_value(Dims{sizes[0], channel_blocks(sizes[1]), height,
-                                   sizes[sizes.size() - 1], kChannelBlock},
-                              DType::kFloat32);
+    return {sizes[0], channel_blocks(sizes[1]), height, sizes[sizes.size() - 1],
+            kChannelBlock};
   }
 
-  /// x in blocks if it is known so, else undefined.
-  Tensor known(const Tensor& x) const {
+  Tensor make_blocked(IntSpan sizes) {
+    return region_.make_value(blocked_sizes(sizes), DType::kFloat32);
+  }
+
+  static Tensor as_blocked(const Tensor& plain) {
+    const Dims sizes = blocked_sizes(plain.sizes());
+    return make_tensor(plain.storage(), DType::kFloat32, sizes,
+                       contiguous_strides(sizes), plain.storage_offset());
+  }
+
+  /// What is known of x as a whole, or null.
+  Picture* picture(const Tensor& x) {
     const auto found = pictures_.find(x.storage().get());
     if (found == pictures_.end() || !whole(x) ||
         !same(IntSpan(found->second.sizes), x.sizes()))
-      return {};
-    return found->second.blocked;
+      return nullptr;
+    return &found->second;
+  }
+
+  /// x in blocks if it is known so, else undefined; for somebody who reads it.
+  Tensor known(const Tensor& x) {
+    Picture* const found = picture(x);
+    if (!found) return {};
+    found->open.reset();
+    return found->blocked;
   }
 
   Tensor blocked(const Tensor& x) {
     if (Tensor there = known(x); there.defined()) return there;
     bring_back(x);
+    if (alike(x.sizes()) && x.is_contiguous()) return as_blocked(x);
     const Tensor made = make_blocked(x.sizes());
     static const Kernel& kernel = hotaru::kernel("block_channels");
     const Operand operands[] = {write(made), read(x)};
@@ -143,7 +202,9 @@ class Blocker {
   /// Sees to it that the tensor's own storage holds its value.
   void bring_back(const Tensor& x) {
     const auto found = pictures_.find(x.storage().get());
-    if (found == pictures_.end() || found->second.plain) return;
+    if (found == pictures_.end()) return;
+    found->second.open.reset();
+    if (found->second.plain) return;
     found->second.plain = true;
     const Dims& sizes = found->second.sizes;
     unblock(make_tensor(x.storage(), DType::kFloat32, sizes,
@@ -157,11 +218,15 @@ class Blocker {
     append({kernel, operands});
   }
 
-  /// The value of y is now `made`.
-  void finish(const Tensor& y, const Tensor& made) {
-    if (!region_.values.contains(y.storage().get())) return unblock(y, made);
-    pictures_.insert_or_assign(y.storage().get(),
-                               Picture{made, Dims(y.sizes()), false});
+  /// The value of y is now `made`, by node `open` if that may go on.
+  void finish(const Tensor& y, const Tensor& made,
+              std::optional<size_t> open = {}) {
+    const bool plain = made.storage() == y.storage();
+    if (region_.values.contains(y.storage().get()))
+      pictures_.insert_or_assign(y.storage().get(),
+                                 Picture{made, Dims(y.sizes()), plain, open});
+    else if (!plain)
+      unblock(y, made);
   }
 
   // --- calls -----------------------------------------------------------------
@@ -179,15 +244,19 @@ class Blocker {
     const Tensor residual =
         c.residual().defined() ? blocked(c.residual()) : Tensor();
     const auto [packed, shift] = weight(c, plain);
-    const Tensor y = make_blocked(c.y().sizes());
+    const Tensor y =
+        alike(c.y().sizes()) ? as_blocked(c.y()) : make_blocked(c.y().sizes());
     static const Kernel& kernel = hotaru::kernel("blocked_conv");
     const Operand operands[] = {write(y), read(x), read(packed), read(shift),
                                 read(residual)};
     append({kernel, operands,
-            BlockedConvAttributes{a, Dims(c.w().sizes().subspan(2)),
-                                  c.x().size(1), c.y().size(1),
-                                  c.attributes.relu, plain, c.depthwise()}});
-    finish(c.y(), y);
+            BlockedConvAttributes{
+                a, Dims(c.w().sizes().subspan(2)), c.x().size(1), c.y().size(1),
+                c.attributes.relu ? ConvEnding::relu() : ConvEnding(), plain,
+                c.depthwise()}});
+    std::optional<size_t> open;
+    if (!c.attributes.relu) open = region_.nodes.size() - 1;
+    finish(c.y(), y, open);
   }
 
   /// The weight as "blocked_conv" wants it, made once; the same for calls that
@@ -256,6 +325,59 @@ class Blocker {
     return true;
   }
 
+  /// What nobody else wants of a convolution goes on within it.
+  bool end(const KernelCall& call) {
+    const std::optional<ConvEnding> ending = ending_of(call);
+    if (!ending) return false;
+    const Tensor &y = call.tensor(0), &x = call.tensor(1);
+    Picture* const from = picture(x);
+    if (!from || !from->open || !free_result(y) ||
+        !same(y.sizes(), x.sizes()) ||
+        (y.storage() != x.storage() && readers_.at(x.storage().get()) > 1))
+      return false;
+    std::unique_ptr<Node>& node = region_.nodes[*from->open];
+    const KernelCall& conv = node->call();
+    // Where the result itself is wanted in this form, it is written at once.
+    const bool at_once =
+        alike(y.sizes()) && writers_.at(y.storage().get()) == 1;
+    const Tensor made = at_once ? as_blocked(y) : from->blocked;
+    std::vector<Operand> operands(conv.operands().begin(),
+                                  conv.operands().end());
+    operands[0] = write(made);
+    auto attributes = conv.attributes<BlockedConvAttributes>();
+    attributes.ending = *ending;
+    node =
+        std::make_unique<Node>(KernelCall(conv.kernel(), operands, attributes));
+    pictures_.erase(x.storage().get());
+    finish(y, made);
+    return true;
+  }
+
+  /// A picture times a number for each channel.
+  bool scale(const KernelCall& call) {
+    if (call.kernel().name() != "mul" || call.operands().size() != 3)
+      return false;
+    const Tensor& y = call.tensor(0);
+    const auto numbers = [&](const Tensor& t) {
+      return t.dtype() == DType::kFloat32 && t.dim() == y.dim() &&
+             t.is_contiguous() && t.size(0) == y.size(0) &&
+             t.size(1) == y.size(1) && t.numel() == y.size(0) * y.size(1);
+    };
+    if (y.dim() < 3 || y.dim() > 4 || !free_result(y)) return false;
+    const bool first = numbers(call.tensor(1));
+    const Tensor &x = call.tensor(first ? 2 : 1),
+                 &by = call.tensor(first ? 1 : 2);
+    if (!numbers(by) || numbers(x) || !same(x.sizes(), y.sizes())) return false;
+    const Tensor from = known(x);
+    if (!from.defined()) return false;
+    const Tensor scales = blocked(by), made = make_blocked(y.sizes());
+    static const Kernel& kernel = hotaru::kernel("blocked_scale");
+    const Operand operands[] = {write(made), read(from), read(scales)};
+    append({kernel, operands});
+    finish(y, made);
+    return true;
+  }
+
   /// On pictures of whole blocks, whose lanes all belong to channels. The call
   /// stays, and looks at the blocks.
   bool elementwise(std::unique_ptr<Node>& node) {
@@ -263,7 +385,8 @@ class Blocker {
     if (!elementwise_function(node->call().kernel())) return false;
     if (operands[0].access != Access::kWrite) return false;
     const Tensor& y = *operands[0].tensor;
-    if (y.dim() < 3 || y.size(1) % kChannelBlock != 0 || !free_result(y))
+    if (y.dim() < 3 || y.size(1) % kChannelBlock != 0 || alike(y.sizes()) ||
+        !free_result(y))
       return false;
     std::vector<Tensor> inputs;
     for (const Operand& operand : operands.subspan(1)) {
@@ -309,7 +432,7 @@ class Blocker {
   };
 
   Region& region_;
-  std::unordered_map<const Ordered*, int> readers_;
+  std::unordered_map<const Ordered*, int> readers_, writers_;
   std::unordered_map<const Storage*, Picture> pictures_;
   std::map<Key, std::pair<Tensor, Tensor>> weights_;
 };

@@ -11,6 +11,7 @@
 #include "hotaru/graph/passes/fuse_linear.h"
 #include "hotaru/graph/passes/fuse_pointwise.h"
 #include "hotaru/graph/passes/pack_int8.h"
+#include "hotaru/graph/passes/silu.h"
 #include "hotaru/graph/passes/winograd.h"
 
 namespace hotaru::graph {
@@ -28,6 +29,7 @@ constexpr auto kPasses = std::to_array<Pass>({
      true, kAll, &remove_duplicates},
     {"once", "what comes out alike each time, and weights made of weights",
      true, kCPU, &compute_once},
+    {"silu", "x * sigmoid(x) becomes one call", true, kCPU, &find_silu},
     {"fuse_conv", "norms, sums and rectifiers become part of convolutions",
      false, kCPU, &fuse_conv},
     {"block_channels",

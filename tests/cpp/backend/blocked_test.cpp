@@ -13,6 +13,7 @@
 
 #include "hotaru/backend/common/pool/pool.h"
 #include "hotaru/core/error.h"
+#include "hotaru/ops/activation/activation.h"
 #include "hotaru/ops/conv/conv.h"
 #include "hotaru/ops/create/factory.h"
 #include "hotaru/ops/norm/norm.h"
@@ -118,6 +119,7 @@ struct Layer {
   Dims in{1, 1}, kernel{1, 1}, stride{1, 1}, padding{0, 0}, dilation{1, 1};
   bool depthwise = false, plain = false;
   bool bias = false, norm = false, residual = false, relu = false;
+  ConvEnding ending;  // instead of relu
 
   Dims out() const {
     Dims sizes{n, o};
@@ -147,9 +149,33 @@ struct Layer {
     list("dilation", dilation);
     return s + concat(" depthwise ", depthwise, " plain ", plain, " bias ",
                       bias, " norm ", norm, " residual ", residual, " relu ",
-                      relu);
+                      relu, " ending ", int(ending.kind));
   }
 };
+
+Tensor ended(const Tensor& y, const ConvEnding& ending) {
+  switch (ending.kind) {
+    case ConvEnding::Kind::kNone:
+      return y;
+    case ConvEnding::Kind::kClamp:
+      return clamp(y, Scalar(ending.low), Scalar(ending.high));
+    case ConvEnding::Kind::kSigmoid:
+      return sigmoid(y);
+    case ConvEnding::Kind::kTanh:
+      return tanh(y);
+    case ConvEnding::Kind::kSilu:
+      return silu(y);
+    case ConvEnding::Kind::kGelu:
+      return gelu(y, "none");
+    case ConvEnding::Kind::kGeluTanh:
+      return gelu(y, "tanh");
+    case ConvEnding::Kind::kHardSigmoid:
+      return hardsigmoid(y);
+    case ConvEnding::Kind::kHardSwish:
+      return hardswish(y);
+  }
+  return y;
+}
 
 /// A layer's operands and what it computes, plain and blocked.
 struct Case {
@@ -176,7 +202,7 @@ struct Case {
       y = batch_norm(y, norm_weight, norm_bias, mean, variance, false, 0.1,
                      kEps);
     if (l.residual) y = add(y, residual);
-    return l.relu ? relu(y) : y;
+    return l.relu ? relu(y) : ended(y, l.ending);
   }
 
   Tensor blocked(bool prepared = false, Where where = Where::kAnywhere) const {
@@ -202,7 +228,7 @@ struct Case {
     a.kernel = l.kernel;
     a.in_channels = l.c;
     a.out_channels = l.o;
-    a.relu = l.relu;
+    a.ending = l.relu ? ConvEnding::relu() : l.ending;
     a.plain_input = l.plain;
     a.depthwise = l.depthwise;
     const Kernel& k = kernel("blocked_conv");
@@ -220,7 +246,8 @@ struct Case {
   /// sum of their magnitudes seldom exceeds k + 6 sqrt(k) (the mean of |xy| is
   /// 0.64), times the norm's scale, at most 6 / sqrt(min variance); what the
   /// norm and the residual add is below 64. Rounding errors are independent,
-  /// so the worst case is far from tight, and used as it is.
+  /// so the worst case is far from tight, and used as it is. An ending is at
+  /// most 1.5 as steep, and within a few units in the last place itself.
   double tolerance() const {
     double k = l.depthwise ? 1 : double(l.c);
     for (const int64_t d : l.kernel) k *= double(d);
@@ -228,7 +255,9 @@ struct Case {
     for (int64_t o = 0; l.norm && o < l.o; ++o)
       scale = std::max(scale, std::abs(double(norm_weight.data<float>()[o])) /
                                   std::sqrt(variance.data<float>()[o] + kEps));
-    return 2 * (k + 4) * 0x1p-24 * ((k + 6 * std::sqrt(k) + 8) * scale + 64);
+    const bool ends = l.ending.kind != ConvEnding::Kind::kNone;
+    return (ends ? 1.5 : 1.0) * 2 * (k + (ends ? 12 : 4)) * 0x1p-24 *
+           ((k + 6 * std::sqrt(k) + 8) * scale + 64);
   }
 
   static constexpr double kEps = 1e-3;
@@ -373,6 +402,11 @@ Layer random_layer(std::mt19937& random) {
     l.norm = one_in(2);
     l.residual = one_in(2);
     l.relu = one_in(2);
+    if (!l.relu && one_in(2)) {
+      l.ending.kind = ConvEnding::Kind(from(0, 8));
+      l.ending.low = float(from(-2, 1));
+      l.ending.high = float(from(-1, 6));
+    }
   } while (!l.possible());
   return l;
 }
@@ -416,6 +450,78 @@ TEST(ConvBlocked, ThreadsDoNotChangeBits) {
     }
   }
   set_num_threads(before);
+}
+
+TEST(ConvBlocked, Endings) {
+  using Kind = ConvEnding::Kind;
+  for (int kind = int(Kind::kNone); kind <= int(Kind::kHardSwish); ++kind)
+    // Channels that fill their blocks and that do not, of which 0.5 and limits
+    // above 0 must not become something.
+    for (const int64_t channels : {32, 21})
+      for (const bool residual : {false, true}) {
+        Layer l = square(channels, channels, 13, 3);
+        l.relu = false;
+        l.residual = residual;
+        l.ending = {Kind(kind), 0.25f, 1.5f};
+        check(l);
+        l.depthwise = true;
+        check(l);
+        l.kernel = {5, 5};
+        l.padding = {2, 2};
+        check(l);
+        l.stride = {2, 2};
+        check(l);
+        l.stride = {3, 3};
+        check(l);
+        l.depthwise = false;
+        l.kernel = {1, 1};
+        l.padding = {0, 0};
+        l.stride = {1, 1};
+        check(l);
+        l.in = {4, 4};
+        l.kernel = {3, 3};
+        check(l);
+        l.c = 3;
+        l.plain = true;
+        check(l);
+      }
+}
+
+TEST(ConvBlocked, EndingsOfExtremes) {
+  using Kind = ConvEnding::Kind;
+  Layer l = square(16, 16, 8, 1);
+  l.norm = l.relu = false;
+  for (int kind = int(Kind::kClamp); kind <= int(Kind::kHardSwish); ++kind) {
+    l.ending = {Kind(kind), -1.0f, 6.0f};
+    Case c(l);
+    std::fill_n(c.w.data<float>(), c.w.numel(), 0.0f);
+    for (int64_t i = 0; i < 16; ++i) c.w.data<float>()[17 * i] = 1;
+    const float values[] = {kNaN,   88.5f, -88.5f, 1e30f, -1e30f, 0.0f,
+                            -87.2f, 3.0f,  -3.0f,  20.0f, -20.0f};
+    for (int64_t i = 0; i < c.x.numel(); ++i)
+      c.x.data<float>()[i] = i < 64 ? values[i % 11] : 0;
+    const Tensor got = unblock(c.blocked(), l.out()), want = c.want();
+    for (int64_t i = 0; i < want.numel(); ++i) {
+      const float g = got.data<float>()[i], w = want.data<float>()[i];
+      if (std::isnan(w))
+        ASSERT_TRUE(std::isnan(g)) << kind << ", element " << i;
+      else  // below the smallest normal number times 88 all is lost
+        ASSERT_NEAR(g, w, std::abs(w) * 1e-6 + 1e-36)
+            << kind << ", element " << i;
+    }
+  }
+}
+
+TEST(ConvBlocked, Scale) {
+  for (const Dims& sizes :
+       {Dims{2, 35, 3, 5}, Dims{1, 64, 30, 31}, Dims{3, 1, 1, 1}}) {
+    const Tensor x = randn(sizes), by = randn(Dims{sizes[0], sizes[1], 1, 1});
+    const Tensor y = filled(blocked_sizes(sizes), kNaN);
+    const Tensor from = block(x), numbers = block(by);
+    run("blocked_scale", {write(y), read(from), read(numbers)});
+    expect_padding(y, sizes[1]);
+    EXPECT_TRUE(same_bits(unblock(y, sizes), mul(x, by)));
+  }
 }
 
 /// Outputs that are not finite are those whose windows contain the pixel.

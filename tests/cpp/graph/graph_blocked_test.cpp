@@ -10,6 +10,7 @@
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/factory.h"
 #include "hotaru/ops/norm/norm.h"
+#include "hotaru/ops/pointwise/elementwise.h"
 #include "hotaru/ops/pointwise/pointwise.h"
 #include "hotaru/ops/pool/pool.h"
 #include "hotaru/ops/random/random.h"
@@ -169,9 +170,14 @@ TEST_P(WinogradConv, GivesTheValuesOfTheDirectOne) {
                        Dims{0}, 1);
   };
   const Tensor more = randn(conv().sizes());
-  const auto model = [&] { return relu(add(conv(), more)); };
-  for (const bool residual : {false, true}) {
-    const auto run = [&] { return residual ? model() : conv(); };
+  const auto sum = [&] { return add(conv(), more); };
+  for (const int ending : {0, 1, 2, 3}) {
+    const auto run = [&] {
+      return ending == 0   ? conv()
+             : ending == 1 ? relu(sum())
+             : ending == 2 ? silu(sum())
+                           : clamp(conv(), Scalar(0.5), Scalar(2.0));
+    };
     const Captured graph(run);
     const Names names = graph.names();
     EXPECT_EQ(std::count(names.begin(), names.end(), "winograd_conv"), 1);
@@ -196,6 +202,138 @@ INSTANTIATE_TEST_SUITE_P(
                     Picture{1, 33, 40, 10, 10, 0}, Picture{3, 70, 25, 5, 6, 2},
                     Picture{1, 48, 80, 31, 3, 1}, Picture{16, 32, 32, 1, 1, 1},
                     Picture{1, 64, 48, 60, 61, 1}));
+
+/// The calls that a network is, in which x * sigmoid(x) may be two of them.
+TEST(BlockChannels, ActivationsAreEndsOfConvolutions) {
+  // 28 channels do not fill their blocks.
+  const Layer first(3, 32, 3, 2), deep(32, 32, 3, 1, 32),
+      wide(28, 28, 5, 1, 28), point(32, 28, 1), last(28, 24, 3);
+  const Tensor x = randn(Dims{2, 3, 25, 23});
+  const auto by_hand = [](const Tensor& t) { return mul(t, sigmoid(t)); };
+  const auto model = [&] {
+    Tensor y = by_hand(first(x));
+    y = clamp(deep(y), Scalar(0.0), Scalar(6.0));
+    y = hardtanh(point(y), -2, 2);
+    y = hardswish(wide(y));
+    y = gelu(last(y), "none");
+    return adaptive_avg_pool(y, Dims{1, 1});
+  };
+  const Captured graph(model);
+  EXPECT_EQ(graph.names(),
+            (Names{"blocked_conv", "blocked_conv", "blocked_conv",
+                   "blocked_conv", "winograd_conv", "blocked_mean"}));
+  const Tensor got = graph.replayed();
+  EXPECT_LE(distance(got, model()), kTolerance);
+  const int threads = get_num_threads();
+  set_num_threads(3 - threads);
+  EXPECT_EQ(distance(got, graph.replayed()), 0);
+  set_num_threads(threads);
+  // To the bit where that is asked for: two calls become the one of "silu".
+  const Captured same(model, Options{{}, true});
+  EXPECT_EQ(distance(same.replayed(), model()), 0);
+  const Names names = same.names();
+  EXPECT_EQ(std::count(names.begin(), names.end(), "silu"), 1);
+  EXPECT_EQ(std::count(names.begin(), names.end(), "sigmoid"), 0);
+}
+
+TEST(BlockChannels, SqueezeAndExcitationStayInBlocks) {
+  for (const int64_t width : {32, 40}) {
+    const Layer in(3, width, 3), out(width, 24, 1);
+    const Tensor down = mul(randn(Dims{5, width, 1, 1}), 0.3),
+                 up = mul(randn(Dims{width, 5, 1, 1}), 0.3), a = randn(Dims{5}),
+                 b = randn(Dims{width});
+    const auto one = [](const Tensor& x, const Tensor& w, const Tensor& bias) {
+      return convolution(x, w, bias, Dims{1}, Dims{0}, Dims{1}, false, Dims{0},
+                         1);
+    };
+    const Tensor x = randn(Dims{2, 3, 9, 11});
+    const auto model = [&] {
+      const Tensor y = silu(in(x));
+      const Tensor mean = adaptive_avg_pool(y, Dims{1, 1});
+      const Tensor s = sigmoid(one(silu(one(mean, down, a)), up, b));
+      return out(mul(y, s));
+    };
+    const Captured graph(model);
+    if (width == 32) {
+      EXPECT_EQ(
+          graph.names(),
+          (Names{"blocked_conv", "blocked_mean", "blocked_conv", "blocked_conv",
+                 "blocked_scale", "blocked_conv", "unblock_channels"}));
+    }
+    EXPECT_LE(distance(graph.replayed(), model()), kTolerance);
+  }
+}
+
+/// hardtanh in place.
+void limit_(const Tensor& y) {
+  static const elementwise::Spec kSpec{kernel("hardtanh")};
+  elementwise::unary_into(kSpec, y, y, {Scalar(-1.0), Scalar(1.0)});
+}
+
+TEST(BlockChannels, WhatOthersReadOfAConvolutionHasNoEnding) {
+  const Layer a(16, 16, 3), b(16, 20, 3);
+  const Tensor x = randn(Dims{1, 16, 9, 9});
+  Tensor kept;
+  const auto twice = [&] {  // the sum and what becomes of it
+    const Tensor y = a(x);
+    return add(b(silu(y)), b(y));
+  };
+  EXPECT_LE(distance(Captured(twice).replayed(), twice()), kTolerance);
+  const auto later = [&] {  // after somebody has read it
+    const Tensor y = a(x);
+    const Tensor z = b(y);
+    limit_(y);
+    return add(z, b(y));
+  };
+  EXPECT_LE(distance(Captured(later).replayed(), later()), kTolerance);
+  const auto in_place = [&] {
+    const Tensor y = a(x);
+    limit_(y);
+    return add(b(y), b(y));
+  };
+  const Captured graph(in_place);
+  EXPECT_LE(distance(graph.replayed(), in_place()), kTolerance);
+  const Names names = graph.names();
+  EXPECT_EQ(std::count(names.begin(), names.end(), "hardtanh"), 0);
+  const auto result = [&] {  // somebody holds the sum
+    kept = a(x);
+    return silu(kept);
+  };
+  const Captured both(result);
+  const Tensor got = both.replayed(), got_kept = clone(kept);
+  EXPECT_LE(distance(got, result()), kTolerance);
+  EXPECT_LE(distance(got_kept, kept), kTolerance);
+  // Limits in the wrong order.
+  const auto crossed = [&] { return clamp(a(x), Scalar(1.0), Scalar(-1.0)); };
+  EXPECT_LE(distance(Captured(crossed).replayed(), crossed()), kTolerance);
+}
+
+TEST(BlockChannels, PicturesOfOnePixelLieAlikeInBothForms) {
+  const Layer a(16, 32, 1), b(32, 48, 1);
+  const Tensor x = randn(Dims{3, 16, 1, 1});
+  const auto model = [&] { return softmax(b(silu(a(x))), 1); };
+  const Captured graph(model);
+  EXPECT_EQ(graph.names(), (Names{"blocked_conv", "blocked_conv", "softmax"}));
+  EXPECT_LE(distance(graph.replayed(), model()), kTolerance);
+  const auto whole = [&] { return sigmoid(a(x)); };
+  EXPECT_EQ(Captured(whole).names(), Names{"blocked_conv"});
+  EXPECT_LE(distance(Captured(whole).replayed(), whole()), kTolerance);
+}
+
+TEST(BlockChannels, DoublesStayAsTheyAre) {
+  const Tensor x = to(randn(Dims{1, 16, 8, 8}), DType::kFloat64);
+  const Tensor w = to(randn(Dims{16, 16, 3, 3}), DType::kFloat64);
+  const auto model = [&] {
+    const Tensor y =
+        convolution(x, w, {}, Dims{1}, Dims{1}, Dims{1}, false, Dims{0}, 1);
+    return mul(y, sigmoid(y));
+  };
+  const Captured graph(model);
+  EXPECT_EQ(graph.names(), (Names{"conv_forward", "silu"}));
+  const Tensor got = graph.replayed(), want = model();
+  for (int64_t i = 0; i < want.numel(); ++i)
+    ASSERT_EQ(got.data<double>()[i], want.data<double>()[i]);
+}
 
 TEST(BlockChannels, OneDimension) {
   const Tensor x = randn(Dims{2, 4, 50});

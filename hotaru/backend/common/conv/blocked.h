@@ -9,6 +9,8 @@
 // kernels that read one count on it.
 #pragma once
 
+#include <limits>
+
 #include "hotaru/backend/common/conv/conv.h"
 
 namespace hotaru {
@@ -25,9 +27,11 @@ constexpr int64_t channel_blocks(int64_t channels) {
 //   "block_channels"    write blocked, read plain [N, C, H, W] or [N, C, W]
 //   "unblock_channels"  write plain, read blocked
 // "blocked_mean" computes means over H and W: write plain [N, C, 1, 1] (or
-// [N, C, 1]), read blocked. "blocked_max_pool" is "max_pool" (see pool.h) on
-// blocked pictures with MaxPoolAttributes of one or two dimensions: write
-// blocked, read blocked. None but the last has attributes.
+// [N, C, 1]), read blocked. "blocked_scale" multiplies all pixels of a channel
+// by its number: write blocked, read blocked, read numbers, a blocked picture
+// of one pixel. "blocked_max_pool" is "max_pool" (see pool.h) on blocked
+// pictures with MaxPoolAttributes of one or two dimensions: write blocked, read
+// blocked. None but the last has attributes.
 
 /// How a weight is packed. Operands of "blocked_weight": write packed
 /// [blocked_weight_size()], write shift [channel_blocks(O) * kChannelBlock],
@@ -64,11 +68,31 @@ constexpr int64_t blocked_weight_size(IntSpan w,
 // elements. What is infinite or NaN in a picture may make results NaN up to a
 // pixel further away than its windows reach.
 
+/// What becomes of each sum of a convolution at last.
+struct ConvEnding {
+  enum class Kind : uint8_t {
+    kNone,
+    kClamp,
+    kSigmoid,
+    kTanh,
+    kSilu,
+    kGelu,
+    kGeluTanh,
+    kHardSigmoid,
+    kHardSwish
+  };
+  Kind kind = Kind::kNone;
+  /// Limits of kClamp, of which a rectifier is one; NaN stays.
+  float low = 0, high = std::numeric_limits<float>::infinity();
+
+  static ConvEnding relu() { return {Kind::kClamp}; }
+};
+
 /// A convolution on blocked pictures and what followed it. Operands of
 /// "blocked_conv": write y blocked, read x blocked (plain if plain_input), read
 /// packed and read shift of "blocked_weight", read residual blocked like y or
 /// undefined. y overlaps none of the others.
-///   y = relu(conv(x, packed) + shift + residual)
+///   y = ending(conv(x, packed) + shift + residual)
 /// Sums begin with the shift and go over blocks of input channels, rows and
 /// columns of the kernel and channels of a block, in this order and whatever
 /// the number of threads. Padding is either skipped or multiplied as zeros, so
@@ -80,7 +104,7 @@ struct BlockedConvAttributes {
   ConvAttributes conv;
   Dims kernel;
   int64_t in_channels = 1, out_channels = 1;
-  bool relu = false;
+  ConvEnding ending;
   bool plain_input = false;
   bool depthwise = false;
 };

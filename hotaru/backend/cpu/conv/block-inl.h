@@ -20,29 +20,32 @@ constexpr int kBlock = int(kChannelBlock);
 constexpr int kLanes = int(hn::MaxLanes(D()));
 
 /// Of NaN: NaN.
-HWY_INLINE V relu(V v) {
-  const V zero = hn::Zero(D());
+HWY_INLINE V bounded(V v, V low, V high) {
 #if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX2
-  return hn::Max(zero, v);  // the second if one is NaN
+  return hn::Min(high, hn::Max(low, v));  // the second if one is NaN
 #else
-  return hn::IfThenZeroElse(hn::Lt(v, zero), v);
+  v = hn::IfThenElse(hn::Lt(v, low), low, v);
+  return hn::IfThenElse(hn::Gt(v, high), high, v);
 #endif
 }
 
 /// f(last) where last(sum, more) is what becomes of a sum: the residual's
-/// numbers at `more` are added to it, then it is rectified.
+/// numbers at `more` are added to it, then it is kept within the bounds.
 template <class F>
-HWY_INLINE void with_ending(bool residual, bool rectify, const F& f) {
+HWY_INLINE void with_ending(bool residual, const SumBounds& bounds,
+                            const F& f) {
+  const V low = hn::Set(D(), bounds.low), high = hn::Set(D(), bounds.high);
   const auto add = [](V v, const float* more) HOTARU_SIMD_LAMBDA {
     return hn::Add(v, hn::LoadU(D(), more));
   };
-  if (residual && rectify)
+  if (residual && bounds.any)
     f([&](V v, const float* more)
-          HOTARU_SIMD_LAMBDA { return relu(add(v, more)); });
+          HOTARU_SIMD_LAMBDA { return bounded(add(v, more), low, high); });
   else if (residual)
     f(add);
-  else if (rectify)
-    f([](V v, const float*) HOTARU_SIMD_LAMBDA { return relu(v); });
+  else if (bounds.any)
+    f([&](V v, const float*)
+          HOTARU_SIMD_LAMBDA { return bounded(v, low, high); });
   else
     f([](V v, const float*) HOTARU_SIMD_LAMBDA { return v; });
 }

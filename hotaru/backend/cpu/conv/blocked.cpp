@@ -172,10 +172,26 @@ void mean(const KernelCall& call) {
                y.data<float>());
 }
 
+void scale(const KernelCall& call) {
+  const Tensor &y = call.tensor(0), &x = call.tensor(1);
+  const int64_t pixels = pixels_of(x), size = pixels * kChannelBlock;
+  const float *from = x.data<float>(), *numbers = call.tensor(2).data<float>();
+  float* to = y.data<float>();
+  const BlockScale scale_block = block_scale();
+  const int64_t grain =
+      std::max<int64_t>(1, kGrainSize / std::max<int64_t>(1, size));
+  parallel_for(0, x.size(0) * x.size(1), grain, [&](int64_t at, int64_t end) {
+    for (; at < end; ++at)
+      scale_block(from + at * size, numbers + at * kChannelBlock, pixels,
+                  to + at * size);
+  });
+}
+
 HOTARU_KERNEL(kCPU, "block_channels", block_channels);
 HOTARU_KERNEL(kCPU, "unblock_channels", unblock_channels);
 HOTARU_KERNEL(kCPU, "blocked_weight", blocked_weight);
 HOTARU_KERNEL(kCPU, "blocked_mean", mean);
+HOTARU_KERNEL(kCPU, "blocked_scale", scale);
 
 const PreparedKernel<prepare_conv> registered_conv("blocked_conv");
 const PreparedKernel<prepare_as<PreparedMaxPool>> registered_max_pool(

@@ -16,6 +16,8 @@ constexpr int64_t kWorkPerThread = 1 << 19;
 constexpr int64_t kTilesPerThread = 8;
 // Blocks of weights, of a kilobyte, that stay in cache from call to call.
 constexpr int64_t kNearBlocks = 256;
+// Pixels whose sums are ended at once.
+constexpr int64_t kPixelsToFinish = 64;
 // Elements of a cache line.
 constexpr int64_t kLine = 16;
 // Elements of the copies of rows of plain pictures.
@@ -77,10 +79,10 @@ BlockedSizes::BlockedSizes(const KernelCall& call) {
   dilation_w = a.conv.dilation.back();
 }
 
-BlockedConv::BlockedConv(const KernelCall& call) : s_(call) {
+BlockedConv::BlockedConv(const KernelCall& call)
+    : s_(call), ending_(call.attributes<BlockedConvAttributes>().ending) {
   const auto& a = call.attributes<BlockedConvAttributes>();
   plain_ = a.plain_input;
-  relu_ = a.relu;
   in_blocks_ = plain_ ? s_.c : channel_blocks(s_.c);
   out_blocks_ = channel_blocks(s_.o);
   const bool pointwise = s_.taps() == 1 && s_.stride_h == 1 &&
@@ -272,7 +274,7 @@ BlockedTile BlockedConv::common(const Run& run) const {
   t.columns = s_.kernel_w;
   t.shift = run.o.shift + run.first_output * kChannelBlock;
   t.y_output = s_.out_h * s_.out_w * kChannelBlock;
-  t.relu = relu_;
+  t.bounds = ending_.bounds();
   return t;
 }
 
@@ -284,16 +286,26 @@ void BlockedConv::compute(const Run& run, const Part& part, int64_t row,
   t.y = run.o.y + to;
   t.residual = run.o.residual ? run.o.residual + to : nullptr;
   part.tiles[large_ - run.outputs](t);
-  const int64_t used = s_.o % kChannelBlock;
-  if (!t.finish || used == 0 || run.first_output + run.outputs != out_blocks_)
-    return;
-  clear_unused(t.y + (run.outputs - 1) * t.y_output, part.count, used);
+}
+
+/// Ends the sums of a run that are done, many pixels at once: tiles follow each
+/// other in memory.
+void BlockedConv::finish(const Run& run, const BlockedTile& t, int64_t pixels,
+                         bool last, Done& done) const {
+  if (done.pixels == 0) done.y = t.y;
+  done.pixels += pixels;
+  if (done.pixels < kPixelsToFinish && !last) return;
+  for (int64_t q = 0; q < run.outputs; ++q)
+    ending_.finish(done.y + q * t.y_output, done.pixels,
+                   used_channels(s_.o, run.first_output + q));
+  done.pixels = 0;
 }
 
 void BlockedConv::run_blocked(const Run& run) const {
   const int64_t plane = s_.h * s_.w * kChannelBlock;
   const int64_t parts = int64_t(parts_.size());
   BlockedTile t = common(run);
+  Done done;
   const float* const weights = t.w;
   const int64_t w_row = s_.kernel_w * kChannelBlock * kChannelBlock;
   const int64_t x_row = s_.dilation_h * s_.w * kChannelBlock;
@@ -325,6 +337,7 @@ void BlockedConv::run_blocked(const Run& run) const {
         t.ahead_end = std::min(ahead.end, ahead.next + ahead.step);
         ahead.next = t.ahead_end;
         compute(run, part, row, t);
+        if (t.finish) finish(run, t, part.count, left == 1, done);
       }
     }
   }
@@ -380,6 +393,7 @@ void BlockedConv::run_plain(const Run& run) const {
   t.finish = true;
   t.pixel = s_.stride_w;
   t.column = s_.dilation_w;
+  Done done;
   const bool padded = s_.padding_h > 0 || s_.padding_w > 0;
   const int64_t x = run.image * s_.c * s_.h * s_.w;
   for (int64_t i = run.begin; i < run.end;) {
@@ -397,6 +411,7 @@ void BlockedConv::run_plain(const Run& run) const {
       t.x = from + (i / parts - row) * s_.stride_h * pitch +
             part.first * s_.stride_w;
       compute(run, part, i / parts, t);
+      finish(run, t, part.count, i + 1 == run.end, done);
     }
   }
 }

@@ -28,6 +28,44 @@ TileBounds tile_bounds(int64_t x, int64_t step, int64_t count, int64_t size);
 /// of the kernel, all pixels inside of the picture, nothing to fetch ahead.
 enum class TileForm : uint8_t { kBlocked, kOneTap, kPlain };
 
+/// Zeros in the channels beyond the last one of a block's pixels, whatever came
+/// of zeros times infinity; `used` channels are in the block.
+void clear_unused(float* block, int64_t pixels, int64_t used);
+
+/// Limits of finished sums, which kernels apply while those are in registers.
+struct SumBounds {
+  bool any = false;
+  float low = 0, high = 0;
+};
+
+/// A ConvEnding as kernels apply it.
+class BlockEnding {
+ public:
+  explicit BlockEnding(const ConvEnding& ending);
+
+  const SumBounds& bounds() const { return bounds_; }
+  /// Does to pixels of a block what is left behind the bounds; then what is
+  /// beyond its `used` channels is zeros again (0: all are used).
+  void finish(float* y, int64_t pixels, int64_t used) const {
+    if (then_) then_(y, pixels * kChannelBlock);
+    if (used > 0) clear_unused(y, pixels, used);
+  }
+
+ private:
+  SumBounds bounds_;
+  void (*then_)(float*, int64_t) = nullptr;
+};
+
+/// y = x * numbers over the pixels of a block, with a number for each channel.
+using BlockScale = void (*)(const float* x, const float* numbers,
+                            int64_t pixels, float* y);
+BlockScale block_scale();
+
+/// Channels of a block of `channels` ones that are used; 0: all.
+constexpr int64_t used_channels(int64_t channels, int64_t block) {
+  return block + 1 < channel_blocks(channels) ? 0 : channels % kChannelBlock;
+}
+
 /// What a tile reads and writes. All steps are in elements.
 struct BlockedTile {
   const float* x;    // what the first weight meets at the first pixel
@@ -51,13 +89,10 @@ struct BlockedTile {
   const float* ahead_end;
   int64_t ahead_lines;
   /// Of the last part: what follows the sums. residual may be null.
-  bool finish, relu;
+  bool finish;
+  SumBounds bounds;
   const float* residual;  // like y
 };
-
-/// Zeros in the channels beyond the last one of a block's pixels, whatever came
-/// of zeros times infinity; `used` channels are in the block.
-void clear_unused(float* block, int64_t pixels, int64_t used);
 
 /// SIMD parts, chosen at run time.
 struct BlockedConvKernels {
@@ -116,6 +151,11 @@ class BlockedConv {
     const float* end = nullptr;
     int64_t step = 0, lines = 0;
   };
+  /// Pixels of a run whose sums are done, but for their ending.
+  struct Done {
+    float* y = nullptr;
+    int64_t pixels = 0;
+  };
   struct Run;
   struct Range {
     int64_t begin, end;
@@ -131,13 +171,16 @@ class BlockedConv {
   BlockedTile common(const Run& run) const;
   void compute(const Run& run, const Part& part, int64_t row,
                BlockedTile& t) const;
+  void finish(const Run& run, const BlockedTile& t, int64_t pixels, bool last,
+              Done& done) const;
   Ahead ahead_of(const Run& run, int64_t next, const BlockedTile& t) const;
   void copy_window(const float* x, const Part& part, BlockedTile& t) const;
   const float* copy_rows(const float* x, int64_t row, int64_t rows,
                          int64_t& pitch, int64_t& height) const;
 
   BlockedSizes s_;
-  bool plain_, relu_;
+  BlockEnding ending_;
+  bool plain_;
   int64_t in_blocks_, out_blocks_;
   /// The first groups_large_ groups have large_ output blocks, others one less.
   int64_t groups_, groups_large_, large_;
@@ -160,7 +203,7 @@ class BlockedDepthwise {
 
  private:
   BlockedSizes s_;
-  bool relu_;
+  BlockEnding ending_;
 };
 
 }  // namespace hotaru::cpu

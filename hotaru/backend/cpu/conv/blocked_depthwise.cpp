@@ -26,7 +26,8 @@ struct DepthwiseRows {
   const float* residual;  // like y, or null
   float* y;               // the block's plane
   int64_t begin, end;     // of output rows
-  bool relu;
+  const BlockEnding& ending;
+  int64_t used;  // channels of the block, 0: all
 };
 }  // namespace hotaru::cpu
 #endif
@@ -64,10 +65,13 @@ HWY_INLINE Taps taps_at(const BlockedSizes& s, int64_t h, int64_t w) {
   return {row, row_end - row, column, column_end - column};
 }
 
-HWY_INLINE void finish(V v, const float* residual, bool rectify, float* y) {
+HWY_INLINE void finish(V v, const float* residual, const SumBounds& bounds,
+                       float* y) {
   const D d;
   if (residual) v = hn::Add(v, hn::LoadU(d, residual));
-  hn::StoreU(rectify ? relu(v) : v, d, y);
+  if (bounds.any)
+    v = bounded(v, hn::Set(d, bounds.low), hn::Set(d, bounds.high));
+  hn::StoreU(v, d, y);
 }
 
 /// A pixel under any kernel.
@@ -88,7 +92,7 @@ HWY_INLINE void pixel(const DepthwiseRows& r, int64_t out_h, int64_t out_w) {
             hn::LoadU(d, r.x + from * kChannelBlock + v),
             hn::LoadU(d, r.w + (i * s.kernel_w + j) * kChannelBlock + v), sum);
       }
-    finish(sum, r.residual ? r.residual + to + v : nullptr, r.relu,
+    finish(sum, r.residual ? r.residual + to + v : nullptr, r.ending.bounds(),
            r.y + to + v);
   }
 }
@@ -103,7 +107,7 @@ struct Three {
   const float* shift;
   const float* residual;
   float* y;
-  bool relu;
+  SumBounds bounds;
 };
 template <int kPixels, int kStride, bool kFirst, bool kLast>
 void three(const Three& t) {
@@ -138,7 +142,8 @@ void three(const Three& t) {
     HWY_UNROLL(8)
     for (int p = 0; p < kPixels; ++p) {
       const int64_t at = p * kChannelBlock + v;
-      finish(sum[p], t.residual ? t.residual + at : nullptr, t.relu, t.y + at);
+      finish(sum[p], t.residual ? t.residual + at : nullptr, t.bounds,
+             t.y + at);
     }
   }
 }
@@ -187,7 +192,7 @@ void three_rows(const DepthwiseRows& r) {
       f({r.x + ((h + t.row * s.dilation_h) * s.w + w) * kChannelBlock,
          s.dilation_h * s.w * kChannelBlock, r.w + t.row * 3 * kChannelBlock,
          t.rows, r.shift, r.residual ? r.residual + to : nullptr, r.y + to,
-         r.relu});
+         r.ending.bounds()});
     }
   }
 }
@@ -202,7 +207,7 @@ struct Wide {
   const float* shift;
   const float* residual;
   float* y;
-  bool relu;
+  SumBounds bounds;
 };
 template <int kPixels, int kStride>
 void wide(const Wide& t) {
@@ -229,7 +234,8 @@ void wide(const Wide& t) {
     HWY_UNROLL(16)
     for (int p = 0; p < kPixels; ++p) {
       const int64_t at = p * kChannelBlock + v;
-      finish(sum[p], t.residual ? t.residual + at : nullptr, t.relu, t.y + at);
+      finish(sum[p], t.residual ? t.residual + at : nullptr, t.bounds,
+             t.y + at);
     }
   }
 }
@@ -248,9 +254,6 @@ WideFn find_wide(int64_t pixels, int64_t stride) {
       wides<1>(Pixels()), wides<2>(Pixels())};
   return kTable[stride - 1][size_t(pixels) - 1];
 }
-
-// Elements of rows that are copied at once.
-constexpr int64_t kStrip = 16 * 1024;
 
 /// Rows [first, end) of the picture with the zeros that windows reach.
 HWY_INLINE const float* padded(const DepthwiseRows& r, int64_t first,
@@ -271,48 +274,65 @@ HWY_INLINE const float* padded(const DepthwiseRows& r, int64_t first,
   return copy;
 }
 
+/// How many pixels of a row all windows of an output row span.
+HWY_INLINE int64_t span_of(const BlockedSizes& s) {
+  return (s.out_w - 1) * s.stride_w + (s.kernel_w - 1) * s.dilation_w + 1;
+}
+
 void wide_rows(const DepthwiseRows& r) {
   const BlockedSizes& s = r.s;
-  const int64_t pitch =
-      (s.out_w - 1) * s.stride_w + (s.kernel_w - 1) * s.dilation_w + 1;
+  const int64_t pitch = span_of(s);
   const bool copied = s.padding_w > 0 || pitch > s.w;
   const int64_t reach = (s.kernel_h - 1) * s.dilation_h + 1;
-  const int64_t at_once = std::max<int64_t>(
-      1, (kStrip / (pitch * kChannelBlock) - reach) / s.stride_h + 1);
   const int64_t parts = (s.out_w + kMaxWide - 1) / kMaxWide;
-  for (int64_t strip = r.begin; strip < r.end; strip += at_once) {
-    const int64_t stop = std::min(r.end, strip + at_once);
-    const int64_t top = strip * s.stride_h - s.padding_h;
-    const int64_t first = std::clamp<int64_t>(top, 0, s.h);
-    const int64_t end = std::clamp<int64_t>(
-        (stop - 1) * s.stride_h - s.padding_h + reach, first, s.h);
-    const float* const x =
-        copied ? padded(r, first, end, pitch) : r.x + first * s.w * kBlock;
-    const int64_t line = (copied ? pitch : s.w) * kBlock;
-    for (int64_t row = strip; row < stop; ++row) {
-      const int64_t h = row * s.stride_h - s.padding_h;
-      const Taps t = taps_at(s, h, 0);
-      for (int64_t part = 0; part < parts; ++part) {
-        const int64_t begin = part * s.out_w / parts;
-        const int64_t pixels = (part + 1) * s.out_w / parts - begin;
-        const int64_t to = (row * s.out_w + begin) * kBlock;
-        find_wide(pixels, s.stride_w)(
-            {x + (h + t.row * s.dilation_h - first) * line +
-                 begin * s.stride_w * kBlock,
-             s.dilation_h * line, s.dilation_w * kBlock,
-             r.w + t.row * s.kernel_w * kBlock, t.rows, s.kernel_w, r.shift,
-             r.residual ? r.residual + to : nullptr, r.y + to, r.relu});
-      }
+  const int64_t first =
+      std::clamp<int64_t>(r.begin * s.stride_h - s.padding_h, 0, s.h);
+  const int64_t end = std::clamp<int64_t>(
+      (r.end - 1) * s.stride_h - s.padding_h + reach, first, s.h);
+  const float* const x =
+      copied ? padded(r, first, end, pitch) : r.x + first * s.w * kBlock;
+  const int64_t line = (copied ? pitch : s.w) * kBlock;
+  for (int64_t row = r.begin; row < r.end; ++row) {
+    const int64_t h = row * s.stride_h - s.padding_h;
+    const Taps t = taps_at(s, h, 0);
+    for (int64_t part = 0; part < parts; ++part) {
+      const int64_t begin = part * s.out_w / parts;
+      const int64_t pixels = (part + 1) * s.out_w / parts - begin;
+      const int64_t to = (row * s.out_w + begin) * kBlock;
+      find_wide(pixels, s.stride_w)(
+          {x + (h + t.row * s.dilation_h - first) * line +
+               begin * s.stride_w * kBlock,
+           s.dilation_h * line, s.dilation_w * kBlock,
+           r.w + t.row * s.kernel_w * kBlock, t.rows, s.kernel_w, r.shift,
+           r.residual ? r.residual + to : nullptr, r.y + to,
+           r.ending.bounds()});
     }
   }
 }
 
+// Elements of rows that are worked on at once: the cache holds them.
+constexpr int64_t kStrip = 16 * 1024;
+
 void depthwise_rows(const DepthwiseRows& r) {
-  if (is_three(r.s)) return three_rows(r);
-  if (r.s.stride_w <= 2) return wide_rows(r);
-  for (int64_t row = r.begin; row < r.end; ++row)
-    for (int64_t column = 0; column < r.s.out_w; ++column)
-      pixel(r, row, column);
+  const BlockedSizes& s = r.s;
+  const int64_t rows = kStrip / (span_of(s) * kBlock);
+  const int64_t reach = (s.kernel_h - 1) * s.dilation_h;
+  const int64_t at_once = std::max<int64_t>(1, (rows - reach) / s.stride_h);
+  DepthwiseRows strip = r;
+  for (; strip.begin < r.end; strip.begin = strip.end) {
+    strip.end = std::min(r.end, strip.begin + at_once);
+    if (is_three(s)) {
+      three_rows(strip);
+    } else if (s.stride_w <= 2) {
+      wide_rows(strip);
+    } else {
+      for (int64_t row = strip.begin; row < strip.end; ++row)
+        for (int64_t column = 0; column < s.out_w; ++column)
+          pixel(strip, row, column);
+    }
+    r.ending.finish(r.y + strip.begin * s.out_w * kBlock,
+                    (strip.end - strip.begin) * s.out_w, r.used);
+  }
 }
 
 void (*find_depthwise_rows())(const DepthwiseRows&) {
@@ -333,7 +353,7 @@ constexpr int64_t kWorkPerThread = 1 << 13;
 }  // namespace
 
 BlockedDepthwise::BlockedDepthwise(const KernelCall& call)
-    : s_(call), relu_(call.attributes<BlockedConvAttributes>().relu) {}
+    : s_(call), ending_(call.attributes<BlockedConvAttributes>().ending) {}
 
 void BlockedDepthwise::run(const BlockedConv::Operands& o) const {
   const int64_t blocks = channel_blocks(s_.c);
@@ -352,7 +372,7 @@ void BlockedDepthwise::run(const BlockedConv::Operands& o) const {
         const float* w = o.w + b * s_.taps() * kChannelBlock;
         rows({s_, o.x + plane * in, w, o.shift + b * kChannelBlock,
               o.residual ? o.residual + plane * out : nullptr,
-              o.y + plane * out, first, last, relu_});
+              o.y + plane * out, first, last, ending_, used_channels(s_.c, b)});
       }
       at += last - first;
     }

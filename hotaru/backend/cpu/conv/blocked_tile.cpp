@@ -194,7 +194,8 @@ void tile(const BlockedTile& t) {
   }
 
   // Copies, because a store might change what t refers to.
-  const bool more = t.finish && t.residual, rectify = t.finish && t.relu;
+  const bool more = t.finish && t.residual;
+  const SumBounds bounds = t.finish ? t.bounds : SumBounds();
   float* to[kBlocks];
   const float* from[kBlocks];
   HWY_UNROLL(8)
@@ -203,7 +204,7 @@ void tile(const BlockedTile& t) {
     from[q] = keep((t.residual ? t.residual : t.y) + q * t.y_output);
   }
   // In the order in which sums are done.
-  with_ending(more, rectify, [&](const auto& last) HOTARU_SIMD_LAMBDA {
+  with_ending(more, bounds, [&](const auto& last) HOTARU_SIMD_LAMBDA {
     HWY_UNROLL(16)
     for (int p = 0; p < kPixels; ++p) HWY_UNROLL(8)
     for (int q = 0; q < kBlocks; ++q) HWY_UNROLL(16)

@@ -97,14 +97,14 @@ void whole(const WholeBlock& t) {
       }
     }
 
-  const V zero = hn::Zero(d);
+  const V low = hn::Set(d, t.bounds.low), high = hn::Set(d, t.bounds.high);
   HWY_UNROLL(8)
   for (int r = 0; r < kSide; ++r) HWY_UNROLL(8)
   for (int p = 0; p < kSide; ++p) {
     const int64_t at = (r * kSide + p) * kBlock;
     V v = sum[r][p];
     if (t.residual) v = hn::Add(v, hn::LoadU(d, t.residual + at));
-    if (t.relu) v = hn::Max(zero, v);  // the second if one is NaN
+    if (t.bounds.any) v = hn::Min(high, hn::Max(low, v));  // NaN stays
     hn::StoreU(v, d, t.y + at);
   }
 }
@@ -189,7 +189,7 @@ bool BlockedWhole::serves(const KernelCall& call) {
 
 BlockedWhole::BlockedWhole(const KernelCall& call)
     : s_(call),
-      relu_(call.attributes<BlockedConvAttributes>().relu),
+      ending_(call.attributes<BlockedConvAttributes>().ending),
       kernel_(find_kernel(s_)),
       rows_(*row_edges(s_)),
       columns_(*column_edges(s_)) {}
@@ -210,10 +210,9 @@ void BlockedWhole::run(const BlockedConv::Operands& o) const {
       const int64_t to = (image * blocks + block) * y_block;
       kernel_({s_, rows_.data(), columns_.data(), o.x + image * x_image,
                o.w + block * w_block, o.shift + block * kChannelBlock,
-               o.residual ? o.residual + to : nullptr, o.y + to, relu_});
-      const int64_t used = s_.o % kChannelBlock;
-      if (used > 0 && block + 1 == blocks)
-        clear_unused(o.y + to, s_.out_h * s_.out_w, used);
+               o.residual ? o.residual + to : nullptr, o.y + to,
+               ending_.bounds()});
+      ending_.finish(o.y + to, s_.out_h * s_.out_w, used_channels(s_.o, block));
     }
   });
 }

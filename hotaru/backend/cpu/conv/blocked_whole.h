@@ -19,7 +19,7 @@ struct WholeBlock {
   const float* shift;
   const float* residual;  // like y, or null
   float* y;
-  bool relu;
+  SumBounds bounds;
 };
 
 /// Large convolutions of small pictures take as long as their weights need to
@@ -37,7 +37,7 @@ class BlockedWhole {
 
  private:
   BlockedSizes s_;
-  bool relu_;
+  BlockEnding ending_;
   void (*kernel_)(const WholeBlock&);
   std::vector<TileEdge> rows_, columns_;
 };

@@ -32,7 +32,7 @@ int64_t grain_of(int64_t work) {
 
 Winograd::Winograd(const KernelCall& call)
     : s_(call),
-      relu_(call.attributes<BlockedConvAttributes>().relu),
+      ending_(call.attributes<BlockedConvAttributes>().ending),
       in_blocks_(channel_blocks(s_.c)),
       out_blocks_(channel_blocks(s_.o)),
       tile_columns_((s_.out_w + 1) / 2),
@@ -143,7 +143,8 @@ void Winograd::finish(const BlockedConv::Operands& o, WinogradTiles tiles,
                    {sums + (block * tiles.count + at) * kChannelBlock, stride,
                     s_.out_h, s_.out_w, tile_columns_, first, count,
                     o.shift + block * kChannelBlock,
-                    o.residual ? o.residual + to : nullptr, relu_, o.y + to});
+                    o.residual ? o.residual + to : nullptr, &ending_,
+                    used_channels(s_.o, block), o.y + to});
              });
 }
 

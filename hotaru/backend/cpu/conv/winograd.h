@@ -29,14 +29,16 @@ struct WinogradKernels {
     int64_t stride;
   };
   void (*input)(const Input& t);
-  /// The reverse: y = relu(sums + shift + residual) of h x w pixels.
+  /// The reverse: y = ending(sums + shift + residual) of h x w
+  /// pixels.
   struct Output {
     const float* from;
     int64_t stride;
     int64_t h, w, tile_columns, first, count;
     const float* shift;
     const float* residual;  // or null
-    bool relu;
+    const BlockEnding* ending;
+    int64_t used;  // channels of the block, 0: all
     float* y;
   };
   void (*output)(const Output& t);
@@ -60,7 +62,7 @@ class Winograd {
   void for_planes(int64_t blocks, WinogradTiles tiles, const F& f) const;
 
   BlockedSizes s_;
-  bool relu_;
+  BlockEnding ending_;
   int64_t in_blocks_, out_blocks_;
   int64_t tile_columns_, plane_tiles_, tiles_;
   int64_t chunks_;  // parts of the tiles, each of which fits the cache

@@ -1,4 +1,6 @@
 // The additions of Winograd's convolutions.
+#include <algorithm>
+
 #include "hotaru/backend/cpu/conv/winograd.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -75,6 +77,7 @@ HWY_INLINE void store_tiles(const WinogradKernels::Output& t,
                             const Last& last) {
   const D d;
   int64_t row = t.first / t.tile_columns, column = t.first % t.tile_columns;
+  int64_t begin = column;  // of the row's tiles
   const float* from = t.from;
   const float* more = t.residual ? t.residual : t.y;
   for (int64_t n = 0; n < t.count; ++n, from += kBlock) {
@@ -103,17 +106,20 @@ HWY_INLINE void store_tiles(const WinogradKernels::Output& t,
         }
       }
     }
-    if (++column == t.tile_columns) {
-      column = 0;
-      ++row;
-    }
+    if (++column < t.tile_columns && n + 1 < t.count) continue;
+    const int64_t pixels = std::min(t.w, 2 * column) - 2 * begin;
+    for (int64_t i = 0; i < rows; ++i)
+      t.ending->finish(t.y + ((h + i) * t.w + 2 * begin) * kBlock, pixels,
+                       t.used);
+    begin = column = 0;
+    ++row;
   }
 }
 
 void output_tiles(const WinogradKernels::Output& t) {
-  with_ending(t.residual, t.relu, [&](const auto& last) HOTARU_SIMD_LAMBDA {
-    store_tiles(t, last);
-  });
+  with_ending(t.residual, t.ending->bounds(),
+              [&](const auto& last)
+                  HOTARU_SIMD_LAMBDA { store_tiles(t, last); });
 }
 
 WinogradKernels winograd_table() {

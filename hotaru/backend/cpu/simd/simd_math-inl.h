@@ -25,22 +25,6 @@
 HWY_BEFORE_NAMESPACE();
 namespace hotaru::HWY_NAMESPACE {
 
-/// 1 / (1 + e^-x) within 2 units in the last place where it is normal and, for
-/// double, x > -706; 0 where e^-x overflows.
-template <class D, class V>
-HWY_INLINE V simd_sigmoid(D d, V x) {
-  namespace hn = hwy::HWY_NAMESPACE;
-  using T = hn::TFromD<D>;
-  const V one = hn::Set(d, T(1));
-  const V least = hn::Set(d, static_cast<T>(sizeof(T) == 4 ? -88.7 : -706.0));
-  const V overflow = hn::Set(
-      d, static_cast<T>(sizeof(T) == 4 ? -88.7228394 : -709.782712893384));
-  const V y = hn::Exp(d, hn::Neg(hn::IfThenElse(hn::Lt(x, least), least, x)));
-  V result = hn::Div(one, hn::Add(one, y));
-  result = hn::IfThenZeroElse(hn::Lt(x, overflow), result);
-  return hn::IfThenElse(hn::IsNaN(x), x, result);
-}
-
 /// vmath::minus_ln2.
 template <class D, class V>
 HWY_INLINE V simd_minus_ln2(D d, V x, V n) {
@@ -58,6 +42,44 @@ HWY_INLINE V simd_exp_polynomial(D d, V r) {
                         1.6666665459e-1f, 5.0000001201e-1f})
     p = hn::MulAdd(p, r, hn::Set(d, c));
   return p;
+}
+
+/// 1 / (1 + e^-x), where e^-x = 2^(n - 1) (2 + 2 (e^r - 1)). NaN goes all the
+/// way through.
+template <class D, class V>
+HWY_INLINE V simd_sigmoid_float(D d, V x) {
+  namespace hn = hwy::HWY_NAMESPACE;
+  const V one = hn::Set(d, 1.0f), magic = hn::Set(d, 0x1.8p23f);
+  const V low = hn::Set(d, -89.0f), high = hn::Set(d, 87.0f);
+  // Not Min and Max, which may drop NaN.
+  V c = hn::IfThenElse(hn::Lt(x, low), low, x);
+  c = hn::Neg(hn::IfThenElse(hn::Gt(c, high), high, c));
+  const V shifted = hn::MulAdd(c, hn::Set(d, 1.44269504088896341f), magic);
+  const V r = simd_minus_ln2(d, c, hn::Sub(shifted, magic));
+  const V p = hn::MulAdd(hn::Mul(simd_exp_polynomial(d, r), r), r, r);
+  const hn::RebindToUnsigned<D> bits;
+  const V power =
+      hn::BitCast(d, hn::ShiftLeft<23>(hn::Add(hn::BitCast(bits, shifted),
+                                               hn::Set(bits, 126u))));
+  const V two = hn::Set(d, 2.0f);
+  return hn::Div(one, hn::MulAdd(hn::MulAdd(p, two, two), power, one));
+}
+
+/// 1 / (1 + e^-x) within 2 units in the last place where it is normal and, for
+/// double, x > -706; 0 where e^-x overflows.
+template <class D, class V>
+HWY_INLINE V simd_sigmoid(D d, V x) {
+  namespace hn = hwy::HWY_NAMESPACE;
+  if constexpr (sizeof(hn::TFromD<D>) == 4) {
+    return simd_sigmoid_float(d, x);
+  } else {
+    const V one = hn::Set(d, 1.0), least = hn::Set(d, -706.0);
+    const V overflow = hn::Set(d, -709.782712893384);
+    const V y = hn::Exp(d, hn::Neg(hn::IfThenElse(hn::Lt(x, least), least, x)));
+    V result = hn::Div(one, hn::Add(one, y));
+    result = hn::IfThenZeroElse(hn::Lt(x, overflow), result);
+    return hn::IfThenElse(hn::IsNaN(x), x, result);
+  }
 }
 
 /// vmath::tanh.
