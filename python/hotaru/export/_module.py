@@ -26,6 +26,13 @@ class _Call:
             spec.is_leaf()
             for spec in (*positional.children(), *keywords.children())
         )
+        #: The method that a call by position is, if it is one; else "".
+        takes = self.plain and not self.keywords
+        gives = _is_flat(self.out_spec) or (
+            self.method != "forward" and _has_tuples(self.out_spec)
+        )
+        self.direct = "forward" if takes and gives else ""
+        self._rebuilt = _builder(self.out_spec)
 
     def bind(self, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
         """The arguments in the program's order.
@@ -80,8 +87,48 @@ class _Call:
         if self.out_spec.is_leaf():
             return value
         count = self.out_spec.num_leaves
-        leaves = [value] if count == 1 else list(value or ())
-        return pytree.tree_unflatten(leaves, self.out_spec)
+        leaves = [value] if count == 1 else value or ()
+        if len(leaves) != count:
+            raise ValueError(
+                f"the program gives {len(leaves)} results for {self.out_spec}"
+            )
+        return self._rebuilt(iter(leaves))
+
+
+def _is_flat(spec) -> bool:
+    """Whether leaves, a tuple if there are several, are the result."""
+    if spec.is_leaf():
+        return True
+    parts = spec.children()
+    flat = len(parts) > 1 and all(part.is_leaf() for part in parts)
+    return flat and spec.type is tuple
+
+
+def _has_tuples(spec) -> bool:
+    """Whether all containers are tuples, which compiled code gives as it is."""
+    if spec.is_leaf():
+        return True
+    parts = spec.children()
+    return spec.type is tuple and bool(parts) and all(map(_has_tuples, parts))
+
+
+def _builder(spec):
+    """A function that takes an iterator of leaves and gives the tree: what
+    every call asks of the same specification is asked here.
+    """
+    if spec.is_leaf():
+        return next
+    parts = [_builder(part) for part in spec.children()]
+    if spec.type in (tuple, list):
+        kind = spec.type
+        return lambda leaves: kind([part(leaves) for part in parts])
+    if spec.type is dict:
+        keys = list(spec.context)
+        return lambda leaves: {k: p(leaves) for k, p in zip(keys, parts)}
+    count = spec.num_leaves
+    return lambda leaves: pytree.tree_unflatten(
+        [next(leaves) for _ in range(count)], spec
+    )
 
 
 class ExportedModule(RecursiveScriptModule):
@@ -95,11 +142,14 @@ class ExportedModule(RecursiveScriptModule):
     def _make(cls, native, call: _Call, hidden: set) -> ExportedModule:
         self = cls._wrap(native)
         flat = native.method(call.method)
+        direct = native.method(call.direct) if call.direct else None
+        count = call.count
 
         def forward(*args, **kwargs):
-            leaves = call.leaves(args, kwargs)
             try:
-                return call.result(flat(*leaves))
+                if direct and not kwargs and len(args) == count:
+                    return direct(*args)
+                return call.result(flat(*call.leaves(args, kwargs)))
             except Error as error:
                 if not error.message.startswith(_CHECKS):
                     raise
