@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
+from hotaru.graphs import _capture
 
 import hotaru as torch
 from hotaru import nn
-from hotaru.graphs import _capture
 
 
 def network():

@@ -66,9 +66,9 @@ def test_info_tells_the_same_to_people_and_programs():
 # engines.
 CPU_ONLY = {
     "block_channels", "blocked_conv", "blocked_max_pool", "blocked_mean",
-    "blocked_scale", "blocked_weight", "conv_fused", "graph_fused", "lstm_train",
-    "lstm_train_grad", "provider_run", "rnn_layer", "unblock_channels",
-    "winograd_conv", "winograd_weight",
+    "blocked_scale", "blocked_weight", "conv_fused", "graph_fused",
+    "lstm_train", "lstm_train_grad", "provider_run", "rnn_layer",
+    "unblock_channels", "winograd_conv", "winograd_weight",
 }  # fmt: skip
 
 
