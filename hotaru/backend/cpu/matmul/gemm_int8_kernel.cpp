@@ -73,48 +73,56 @@ HWY_INLINE void store_bytes(V32 v, T* to) {
   hn::StoreU(hn::DemoteTo(d8, v), d8, to);
 }
 
-/// Stores row i of a tile, kVectors vectors of it.
-template <int kVectors, class T>
-HWY_INLINE void store_row(const V32* sum, int i, int cols,
-                          const Int8Output& out) {
+/// A vector of sums, of which `cols` count.
+template <class T>
+HWY_INLINE void finish_vector(V32 v, V32 bias, int64_t j, int cols,
+                              const Int8Output& out) {
   const D32 d;
   const hn::RebindToFloat<D32> df;
-  T* to = static_cast<T*>(out.data) + i * out.stride;
-  constexpr int kCols = kVectors * kLanes;
-  const int count = std::min(cols, kCols);
-  HWY_ALIGN T rest[kCols];
-  T* at = count == kCols ? to : rest;
-  const V32 bias = hn::Set(d, out.bias ? out.bias[i] : 0);
-  HWY_ALIGN float scales[kCols];
-  const float* columns = out.column_scale;
-  if (!std::is_same_v<T, int32_t> && columns && at == rest) {
-    std::fill(std::copy_n(columns, count, scales), std::end(scales), 0.0f);
-    columns = scales;
-  }
-  HWY_UNROLL(2)
-  for (int j = 0; j < kVectors; ++j) {
-    const V32 v = hn::Add(sum[j], bias);
-    if constexpr (std::is_same_v<T, int32_t>) {
-      hn::StoreU(v, d, at + j * kLanes);
-    } else {
-      auto scale = hn::Set(df, out.row_scale ? out.row_scale[i] : 1.0f);
-      if (columns) {
-        const auto column = hn::LoadU(df, columns + j * kLanes);
-        scale = out.row_scale
-                    ? hn::Div(hn::Mul(scale, column), hn::Set(df, out.divisor))
-                    : column;
-      }
-      store_bytes(to_byte(v, scale, out.zero), at + j * kLanes);
+  T* to = static_cast<T*>(out.data) + j;
+  HWY_ALIGN T rest[kLanes];
+  T* at = cols == kLanes ? to : rest;
+  v = hn::Add(v, bias);
+  if constexpr (std::is_same_v<T, int32_t>) {
+    hn::StoreU(v, d, at);
+  } else {
+    auto scale = hn::Set(df, out.row_scale ? *out.row_scale : 1.0f);
+    if (out.column_scale) {
+      HWY_ALIGN float scales[kLanes] = {};
+      const float* columns = out.column_scale + j;
+      if (at == rest) columns = (std::copy_n(columns, cols, scales), scales);
+      const auto column = hn::LoadU(df, columns);
+      scale = out.row_scale
+                  ? hn::Div(hn::Mul(scale, column), hn::Set(df, out.divisor))
+                  : column;
     }
+    store_bytes(to_byte(v, scale, out.zero), at);
   }
-  if (at == rest) std::copy_n(rest, count, to);
+  if (at == rest) std::copy_n(rest, cols, to);
 }
 
-template <int kRows, int kVectors, class T>
-HWY_INLINE void store_rows(const V32 (&sum)[kRows][kVectors], int cols,
-                           const Int8Output& out) {
-  HWY_UNROLL(16)
-  for (int i = 0; i < kRows; ++i) store_row<kVectors, T>(sum[i], i, cols, out);
+template <class T>
+void finish_typed(const int32_t* sums, int64_t n, const Int8Output& out) {
+  const D32 d;
+  const V32 bias = hn::Set(d, out.bias ? *out.bias : 0);
+  int64_t j = 0;
+  for (; j + kLanes <= n; j += kLanes)
+    finish_vector<T>(hn::LoadU(d, sums + j), bias, j, kLanes, out);
+  if (j == n) return;
+  HWY_ALIGN int32_t rest[kLanes] = {};
+  std::copy_n(sums + j, n - j, rest);
+  finish_vector<T>(hn::Load(d, rest), bias, j, static_cast<int>(n - j), out);
+}
+
+void finish(const int32_t* sums, int64_t n, const Int8Output& out) {
+  switch (out.kind) {
+    case Int8Output::Kind::kSums:
+      return finish_typed<int32_t>(sums, n, out);
+    case Int8Output::Kind::kUnsigned:
+      return finish_typed<uint8_t>(sums, n, out);
+    case Int8Output::Kind::kSigned:
+      return finish_typed<int8_t>(sums, n, out);
+  }
 }
 
 struct EvenPairs {
@@ -181,14 +189,16 @@ void tile(int cols, int64_t pairs, const int32_t* HWY_RESTRICT a, int64_t a_row,
     ++lower;
     ++upper;
   }
-  switch (out.kind) {
-    case Int8Output::Kind::kSums:
-      return store_rows<kRows, kVectors, int32_t>(sum, cols, out);
-    case Int8Output::Kind::kUnsigned:
-      return store_rows<kRows, kVectors, uint8_t>(sum, cols, out);
-    case Int8Output::Kind::kSigned:
-      return store_rows<kRows, kVectors, int8_t>(sum, cols, out);
-  }
+  // One code for all that may become of them, which would be the larger part
+  // of each tile's.
+  constexpr int kCols = kVectors * kLanes;
+  HWY_ALIGN int32_t rows[kRows * kCols];
+  HWY_UNROLL(16)
+  for (int i = 0; i < kRows; ++i) HWY_UNROLL(2)
+  for (int j = 0; j < kVectors; ++j)
+    hn::Store(sum[i][j], d, rows + i * kCols + j * kLanes);
+  for (int i = 0; i < kRows; ++i)
+    finish(rows + i * kCols, std::min(cols, kCols), out.at(i, 0));
 }
 
 template <int kVectors, class B>
@@ -510,30 +520,6 @@ void stream(int rows, int64_t n, int64_t k, const int32_t* a, int64_t a_row,
 void dot(int64_t n, int64_t k, const int16_t* a, const ByteMatrix& b,
          int32_t* sums) {
   (b.is_signed ? &dot_typed<int8_t> : &dot_typed<uint8_t>)(n, k, a, b, sums);
-}
-
-template <class T>
-void finish_typed(const int32_t* sums, int64_t n, const Int8Output& out) {
-  const D32 d;
-  for (int64_t j = 0; j < n; j += kLanes) {
-    const int cols = static_cast<int>(std::min<int64_t>(kLanes, n - j));
-    HWY_ALIGN int32_t rest[kLanes] = {};
-    if (cols < kLanes) std::copy_n(sums + j, cols, rest);
-    const V32 v[1] = {cols < kLanes ? hn::Load(d, rest)
-                                    : hn::LoadU(d, sums + j)};
-    store_row<1, T>(v, 0, cols, out.at(0, j));
-  }
-}
-
-void finish(const int32_t* sums, int64_t n, const Int8Output& out) {
-  switch (out.kind) {
-    case Int8Output::Kind::kSums:
-      return finish_typed<int32_t>(sums, n, out);
-    case Int8Output::Kind::kUnsigned:
-      return finish_typed<uint8_t>(sums, n, out);
-    case Int8Output::Kind::kSigned:
-      return finish_typed<int8_t>(sums, n, out);
-  }
 }
 
 Int8Kernels int8_table() {
