@@ -66,9 +66,10 @@ def test_info_tells_the_same_to_people_and_programs():
 # engines.
 CPU_ONLY = {
     "block_channels", "blocked_conv", "blocked_max_pool", "blocked_mean",
-    "blocked_scale", "blocked_weight", "conv_fused", "graph_fused",
-    "lstm_train", "lstm_train_grad", "provider_run", "rnn_layer",
-    "unblock_channels", "winograd_conv", "winograd_weight",
+    "blocked_scale", "blocked_weight", "conv_fused", "graph_fused", "int8_conv",
+    "int8_matmul", "lstm_train", "lstm_train_grad", "pack_int8",
+    "pack_int8_conv", "provider_run", "rnn_layer", "unblock_channels",
+    "winograd_conv", "winograd_weight",
 }  # fmt: skip
 
 
@@ -151,7 +152,7 @@ def test_graph_lists_and_draws_what_it_captured(model, tmp_path):
     drawn = [t.text for t in ET.parse(pictures["graph"]).iter()]
     # Once as captured, once as it runs.
     assert drawn.count("rnn_layer") == 2
-    apart = json.loads(output(*words, "--json", "--without", "fuse_conv"))
+    apart = json.loads(output(*words, "--json", "--without", "fuse_pointwise"))
     assert len(apart["nodes"]) > len(nodes)
 
 
