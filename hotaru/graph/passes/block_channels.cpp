@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "hotaru/backend/common/conv/blocked.h"
 #include "hotaru/backend/common/elementwise.h"
@@ -99,8 +100,11 @@ class Blocker {
 
   void run() {
     std::vector<bool> convolutions;
-    for (const auto& node : region_.nodes)
+    for (const auto& node : region_.nodes) {
       convolutions.push_back(takes(node->call()));
+      if (convolutions.back())
+        wanted_.insert(node->call().tensor(1).storage().get());
+    }
     // Those that are replaced stay until the end: their tensors are in use.
     Nodes old = std::exchange(region_.nodes, {});
     for (size_t i = 0; i < old.size(); ++i) {
@@ -108,7 +112,7 @@ class Blocker {
       if (convolutions[i])
         convolve(Convolution(call));
       else if (!pool(call) && !average(call) && !end(call) && !scale(call) &&
-               !elementwise(old[i]))
+               !copy(call) && !elementwise(old[i]))
         keep(old[i]);
     }
   }
@@ -378,6 +382,91 @@ class Blocker {
     return true;
   }
 
+  /// A copy that puts a picture's channels last, or those back.
+  bool copy(const KernelCall& call) {
+    if (call.kernel().name() != "copy_") return false;
+    const Tensor &to = call.tensor(0), &from = call.tensor(1);
+    if (to.dtype() != DType::kFloat32 || from.dtype() != DType::kFloat32 ||
+        !same(to.sizes(), from.sizes()) || from.storage() == to.storage())
+      return false;
+    return copy_out(to, from) || copy_in(to, from);
+  }
+
+  /// From a picture whose blocks are known.
+  bool copy_out(const Tensor& to, const Tensor& from) {
+    const auto found = pictures_.find(from.storage().get());
+    if (found == pictures_.end() || from.storage_offset() != 0) return false;
+    Picture& picture = found->second;
+    const IntSpan sizes = picture.sizes;
+    if (from.numel() != count(sizes) || size_t(from.dim()) != sizes.size())
+      return false;
+    // Where the picture's dimensions are among those of the view.
+    const Dims strides = contiguous_strides(sizes);
+    Dims steps(sizes.size(), 0);
+    for (size_t d = 0; d < sizes.size(); ++d) {
+      if (sizes[d] == 1) continue;
+      size_t i = 0;
+      while (i < sizes.size() &&
+             (from.sizes()[i] != sizes[d] || from.strides()[i] != strides[d]))
+        ++i;
+      if (i == sizes.size()) return false;
+      steps[d] = to.strides()[i];
+    }
+    if (!last(sizes, steps) || to.storage_offset() != 0 ||
+        size_t(to.numel()) * sizeof(float) != to.storage()->nbytes())
+      return false;
+    picture.open.reset();
+    unblock(make_tensor(to.storage(), DType::kFloat32, sizes,
+                        channels_last(sizes), 0),
+            picture.blocked);
+    pictures_.erase(to.storage().get());
+    return true;
+  }
+
+  /// To a picture that a convolution wants.
+  bool copy_in(const Tensor& to, const Tensor& from) {
+    if (!wanted_.contains(to.storage().get()) || to.dim() < 3 || to.dim() > 4 ||
+        !region_.values.contains(to.storage().get()) || !free_result(to) ||
+        !last(from.sizes(), Dims(from.strides())))
+      return false;
+    bring_back(from);
+    const Tensor made = make_blocked(to.sizes());
+    static const Kernel& kernel = hotaru::kernel("block_channels");
+    const Tensor rows =
+        make_tensor(from.storage(), DType::kFloat32, from.sizes(),
+                    channels_last(from.sizes()), from.storage_offset());
+    const Operand operands[] = {write(made), read(rows)};
+    append({kernel, operands});
+    finish(to, made);
+    return true;
+  }
+
+  static int64_t count(IntSpan sizes) {
+    int64_t n = 1;
+    for (const int64_t size : sizes) n *= size;
+    return n;
+  }
+
+  /// Strides of a picture of those sizes whose channels lie last.
+  static Dims channels_last(IntSpan sizes) {
+    Dims out(sizes.size(), 1);
+    int64_t step = sizes[1];
+    for (size_t d = sizes.size() - 1; d >= 2; --d) {
+      out[d] = step;
+      step *= sizes[d];
+    }
+    out[0] = step;
+    return out;
+  }
+
+  /// Whether these are such strides, and no row-major ones.
+  static bool last(IntSpan sizes, const Dims& strides) {
+    const Dims expected = channels_last(sizes);
+    for (size_t d = 0; d < sizes.size(); ++d)
+      if (sizes[d] != 1 && strides[d] != expected[d]) return false;
+    return sizes[1] > 1 && count(sizes) > sizes[0] * sizes[1];
+  }
+
   /// On pictures of whole blocks, whose lanes all belong to channels. The call
   /// stays, and looks at the blocks.
   bool elementwise(std::unique_ptr<Node>& node) {
@@ -433,6 +522,8 @@ class Blocker {
 
   Region& region_;
   std::unordered_map<const Ordered*, int> readers_, writers_;
+  /// What convolutions read that will be blocked.
+  std::unordered_set<const Storage*> wanted_;
   std::unordered_map<const Storage*, Picture> pictures_;
   std::map<Key, std::pair<Tensor, Tensor>> weights_;
 };

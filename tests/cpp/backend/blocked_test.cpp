@@ -15,11 +15,13 @@
 #include "hotaru/core/error.h"
 #include "hotaru/ops/activation/activation.h"
 #include "hotaru/ops/conv/conv.h"
+#include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/factory.h"
 #include "hotaru/ops/norm/norm.h"
 #include "hotaru/ops/pointwise/pointwise.h"
 #include "hotaru/ops/pool/pool.h"
 #include "hotaru/ops/random/random.h"
+#include "hotaru/ops/shape/view.h"
 #include "hotaru/runtime/kernel.h"
 #include "hotaru/runtime/threads/parallel.h"
 
@@ -304,6 +306,27 @@ TEST(ConvBlocked, LayoutsThereAndBack) {
     const int64_t last = blocked.numel() - kChannelBlock + c % kChannelBlock;
     EXPECT_EQ(blocked.data<float>()[last], x.data<float>()[x.numel() - 1])
         << h << "x" << w;
+  }
+}
+
+TEST(ConvBlocked, LayoutsWithChannelsLast) {
+  for (const Dims& sizes :
+       {Dims{2, 35, 3, 5}, Dims{1, 32, 4, 7}, Dims{2, 3, 2, 1}}) {
+    const Tensor x = randn(sizes), blocked = block(x);
+    // Row by row in other dimensions, and looked at as the picture.
+    const Dims rows{sizes[0], sizes[2], sizes[3], sizes[1]};
+    const auto view = [](const Tensor& t) {
+      return permute(t, Dims{0, 3, 1, 2});
+    };
+    const Tensor got = filled(rows, kNaN),
+                 again = filled(blocked.sizes(), kNaN);
+    const Tensor seen = view(got);
+    run("unblock_channels", {write(seen), read(blocked)});
+    const Tensor plain = filled(sizes, kNaN);
+    copy_(plain, seen);
+    EXPECT_TRUE(same_bits(plain, x));
+    run("block_channels", {write(again), read(seen)});
+    EXPECT_TRUE(same_bits(again, blocked));
   }
 }
 

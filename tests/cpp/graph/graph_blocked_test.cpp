@@ -9,6 +9,7 @@
 #include "hotaru/ops/conv/conv.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/factory.h"
+#include "hotaru/ops/matmul/matmul.h"
 #include "hotaru/ops/norm/norm.h"
 #include "hotaru/ops/pointwise/elementwise.h"
 #include "hotaru/ops/pointwise/pointwise.h"
@@ -318,6 +319,73 @@ TEST(BlockChannels, PicturesOfOnePixelLieAlikeInBothForms) {
   const auto whole = [&] { return sigmoid(a(x)); };
   EXPECT_EQ(Captured(whole).names(), Names{"blocked_conv"});
   EXPECT_LE(distance(Captured(whole).replayed(), whole()), kTolerance);
+}
+
+/// As ConvNeXt has it: a norm and products with the channels last, between
+/// wide depthwise kernels.
+TEST(BlockChannels, ChannelsGoLastAndBackWithoutAnyOtherCopy) {
+  for (const int64_t width : {32, 28}) {
+    const Layer in(3, width, 4, 4), deep(width, width, 7, 1, width),
+        next(width, 48, 2, 2);
+    const Tensor w = mul(randn(Dims{width, width}), 0.1),
+                 scale = randn(Dims{width});
+    const Tensor x = randn(Dims{2, 3, 28, 36});
+    const auto rows = [](const Tensor& t) {
+      return permute(t, Dims{0, 2, 3, 1});
+    };
+    const auto back = [](const Tensor& t) {
+      return permute(t, Dims{0, 3, 1, 2});
+    };
+    // No norm of batches behind these, for which pictures are copied.
+    const auto conv = [](const Layer& l, const Tensor& t) {
+      return convolution(t, l.w, l.bias, Dims{l.stride}, Dims{l.w.size(2) / 2},
+                         Dims{1}, false, Dims{0}, l.groups);
+    };
+    const auto model = [&] {
+      Tensor y = back(layer_norm(rows(conv(in, x)), Dims{width}));
+      for (int i = 0; i < 2; ++i) {
+        const Tensor z = layer_norm(rows(conv(deep, y)), Dims{width});
+        y = add(y, back(mul(linear(z, w), scale)));
+      }
+      return conv(next, y);
+    };
+    const Captured graph(model);
+    const Names names = graph.names();
+    for (const std::string& name : names)
+      EXPECT_EQ(name.find("copy_"), std::string::npos) << name;
+    EXPECT_EQ(std::count(names.begin(), names.end(), "unblock_channels"), 4);
+    EXPECT_EQ(std::count(names.begin(), names.end(), "block_channels"), 3);
+    EXPECT_LE(distance(graph.replayed(), model()), kTolerance);
+  }
+}
+
+TEST(BlockChannels, OtherCopiesOfPicturesAreMade) {
+  const Layer a(16, 32, 3), b(32, 16, 3), c(32, 16, 3);
+  const Tensor x = randn(Dims{2, 16, 9, 7});
+  const auto crossed = [&] {  // rows and columns
+    const Tensor y = a(x);
+    return b(clone(transpose(y, 2, 3)));
+  };
+  EXPECT_LE(distance(Captured(crossed).replayed(), crossed()), kTolerance);
+  const auto part = [&] {
+    const Tensor y = a(x);
+    const Tensor rows = empty(Dims{2, 9, 7, 32});
+    copy_(narrow(rows, 1, 0, 4), narrow(permute(y, Dims{0, 2, 3, 1}), 1, 3, 4));
+    copy_(narrow(rows, 1, 4, 5), narrow(permute(y, Dims{0, 2, 3, 1}), 1, 0, 5));
+    return add(b(permute(rows, Dims{0, 3, 1, 2})), c(y));
+  };
+  EXPECT_LE(distance(Captured(part).replayed(), part()), kTolerance);
+  Tensor kept;
+  const auto seen = [&] {  // what was copied changes, and so does the copy
+    const Tensor y = a(x);
+    kept = empty(Dims{2, 9, 7, 32});
+    copy_(kept, permute(y, Dims{0, 2, 3, 1}));
+    mul_(kept, 2);
+    const Tensor plain = clone(permute(kept, Dims{0, 3, 1, 2}));
+    mul_(plain, 3);
+    return add(b(plain), c(y));
+  };
+  EXPECT_LE(distance(Captured(seen).replayed(), seen()), kTolerance);
 }
 
 TEST(BlockChannels, DoublesStayAsTheyAre) {

@@ -26,6 +26,7 @@ constexpr int64_t channel_blocks(int64_t channels) {
 // Two kernels change the layout; both read and write a whole tensor:
 //   "block_channels"    write blocked, read plain [N, C, H, W] or [N, C, W]
 //   "unblock_channels"  write plain, read blocked
+// The plain one is row-major, or its channels lie last without gaps.
 // "blocked_mean" computes means over H and W: write plain [N, C, 1, 1] (or
 // [N, C, 1]), read blocked. "blocked_scale" multiplies all pixels of a channel
 // by its number: write blocked, read blocked, read numbers, a blocked picture

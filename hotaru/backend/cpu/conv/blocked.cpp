@@ -40,8 +40,37 @@ void for_blocks(const Tensor& plain, const Tensor& blocked, const F& f) {
   });
 }
 
+/// f(where a pixel has a block's channels, how many, the same in blocks) over a
+/// picture whose channels lie last.
+template <class F>
+void for_pixels(const Tensor& rows, const Tensor& blocked, const F& f) {
+  const int64_t channels = rows.size(1), pixels = pixels_of(blocked);
+  const int64_t blocks = channel_blocks(channels);
+  float *p = rows.data<float>(), *to = blocked.data<float>();
+  const int64_t grain = std::max<int64_t>(
+      1, kGrainSize / std::max<int64_t>(1, pixels * kChannelBlock));
+  parallel_for(0, rows.size(0) * blocks, grain, [&](int64_t at, int64_t end) {
+    for (; at < end; ++at) {
+      const int64_t first = at % blocks * kChannelBlock;
+      const int64_t count = std::min(kChannelBlock, channels - first);
+      float* one = p + at / blocks * pixels * channels + first;
+      float* block = to + at * pixels * kChannelBlock;
+      for (int64_t i = 0; i < pixels; ++i)
+        f(one + i * channels, count, block + i * kChannelBlock);
+    }
+  });
+}
+
 void block_channels(const KernelCall& call) {
   const Tensor &blocked = call.tensor(0), &plain = call.tensor(1);
+  if (!plain.is_contiguous())
+    return for_pixels(plain, blocked, [](float* from, int64_t n, float* to) {
+      if (n == kChannelBlock) {
+        std::copy_n(from, kChannelBlock, to);
+      } else {
+        std::fill(std::copy_n(from, n, to), to + kChannelBlock, 0.0f);
+      }
+    });
   const int64_t pixels = pixels_of(blocked);
   const auto transpose = gemm_kernels<float>().pack;
   for_blocks(plain, blocked, [&](float* from, int64_t channels, float* to) {
@@ -56,6 +85,13 @@ void block_channels(const KernelCall& call) {
 
 void unblock_channels(const KernelCall& call) {
   const Tensor &plain = call.tensor(0), &blocked = call.tensor(1);
+  if (!plain.is_contiguous())
+    return for_pixels(plain, blocked, [](float* to, int64_t n, float* from) {
+      if (n == kChannelBlock)
+        std::copy_n(from, kChannelBlock, to);
+      else
+        std::copy_n(from, n, to);
+    });
   const int64_t pixels = pixels_of(blocked);
   const auto transpose = gemm_kernels<float>().pack;
   for_blocks(plain, blocked, [&](float* to, int64_t channels, float* from) {

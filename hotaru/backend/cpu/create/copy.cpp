@@ -6,6 +6,7 @@
 #include "hotaru/backend/common/kernel_types.h"
 #include "hotaru/backend/common/pointwise/pointwise.h"
 #include "hotaru/backend/cpu/create/cast.h"
+#include "hotaru/backend/cpu/create/transpose.h"
 #include "hotaru/backend/cpu/independent.h"
 #include "hotaru/backend/cpu/simd/reduced_simd.h"
 #include "hotaru/core/rare.h"
@@ -69,40 +70,9 @@ LoopNest::Inner mover(size_t item) {
   }
 }
 
-// Tiles that keep both the rows read and the rows written in the first-level
-// cache; a transposed copy touches each line once instead of once a column.
-constexpr int64_t kTile = 16;
-
-template <class Word>
-void transpose_copy(Word* out, const Word* x, int64_t rows, int64_t cols,
-                    int64_t stride) {
-  for (int64_t r0 = 0; r0 < rows; r0 += kTile)
-    for (int64_t c0 = 0; c0 < cols; c0 += kTile)
-      for (int64_t r = r0; r < std::min(rows, r0 + kTile); ++r)
-        for (int64_t c = c0; c < std::min(cols, c0 + kTile); ++c)
-          out[r * cols + c] = x[r + c * stride];
-}
-
-bool transposes(const Tensor& out, const Tensor& x) {
-  const size_t item = itemsize(x.dtype());
-  return x.dim() == 2 && out.is_contiguous() && !x.is_contiguous() &&
-         x.strides()[0] == 1 && x.strides()[1] != 0 && x.numel() >= 64 &&
-         same(out.sizes(), x.sizes()) && out.dtype() == x.dtype() &&
-         (item == 4 || item == 8);
-}
-
-void transpose(const Tensor& out, const Tensor& x) {
-  const int64_t rows = x.sizes()[0], cols = x.sizes()[1];
-  const int64_t stride = x.strides()[1];
-  const auto go = [&]<class Word>(Word) {
-    transpose_copy(out.data<Word>(), x.data<Word>(), rows, cols, stride);
-  };
-  itemsize(x.dtype()) == 4 ? go(int32_t{}) : go(int64_t{});
-}
-
 std::optional<Elementwise> copy_loop(const KernelCall& call) {
   const Tensor &out = call.tensor(0), &x = call.tensor(1);
-  if (transposes(out, x)) return {};
+  if (TransposeCopy::of(out, x)) return {};
   // The bytes of a copied bool are 0 and 1, whatever they were.
   if (out.dtype() == x.dtype() && x.dtype() != DType::kBool)
     return Elementwise(mover(itemsize(x.dtype())));
@@ -113,10 +83,10 @@ std::optional<Elementwise> copy_loop(const KernelCall& call) {
 
 /// Operands: destination, source (broadcast to it).
 void copy(const KernelCall& call) {
-  if (const auto loop = copy_loop(call))
-    run_elementwise(call, *loop);
+  if (const auto transposed = TransposeCopy::of(call.tensor(0), call.tensor(1)))
+    transposed->run(call.tensor(0), call.tensor(1));
   else
-    transpose(call.tensor(0), call.tensor(1));
+    run_elementwise(call, *copy_loop(call));
 }
 
 template <class T>
