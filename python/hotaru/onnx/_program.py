@@ -50,7 +50,7 @@ class ONNXProgram:
         Raises:
             TypeError: external data and a file instead of a path.
         """
-        large = include_initializers and self._native.initializer_bytes > _LARGE
+        large = include_initializers and self._is_large()
         external = bool(external_data) or large
         if isinstance(destination, (str, os.PathLike)):
             self._native.save(
@@ -86,10 +86,23 @@ class ONNXProgram:
         """How often each ONNX operator stands in the graph's top level."""
         return self._native.operators
 
+    def _is_large(self) -> bool:
+        return self._native.initializer_bytes > _LARGE
+
     def _loaded(self):
         from ._load import load
 
-        if self._module is None:
+        if self._module is not None:
+            return self._module
+        if self._is_large():
+            import tempfile
+
+            # The module maps the weights, which outlives the file's name.
+            with tempfile.TemporaryDirectory() as folder:
+                path = os.path.join(folder, "model.onnx")
+                self.save(path)
+                self._module = load(path)
+        else:
             self._module = load(io.BytesIO(self.to_bytes()))
         return self._module
 

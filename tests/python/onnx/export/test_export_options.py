@@ -4,6 +4,7 @@ import io
 import os
 
 import pytest
+from hotaru.onnx import _program
 
 import hotaru as torch
 from hotaru import nn
@@ -50,6 +51,28 @@ def test_weights_beside_the_model(net, x, tmp_path):
     torch.testing.assert_close(torch.onnx.load(path)(x), net(x))
     with pytest.raises(TypeError, match="file path"):
         program.save(io.BytesIO(), external_data=True)
+
+
+def test_weights_beyond_protobufs_limit_lie_beside_the_model(
+    net, x, tmp_path, monkeypatch
+):
+    """What happens from 2 GiB on, from a few bytes on."""
+    onnx = pytest.importorskip("onnx", reason="onnx is not installed")
+    monkeypatch.setattr(_program, "_LARGE", 16)
+    path = tmp_path / "net.onnx"
+    program = torch.onnx.export(net, (x,), path)
+    assert sorted(os.listdir(tmp_path)) == ["net.onnx", "net.onnx.data"]
+    assert path.stat().st_size < 2000
+    onnx.checker.check_model(str(path), full_check=True)
+    kept = onnx.load(str(path), load_external_data=False).graph.initializer
+    # The smallest stay where readers look for shapes.
+    large = [t for t in kept if len(t.dims) == 2]
+    assert len(large) == 2
+    assert all(t.data_location == t.EXTERNAL for t in large)
+    torch.testing.assert_close(torch.onnx.load(path)(x), net(x))
+    torch.testing.assert_close(program(x)[0], net(x))
+    with pytest.raises(TypeError, match="file path"):
+        program.save(io.BytesIO())
 
 
 def test_export_over_the_file_that_is_loaded(net, x, tmp_path):
