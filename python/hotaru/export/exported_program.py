@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import io
 import math
 import os
@@ -56,11 +57,13 @@ class ExportedProgram:
     def __init__(self, facts: dict, source) -> None:
         self._facts = facts
         self._source = source
-        self._signature = _signature(facts)
+        unsaved = {
+            target
+            for kind, _, target, persistent in facts["inputs"]
+            if kind == "BUFFER" and persistent is False
+        }
         self._module = ExportedModule._make(
-            facts["module"],
-            _Call(facts),
-            self._signature.non_persistent_buffers,
+            facts["module"], _Call(facts), unsaved
         )
 
     def module(self) -> ExportedModule:
@@ -80,6 +83,10 @@ class ExportedProgram:
     def graph_signature(self) -> ExportGraphSignature:
         """What inputs and outputs are."""
         return self._signature
+
+    @functools.cached_property
+    def _signature(self) -> ExportGraphSignature:
+        return _signature(self._facts)
 
     @property
     def state_dict(self) -> dict:

@@ -3,7 +3,8 @@
     latency_run.py --oracle PYTHON [--folder DIR] [--rounds N]
 
 PyTorch writes both; hotaru loads both and calls them in turn. Printed are the
-time from loading to the end of the first call, and that of a later call: the
+processor time from loading to the end of the first call, and that of a later
+call, of one thread, so that other work on the machine matters little: the
 median of the rounds, and of their ratios.
 """
 
@@ -25,20 +26,20 @@ CALLS = 20
 
 def first_call(path: Path, args) -> tuple[float, object]:
     """Milliseconds until a file has given its first result, and its module."""
-    begin = time.perf_counter()
+    begin = time.process_time()
     if path.suffix == ".pt2":
         module = torch.export.load(path).module()
     else:
         module = torch.jit.load(path)
     module(*args)
-    return (time.perf_counter() - begin) * 1e3, module
+    return (time.process_time() - begin) * 1e3, module
 
 
 def microseconds(module, args) -> float:
-    begin = time.perf_counter()
+    begin = time.process_time()
     for _ in range(CALLS):
         module(*args)
-    return (time.perf_counter() - begin) / CALLS * 1e6
+    return (time.process_time() - begin) / CALLS * 1e6
 
 
 def row(name: str, folder: Path, rounds: int) -> str:
