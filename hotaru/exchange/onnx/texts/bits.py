@@ -108,6 +108,49 @@ def _bits_is_less(a: Tensor, b: Tensor) -> Tensor:
     return torch.bitwise_xor(a, lowest) < torch.bitwise_xor(b, lowest)
 
 
+# Numbers of any type in the order that they have, as other ones: unsigned ones
+# as int64, uint64 with its highest bit turned.
+def _bits_ordered(X: Tensor) -> Tensor:
+    out = X
+    if int(X.dtype) >= 27:
+        out = _bits_signed(X)
+        if int(X.dtype) == 29:
+            out = torch.bitwise_xor(out, -9223372036854775807 - 1)
+    return out
+
+
+def _bits_unordered(X: Tensor, dtype: int) -> Tensor:
+    out = X
+    if dtype >= 27:
+        if dtype == 29:
+            out = torch.bitwise_xor(X, -9223372036854775807 - 1)
+        out = _bits_unsigned(out, dtype)
+    return out
+
+
+def _bits_quotient(A: Tensor, B: Tensor) -> Tensor:
+    a = _bits_signed(A)
+    b = _bits_signed(B)
+    if int(A.dtype) == 29:
+        # What is left is a multiple; it is halved so as to be positive.
+        rest = _bits_remainder(a, b)
+        once = torch.where(
+            _bits_is_less(a, b), torch.zeros_like(a), torch.ones_like(a)
+        )
+        half = torch.bitwise_and(
+            torch.bitwise_right_shift(a - rest, 1), 9223372036854775807
+        )
+        divisor = torch.where(b > 0, b, torch.ones_like(b))
+        quotient = torch.div(half, divisor, rounding_mode="trunc") * 2
+        # Half of an odd multiple of an odd number is short of half of b.
+        short = (a - rest) - quotient * b
+        quotient = quotient + (short != 0).to(torch.int64)
+        out = torch.where(b > 0, quotient, once)
+    else:
+        out = torch.div(a, b, rounding_mode="trunc")
+    return _bits_unsigned(out, A.dtype)
+
+
 # The quotient of half the number is at most one short of half the quotient.
 def _bits_remainder(a: Tensor, b: Tensor) -> Tensor:
     half = torch.bitwise_and(

@@ -100,6 +100,8 @@ def _math_divide(A: Tensor, B: Tensor) -> Tensor:
     # Of integers it rounds towards zero, as in C.
     if A.is_floating_point() or A.is_complex():
         return torch.div(A, B)
+    if int(A.dtype) >= 27:  # uint16, uint32, uint64
+        return _bits_quotient(A, B)
     return torch.div(A, B, rounding_mode="trunc")
 
 
@@ -303,10 +305,10 @@ def Mean(
 def Max(
     all_inputs: List[Tensor], *, consumed_inputs: Optional[List[int]] = None
 ) -> Tensor:
-    out = all_inputs[0]
+    out = _bits_ordered(all_inputs[0])
     for i in range(1, len(all_inputs)):
-        out = torch.maximum(out, all_inputs[i])
-    return out
+        out = torch.maximum(out, _bits_ordered(all_inputs[i]))
+    return _bits_unordered(out, all_inputs[0].dtype)
 
 
 def Max__host(A: int, B: int) -> int:
@@ -316,10 +318,10 @@ def Max__host(A: int, B: int) -> int:
 def Min(
     all_inputs: List[Tensor], *, consumed_inputs: Optional[List[int]] = None
 ) -> Tensor:
-    out = all_inputs[0]
+    out = _bits_ordered(all_inputs[0])
     for i in range(1, len(all_inputs)):
-        out = torch.minimum(out, all_inputs[i])
-    return out
+        out = torch.minimum(out, _bits_ordered(all_inputs[i]))
+    return _bits_unordered(out, all_inputs[0].dtype)
 
 
 def Min__host(A: int, B: int) -> int:
@@ -378,7 +380,8 @@ def Equal__host(
 def Greater(
     A: Tensor, B: Tensor, *, axis: Optional[int] = None, broadcast: int = 0
 ) -> Tensor:
-    return torch.gt(A, _math_old_broadcast(A, B, axis))
+    b = _math_old_broadcast(A, B, axis)
+    return torch.gt(_bits_ordered(A), _bits_ordered(b))
 
 
 def Greater__host(
@@ -390,7 +393,8 @@ def Greater__host(
 def Less(
     A: Tensor, B: Tensor, *, axis: Optional[int] = None, broadcast: int = 0
 ) -> Tensor:
-    return torch.lt(A, _math_old_broadcast(A, B, axis))
+    b = _math_old_broadcast(A, B, axis)
+    return torch.lt(_bits_ordered(A), _bits_ordered(b))
 
 
 def Less__host(
@@ -400,7 +404,7 @@ def Less__host(
 
 
 def GreaterOrEqual_v12(A: Tensor, B: Tensor) -> Tensor:
-    return torch.ge(A, B)
+    return torch.ge(_bits_ordered(A), _bits_ordered(B))
 
 
 def GreaterOrEqual_v12__host(A: int, B: int) -> bool:
@@ -408,7 +412,7 @@ def GreaterOrEqual_v12__host(A: int, B: int) -> bool:
 
 
 def LessOrEqual_v12(A: Tensor, B: Tensor) -> Tensor:
-    return torch.le(A, B)
+    return torch.le(_bits_ordered(A), _bits_ordered(B))
 
 
 def LessOrEqual_v12__host(A: int, B: int) -> bool:

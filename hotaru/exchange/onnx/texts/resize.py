@@ -476,30 +476,15 @@ def GridSample_v16(
     mode: str = "bilinear",
     padding_mode: str = "zeros",
 ) -> Tensor:
-    kind = 0
-    if mode == "nearest":
+    kind = -1
+    # From opset 20 on names without "bi", which volumes do not fit.
+    if mode == "bilinear" or mode == "linear":
+        kind = 0
+    elif mode == "nearest":
         kind = 1
-    elif mode == "bicubic":
+    elif mode == "bicubic" or mode == "cubic":
         kind = 2
-    elif mode != "bilinear":
-        raise ValueError(f"GridSample: mode is {mode}")
-    return _resize_sampled(X, grid, kind, padding_mode, align_corners)
-
-
-def GridSample_v20(
-    X: Tensor,
-    grid: Tensor,
-    *,
-    align_corners: bool = False,
-    mode: str = "linear",
-    padding_mode: str = "zeros",
-) -> Tensor:
-    kind = 0
-    if mode == "nearest":
-        kind = 1
-    elif mode == "cubic":
-        kind = 2
-    elif mode != "linear":
+    else:
         raise ValueError(f"GridSample: mode is {mode}")
     return _resize_sampled(X, grid, kind, padding_mode, align_corners)
 
