@@ -2,72 +2,10 @@
 
 from __future__ import annotations
 
-import math
-import operator
-
+from ..jit._ir.arithmetic import CONTAINERS, TABLE
 from .values import NotWritten, Val
 
-
-def _floordiv(a, b):
-    return a // b
-
-
-def _set(items, index, value):
-    items[index] = value
-    return items
-
-
-def _sliced(items, start=None, end=None, step=1):
-    return items[start:end:step]
-
-
-def _round(x, digits=None):
-    return round(x) if digits is None else round(x, digits)
-
-
-def _appended(items, value):
-    items.append(value)
-    return items
-
-
-def _index(items, i):
-    return items[i]
-
-
-def _range_length(low, high, step):
-    return len(range(low, high, step))
-
-
-def _range_item(i, low, step):
-    return low + i * step
-
-
-# Operators of numbers, lists and the like, by base name.
-TABLE = {
-    "add": operator.add, "sub": operator.sub, "mul": operator.mul,
-    "div": operator.truediv, "floordiv": _floordiv, "remainder": operator.mod,
-    "pow": operator.pow, "neg": operator.neg, "abs": abs,
-    "eq": operator.eq, "ne": operator.ne, "lt": operator.lt,
-    "le": operator.le, "gt": operator.gt, "ge": operator.ge,
-    "__and__": operator.and_, "__or__": operator.or_,
-    "__xor__": operator.xor, "__not__": operator.not_,
-    "__is__": operator.is_, "__isnot__": operator.is_not,
-    "__getitem__": _index, "__contains__": operator.contains,
-    "_set_item": _set, "append": _appended, "slice": _sliced, "len": len,
-    "list": list, "sqrt": math.sqrt, "exp": math.exp, "log": math.log,
-    "floor": math.floor, "ceil": math.ceil, "round": _round,
-    "min": min, "max": max, "Int": int, "Float": float, "Bool": bool,
-    "str": str, "sum": sum, "keys": lambda d: list(d),
-    "values": lambda d: list(d.values()), "all": all, "any": any,
-    "sorted": sorted, "copy": list, "__range_length": _range_length,
-    "__derive_index": _range_item,
-}  # fmt: skip
-
-# Those of lists and dicts, which may hold tensors.
-CONTAINERS = {
-    "__getitem__", "append", "len", "_set_item", "slice", "list", "copy",
-    "keys", "values", "__contains__", "add",
-}  # fmt: skip
+__all__ = ["CONTAINERS", "TABLE", "VALUES", "asked", "compute"]
 
 # Questions that a tensor's kind answers.
 ASKED = {

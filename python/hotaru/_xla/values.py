@@ -16,6 +16,7 @@ from .. import (
 from .. import (
     bool as bool_,
 )
+from ..jit._ir.walk import NotFollowed
 
 #: Types of elements as StableHLO writes them.
 NAMES = {
@@ -31,7 +32,7 @@ _BY_NUMBER = {
 }  # fmt: skip
 
 
-class NotWritten(RuntimeError):  # noqa: N818 - says what it is
+class NotWritten(NotFollowed):
     """What a program does cannot be written as StableHLO."""
 
 

@@ -17,6 +17,7 @@ from ..utils import _pytree as pytree
 from ._arguments import SymFloatArgument, SymIntArgument
 from ._errors import Restart, UserError
 from ._numbers import SymbolicFloat, SymbolicInt
+from ._script import is_compiled, python_module
 from ._sizes import Sizes
 from ._trace import Recording, Trace
 from ._traced_program import TracedProgram
@@ -56,7 +57,8 @@ def export(
     dimensions that `dynamic_shapes` names.
 
     Args:
-        mod: the module; its parameters and buffers are the program's.
+        mod: the module; its parameters and buffers are the program's. Of a
+            compiled one (an archive, an ONNX model) the graph is followed.
         args, kwargs: example arguments: tensors, numbers, strings, None, and
             containers of those. All but tensors are constants of the program.
         dynamic_shapes: for each argument, by name or in order, a dict from
@@ -91,6 +93,8 @@ def export(
             "export: exporting with autocast on is not implemented; export "
             "without it, and call what comes of it within autocast"
         )
+    if is_compiled(mod):
+        mod = python_module(mod)
     return _Export(mod, args, kwargs or {}, dynamic_shapes).run()
 
 

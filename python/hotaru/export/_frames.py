@@ -6,7 +6,11 @@ import linecache
 import os
 import sys
 
-__all__ = ["frames", "stack_text"]
+__all__ = ["frames", "script_places", "stack_text"]
+
+#: Lines of compiled programs that are being followed, inmost last; None where
+#: a line is not known.
+script_places: list[tuple[str, int, str] | None] = []
 
 _OWN = os.path.dirname(os.path.abspath(__file__))
 _PACKAGE = os.path.dirname(_OWN)
@@ -31,7 +35,8 @@ def frames() -> list[tuple[str, int, str]]:
         code = frame.f_code
         name = code.co_filename
         if code.co_name == "_export_runs" and name.startswith(_OWN):
-            return found[::-1]
+            compiled = [p for p in script_places[-1:] if p is not None]
+            return found[::-1] + compiled
         if not name.startswith(_HIDDEN) and not name.startswith("<"):
             found.append((name, frame.f_lineno, code.co_name))
         frame = frame.f_back

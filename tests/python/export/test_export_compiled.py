@@ -1,0 +1,152 @@
+"""`export` of compiled modules: archives, ONNX models, programs."""
+
+from __future__ import annotations
+
+import io
+
+import onnx_bytes as ob
+import pytest
+from hotaru.export import DataDependentError, Dim, export
+
+import hotaru as torch
+
+
+def loaded(module: torch.nn.Module):
+    """As an archive gives it back."""
+    file = io.BytesIO()
+    torch.jit.save(torch.jit.script(module.eval()), file)
+    file.seek(0)
+    return torch.load_program(file)
+
+
+def saved(program):
+    file = io.BytesIO()
+    torch.export.save(program, file)
+    file.seek(0)
+    return torch.export.load(file).module()
+
+
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = torch.nn.Linear(4, 4)
+        self.norm = torch.nn.BatchNorm1d(4)
+        self.step = torch.nn.Parameter(torch.tensor(0.5))
+
+    def forward(self, x: torch.Tensor, scale: float = 2.0):
+        y = self.norm(self.fc(x)) * scale
+        out = [y]
+        for i in range(2):
+            out.append(out[i] + self.step * x.size(0))
+        sizes = torch.tensor([x.size(0), x.dim()])
+        same = x.dtype == torch.float32
+        return {
+            "y": torch.cat(out, 1),
+            "n": sizes,
+            "t": y.to(torch.float64),
+        }, same
+
+
+@pytest.mark.parametrize("batch", [3, 5])
+def test_results_sizes_and_state(batch):
+    torch.manual_seed(3)
+    net = Net()
+    script = loaded(net)
+    program = export(
+        script, (torch.ones(3, 4),), dynamic_shapes={"x": {0: Dim("batch")}}
+    )
+    assert set(program.state_dict) == set(net.state_dict())
+    x = torch.randn(batch, 4)
+    expected, same = script(x)
+    for run in (program.module(), saved(program)):
+        found, also = run(x)
+        assert also == same
+        assert found.keys() == expected.keys()
+        for key, tensor in expected.items():
+            assert found[key].dtype == tensor.dtype
+            assert torch.equal(found[key], tensor)
+    # Calls of PyTorch's, without what their schemas say anyway.
+    targets = [str(n.target) for n in program.graph.nodes if n.op != "output"]
+    assert "aten.linear.default" in targets
+    assert not [n for n in program.graph.nodes if n.kwargs.get("alpha") == 1]
+
+
+def test_gradients_reach_the_compiled_module():
+    script = loaded(Net())
+    run = export(script, (torch.ones(2, 4),)).module()
+    run(torch.randn(2, 4))[0]["y"].sum().backward()
+    # Once for each of the two sums, for each of 2 x 4 elements and the size.
+    assert script.step.grad.item() == 2 * 8 * 2 + 8 * 2
+
+
+class Choosing(torch.nn.Module):
+    def forward(self, x: torch.Tensor):
+        positive = bool(x.sum() > 0)
+        if not positive:
+            x, flag = x * 2, True
+        else:
+            x, flag = torch.sin(x), False
+        if flag:
+            x = x - 1
+        return x
+
+
+@pytest.mark.parametrize("value", [-2.0, 2.0])
+def test_branches_on_data(value):
+    script = loaded(Choosing())
+    run = saved(export(script, (torch.ones(3),)))
+    x = torch.full((3,), value)
+    assert torch.equal(run(x), script(x))
+
+
+class Until(torch.nn.Module):
+    def forward(self, x: torch.Tensor):
+        while bool(x.sum() < 10):
+            x = x + 1
+        return x
+
+
+class Number(torch.nn.Module):
+    def forward(self, x: torch.Tensor):
+        return x[: int(x.sum())]
+
+
+@pytest.mark.parametrize(
+    ("module", "text"),
+    [
+        (Until, "depends on data ends a loop"),
+        (Number, "data-dependent"),
+    ],
+)
+def test_what_depends_on_data_names_its_line(module, text):
+    script = loaded(module())
+    with pytest.raises((NotImplementedError, DataDependentError)) as error:
+        export(script, (torch.ones(3),))
+    assert text in str(error.value)
+    assert "code/__torch__" in str(error.value)
+
+
+def test_an_onnx_model():
+    model = ob.model(
+        ob.graph(
+            [
+                ob.node("MatMul", ["x", "w"], ["h"]),
+                ob.node("Shape", ["h"], ["s"]),
+                ob.node("Gather", ["s", "zero"], ["rows"]),
+                ob.node("Cast", ["rows"], ["count"], to=ob.FLOAT),
+                ob.node("Div", ["h", "count"], ["y"]),
+            ],
+            [ob.value_info("x", dims=["n", 3])],
+            ["y"],
+            [
+                ob.tensor("w", ob.FLOAT, [3, 2], [1, 2, 3, 4, 5, 6]),
+                ob.tensor("zero", ob.INT64, [], [0]),
+            ],
+        )
+    )
+    script = torch.load_program(io.BytesIO(model))
+    program = export(
+        script, (torch.ones(2, 3),), dynamic_shapes=({0: Dim("n")},)
+    )
+    x = torch.randn(7, 3)
+    assert torch.equal(saved(program)(x), script(x))
