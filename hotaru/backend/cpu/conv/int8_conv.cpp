@@ -62,6 +62,7 @@ class Conv {
     windows_.channels = a.channels;
     windows_.along_kernel = int8_pairs_along_kernel(a.channels, a.kernel);
     windows_.flip = x_.dtype() == DType::kInt8 ? 0x80 : 0;
+    merge();
     groups_ = a.groups;
     outputs_ = y_.size(1) / groups_;
     int32_t zero;
@@ -86,6 +87,15 @@ class Conv {
   }
 
  private:
+  /// Of windows of one element, that each output has, the rows are one.
+  void merge() {
+    constexpr Extents kOnes{1, 1, 1}, kNone{0, 0, 0};
+    if (windows_.kernel != kOnes || windows_.stride != kOnes ||
+        windows_.padding != kNone || windows_.in != windows_.out)
+      return;
+    windows_.in = windows_.out = {1, 1, volume(windows_.in)};
+  }
+
   /// All weights as pairs; what is made here is this thread's.
   void set_weights(const Tensor& w, const Tensor& zero, bool packed) {
     const int64_t rows = y_.size(1);
@@ -172,13 +182,16 @@ class Conv {
     const Int8Kernels& kernels = int8_kernels();
     const int64_t width = kernels.max_cols, depth = windows_.pairs();
     const int64_t tiles = ceil_div(last - first, kernels.max_rows);
-    int32_t* panel = nullptr;
-    for (int64_t at = 0; at < n; at += width) {
-      const int64_t count = std::min(width, n - at);
+    // Where few channels share a panel, tiles end with the planes' rows.
+    const bool by_rows = last - first <= kFewChannels;
+    int64_t count = 0;
+    for (int64_t at = 0; at < n; at += count) {
+      count = std::min(width, n - at);
       const int64_t where = planes.position(at);
-      const bool together =
-          planes.position(at + count - 1) == where + count - 1;
-      if (!together) {
+      const int64_t run = planes.run(at);
+      if (by_rows) count = std::min(count, run);
+      int32_t* panel = nullptr;
+      if (run < count) {
         panel = scratch<int32_t>(ScratchUse::kGemmB, (depth + 1) * width);
         gather(planes, pairs, at, count, panel);
       }
@@ -188,37 +201,32 @@ class Conv {
         const int32_t* a = weights_ + (group_first + begin) * depth;
         const int rows = static_cast<int>(end - begin),
                   cols = static_cast<int>(count);
-        if (together)
+        if (panel)
+          kernels.tile(rows, cols, depth, a, depth, panel, out.at(begin, at));
+        else
           kernels.offset_tile(rows, cols, depth, a, depth, pairs + where,
                               planes.offsets().data(), out.at(begin, at));
-        else
-          kernels.tile(rows, cols, depth, a, depth, panel, out.at(begin, at));
       }
     }
   }
 
   /// Outputs [at, at + count) of several rows as a panel.
-  void gather(const PairPlanes& planes, const int32_t* pairs, int64_t at,
-              int64_t count, int32_t* panel) const {
-    const int64_t width = int8_kernels().max_cols;
-    // Where each run of neighbours starts and what it is copied to: whole
-    // widths, of which the next run overwrites the rest.
-    int64_t from[kMostRuns], to[kMostRuns], runs = 0;
-    for (int64_t i = 0; i < count; ++i) {
-      const int64_t where = planes.position(at + i);
-      if (runs == 0 || where != from[runs - 1] + (i - to[runs - 1])) {
-        from[runs] = where;
-        to[runs++] = i;
-      }
+  static void gather(const PairPlanes& planes, const int32_t* pairs, int64_t at,
+                     int64_t count, int32_t* panel) {
+    // A run is copied as a whole width, of which the next one overwrites what
+    // is too much.
+    int64_t from[kMostRuns], to[kMostRuns];
+    int runs = 0;
+    for (int64_t i = 0; i < count; i += planes.run(at + i)) {
+      from[runs] = planes.position(at + i);
+      to[runs++] = i;
     }
-    for (const int64_t offset : planes.offsets()) {
-      for (int64_t r = 0; r < runs; ++r)
-        std::copy_n(pairs + offset + from[r], width - to[r], panel + to[r]);
-      panel += width;
-    }
+    int8_kernels().gather(panel, int64_t(planes.offsets().size()), pairs,
+                          planes.offsets().data(), runs, from, to);
   }
 
-  static constexpr int64_t kMostRuns = 32;
+  static constexpr int kMostRuns = 32;
+  static constexpr int64_t kFewChannels = 4;
 
   const Tensor &y_, &x_;
   PairedWindows windows_{};

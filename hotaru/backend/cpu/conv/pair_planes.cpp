@@ -129,15 +129,13 @@ void PairPlanes::fill_row(const uint8_t* first, const uint8_t* second,
   const int64_t left = second ? std::max(begin1, begin2) : begin1;
   const int64_t right = std::max(left, second ? std::min(end1, end2) : end1);
   slow(0, std::min(left, n));
-  if (step == 1 && left < right) {
-    const uint8_t* one = first + (from + left);
-    const uint8_t* other = second ? second + (from2 + left) : one;
-    int8_kernels().pair(to + left, right - left, one, other, w_.flip, w_.zero);
+  if (step <= 2 && left < right) {
+    const Int8Kernels& kernels = int8_kernels();
+    const uint8_t* one = first + (from + left * step);
+    const uint8_t* other = second ? second + (from2 + left * step) : one;
+    (step == 1 ? kernels.pair : kernels.pair_even)(to + left, right - left, one,
+                                                   other, w_.flip, w_.zero);
     for (int64_t i = left; !second && i < right; ++i) to[i] &= 0xFFFF;
-  } else if (second) {
-    for (int64_t i = left; i < right; ++i)
-      to[i] = pair_of((first[from + i * step] ^ w_.flip) - w_.zero,
-                      (second[from2 + i * step] ^ w_.flip) - w_.zero);
   } else {
     slow(left, right);
   }

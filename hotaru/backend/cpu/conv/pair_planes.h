@@ -54,6 +54,12 @@ class PairPlanes {
   const std::vector<int64_t>& offsets() const { return offsets_; }
   /// Of output i, counted row by row, the distance from the first one's.
   int64_t position(int64_t i) const;
+  /// How many outputs from i on are neighbours.
+  int64_t run(int64_t i) const {
+    return plane_[1] == length_[1] && plane_[2] == length_[2]
+               ? volume(length_) - i
+               : length_[2] - i % length_[2];
+  }
 
  private:
   void fill_row(const uint8_t* first, const uint8_t* second,

@@ -251,14 +251,9 @@ HWY_INLINE V32 twice(V32 v) {
   return hn::Or(hn::And(v, hn::Set(d, 0xFFFF)), hn::ShiftLeft<16>(v));
 }
 
-/// A vector of pairs; flips and zeros have both halves.
-HWY_INLINE V32 pairs_at(const uint8_t* first, const uint8_t* second, V32 flips,
-                        V32 zeros) {
+/// Zeros have both halves.
+HWY_INLINE V32 without_zeros(V32 both, V32 zeros) {
   const D32 d;
-  const hn::Rebind<uint8_t, D32> d8;
-  const V32 low = hn::PromoteTo(d, hn::LoadU(d8, first));
-  const V32 high = hn::PromoteTo(d, hn::LoadU(d8, second));
-  const V32 both = hn::Xor(hn::Or(low, hn::ShiftLeft<16>(high)), flips);
 #if HWY_TARGET == HWY_SCALAR
   const int v = hn::GetLane(both), z = hn::GetLane(zeros);
   return hn::Set(d, pair_of(v & 0xFFFF, v >> 16, 0, z & 0xFFFF));
@@ -267,6 +262,17 @@ HWY_INLINE V32 pairs_at(const uint8_t* first, const uint8_t* second, V32 flips,
   return hn::BitCast(d,
                      hn::Sub(hn::BitCast(d16, both), hn::BitCast(d16, zeros)));
 #endif
+}
+
+/// A vector of pairs; flips have both halves, too.
+HWY_INLINE V32 pairs_at(const uint8_t* first, const uint8_t* second, V32 flips,
+                        V32 zeros) {
+  const D32 d;
+  const hn::Rebind<uint8_t, D32> d8;
+  const V32 low = hn::PromoteTo(d, hn::LoadU(d8, first));
+  const V32 high = hn::PromoteTo(d, hn::LoadU(d8, second));
+  const V32 both = hn::Or(low, hn::ShiftLeft<16>(high));
+  return without_zeros(hn::Xor(both, flips), zeros);
 }
 
 void pair(int32_t* HWY_RESTRICT to, int64_t n, const uint8_t* first,
@@ -283,6 +289,43 @@ void pair(int32_t* HWY_RESTRICT to, int64_t n, const uint8_t* first,
     return;
   }
   for (; i < n; ++i) to[i] = pair_of(first[i], second[i], flip, zero);
+}
+
+void pair_even(int32_t* HWY_RESTRICT to, int64_t n, const uint8_t* first,
+               const uint8_t* second, int flip, int zero) {
+  int64_t i = 0;
+#if HWY_TARGET != HWY_SCALAR
+  const D32 d;
+  const V32 flips = twice(hn::Set(d, flip)), zeros = twice(hn::Set(d, zero));
+  const hn::Rebind<uint16_t, D32> d16;
+  const hn::Repartition<uint8_t, decltype(d16)> d8;
+  // The lower byte of each two; that behind the last one is not there.
+  const auto even = [&](const uint8_t* at) HOTARU_SIMD_LAMBDA {
+    const auto both = hn::BitCast(d16, hn::LoadU(d8, at));
+    return hn::PromoteTo(d, hn::And(both, hn::Set(d16, uint16_t{0xFF})));
+  };
+  for (; i + kLanes < n; i += kLanes) {
+    const V32 both =
+        hn::Or(even(first + 2 * i), hn::ShiftLeft<16>(even(second + 2 * i)));
+    hn::StoreU(without_zeros(hn::Xor(both, flips), zeros), d, to + i);
+  }
+#endif
+  for (; i < n; ++i) to[i] = pair_of(first[2 * i], second[2 * i], flip, zero);
+}
+
+void gather(int32_t* HWY_RESTRICT to, int64_t pairs,
+            const int32_t* HWY_RESTRICT b, const int64_t* offsets, int runs,
+            const int64_t* from, const int64_t* at) {
+  const D32 d;
+  for (int64_t p = 0; p < pairs; ++p, to += kWidth) {
+    const int32_t* row = b + offsets[p];
+    for (int r = 0; r < runs; ++r) {
+      const V32 v0 = hn::LoadU(d, row + from[r]);
+      const V32 v1 = hn::LoadU(d, row + from[r] + kLanes);
+      hn::StoreU(v0, d, to + at[r]);
+      hn::StoreU(v1, d, to + at[r] + kLanes);
+    }
+  }
 }
 
 /// A pair of rows of a panel's cols first columns.
@@ -523,8 +566,8 @@ void dot(int64_t n, int64_t k, const int16_t* a, const ByteMatrix& b,
 }
 
 Int8Kernels int8_table() {
-  return {kMaxRows, kWidth, &even_tile, &offset_tile, &widen,
-          &pair,    &pack,  &stream,    &dot,         &finish};
+  return {kMaxRows,   kWidth,  &even_tile, &offset_tile, &widen, &pair,
+          &pair_even, &gather, &pack,      &stream,      &dot,   &finish};
 }
 
 }  // namespace hotaru::HWY_NAMESPACE

@@ -28,6 +28,15 @@ struct Int8Kernels {
   /// Pairs of first[i] and second[i], each as widen makes it.
   void (*pair)(int32_t* to, int64_t n, const uint8_t* first,
                const uint8_t* second, int flip, int zero);
+  /// Pairs of first[2 * i] and second[2 * i].
+  void (*pair_even)(int32_t* to, int64_t n, const uint8_t* first,
+                    const uint8_t* second, int flip, int zero);
+  /// A panel of rows p, each put together from runs: from b + offsets[p] +
+  /// from[r] to its columns at[r] and on. Reads max_cols of each run, and
+  /// writes as many behind the panel's end.
+  void (*gather)(int32_t* to, int64_t pairs, const int32_t* b,
+                 const int64_t* offsets, int runs, const int64_t* from,
+                 const int64_t* at);
   /// The panels of B's k contiguous rows, the last one filled up with zeros;
   /// zero: the columns' zero points, flipped.
   void (*pack)(int32_t* to, int64_t k, int64_t cols, const uint8_t* b,
