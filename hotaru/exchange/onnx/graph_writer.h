@@ -45,6 +45,17 @@ class GraphWriter {
     std::string text;
     std::vector<Operand> results;
   };
+  /// What a loop carries from round to round, and lists of what rounds give.
+  struct Rounds {
+    std::vector<Operand> initial, variables = {};
+    std::vector<Kind> kinds = {};
+    std::vector<Operand> stacks = {};
+  };
+  /// What a Scan begins with and goes along, on which axes, and which way.
+  struct ScanPlan {
+    std::vector<Operand> initial, sequences;
+    std::vector<int64_t> axes, backwards, out_axes, out_backwards;
+  };
   /// A function that fits a node.
   struct Choice {
     script::Function* function = nullptr;
@@ -86,10 +97,23 @@ class GraphWriter {
   void write_if(const Node& node, Scope& scope);
   void write_loop(const Node& node, Scope& scope);
   void write_scan(const Node& node, Scope& scope);
+  Rounds write_scan_rounds(const Graph& body, const ScanPlan& plan,
+                           const std::string& length, Scope& scope);
+  void write_batched_scan(const Node& node, const Graph& body, ScanPlan plan,
+                          Scope& scope);
   void write_sequence_map(const Node& node, Scope& scope);
   /// Appends to a block's text what gives variables their next values.
   void assign(const std::vector<Operand>& variables,
               const std::vector<Operand>& values, std::string& text);
+  void declare(const Graph& body, size_t first, Rounds& rounds, Scope& scope);
+  void begin(Rounds& rounds, size_t gathered);
+  void end_round(const Rounds& rounds, std::vector<Operand> results,
+                 const std::vector<int64_t>& backwards);
+  void finish(const Node& node, const Rounds& rounds, const Graph& body,
+              size_t first, const std::vector<int64_t>& axes, Scope& scope);
+  Operand new_list();
+  Operand stacked(const Operand& list, int64_t axis,
+                  const io::onnx::ValueInfo& element);
   /// Compiles a body until the kinds of its variables stay as they are.
   template <class Body>
   Block fixed_block(const std::vector<Operand>& initial,

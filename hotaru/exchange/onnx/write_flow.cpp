@@ -159,6 +159,71 @@ GraphWriter::Block GraphWriter::fixed_block(const std::vector<Operand>& initial,
   }
 }
 
+// Variables for what rounds carry, in a scope under the names of the body's
+// inputs from `first` on.
+void GraphWriter::declare(const Graph& body, size_t first, Rounds& rounds,
+                          Scope& scope) {
+  for (size_t i = 0; i < rounds.variables.size(); ++i) {
+    rounds.variables[i].kind = rounds.kinds[i];
+    scope.values[body.inputs[first + i].name] = rounds.variables[i];
+  }
+}
+
+void GraphWriter::begin(Rounds& rounds, size_t gathered) {
+  for (size_t i = 0; i < rounds.variables.size(); ++i) {
+    line(concat(rounds.variables[i].text, " = ",
+                argument(rounds.initial[i], rounds.kinds[i], tree_)));
+  }
+  for (size_t i = 0; i < gathered; ++i) rounds.stacks.push_back(new_list());
+}
+
+Operand GraphWriter::new_list() {
+  Operand out = variable(Kind::kTensors);
+  line(concat(out.text, " = annotate(List[Tensor], [])"));
+  return out;
+}
+
+// The results are those of the variables, and behind them what is gathered.
+void GraphWriter::end_round(const Rounds& rounds, std::vector<Operand> results,
+                            const std::vector<int64_t>& backwards) {
+  ++indent_;
+  const size_t carried = rounds.variables.size();
+  for (size_t i = 0; i < rounds.stacks.size(); ++i) {
+    const bool back = i < backwards.size() && backwards[i];
+    line(concat(rounds.stacks[i].text, back ? ".insert(0, " : ".append(",
+                argument(results[carried + i], Kind::kTensor, tree_), ")"));
+  }
+  --indent_;
+  results.resize(carried);
+  std::string assignments;
+  assign(rounds.variables, results, assignments);
+  text_ += assignments;
+}
+
+Operand GraphWriter::stacked(const Operand& list, int64_t axis,
+                             const ValueInfo& element) {
+  Operand out = variable(Kind::kTensor);
+  line(concat(out.text, " = _host_stack(", list.text, ", ", axis, ", ",
+              empty_shape(element), ", ", dtype_number(element), ")"));
+  return out;
+}
+
+// `first`: the body's output that is gathered first.
+void GraphWriter::finish(const Node& node, const Rounds& rounds,
+                         const Graph& body, size_t first,
+                         const std::vector<int64_t>& axes, Scope& scope) {
+  const size_t carried = rounds.variables.size();
+  for (size_t i = 0; i < carried; ++i) {
+    set(node, i, rounds.variables[i], scope);
+  }
+  for (size_t i = 0; i < rounds.stacks.size(); ++i) {
+    set(node, carried + i,
+        stacked(rounds.stacks[i], i < axes.size() ? axes[i] : 0,
+                body.outputs[first + i]),
+        scope);
+  }
+}
+
 void GraphWriter::write_loop(const Node& node, Scope& scope) {
   const Graph& body = graph_of(node, "body", where(node));
   const Operand limit = input(node, 0, scope);
@@ -169,22 +234,17 @@ void GraphWriter::write_loop(const Node& node, Scope& scope) {
                    node.outputs.size() <= body.outputs.size() - 1,
                where(node), ": the body has ", body.inputs.size(),
                " inputs and ", body.outputs.size(), " outputs");
-  std::vector<Operand> initial;
+  Rounds rounds;
   for (size_t i = 0; i < carried; ++i) {
-    initial.push_back(input(node, i + 2, scope));
+    rounds.initial.push_back(input(node, i + 2, scope));
   }
   const Operand round = variable(Kind::kInt), on = variable(Kind::kBool);
-  std::vector<Operand> variables;
-  for (size_t i = 0; i < carried; ++i) variables.push_back(variable({}));
-  std::vector<Kind> kinds;
-  Block inner = fixed_block(initial, kinds, [&] {
+  for (size_t i = 0; i < carried; ++i) rounds.variables.push_back(variable({}));
+  Block inner = fixed_block(rounds.initial, rounds.kinds, [&] {
     Scope own{&scope, scope.attributes, scope.opsets};
     own.values[body.inputs[0].name] = round;
     own.values[body.inputs[1].name] = on;
-    for (size_t i = 0; i < carried; ++i) {
-      variables[i].kind = kinds[i];
-      own.values[body.inputs[i + 2].name] = variables[i];
-    }
+    declare(body, 2, rounds, own);
     Block out = block(body, own);
     std::rotate(out.results.begin(), out.results.begin() + 1,
                 out.results.end());  // the condition comes last
@@ -198,15 +258,7 @@ void GraphWriter::write_loop(const Node& node, Scope& scope) {
               condition.kind == Kind::kNone
                   ? "True"
                   : argument(condition, TypeTable::boolean(), tree_)));
-  for (size_t i = 0; i < carried; ++i) {
-    line(concat(variables[i].text, " = ",
-                argument(initial[i], kinds[i], tree_)));
-  }
-  std::vector<Operand> stacks;
-  for (size_t i = carried; i < inner.results.size(); ++i) {
-    stacks.push_back(variable(Kind::kTensors));
-    line(concat(stacks.back().text, " = annotate(List[Tensor], [])"));
-  }
+  begin(rounds, inner.results.size() - carried);
   std::string test = on.text;
   if (limit.kind != Kind::kNone) {
     std::string most = variable(Kind::kInt).text;
@@ -215,38 +267,30 @@ void GraphWriter::write_loop(const Node& node, Scope& scope) {
   }
   line(concat("while ", test, ":"));
   text_ += inner.text;
+  // Results may be the round's number or the variables themselves, so none of
+  // these changes before all have been read.
+  const std::string more = variable(Kind::kBool).text;
   ++indent_;
-  for (size_t i = 0; i < stacks.size(); ++i) {
-    line(concat(stacks[i].text, ".append(",
-                argument(inner.results[carried + i], Kind::kTensor, tree_),
-                ")"));
-  }
-  line(concat(on.text, " = ", argument(again, TypeTable::boolean(), tree_)));
+  line(concat(more, " = ", argument(again, TypeTable::boolean(), tree_)));
+  --indent_;
+  end_round(rounds, std::move(inner.results), {});
+  ++indent_;
+  line(concat(on.text, " = ", more));
   line(concat(round.text, " = ", round.text, " + 1"));
   --indent_;
-  inner.results.resize(carried);
-  std::string assignments;
-  assign(variables, inner.results, assignments);
-  text_ += assignments;
-  for (size_t i = 0; i < carried; ++i) set(node, i, variables[i], scope);
-  for (size_t i = 0; i < stacks.size(); ++i) {
-    const ValueInfo& info = body.outputs[carried + 1 + i];
-    Operand result = variable(Kind::kTensor);
-    line(concat(result.text, " = _host_stack(", stacks[i].text, ", 0, ",
-                empty_shape(info), ", ", dtype_number(info), ")"));
-    set(node, carried + i, result, scope);
-  }
+  finish(node, rounds, body, carried + 1, {}, scope);
 }
 
+// Until opset 8 each element of a batch is scanned for itself, and the first
+// input says how long each is.
 void GraphWriter::write_scan(const Node& node, Scope& scope) {
+  const auto domain = scope.opsets->find("");
+  const bool batched = domain != scope.opsets->end() && domain->second < 9;
   const Graph& body = graph_of(node, "body", where(node));
   const Attribute* count = node.find("num_scan_inputs");
-  auto domain = scope.opsets->find("");
-  const bool batched = domain != scope.opsets->end() && domain->second < 9;
-  HOTARU_CHECK_AS(NotImplementedError, !batched, where(node),
-                  ": Scan of opset 8, which has batches, is not supported");
+  const size_t skipped = batched ? 1 : 0;
   const int64_t scanned = count ? count->i : -1;
-  const int64_t given = int64_t(node.inputs.size());
+  const int64_t given = int64_t(node.inputs.size()) - int64_t(skipped);
   HOTARU_CHECK(scanned > 0 && scanned <= given &&
                    int64_t(body.inputs.size()) == given &&
                    int64_t(body.outputs.size()) >= given - scanned &&
@@ -255,81 +299,108 @@ void GraphWriter::write_scan(const Node& node, Scope& scope) {
                " inputs, of the body ", body.inputs.size());
   const size_t states = size_t(given - scanned);
   const size_t outputs = body.outputs.size() - states;
-  const auto axes = ints_of(node, "scan_input_axes", size_t(scanned));
-  const auto back = ints_of(node, "scan_input_directions", size_t(scanned));
-  const auto out_axes = ints_of(node, "scan_output_axes", outputs);
-  const auto out_back = ints_of(node, "scan_output_directions", outputs);
-
-  std::vector<Operand> initial, sequences;
+  ScanPlan plan;
+  plan.axes = ints_of(node, "scan_input_axes", size_t(scanned));
+  plan.backwards = ints_of(
+      node, batched ? "directions" : "scan_input_directions", size_t(scanned));
+  plan.out_axes = ints_of(node, "scan_output_axes", outputs);
+  plan.out_backwards = ints_of(node, "scan_output_directions", outputs);
   for (size_t i = 0; i < size_t(given); ++i) {
-    Operand value = input(node, i, scope);
-    if (i < states) {
-      initial.push_back(value);
+    const Operand value = input(node, i + skipped, scope);
+    if (i < states && !batched) {
+      plan.initial.push_back(value);
       continue;
     }
-    sequences.push_back(variable(Kind::kTensor));
-    line(concat(sequences.back().text, " = ",
-                argument(value, Kind::kTensor, tree_)));
+    Operand tensor = variable(Kind::kTensor);
+    line(concat(tensor.text, " = ", argument(value, Kind::kTensor, tree_)));
+    (i < states ? plan.initial : plan.sequences).push_back(tensor);
   }
+  if (batched) return write_batched_scan(node, body, plan, scope);
+  const std::string length = variable(Kind::kInt).text;
+  line(concat(length, " = ", plan.sequences[0].text, ".size(", plan.axes[0],
+              ")"));
+  const Rounds rounds = write_scan_rounds(body, plan, length, scope);
+  finish(node, rounds, body, states, plan.out_axes, scope);
+}
+
+GraphWriter::Rounds GraphWriter::write_scan_rounds(const Graph& body,
+                                                   const ScanPlan& plan,
+                                                   const std::string& length,
+                                                   Scope& scope) {
+  const size_t states = plan.initial.size();
+  Rounds rounds{.initial = plan.initial};
   const Operand round = variable(Kind::kInt);
-  const std::string rounds = variable(Kind::kInt).text;
-  line(concat(rounds, " = ", sequences[0].text, ".size(", axes[0], ")"));
-  std::vector<Operand> variables, elements;
-  for (size_t i = 0; i < states; ++i) variables.push_back(variable({}));
-  for (size_t i = 0; i < sequences.size(); ++i) {
+  std::vector<Operand> elements;
+  for (size_t i = 0; i < states; ++i) rounds.variables.push_back(variable({}));
+  for (size_t i = 0; i < plan.sequences.size(); ++i) {
     elements.push_back(variable(Kind::kTensor));
   }
-  std::vector<Kind> kinds;
-  Block inner = fixed_block(initial, kinds, [&] {
+  Block inner = fixed_block(rounds.initial, rounds.kinds, [&] {
     Scope own{&scope, scope.attributes, scope.opsets};
-    for (size_t i = 0; i < states; ++i) {
-      variables[i].kind = kinds[i];
-      own.values[body.inputs[i].name] = variables[i];
-    }
+    declare(body, 0, rounds, own);
     for (size_t i = 0; i < elements.size(); ++i) {
       own.values[body.inputs[states + i].name] = elements[i];
     }
     return block(body, own);
   });
-  for (size_t i = 0; i < states; ++i) {
-    line(concat(variables[i].text, " = ",
-                argument(initial[i], kinds[i], tree_)));
-  }
-  std::vector<Operand> stacks;
-  for (size_t i = 0; i < outputs; ++i) {
-    stacks.push_back(variable(Kind::kTensors));
-    line(concat(stacks[i].text, " = annotate(List[Tensor], [])"));
-  }
-  line(concat("for ", round.text, " in range(", rounds, "):"));
+  begin(rounds, body.outputs.size() - states);
+  line(concat("for ", round.text, " in range(", length, "):"));
   ++indent_;
   for (size_t i = 0; i < elements.size(); ++i) {
     const std::string place =
-        back[i] ? concat(rounds, " - 1 - ", round.text) : round.text;
-    line(concat(elements[i].text, " = torch.select(", sequences[i].text, ", ",
-                axes[i], ", ", place, ")"));
+        plan.backwards[i] ? concat(length, " - 1 - ", round.text) : round.text;
+    line(concat(elements[i].text, " = torch.select(", plan.sequences[i].text,
+                ", ", plan.axes[i], ", ", place, ")"));
   }
   --indent_;
   text_ += inner.text;
+  end_round(rounds, std::move(inner.results), plan.out_backwards);
+  return rounds;
+}
+
+void GraphWriter::write_batched_scan(const Node& node, const Graph& body,
+                                     ScanPlan plan, Scope& scope) {
+  const Operand lengths = input(node, 0, scope);
+  std::string known;
+  if (lengths.kind != Kind::kNone) {
+    known = variable(Kind::kInts).text;
+    line(concat(known, " = ", argument(lengths, Kind::kInts, tree_)));
+  }
+  const size_t states = plan.initial.size();
+  std::vector<Operand> gathered;
+  for (size_t i = 0; i < body.outputs.size(); ++i) {
+    gathered.push_back(new_list());
+  }
+  const std::vector<Operand> whole = plan.sequences;
+  const std::string length = variable(Kind::kInt).text;
+  const std::string at = variable(Kind::kInt).text;
+  line(concat("for ", at, " in range(", whole[0].text, ".size(0)):"));
   ++indent_;
-  for (size_t i = 0; i < outputs; ++i) {
-    const std::string value =
-        argument(inner.results[states + i], Kind::kTensor, tree_);
-    line(out_back[i] ? concat(stacks[i].text, ".insert(0, ", value, ")")
-                     : concat(stacks[i].text, ".append(", value, ")"));
+  line(concat(length, " = ",
+              known.empty() ? concat(whole[0].text, ".size(1)")
+                            : concat(known, "[", at, "]")));
+  for (auto* values : {&plan.initial, &plan.sequences}) {
+    for (Operand& value : *values) {
+      Operand one = variable(Kind::kTensor);
+      line(concat(one.text, " = torch.select(", value.text, ", 0, ", at, ")"));
+      value = one;
+    }
+  }
+  const Rounds rounds = write_scan_rounds(body, plan, length, scope);
+  for (size_t i = 0; i < gathered.size(); ++i) {
+    const std::string result =
+        i < states
+            ? argument(rounds.variables[i], Kind::kTensor, tree_)
+            : stacked(rounds.stacks[i - states], 0, body.outputs[i]).text;
+    line(concat(gathered[i].text, ".append(", result, ")"));
   }
   --indent_;
-  inner.results.resize(states);
-  std::string assignments;
-  assign(variables, inner.results, assignments);
-  text_ += assignments;
-  for (size_t i = 0; i < states; ++i) set(node, i, variables[i], scope);
-  for (size_t i = 0; i < outputs; ++i) {
-    const ValueInfo& info = body.outputs[states + i];
+  for (size_t i = 0; i < gathered.size(); ++i) {
     Operand result = variable(Kind::kTensor);
-    line(concat(result.text, " = _host_stack(", stacks[i].text, ", ",
-                out_axes[i], ", ", empty_shape(info), ", ", dtype_number(info),
-                ")"));
-    set(node, states + i, result, scope);
+    // Shorter ones end in zeros.
+    line(concat(result.text, " = _host_batch(", gathered[i].text, ", ",
+                i < states ? "0" : concat(whole[0].text, ".size(1)"), ")"));
+    set(node, i, result, scope);
   }
 }
 
@@ -358,8 +429,7 @@ void GraphWriter::write_sequence_map(const Node& node, Scope& scope) {
   Block inner = block(body, own);
   std::vector<Operand> results;
   for (size_t i = 0; i < node.outputs.size(); ++i) {
-    results.push_back(variable(Kind::kTensors));
-    line(concat(results[i].text, " = annotate(List[Tensor], [])"));
+    results.push_back(new_list());
     set(node, i, results[i], scope);
   }
   line(concat("for ", round.text, " in range(", rounds, "):"));

@@ -23,3 +23,20 @@ def _host_stack(
     if axis < 0:
         axis = axis + items[0].dim() + 1
     return torch.stack(items, axis)
+
+
+# Of one length, or of at most so many: zeros are added at the end.
+def _host_batch(items: List[Tensor], length: int) -> Tensor:
+    if length == 0:
+        return torch.stack(items)
+    out: List[Tensor] = []
+    for item in items:
+        missing = length - item.size(0)
+        if missing > 0:
+            rest = list(item.size())
+            rest[0] = missing
+            zeros = torch.zeros(rest, dtype=item.dtype, device=item.device)
+            out.append(torch.cat([item, zeros]))
+        else:
+            out.append(item)
+    return torch.stack(out)

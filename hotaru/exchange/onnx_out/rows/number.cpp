@@ -132,7 +132,8 @@ Symbol size_at(const Lowering& l, int64_t dim) {
   const Example& example = l.example(0);
   if (std::optional<int64_t> size = example.size(dim)) return Value(*size);
   const std::string one = l.sizes_of(l.tensor(0), dim, dim + 1);
-  return Symbol::of_number(l.reshape(one, {}), DType::kInt64,
+  // An importer sees at once that this is a number.
+  return Symbol::of_number(l.squeeze(one, {0}), DType::kInt64,
                            Value(example.first.size(dim)),
                            Value(example.second.size(dim)));
 }
