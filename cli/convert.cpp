@@ -1,13 +1,17 @@
 #include <algorithm>
 #include <charconv>
+#include <iomanip>
 #include <map>
 
 #include "commands.h"
+#include "convert_weights.h"
 #include "hotaru/exchange/load_program.h"
 #include "hotaru/exchange/onnx_out/export_onnx.h"
+#include "hotaru/io/weights/weight_file.h"
 #include "hotaru/script/archive/archive.h"
 #include "hotaru/script/program/function.h"
 #include "inputs.h"
+#include "python.h"
 
 namespace hotaru::cli {
 namespace {
@@ -15,6 +19,7 @@ namespace {
 struct ConvertOptions {
   std::string from, to;
   std::string method = "forward";
+  std::string key;
   std::vector<std::string> dynamic;
   int64_t opset = 20;
   bool external_data = false;
@@ -98,7 +103,49 @@ void write_onnx(const script::Module& module, const ConvertOptions& options) {
                          .as_inputs = false});
 }
 
-void convert(const ConvertOptions& options) {
+/// Traced by the Python package, which has the exporter.
+[[noreturn]] void write_pt2(const ConvertOptions& options,
+                            const std::string& command) {
+  std::vector<std::string> words{"hotaru.export", options.from, options.to,
+                                 "--method", options.method};
+  for (const Value& value : options.inputs.values()) {
+    // With "=", so that a number below zero is no option.
+    if (value.is_tensor()) {
+      std::string sizes;
+      for (const int64_t size : value.as_tensor().sizes())
+        sizes += concat(sizes.empty() ? "" : ",", size);
+      words.push_back(concat("--shape=", sizes, ":",
+                             dtype_name(value.as_tensor().dtype())));
+    } else if (value.is_bool()) {
+      words.emplace_back(value.as_bool() ? "--input=true" : "--input=false");
+    } else if (value.is_none()) {
+      words.emplace_back("--input=none");
+    } else {
+      words.push_back(value.is_int() ? concat("--input=", value.as_int())
+                                     : concat("--input=", std::setprecision(17),
+                                              value.as_double()));
+    }
+  }
+  for (const std::string& word : options.dynamic)
+    words.push_back("--dynamic=" + word);
+  become_python(command, "convert to .pt2", words);
+}
+
+void convert(const ConvertOptions& options, const std::string& command) {
+  const Ref<io::MappedFile> file = io::MappedFile::open(options.from);
+  if (io::looks_like_weights(file->bytes()) ||
+      exchange::format_of(file) == exchange::Format::kTorchFile) {
+    HOTARU_CHECK(
+        !options.to.ends_with(".onnx") && !options.to.ends_with(".pt2"),
+        options.from, ": this has tensors and no program, which ", options.to,
+        " would have to be");
+    return convert_weights(options.from, options.to, options.key);
+  }
+  HOTARU_CHECK_AS(ValueError, options.key.empty(), "--key ", options.key, ": ",
+                  options.from, " is a program");
+  if (names_weights(options.to))
+    return write_program_weights(options.from, options.to);
+  if (options.to.ends_with(".pt2")) write_pt2(options, command);
   const script::Module module = exchange::load_program(options.from);
   module.eval();
   if (options.to.ends_with(".onnx")) return write_onnx(module, options);
@@ -107,30 +154,35 @@ void convert(const ConvertOptions& options) {
 
 }  // namespace
 
-void add_convert(CLI::App& program) {
-  CLI::App* command = program.add_subcommand(
-      "convert", "Writes a model in another format, which the suffix names");
+void add_convert(CLI::App& program, const std::string& command) {
+  CLI::App* verb = program.add_subcommand(
+      "convert",
+      "Writes a program or tensors in another format, which the suffix "
+      "names");
   auto options = std::make_shared<ConvertOptions>();
-  command
-      ->add_option("model", options->from,
-                   "A TorchScript archive, a .pt2 file or an ONNX model")
+  verb->add_option("model", options->from,
+                   "A program (TorchScript archive, .pt2, ONNX), or tensors "
+                   "(safetensors, its index, GGUF, a state dict)")
       ->required();
-  command
-      ->add_option("to", options->to,
-                   "FILE.onnx for ONNX, anything else for an archive")
+  verb->add_option("to", options->to,
+                   "Of a program: FILE.onnx, FILE.pt2 (traced by the Python "
+                   "package), FILE.safetensors for its tensors, anything else "
+                   "for an archive. Of tensors: FILE.safetensors, anything "
+                   "else for a state dict")
       ->required();
-  options->inputs.add_options(*command);
-  command
-      ->add_option("--dynamic", options->dynamic,
-                   "A dimension of any size in the ONNX model")
+  options->inputs.add_options(*verb);
+  verb->add_option("--dynamic", options->dynamic,
+                   "A dimension of any size in the ONNX model or .pt2 file")
       ->type_name("NAME=INPUT:DIM");
-  command->add_option("--opset", options->opset, "Version of ONNX's operators")
+  verb->add_option("--opset", options->opset, "Version of ONNX's operators")
       ->capture_default_str();
-  command->add_option("--method", options->method, "What the model does")
+  verb->add_option("--method", options->method, "What the model does")
       ->capture_default_str();
-  command->add_flag("--external-data", options->external_data,
-                    "Weights in a file beside the model");
-  command->callback([options] { convert(*options); });
+  verb->add_flag("--external-data", options->external_data,
+                 "Weights in a file beside the model");
+  verb->add_option("--key", options->key,
+                   "Which entry of a file of torch.save holds the tensors");
+  verb->callback([options, command] { convert(*options, command); });
 }
 
 }  // namespace hotaru::cli

@@ -14,7 +14,7 @@ int main(int argc, char** argv) {
   hotaru::cli::add_run(program);
   hotaru::cli::add_bench(program);
   hotaru::cli::add_graph(program);
-  hotaru::cli::add_convert(program);
+  hotaru::cli::add_convert(program, argv[0]);
   hotaru::cli::add_alias(program, argv[0]);
   try {
     program.parse(argc, argv);

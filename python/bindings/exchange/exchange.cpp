@@ -4,8 +4,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include <cstring>
-
+#include "bindings/bytes.h"
 #include "bindings/gil.h"
 #include "hotaru/exchange/load_program.h"
 #include "hotaru/exchange/onnx/load_onnx.h"
@@ -13,16 +12,6 @@
 namespace nb = nanobind;
 
 namespace hotaru::python {
-
-namespace {
-
-std::vector<std::byte> to_bytes(const nb::bytes& data) {
-  std::vector<std::byte> bytes(data.size());
-  if (data.size() > 0) std::memcpy(bytes.data(), data.c_str(), data.size());
-  return bytes;
-}
-
-}  // namespace
 
 void init_exchange(nb::module_& m) {
   m.def(

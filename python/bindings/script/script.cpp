@@ -5,8 +5,7 @@
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
-#include <cstring>
-
+#include "bindings/bytes.h"
 #include "bindings/errors.h"
 #include "bindings/gil.h"
 #include "bindings/graph/graph.h"
@@ -79,12 +78,6 @@ template <class T>
 nb::list pairs(const std::vector<std::pair<std::string, T>>& items) {
   nb::list out;
   for (const auto& [name, item] : items) out.append(nb::make_tuple(name, item));
-  return out;
-}
-
-std::vector<std::byte> to_bytes(const nb::bytes& data) {
-  std::vector<std::byte> out(data.size());
-  std::memcpy(out.data(), data.c_str(), data.size());
   return out;
 }
 

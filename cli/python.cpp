@@ -1,0 +1,48 @@
+#include "python.h"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <sstream>
+#include <stdexcept>
+
+namespace hotaru::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The folder of a command as the shell found it; empty if there is none.
+fs::path folder_of(const std::string& command) {
+  if (command.find('/') != command.npos) return fs::path(command).parent_path();
+  const char* path = std::getenv("PATH");
+  std::istringstream folders(path ? path : "");
+  for (std::string folder; std::getline(folders, folder, ':');)
+    if (access((fs::path(folder) / command).c_str(), X_OK) == 0) return folder;
+  return {};
+}
+
+/// The interpreter beside the command, or that of PATH.
+std::string python_beside(const std::string& command) {
+  const fs::path python = folder_of(command) / "python3";
+  return access(python.c_str(), X_OK) == 0 ? python.string() : "python3";
+}
+
+}  // namespace
+
+void become_python(const std::string& command, const std::string& what,
+                   const std::vector<std::string>& words) {
+  const std::string python = python_beside(command);
+  std::vector<char*> arguments{const_cast<char*>(python.c_str()),
+                               const_cast<char*>("-m")};
+  for (const std::string& word : words)
+    arguments.push_back(const_cast<char*>(word.c_str()));
+  arguments.push_back(nullptr);
+  execvp(python.c_str(), arguments.data());
+  throw std::runtime_error(what + ": cannot run " + python + ": " +
+                           std::strerror(errno));
+}
+
+}  // namespace hotaru::cli
