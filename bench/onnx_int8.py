@@ -43,9 +43,7 @@ def model(nodes, x, constants, output):
         [helper.make_tensor_value_info("y", kind(np.dtype(output)), None)],
         [numpy_helper.from_array(v, n) for n, v in constants.items()],
     )
-    made = helper.make_model(
-        graph, opset_imports=[helper.make_opsetid("", 21)]
-    )
+    made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)])
     made.ir_version = 10
     return made.SerializeToString()
 
