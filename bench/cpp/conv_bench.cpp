@@ -76,7 +76,7 @@ void blocked(benchmark::State& state) {
   a.kernel = {kernel, kernel};
   a.in_channels = c;
   a.out_channels = o;
-  a.relu = true;
+  a.ending = hotaru::ConvEnding::relu();
   a.plain_input = kind == kPlain;
   a.depthwise = kind == kDepthwise;
   const hotaru::BlockedWeightAttributes weight{a.depthwise, a.plain_input, 0};
