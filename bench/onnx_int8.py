@@ -17,6 +17,7 @@ from __future__ import annotations
 import argparse
 import os
 import statistics
+import tempfile
 import time
 
 import numpy as np
@@ -163,11 +164,12 @@ def main() -> int:
     names = ["hotaru", "ONNX Runtime"] + ["other texts"] * bool(options.texts)
     print(f"| | {' | '.join(names)} | ratio | largest difference |")
     print("| --- |" + " --- |" * (len(names) + 2))
+    folder = tempfile.mkdtemp()
     for name, (make, *arguments) in CASES.items():
         if options.only not in name:
             continue
         data, x = make(np.random.default_rng(0), *arguments)
-        path = "/tmp/onnx_int8.onnx"
+        path = os.path.join(folder, "model.onnx")
         with open(path, "wb") as file:
             file.write(data)
         (call, y), (other, z) = own(path, x), peer(data, x, options.threads)

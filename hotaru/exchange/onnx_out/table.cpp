@@ -21,11 +21,12 @@ Table table_of(std::initializer_list<Rows> families) {
 
 const Table& tensor_table() {
   static const Table table = table_of(
-      {unary_rows(),  binary_rows(),    activation_rows(), reduce_rows(),
-       order_rows(),  shape_rows(),     pad_rows(),        view_rows(),
-       part_rows(),   create_rows(),    index_rows(),      scatter_rows(),
-       matmul_rows(), conv_rows(),      pool_rows(),       norm_rows(),
-       rnn_rows(),    attention_rows(), loss_rows(),       resize_rows()});
+      {unary_rows(),    binary_rows(),    activation_rows(), reduce_rows(),
+       order_rows(),    shape_rows(),     pad_rows(),        view_rows(),
+       part_rows(),     create_rows(),    index_rows(),      scatter_rows(),
+       matmul_rows(),   conv_rows(),      pool_rows(),       norm_rows(),
+       rnn_rows(),      attention_rows(), loss_rows(),       resize_rows(),
+       quantized_rows()});
   return table;
 }
 

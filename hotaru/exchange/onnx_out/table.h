@@ -41,6 +41,7 @@ Rows rnn_rows();
 Rows attention_rows();
 Rows loss_rows();
 Rows resize_rows();
+Rows quantized_rows();
 /// Numbers of the host that depend on inputs, and what makes them.
 Rows number_rows();
 /// Lists, dicts, modes.

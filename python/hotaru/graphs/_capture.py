@@ -33,7 +33,7 @@ class Options:
         """A graph to capture. In training weights change from call to call:
         to bring them into another form each time takes longer than it saves.
         """
-        kept = ("once", "pack_weights") if training else ()
+        kept = ("once", "pack_weights", "pack_int8") if training else ()
         return Graph(without=self.without + kept, bitwise=self.bitwise)
 
 
