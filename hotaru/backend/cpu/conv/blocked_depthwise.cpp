@@ -178,21 +178,23 @@ void three_rows(const DepthwiseRows& r) {
   const bool before = s.padding_w > 0;
   const bool behind = (s.out_w - 1) * s.stride_w + 3 - s.padding_w > s.w;
   const int64_t parts = (s.out_w + kMaxPixels - 1) / kMaxPixels;
-  for (int64_t part = 0; part < parts; ++part) {
-    const int64_t begin = part * s.out_w / parts;
-    const int64_t end = (part + 1) * s.out_w / parts;
-    const bool first = before && part == 0, last = behind && end == s.out_w;
-    const ThreeFn f = s.stride_w == 1 ? find_three<1>(end - begin, first, last)
-                                      : find_three<2>(end - begin, first, last);
-    for (int64_t row = r.begin; row < r.end; ++row) {
-      const int64_t h = row * s.stride_h - s.padding_h;
+  // Row by row, in the order in which the picture arrives from memory.
+  for (int64_t row = r.begin; row < r.end; ++row) {
+    const int64_t h = row * s.stride_h - s.padding_h;
+    const Taps t = taps_at(s, h, 0);
+    const int64_t from = (h + t.row * s.dilation_h) * s.w;
+    for (int64_t part = 0; part < parts; ++part) {
+      const int64_t begin = part * s.out_w / parts;
+      const int64_t end = (part + 1) * s.out_w / parts;
+      const bool first = before && part == 0, last = behind && end == s.out_w;
       const int64_t w = begin * s.stride_w - s.padding_w;
-      const Taps t = taps_at(s, h, w);
       const int64_t to = (row * s.out_w + begin) * kChannelBlock;
-      f({r.x + ((h + t.row * s.dilation_h) * s.w + w) * kChannelBlock,
-         s.dilation_h * s.w * kChannelBlock, r.w + t.row * 3 * kChannelBlock,
-         t.rows, r.shift, r.residual ? r.residual + to : nullptr, r.y + to,
-         r.ending.bounds()});
+      const ThreeFn f = s.stride_w == 1
+                            ? find_three<1>(end - begin, first, last)
+                            : find_three<2>(end - begin, first, last);
+      f({r.x + (from + w) * kChannelBlock, s.dilation_h * s.w * kChannelBlock,
+         r.w + t.row * 3 * kChannelBlock, t.rows, r.shift,
+         r.residual ? r.residual + to : nullptr, r.y + to, r.ending.bounds()});
     }
   }
 }
