@@ -9,7 +9,6 @@ import sys
 import types
 
 from .. import _C
-from .._function_schema import FunctionSchema, parse_schema
 from ..nn import Module
 from . import _native_module
 from ._errors import make_error
@@ -571,7 +570,9 @@ def _schema_of(text: property):
     The result is one thing, which may be a tuple.
     """
 
-    def schema(self) -> FunctionSchema:
+    def schema(self):
+        from .._function_schema import parse_schema
+
         arguments, arrow, result = text.__get__(self).rpartition(" -> ")
         if result.startswith("("):
             result = f"({result})"

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import json
 import types
 import typing
 from collections import OrderedDict, defaultdict
@@ -560,12 +559,16 @@ def treespec_dumps(treespec: TreeSpec, protocol: int | None = None) -> str:
         raise ValueError(
             f"Unknown protocol {protocol}. Available protocols: [{_PROTOCOL}]"
         )
+    import json
+
     return json.dumps([_PROTOCOL, _to_json(treespec)])
 
 
 def _to_json(spec: TreeSpec) -> dict:
     if spec.is_leaf():
         return {"type": None, "context": None, "children_spec": []}
+    import json
+
     kind = _nodes.KINDS[spec.type]
     if kind.serialized_name is None:
         raise NotImplementedError(
@@ -593,6 +596,8 @@ def _to_json(spec: TreeSpec) -> dict:
 
 def treespec_loads(serialized: str) -> TreeSpec:
     """The form that `treespec_dumps` wrote."""
+    import json
+
     protocol, content = json.loads(serialized)
     if protocol != _PROTOCOL:
         raise ValueError(
@@ -604,6 +609,8 @@ def treespec_loads(serialized: str) -> TreeSpec:
 def _from_json(content: dict) -> TreeSpec:
     if content["type"] is None:
         return _LEAF
+    import json
+
     cls = _nodes.class_of_name(content["type"])
     context = json.loads(content["context"])
     load = _nodes.KINDS[cls].load_context

@@ -23,12 +23,12 @@ for name in set(sys.modules) - before:
 """
 
 # Packages of this one that a program in TorchScript is made with.
-_SCRIPT = {"_awaits", "_function_schema", "_types", "amp", "jit", "linalg"}
+_SCRIPT = {"_awaits", "amp", "jit", "linalg"}
 # Those and what tensors without elements and graphs in Python need.
 _EXPORT = {
-    "_dispatch", "_functions", "_functorch", "_library", "_ops",
-    "_prims_common", "_subclasses", "backends", "export", "fx",
-    "ops", "overrides",
+    "_dispatch", "_function_schema", "_functions", "_functorch", "_library",
+    "_ops", "_prims_common", "_subclasses", "_types", "backends", "export",
+    "fx", "ops", "overrides",
 }  # fmt: skip
 _JSON = {"json", "_json"}
 
@@ -37,7 +37,7 @@ _CALLS = {
     "script": ("torch.jit.script(m)", _SCRIPT),
     "onnx": (
         "torch.onnx.export(m, (x,), io.BytesIO())",
-        {*_SCRIPT, "onnx", "backends", *_JSON},
+        {*_SCRIPT, "onnx", "backends"},
     ),
     "export": (
         "torch.export.export(m, (x,))",
