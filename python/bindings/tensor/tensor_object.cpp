@@ -68,7 +68,13 @@ std::unordered_set<PyObject*> kept;  // under the GIL
 
 /// Whether an object that is about to go stays.
 void finalize(PyObject* self) {
-  if (Py_TYPE(self) == tensor_type || !dispatch::answers(Py_TYPE(self))) return;
+  if (Py_TYPE(self) == tensor_type) return;
+  // CPython's look-up forgets an exception that is on its way.
+  PyObject *type = nullptr, *error = nullptr, *trace = nullptr;
+  PyErr_Fetch(&type, &error, &trace);
+  const bool answers = dispatch::answers(Py_TYPE(self));
+  PyErr_Restore(type, error, trace);
+  if (!answers) return;
   TensorImpl* impl = cast(self)->tensor.impl();
   if (!impl || impl->python_object != self || impl->use_count() <= 1) return;
   Py_INCREF(self);
