@@ -175,7 +175,28 @@ std::string GraphWriter::forward() {
   }
   bool one = model.graph.outputs.size() == 1;
   line(concat("return ", one ? "" : "(", results, one ? "" : ",)"));
-  return head + text_;
+  return head + device_line(scope) + text_;
+}
+
+// Where the module's tensors are, or else the inputs.
+std::string GraphWriter::device_line(const Scope& scope) const {
+  if (text_.find(kDevice) == std::string::npos) return "";
+  std::string tensor;
+  for (const auto& [name, value] : scope.values) {
+    if (!value.constant || value.constant->expression.empty()) continue;
+    tensor = value.constant->expression;
+    break;
+  }
+  for (const ValueInfo& each : file_.model().graph.inputs) {
+    if (!tensor.empty()) break;
+    const Operand* value = scope.find(each.name);
+    if (value && !value->constant && value->kind == Kind::kTensor) {
+      tensor = value->text;
+    }
+  }
+  return concat("  ", kDevice, " = ",
+                tensor.empty() ? "torch.device(\"cpu\")" : tensor + ".device",
+                "\n");
 }
 
 void GraphWriter::write(const std::vector<Node>& nodes, Scope& scope) {

@@ -64,6 +64,7 @@ class GraphWriter {
   };
 
   std::string parameters(Scope& scope);
+  std::string device_line(const Scope& scope) const;
   void add_initializers(const Graph& graph, Scope& scope, bool top);
   void write(const std::vector<Node>& nodes, Scope& scope);
   void write(const Node& node, Scope& scope);

@@ -258,7 +258,7 @@ std::string tensor_text(const Operand& operand, ModuleTree& tree) {
     case Kind::kMaybeTensor:
       return concat("unchecked_cast(Tensor, ", operand.text, ")");
     case Kind::kInts:
-      return concat("_host_tensor(", operand.text, ")");
+      return concat("_host_tensor(", operand.text, ", ", kDevice, ")");
     default:
       return concat("torch.tensor(", operand.text, ")");
   }

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "hotaru/core/tensor.h"
 #include "hotaru/core/value.h"
@@ -55,6 +56,10 @@ struct Operand {
   /// Of a constant: what it may be on the host, else kTensor.
   Kind host_kind() const;
 };
+
+/// The program's variable for the device that tensors are made on of numbers of
+/// the host, and the keyword by which functions ask for it.
+inline constexpr std::string_view kDevice = "on_device";
 
 /// What it costs at least to take a constant of another dtype as int64.
 constexpr int kOtherDtype = 5;

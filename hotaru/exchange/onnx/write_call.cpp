@@ -60,7 +60,9 @@ bool knows(Function& function, const std::string& attribute) {
 
 /// Whether the node has what the function asks of it by this parameter.
 bool has_attribute(const io::onnx::Node& node, const Parameter& parameter) {
-  if (parameter.name == kOutputs || parameter.name == kOpset) return true;
+  if (parameter.name == kOutputs || parameter.name == kOpset ||
+      parameter.name == kDevice)
+    return true;
   std::optional<Condition> asked = condition(parameter.name);
   const Attribute* given =
       node.find(asked ? asked->attribute : std::string_view(parameter.name));
@@ -250,6 +252,8 @@ std::string GraphWriter::call_text(const Node& node,
       add(each.name, "=", node.outputs.size());
     } else if (each.name == kOpset) {
       add(each.name, "=", opset);
+    } else if (each.name == kDevice) {
+      add(each.name, "=", kDevice);
     } else if (condition(each.name)) {
       add(each.name, "=True");
     } else if (const Attribute* given = node.find(each.name);

@@ -204,7 +204,8 @@ Operand GraphWriter::stacked(const Operand& list, int64_t axis,
                              const ValueInfo& element) {
   Operand out = variable(Kind::kTensor);
   line(concat(out.text, " = _host_stack(", list.text, ", ", axis, ", ",
-              empty_shape(element), ", ", dtype_number(element), ")"));
+              empty_shape(element), ", ", dtype_number(element), ", ", kDevice,
+              ")"));
   return out;
 }
 

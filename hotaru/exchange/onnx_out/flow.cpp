@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "hotaru/core/error.h"
+#include "hotaru/exchange/error_block.h"
 #include "hotaru/exchange/onnx_out/merger.h"
 
 namespace hotaru::exchange::onnx_out {
@@ -29,15 +30,6 @@ bool leaves(const script::Block& block, bool in_loop) {
   return false;
 }
 
-// Whether all that a block does is to raise.
-bool raises(const script::Block& block) {
-  for (const script::Node* node = block.first; node; node = node->next) {
-    if (node->kind == NodeKind::kRaise) return true;
-    if (!node->blocks.empty() || node->is_terminator()) return false;
-  }
-  return false;
-}
-
 }  // namespace
 
 // A known condition takes its branch. Errors are not part of a graph: the
@@ -50,9 +42,9 @@ std::optional<Exporter::Exit> Exporter::branch(const Node& node, Frame& frame,
   std::optional<size_t> taken;
   if (test.is_host()) {
     taken = test.host.as_bool() ? 0 : 1;
-  } else if (raises(*node.blocks[0])) {
+  } else if (only_raises(*node.blocks[0])) {
     taken = 1;
-  } else if (raises(*node.blocks[1])) {
+  } else if (only_raises(*node.blocks[1])) {
     taken = 0;
   }
   const bool leaving =

@@ -10,6 +10,7 @@
 
 #include "hotaru/core/error.h"
 #include "hotaru/core/shape.h"
+#include "hotaru/exchange/error_block.h"
 #include "hotaru/exchange/picture/paths.h"
 #include "hotaru/script/ir/ir.h"
 #include "hotaru/script/program/class_type.h"
@@ -61,15 +62,6 @@ bool moves_items(const Node& node) {
       "get",         "update",    "add",    "add_",   "dict",   "setdefault"};
   return !node.inputs.empty() && is_container(node.in(0)->type) &&
          kNames.count(node.op->name()) != 0;
-}
-
-/// Whether all that a block does is to raise.
-bool raises(const Block& block) {
-  for (const Node* node = block.first; node; node = node->next) {
-    if (node->kind == NodeKind::kRaise) return true;
-    if (!node->blocks.empty() || node->is_terminator()) return false;
-  }
-  return false;
 }
 
 SketchWeight weight_of(std::string name, const Tensor& tensor) {
@@ -401,9 +393,9 @@ class Sketcher {
     std::optional<size_t> taken;
     if (test.known && test.known->is_bool()) {
       taken = test.known->as_bool() ? 0 : 1;
-    } else if (raises(*node.blocks[1])) {
+    } else if (only_raises(*node.blocks[1])) {
       taken = 0;
-    } else if (raises(*node.blocks[0])) {
+    } else if (only_raises(*node.blocks[0])) {
       taken = 1;
     }
     if (taken) {

@@ -374,3 +374,28 @@ def test_what_is_no_program_is_refused(tmp_path):
         assert done.returncode == 1
         assert "program" in done.stderr
     assert not list(tmp_path.iterdir())
+
+
+def test_damaged_models_end_in_a_picture_or_an_error(tmp_path):
+    import random
+
+    draw = random.Random(11)
+    whole = onnx_model(3)
+    path, out = tmp_path / "model.onnx", tmp_path / "o.svg"
+    drawn = 0
+    for _ in range(60):
+        data = bytearray(whole)
+        for _ in range(draw.randint(1, 4)):
+            data[draw.randrange(len(data))] = draw.randrange(256)
+        path.write_bytes(data)
+        out.unlink(missing_ok=True)
+        done = subprocess.run(
+            [str(COMMAND), "info", str(path), "--picture", str(out)],
+            capture_output=True,
+            timeout=60,
+        )
+        assert done.returncode in (0, 1), bytes(data)
+        if out.exists():
+            ET.parse(out)
+            drawn += 1
+    assert drawn > 5

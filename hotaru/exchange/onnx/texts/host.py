@@ -1,8 +1,8 @@
 """What the importer itself calls: numbers of the host and tensors."""
 
 
-def _host_tensor(numbers: List[int]) -> Tensor:
-    return torch.tensor(numbers, dtype=torch.int64)
+def _host_tensor(numbers: List[int], on_device: torch.device) -> Tensor:
+    return torch.tensor(numbers, dtype=torch.int64, device=on_device)
 
 
 def _host_ints(x: Tensor) -> List[int]:
@@ -16,10 +16,14 @@ def _host_floats(x: Tensor) -> List[float]:
 
 
 def _host_stack(
-    items: List[Tensor], axis: int, shape: List[int], dtype: int
+    items: List[Tensor],
+    axis: int,
+    shape: List[int],
+    dtype: int,
+    on_device: torch.device,
 ) -> Tensor:
     if len(items) == 0:
-        return torch.zeros(shape, dtype=dtype)
+        return torch.zeros(shape, dtype=dtype, device=on_device)
     if axis < 0:
         axis = axis + items[0].dim() + 1
     return torch.stack(items, axis)

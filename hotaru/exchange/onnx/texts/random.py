@@ -58,8 +58,11 @@ def RandomUniform(
     low: float = 0.0,
     high: float = 1.0,
     seed: Optional[float] = None,
+    on_device: torch.device,
 ) -> Tensor:
-    return (_random_uniform(shape, dtype, seed) * (high - low) + low).to(dtype)
+    return (_random_uniform(shape, dtype, seed) * (high - low) + low).to(
+        on_device, dtype
+    )
 
 
 def RandomUniformLike(
@@ -83,8 +86,11 @@ def RandomNormal(
     mean: float = 0.0,
     scale: float = 1.0,
     seed: Optional[float] = None,
+    on_device: torch.device,
 ) -> Tensor:
-    return (_random_normal(shape, dtype, seed) * scale + mean).to(dtype)
+    return (_random_normal(shape, dtype, seed) * scale + mean).to(
+        on_device, dtype
+    )
 
 
 def RandomNormalLike(

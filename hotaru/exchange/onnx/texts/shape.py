@@ -383,7 +383,7 @@ def _shape_broadcast(sizes: List[int], shape: List[int]) -> List[int]:
     if len(sizes) > len(shape):
         out = sizes[: len(sizes) - len(shape)] + shape
     missing = len(out) - len(sizes)
-    if 1 in shape:
+    if len(sizes) > 0 and 1 in shape:
         out = [
             sizes[i - missing] if i >= missing and out[i] == 1 else out[i]
             for i in range(len(out))
@@ -569,10 +569,13 @@ def ConstantOfShape_v9__list(input: Tuple[int], *, value: int) -> List[int]:
 
 
 def ConstantOfShape_v9(
-    input: List[int], *, value: Optional[Tensor] = None
+    input: List[int],
+    *,
+    value: Optional[Tensor] = None,
+    on_device: torch.device,
 ) -> Tensor:
     if value is None:
-        out = torch.zeros(input, dtype=torch.float32)
+        out = torch.zeros(input, dtype=torch.float32, device=on_device)
     else:
         out = value.squeeze().expand(input)
     return out
@@ -590,9 +593,13 @@ def _shape_range(start: Tensor, limit: Tensor, delta: Tensor) -> Tensor:
     )
 
 
-def _shape_range_of_ints(start: int, limit: int, delta: int) -> Tensor:
+def _shape_range_of_ints(
+    start: int, limit: int, delta: int, on_device: torch.device
+) -> Tensor:
     ahead = max(limit, start) if delta > 0 else min(limit, start)
-    return torch.arange(start, ahead, delta, dtype=torch.int64)
+    return torch.arange(
+        start, ahead, delta, dtype=torch.int64, device=on_device
+    )
 
 
 def Range_v11(start: Tensor, limit: Tensor, delta: Tensor) -> Tensor:
@@ -600,8 +607,10 @@ def Range_v11(start: Tensor, limit: Tensor, delta: Tensor) -> Tensor:
 
 
 # A tensor: the list may be long, and is seldom a shape.
-def Range_v11__ints(start: int, limit: int, delta: int) -> Tensor:
-    return _shape_range_of_ints(start, limit, delta)
+def Range_v11__ints(
+    start: int, limit: int, delta: int, *, on_device: torch.device
+) -> Tensor:
+    return _shape_range_of_ints(start, limit, delta, on_device)
 
 
 def Range_v27(
@@ -613,9 +622,14 @@ def Range_v27(
 
 
 def Range_v27__ints(
-    start: int, limit: int, delta: int, *, stash_type: int = 1
+    start: int,
+    limit: int,
+    delta: int,
+    *,
+    stash_type: int = 1,
+    on_device: torch.device,
 ) -> Tensor:
-    return _shape_range_of_ints(start, limit, delta)
+    return _shape_range_of_ints(start, limit, delta, on_device)
 
 
 def EyeLike_v9(

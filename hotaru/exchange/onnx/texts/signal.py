@@ -103,28 +103,40 @@ def _signal_phase(size: int, periodic: bool) -> Tensor:
 
 
 def HannWindow(
-    size: int, *, output_datatype: int = 6, periodic: bool = True
+    size: int,
+    *,
+    output_datatype: int = 6,
+    periodic: bool = True,
+    on_device: torch.device,
 ) -> Tensor:
     return (0.5 - torch.cos(_signal_phase(size, periodic)) * 0.5).to(
-        output_datatype
+        on_device, output_datatype
     )
 
 
 def HammingWindow(
-    size: int, *, output_datatype: int = 6, periodic: bool = True
+    size: int,
+    *,
+    output_datatype: int = 6,
+    periodic: bool = True,
+    on_device: torch.device,
 ) -> Tensor:
     alpha = 25.0 / 46.0
     return (
         alpha - torch.cos(_signal_phase(size, periodic)) * (1.0 - alpha)
-    ).to(output_datatype)
+    ).to(on_device, output_datatype)
 
 
 def BlackmanWindow(
-    size: int, *, output_datatype: int = 6, periodic: bool = True
+    size: int,
+    *,
+    output_datatype: int = 6,
+    periodic: bool = True,
+    on_device: torch.device,
 ) -> Tensor:
     phase = _signal_phase(size, periodic)
     return (0.42 - torch.cos(phase) * 0.5 + torch.cos(phase * 2) * 0.08).to(
-        output_datatype
+        on_device, output_datatype
     )
 
 
@@ -137,6 +149,7 @@ def MelWeightMatrix(
     upper_edge_hertz: float,
     *,
     output_datatype: int = 6,
+    on_device: torch.device,
 ) -> Tensor:
     low = 2595.0 * math.log10(1.0 + lower_edge_hertz / 700.0)
     high = 2595.0 * math.log10(1.0 + upper_edge_hertz / 700.0)
@@ -159,4 +172,4 @@ def MelWeightMatrix(
     result = torch.where(
         torch.logical_and(up, torch.logical_not(inside)), rising, result
     )
-    return result.to(output_datatype)
+    return result.to(on_device, output_datatype)
