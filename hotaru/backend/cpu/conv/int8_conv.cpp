@@ -1,6 +1,7 @@
 // The kernel "int8_conv": for each picture, group and band of outputs the
 // planes of pairs, which weights then multiply without unrolled windows.
 #include <algorithm>
+#include <optional>
 
 #include "hotaru/backend/common/conv/int8.h"
 #include "hotaru/backend/cpu/conv/pair_planes.h"
@@ -127,9 +128,9 @@ class Conv {
   void set_bands() {
     while (along_ < 2 && windows_.out[along_] == 1) ++along_;
     const int64_t threads = in_parallel_region() ? 1 : get_num_threads();
-    const PairPlanes whole(windows_, {0, 0, 0}, windows_.out);
+    whole_.emplace(windows_, Extents{0, 0, 0}, windows_.out);
     const int64_t steps = windows_.out[along_];
-    bands_ = std::min(steps, ceil_div(whole.size(), kPlanePairs));
+    bands_ = std::min(steps, ceil_div(whole_->size(), kPlanePairs));
     const double products = 2.0 * double(y_.numel()) * double(windows_.pairs());
     const int64_t parts = x_.size(0) * groups_;
     if (threads == 1 || parts * bands_ >= threads ||
@@ -152,7 +153,9 @@ class Conv {
     const int64_t steps = windows_.out[along_];
     begin[along_] = steps * band / bands_;
     length[along_] = steps * (band + 1) / bands_ - begin[along_];
-    const PairPlanes planes(windows_, begin, length);
+    std::optional<PairPlanes> band_planes;
+    if (bands_ > 1) band_planes.emplace(windows_, begin, length);
+    const PairPlanes& planes = bands_ > 1 ? *band_planes : *whole_;
     auto* pairs = scratch<int32_t>(ScratchUse::kConvPatches, planes.size());
     planes.fill(static_cast<const uint8_t*>(x_.raw_data()) +
                     picture * windows_.channels * volume(windows_.in),
@@ -232,6 +235,7 @@ class Conv {
   PairedWindows windows_{};
   int64_t groups_ = 1, outputs_ = 1, bands_ = 1, row_parts_ = 1;
   size_t along_ = 0;
+  std::optional<PairPlanes> whole_;  // of all outputs
   const int32_t* weights_ = nullptr;
   float* scales_ = nullptr;
   Int8Output out_{};

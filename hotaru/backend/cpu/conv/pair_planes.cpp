@@ -94,9 +94,14 @@ int64_t PairPlanes::size() const {
 }
 
 int64_t PairPlanes::position(int64_t i) const {
-  const int64_t w = i % length_[2], h = i / length_[2] % length_[1],
-                d = i / (length_[2] * length_[1]);
-  return (d * plane_[1] + h) * plane_[2] + w;
+  int64_t row = i / length_[2];
+  const int64_t w = i - row * length_[2];
+  // Most pictures have two dimensions, and divisions take long.
+  if (length_[0] > 1) {
+    const int64_t d = row / length_[1];
+    row += d * (plane_[1] - length_[1]);
+  }
+  return row * plane_[2] + w;
 }
 
 /// A row of a plane: element i is of x's positions from + i * stride in the
