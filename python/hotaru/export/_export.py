@@ -8,6 +8,7 @@ import warnings
 
 from .. import _C, Tensor, backends
 from .._functions.settings import traces
+from ..jit import ScriptModule
 from ..nn import Module
 from ..nn.modules._global_hooks import (
     register_module_forward_hook,
@@ -17,7 +18,6 @@ from ..utils import _pytree as pytree
 from ._arguments import SymFloatArgument, SymIntArgument
 from ._errors import Restart, UserError
 from ._numbers import SymbolicFloat, SymbolicInt
-from ._script import is_compiled, python_module
 from ._sizes import Sizes
 from ._trace import Recording, Trace
 from ._traced_program import TracedProgram
@@ -93,7 +93,9 @@ def export(
             "export: exporting with autocast on is not implemented; export "
             "without it, and call what comes of it within autocast"
         )
-    if is_compiled(mod):
+    if isinstance(mod, ScriptModule):
+        from ._script import python_module
+
         mod = python_module(mod)
     return _Export(mod, args, kwargs or {}, dynamic_shapes).run()
 

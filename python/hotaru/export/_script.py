@@ -13,7 +13,6 @@ from .. import bool as bool_
 from .. import tensor as tensor_of
 from .._function_schema import parse_schema
 from .._functions.settings import cond
-from ..jit import ScriptModule
 from ..jit._ir import walk
 from ..jit._ir.arithmetic import CONTAINERS, TABLE
 from ..nn import Module
@@ -21,7 +20,7 @@ from ._errors import DataDependentError
 from ._frames import script_places
 from ._numbers import SymbolicInt
 
-__all__ = ["is_compiled", "python_module"]
+__all__ = ["python_module"]
 
 # What numbers mean where scripts have numbers.
 _DTYPES = {
@@ -260,11 +259,6 @@ def _spelled(argument, value):
 
 
 # --- modules ---
-
-
-def is_compiled(module) -> bool:
-    """Whether the module is TorchScript."""
-    return isinstance(module, ScriptModule)
 
 
 class _Part(Module):
