@@ -56,6 +56,23 @@ void ProtoReader::append_fixed(std::vector<T>& to, pbf_wire_type type,
   }
 }
 
+std::pair<std::string, std::string> ProtoReader::text_entry() {
+  std::string key, value;
+  while (next()) {
+    switch (field()) {
+      case 1:
+        key = text();
+        break;
+      case 2:
+        value = text();
+        break;
+      default:
+        skip();
+    }
+  }
+  return {std::move(key), std::move(value)};
+}
+
 void ProtoReader::append(std::vector<float>& to) {
   append_fixed(to, pbf_wire_type::fixed32, [&] { return reader_.get_float(); });
 }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #define PROTOZERO_USE_VIEW std::string_view
@@ -31,6 +32,8 @@ class ProtoReader {
 
   std::string_view bytes();
   std::string text() { return std::string(bytes()); }
+  /// The rest of a message that is an entry of a map: key (1) and value (2).
+  std::pair<std::string, std::string> text_entry();
   /// int32, int64, uint64 (its bits), enum and bool.
   int64_t integer();
   float number();

@@ -56,19 +56,7 @@ class Parser {
 
   void entry(ProtoReader message, std::map<std::string, std::string>& to) {
     count();
-    std::string key, value;
-    while (message.next()) {
-      switch (message.field()) {
-        case 1:
-          key = message.text();
-          break;
-        case 2:
-          value = message.text();
-          break;
-        default:
-          message.skip();
-      }
-    }
+    auto [key, value] = message.text_entry();
     to[std::move(key)] = std::move(value);
   }
 
@@ -217,19 +205,7 @@ class Parser {
 
   // An entry of a node's metadata.
   static void scope(ProtoReader message, std::string& out) {
-    std::string key, value;
-    while (message.next()) {
-      switch (message.field()) {
-        case 1:
-          key = message.text();
-          break;
-        case 2:
-          value = message.text();
-          break;
-        default:
-          message.skip();
-      }
-    }
+    auto [key, value] = message.text_entry();
     if (key == "namespace") out = std::move(value);
   }
 

@@ -70,23 +70,6 @@ struct Contents {
   bool outside = false;
 };
 
-void read_entry(ProtoReader message, std::map<std::string, std::string>& to) {
-  std::string key, value;
-  while (message.next()) {
-    switch (message.field()) {
-      case 1:
-        key = message.text();
-        break;
-      case 2:
-        value = message.text();
-        break;
-      default:
-        message.skip();
-    }
-  }
-  to[std::move(key)] = std::move(value);
-}
-
 Contents read_contents(std::string_view bytes) {
   Contents out;
   std::vector<int64_t> dims;
@@ -116,9 +99,10 @@ Contents read_contents(std::string_view bytes) {
       case 10:
         message.append(out.doubles);
         break;
-      case 13:
-        read_entry(ProtoReader(message.bytes()), out.external);
-        break;
+      case 13: {
+        auto [key, value] = ProtoReader(message.bytes()).text_entry();
+        out.external[std::move(key)] = std::move(value);
+      } break;
       case 14:
         out.outside = message.integer() == 1;
         break;
