@@ -100,7 +100,7 @@ Tensor complex(const Tensor& re, const Tensor& im) {
   const Tensor out = elementwise::binary(spec, re, im);
   if (autograd::needs_grad(re, im))
     autograd::record("ComplexBackward0", out, {re, im}, {},
-                     [a = re.sizes(), b = im.sizes()](
+                     [a = Dims(re.sizes()), b = Dims(im.sizes())](
                          Backward&, const Tensor& g) -> Tensors {
                        return {sum_to(real(g), a), sum_to(imag(g), b)};
                      });

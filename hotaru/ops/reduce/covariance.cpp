@@ -62,7 +62,12 @@ Weights weights_of(const Tensor& f, const Tensor& a, int64_t count) {
 
 /// What the products' sums are divided by.
 Tensor divisor(const Weights& w, int64_t count, int64_t correction) {
-  if (!w.both.defined()) return scalar_tensor(count - correction);
+  if (!w.both.defined()) {
+    int64_t n = 0;
+    HOTARU_CHECK(!__builtin_sub_overflow(count, correction, &n),
+                 "cov(): correction ", correction, " is out of range");
+    return scalar_tensor(n);
+  }
   if (correction == 0) return w.sum;
   if (!w.a.defined()) return w.sum - Scalar(correction);
   return w.sum - sum(w.both * w.a) * Scalar(correction) / w.sum;

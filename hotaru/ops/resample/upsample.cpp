@@ -96,6 +96,9 @@ Tensor resample(const Family& family, const Tensor& input, IntSpan output_size,
   a.mode = family.mode;
   a.dims = family.dims;
   a.align_corners = align_corners;
+  // Below 2^-40 every position lies outside all the same, and would overflow.
+  for (double& scale : scales)
+    if (scale > 0) scale = std::max(scale, 0x1p-40);
   a.scales = scales;
   return in_format_of(
       input, apply_linear({family.node, family.node, &forward, &transposed},

@@ -516,3 +516,24 @@ def test_what_is_new_was_not_changed(hotaru):
     for made in (torch.rand(2), torch.randn(2), torch.randint(3, (2,))):
         assert made._version == 0
     assert torch.rand(2).uniform_()._version == 1
+
+
+def test_gradient_of_complex_outlives_its_parts(hotaru):
+    t = hotaru.ones(1, 3, requires_grad=True)
+    # The parts are gone before the gradient asks for their shapes.
+    z = hotaru.complex(t * 1, (t * 2).sum(1, keepdim=True).expand(4, 1) * 1)
+    for n in range(8):
+        hotaru.empty(n + 1, 7)
+    hotaru.view_as_real(z).sum().backward()
+    assert t.grad.tolist() == [[28.0, 28.0, 28.0]]
+
+
+def test_numbers_at_the_ends_of_their_range(hotaru):
+    rows = hotaru.ones(2, 3)
+    with pytest.raises(RuntimeError, match="correction -9.* out of range"):
+        hotaru.cov(rows, correction=-(2**63) + 1)
+    ramp = hotaru.arange(4.0).view(1, 1, 4)
+    for name in ("upsample_linear1d", "upsample_nearest1d"):
+        arguments = [ramp, [3], *([False] if "linear" in name else [])]
+        grown = getattr(hotaru.ops.aten, name)(*arguments, 1e-310)
+        assert grown[0, 0, 1:].tolist() == [3.0, 3.0]
