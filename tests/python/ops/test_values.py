@@ -530,7 +530,7 @@ def test_gradient_of_complex_outlives_its_parts(hotaru):
 
 def test_numbers_at_the_ends_of_their_range(hotaru):
     rows = hotaru.ones(2, 3)
-    with pytest.raises(RuntimeError, match="correction -9.* out of range"):
+    with pytest.raises(RuntimeError, match=r"correction -9.* out of range"):
         hotaru.cov(rows, correction=-(2**63) + 1)
     ramp = hotaru.arange(4.0).view(1, 1, 4)
     for name in ("upsample_linear1d", "upsample_nearest1d"):
