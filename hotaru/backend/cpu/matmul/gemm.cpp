@@ -24,10 +24,12 @@ constexpr int64_t kRows = 280;
 constexpr int64_t kCols = 2048;
 // Of B that is made while it is packed, and of few rows: the first level.
 constexpr int64_t kPackedBytes = 1 << 15;
-// Tiles of a panel up to which the next one is fetched meanwhile, if all of
-// them have more bytes than these, which may be near.
-constexpr int64_t kFetchTiles = 4;
+// Panels of more bytes than these in all may lie far: the next one is fetched
+// while tiles of one are multiplied.
 constexpr int64_t kNearBytes = 1 << 20;
+// Columns of C, in panels, from which A is packed for speed alone: its tiles
+// are then read as one stream.
+constexpr int64_t kPackPanels = 16;
 // Rows up to which B by columns is multiplied by dot products in place.
 constexpr int64_t kDotRows = 16;
 
@@ -71,11 +73,10 @@ void multiply_area(const GemmKernels<T>& kernels, const Area& area, int64_t k,
   const int64_t rows = area.row_end - area.row_begin;
   const int64_t blocks = detail::divide_up(rows, kRows);
   T* buffer = pack_a ? scratch<T>(ScratchUse::kGemmA, kRows * k) : nullptr;
-  // Of few rows, the first tile waits for a panel that comes from memory: the
-  // tiles before fetch it.
+  // The first tile would wait for a panel that comes from memory: the tiles
+  // before fetch it.
   const bool fetch =
       panels.row_stride == width && rows > kernels.max_rows &&
-      rows <= kFetchTiles * kernels.max_rows &&
       (area.col_end - area.col_begin) * k * int64_t{sizeof(T)} > kNearBytes;
   for (int64_t block = 0; block < blocks; ++block) {
     const int64_t begin = area.row_begin + rows * block / blocks;
@@ -260,10 +261,12 @@ void multiply_blocks(const GemmKernels<T>& kernels, const Problem<T>& p,
       p.packed == nullptr &&
       (p.source != nullptr || p.b.col_stride != 1 ||
        (rows > seldom && p.k * p.n * int64_t{sizeof(T)} > 32768));
-  // A is fine in place, unless its rows collide or each needs pages of its own.
+  // A is fine in place where it is read seldom or B has no panels, unless its
+  // rows collide or each needs pages of its own.
   const int64_t stride = std::max(p.a.row_stride, p.a.col_stride);
   const bool pack_a = p.n >= 4 * width && rows >= 2 &&
-                      (collide(stride) || stride * int64_t{sizeof(T)} > 16384);
+                      (((p.packed || pack_b) && p.n >= kPackPanels * width) ||
+                       collide(stride) || stride * int64_t{sizeof(T)} > 16384);
   const int64_t depth_blocks =
       std::max<int64_t>(1, (p.k + kDepth / 2) / kDepth);
   const Tail<T> tail(p);

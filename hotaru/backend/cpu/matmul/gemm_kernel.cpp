@@ -32,9 +32,10 @@ constexpr int kMaxRows = 6;
 
 // Depth of products from which fetching memory ahead pays.
 constexpr int64_t kFetchDepth = 128;
-// Depth between the fetches of two rows of C.
-constexpr int64_t kFetchSteps = 8;
-static_assert(kMaxRows * kFetchSteps <= kFetchDepth);
+// Steps of the depth between two additions to pointers and two fetches: where
+// a neighbour shares the core, its decoder is what products wait for.
+constexpr int64_t kSteps = kMaxRows > 8 ? 2 : 4;
+static_assert(kMaxRows * kSteps <= kFetchDepth);
 
 /// Row p of B at b + p * step.
 template <class T>
@@ -44,6 +45,8 @@ struct EvenRows {
 
   HWY_INLINE const T* row() const { return b; }
   HWY_INLINE void next() { b += step; }
+  HWY_INLINE void set(const T* row) { b = row; }
+  HWY_INLINE bool is_panel(int64_t width) const { return step == width; }
 };
 
 /// Row p of B at b + offsets[p].
@@ -54,6 +57,8 @@ struct OffsetRows {
 
   HWY_INLINE const T* row() const { return b + *offsets; }
   HWY_INLINE void next() { ++offsets; }
+  HWY_INLINE void set(const T*) {}
+  HWY_INLINE bool is_panel(int64_t) const { return false; }
 };
 
 /// kRows x (kVectors * lanes) elements of C; with kTail only `cols` of them.
@@ -112,7 +117,7 @@ HWY_INLINE void multiply_tile(int cols, int64_t k, TileA<T> a, B b,
       const V ai = hn::Set(d, *row_at(i));
       HWY_UNROLL(8)
       for (int j = 0; j < kVectors; ++j) {
-        sum[u][i][j] = hn::MulAdd(ai, bs[j], sum[u][i][j]);
+        add_product(sum[u][i][j], ai, bs[j]);
       }
     }
     b.next();
@@ -121,21 +126,47 @@ HWY_INLINE void multiply_tile(int cols, int64_t k, TileA<T> a, B b,
   };
 
   int64_t p = 0;
-  // C, and what later calls need, may lie far away; they arrive while products
-  // are added up, little by little, lest A and B wait for them. Small tiles are
-  // not worth the code.
-  constexpr bool kFetch = !kTail && kRows > kMaxRows / 2;
-  if (kFetch && k >= kFetchDepth) {
-    const T* c = out.c;
-    for (int i = 0; i < kRows; ++i, c += out.ldc) {
-      HWY_UNROLL(8)
-      for (int j = 0; j < kVectors; ++j) hwy::Prefetch(c + j * kLanes);
-      for (const int64_t end = p + kFetchSteps; p < end; ++p) step(0);
-    }
-    if (a.ahead) {
-      const T* ahead = a.ahead;
-      for (; p < k; ++p, ahead += a.ahead_step) {
-        hwy::Prefetch(ahead);
+  // C, and what later calls need, may lie far away; they are fetched little by
+  // little, lest A and B wait for them. Small tiles are not worth the code.
+  if constexpr (!kTail && kRows > kMaxRows / 2) {
+    constexpr int64_t kWidth = kVectors * kLanes;
+    if (k >= kFetchDepth && b.is_panel(kWidth) && a.row == 1 &&
+        a.depth == kRows) {
+      // Of packed matrices all addresses are constants.
+      const T* HWY_RESTRICT from = b.row();
+      for (const bool first : {true, false}) {
+        const T* fetched = first ? out.c : a.ahead ? a.ahead : from;
+        const int64_t next = first ? out.ldc : kSteps * a.ahead_step;
+        for (const int64_t end = first ? kRows * kSteps : k; p + kSteps <= end;
+             p += kSteps) {
+          hwy::Prefetch(fetched);
+          hwy::Prefetch(fetched + 64 / sizeof(T));
+          fetched += next;
+          HWY_UNROLL(4)
+          for (int on = 0; on < kSteps; ++on) {
+            V bs[kVectors];
+            HWY_UNROLL(8)
+            for (int j = 0; j < kVectors; ++j)
+              bs[j] = hn::LoadU(d, from + on * kWidth + j * kLanes);
+            HWY_UNROLL(16)
+            for (int i = 0; i < kRows; ++i) {
+              const V ai = hn::Set(d, lower[on * kRows + i]);
+              HWY_UNROLL(8)
+              for (int j = 0; j < kVectors; ++j)
+                add_product(sum[0][i][j], ai, bs[j]);
+            }
+          }
+          from += kSteps * kWidth;
+          lower += kSteps * kRows;
+        }
+      }
+      upper = lower + kHalf;
+      b.set(from);
+    } else if (k >= kFetchDepth) {
+      const T* fetched = out.c;
+      HWY_UNROLL(1)
+      for (; p < kRows; ++p, fetched += out.ldc) {
+        hwy::Prefetch(fetched);
         step(0);
       }
     }
@@ -452,6 +483,8 @@ void pack(T* to, int64_t rows, int64_t cols, MatrixRef<T> from) {
     for (; j + kBlockCols<T> <= cols; j += kBlockCols<T>)
       for (int64_t i = 0; i < rows; i += 4) {
         const int64_t row = std::min(i, rows - 4);  // the last ones twice
+        for (int64_t r = row; r < row + 4; ++r)
+          hwy::Prefetch(from.data + r * rs + j + 128);
         transpose_block(from.data + row * rs + j, rs, to + j * rows + row,
                         rows);
       }

@@ -1,5 +1,6 @@
-// Loading the first lanes of a vector without touching what lies behind them,
-// for inclusion after simd.h in files that use its pattern.
+// What kernels need beside Highway: loading the first lanes of a vector without
+// touching what lies behind them, and sums of products in place. For inclusion
+// after simd.h in files that use its pattern.
 
 // clang-format off
 #if defined(HOTARU_SIMD_LOAD_INL_H) == defined(HWY_TARGET_TOGGLE)
@@ -28,6 +29,21 @@ HWY_INLINE hwy::HWY_NAMESPACE::Vec<D> load_first(
   return hn::Load(d, lanes);
 #else
   return hn::MaskedLoad(mask, d, p);
+#endif
+}
+
+/// sum += a * b. Where instructions can do that in place they do: compilers
+/// reuse the register of a or b for the sum, and then move, and spill, sums
+/// from step to step of an unrolled loop.
+template <class V>
+HWY_INLINE void add_product(V& sum, const V& a, const V& b) {
+#if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3
+  if constexpr (sizeof(hwy::HWY_NAMESPACE::TFromV<V>) == 4)
+    asm("vfmadd231ps %2, %1, %0" : "+v"(sum.raw) : "v"(a.raw), "v"(b.raw));
+  else
+    asm("vfmadd231pd %2, %1, %0" : "+v"(sum.raw) : "v"(a.raw), "v"(b.raw));
+#else
+  sum = hwy::HWY_NAMESPACE::MulAdd(a, b, sum);
 #endif
 }
 
