@@ -1,17 +1,24 @@
 #include "hotaru/io/json.h"
 
+#ifdef __SSE2__
+#define RAPIDJSON_SSE2
+#endif
+#include <rapidjson/error/en.h>
+#include <rapidjson/reader.h>
+
 #include <cstddef>
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <vector>
 
 #include "hotaru/core/error.h"
+#include "hotaru/io/utf8.h"
 
 namespace hotaru::io {
 
 namespace {
 
 using Json = nlohmann::json;
+namespace rj = rapidjson;
 
 constexpr size_t kMaxDepth = 200;
 constexpr size_t kMemoryBase = size_t{64} << 20;
@@ -21,109 +28,83 @@ constexpr size_t kMemoryPerByte = 16;
 constexpr size_t kNodeSize = 48;
 constexpr size_t kPieceSize = 48;
 
-/// Walks the text and tells how far the parser has come.
-class Cursor {
- public:
-  using iterator_category = std::forward_iterator_tag;
-  using value_type = char;
-  using difference_type = std::ptrdiff_t;
-  using pointer = const char*;
-  using reference = const char&;
-
-  Cursor() = default;
-  Cursor(const char* at, const char** furthest)
-      : at_(at), furthest_(furthest) {}
-
-  const char& operator*() const { return *(*furthest_ = at_); }
-  Cursor& operator++() {
-    ++at_;
-    return *this;
-  }
-  Cursor operator++(int) {
-    Cursor before = *this;
-    ++at_;
-    return before;
-  }
-  bool operator==(const Cursor& other) const { return at_ == other.at_; }
-
- private:
-  const char* at_ = nullptr;
-  const char** furthest_ = nullptr;
-};
-
-/// Builds the value from the parser's events, within the limits.
-class Builder : public nlohmann::json_sax<Json> {
+/// Builds the value from the parser's events, within the limits. Its functions
+/// with names of RapidJSON's are those events.
+class Builder {
  public:
   Builder(std::string_view text, const std::string& where, uint64_t base)
-      : text_(text), where_(where), base_(base), at_(text.data()) {}
+      : text_(text), where_(where), base_(base) {}
 
   Json build() {
-    const char* end = text_.data() + text_.size();
-    // The parser takes a zero for the end of the text.
+    // The parser takes a zero for the end of the text, and strings as they are.
     if (const size_t zero = text_.find('\0'); zero != text_.npos)
       fail(where_, ": offset ", base_ + zero, ": no JSON: a zero byte");
-    Json::sax_parse(Cursor(text_.data(), &at_), Cursor(end, &at_), this);
+    if (const size_t valid = utf8_prefix(text_); valid != text_.size())
+      fail(where_, ": offset ", base_ + valid, ": no JSON: no UTF-8");
+    constexpr unsigned kFlags =
+        rj::kParseIterativeFlag | rj::kParseFullPrecisionFlag;
+    // The parser looks at 16 bytes at a time.
+    std::string text(text_);
+    text.append(16, '\0');
+    rj::StringStream stream(text.c_str());
+    rj::Reader reader;
+    if (const auto result = reader.Parse<kFlags>(stream, *this); !result) {
+      if (result.Code() == rj::kParseErrorTermination)
+        fail(where_, ": offset ", base_ + result.Offset(), ": ", reason_);
+      fail(where_, ": offset ", base_ + result.Offset(),
+           ": no JSON: ", rj::GetParseError_En(result.Code()));
+    }
     return std::move(root_);
   }
 
-  bool null() override { return leaf(nullptr); }
-  bool boolean(bool value) override { return leaf(value); }
-  bool number_integer(int64_t value) override { return leaf(value); }
-  bool number_unsigned(uint64_t value) override { return leaf(value); }
-  bool number_float(double value, const std::string&) override {
-    return leaf(value);
+  bool Null() { return leaf(nullptr); }
+  bool Bool(bool value) { return leaf(value); }
+  bool Int(int value) { return leaf(value); }
+  bool Uint(unsigned value) { return leaf(value); }
+  bool Int64(int64_t value) { return leaf(value); }
+  bool Uint64(uint64_t value) { return leaf(value); }
+  bool Double(double value) { return leaf(value); }
+  bool RawNumber(const char*, rj::SizeType, bool) { return false; }
+  bool String(const char* value, rj::SizeType size, bool) {
+    return charge(kPieceSize + size) && leaf(std::string(value, size));
   }
-  bool string(std::string& value) override {
-    charge(kPieceSize + value.size());
-    return leaf(std::move(value));
-  }
-  bool binary(Json::binary_t&) override { return false; }
 
-  bool start_object(size_t) override { return open(Json::object()); }
-  bool start_array(size_t) override { return open(Json::array()); }
-  bool end_object() override { return close(); }
-  bool end_array() override { return close(); }
+  bool StartObject() { return open(Json::object()); }
+  bool StartArray() { return open(Json::array()); }
+  bool EndObject(rj::SizeType) { return close(); }
+  bool EndArray(rj::SizeType) { return close(); }
 
-  bool key(std::string& name) override {
-    charge(kNodeSize + sizeof(std::string) + name.size());
+  bool Key(const char* name, rj::SizeType size, bool) {
+    if (!charge(kNodeSize + sizeof(std::string) + size)) return false;
     auto& members = open_.back()->get_ref<Json::object_t&>();
-    auto [place, added] = members.try_emplace(std::move(name));
+    auto [place, added] = members.try_emplace(std::string(name, size));
     if (!added) {
-      fail_here("the key '", std::string_view(place->first).substr(0, 80),
-                "' stands twice in one object");
+      return refuse("the key '", std::string_view(place->first).substr(0, 80),
+                    "' stands twice in one object");
     }
     member_ = &place->second;
     return true;
   }
 
-  bool parse_error(size_t position, const std::string&,
-                   const nlohmann::detail::exception& error) override {
-    std::string_view reason = error.what();
-    // "[json.exception.parse_error.101] parse error at line 1, column 2: ..."
-    const size_t colon = reason.find(": ");
-    if (colon != reason.npos) reason.remove_prefix(colon + 2);
-    fail(where_, ": offset ", base_ + (position > 0 ? position - 1 : 0),
-         ": no JSON: ", reason);
-  }
-
  private:
+  /// Ends the parsing, for build() to say why and where.
   template <class... Args>
-  [[noreturn]] void fail_here(const Args&... args) const {
-    fail(where_, ": offset ", base_ + uint64_t(at_ - text_.data()), ": ",
-         args...);
+  bool refuse(const Args&... args) {
+    reason_ = concat(args...);
+    return false;
   }
 
-  void charge(size_t bytes) {
+  bool charge(size_t bytes) {
     memory_ += bytes;
-    if (memory_ > kMemoryBase + kMemoryPerByte * text_.size()) {
-      fail_here("the values of this JSON would take more than ",
-                kMemoryBase + kMemoryPerByte * text_.size(), " bytes");
-    }
+    const size_t limit = kMemoryBase + kMemoryPerByte * text_.size();
+    return memory_ <= limit ||
+           refuse("the values of this JSON would take more than ", limit,
+                  " bytes");
   }
 
-  /// Puts a value where the next one belongs.
+  /// Puts a value where the next one belongs; null if there is no room.
   Json* place(Json value) {
-    charge(2 * sizeof(Json));  // vectors grow by doubling
+    if (!charge(2 * sizeof(Json))) return nullptr;  // vectors grow by doubling
     if (open_.empty()) {
       root_ = std::move(value);
       return &root_;
@@ -137,17 +118,14 @@ class Builder : public nlohmann::json_sax<Json> {
     return member_;
   }
 
-  bool leaf(Json value) {
-    place(std::move(value));
-    return true;
-  }
+  bool leaf(Json value) { return place(std::move(value)) != nullptr; }
 
   bool open(Json container) {
     if (open_.size() == kMaxDepth)
-      fail_here("JSON nests deeper than ", kMaxDepth, " levels");
-    charge(kPieceSize);
+      return refuse("JSON nests deeper than ", kMaxDepth, " levels");
+    if (!charge(kPieceSize)) return false;
     open_.push_back(place(std::move(container)));
-    return true;
+    return open_.back() != nullptr;
   }
 
   bool close() {
@@ -158,7 +136,7 @@ class Builder : public nlohmann::json_sax<Json> {
   std::string_view text_;
   const std::string& where_;
   uint64_t base_;
-  const char* at_;
+  std::string reason_;
   Json root_;
   std::vector<Json*> open_;
   Json* member_ = nullptr;  // of the innermost object, whose value comes next

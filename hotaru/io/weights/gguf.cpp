@@ -8,6 +8,7 @@
 #include "hotaru/core/error.h"
 #include "hotaru/core/host.h"
 #include "hotaru/io/byte_reader.h"
+#include "hotaru/io/utf8.h"
 #include "hotaru/io/weights/block_types.h"
 #include "hotaru/io/weights/gguf_values.h"
 #include "hotaru/runtime/backend.h"
@@ -27,30 +28,6 @@ constexpr uint64_t kMetadataMemory = uint64_t{256} << 20;
 // length, no dimensions, type and offset.
 constexpr uint64_t kLeastKey = 8 + 4 + 1;
 constexpr uint64_t kLeastTensor = 8 + 4 + 4 + 8;
-
-/// Whether the text is UTF-8 without overlong forms and surrogates.
-bool is_utf8(std::string_view text) {
-  for (size_t i = 0; i < text.size();) {
-    const auto at = [&](size_t k) {
-      return i + k < text.size() ? static_cast<unsigned char>(text[i + k]) : 0;
-    };
-    const unsigned first = at(0);
-    if (first < 0x80) {
-      ++i;
-      continue;
-    }
-    const size_t more = first >= 0xf0 ? 3 : first >= 0xe0 ? 2 : 1;
-    if (first < 0xc2 || first > 0xf4) return false;
-    for (size_t k = 1; k <= more; ++k)
-      if (at(k) >> 6 != 2) return false;
-    const unsigned second = at(1);
-    if ((first == 0xe0 && second < 0xa0) || (first == 0xed && second > 0x9f) ||
-        (first == 0xf0 && second < 0x90) || (first == 0xf4 && second > 0x8f))
-      return false;
-    i += more + 1;
-  }
-  return true;
-}
 
 /// The version; Error for those that have another layout.
 uint32_t version_of(const MappedFile& file) {

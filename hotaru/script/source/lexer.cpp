@@ -320,7 +320,7 @@ Token Lexer::symbol() {
   uint32_t begin = pos_;
   std::string_view rest = text_.substr(pos_);
   for (std::string_view symbol : kSymbols) {
-    if (rest.substr(0, symbol.size()) != symbol) continue;
+    if (rest[0] != symbol[0] || !rest.starts_with(symbol)) continue;
     pos_ += static_cast<uint32_t>(symbol.size());
     char c = symbol[0];
     if (symbol.size() == 1 && (c == '(' || c == '[' || c == '{')) {

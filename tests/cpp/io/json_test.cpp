@@ -45,6 +45,11 @@ TEST(Json, WhatIsNoJson) {
   }
 }
 
+TEST(Json, NoUtf8) {
+  EXPECT_EQ(refused("{\"long enough\": \"\xff\"}"),
+            "a.json: offset 17: no JSON: no UTF-8");
+}
+
 TEST(Json, NothingHidesBehindAZero) {
   EXPECT_EQ(refused(std::string_view("{}\0x", 4)),
             "a.json: offset 2: no JSON: a zero byte");
@@ -60,7 +65,7 @@ TEST(Json, OffsetsCountFromTheFile) {
 TEST(Json, KeysStandOnce) {
   EXPECT_EQ(refused(R"({"a": {"a": 1}, "b": {"a": 2}})"), "");
   EXPECT_EQ(refused(R"({"a": 1, "b": 2, "a": 3})"),
-            "a.json: offset 19: the key 'a' stands twice in one object");
+            "a.json: offset 20: the key 'a' stands twice in one object");
 }
 
 TEST(Json, Depth) {
