@@ -15,6 +15,7 @@ import argparse
 import json
 import os
 import platform
+import signal
 import statistics
 import subprocess
 import sys
@@ -27,7 +28,11 @@ IMPORT = "import"
 
 
 class Worker:
-    """A library in a process of its own that measures one task at a time."""
+    """A library in a process of its own that measures one task at a time.
+
+    Between its turns the process is stopped: pools that look for work for a
+    while after a call would take the others' cores.
+    """
 
     def __init__(self, command: list[str], threads: int, script: Path = WORKER):
         variables = {
@@ -43,6 +48,7 @@ class Worker:
             env={**os.environ, **variables},
         )
         hello = self._read()
+        self.process.send_signal(signal.SIGSTOP)
         self.version, self.tasks = hello["version"], hello["tasks"]
 
     def _read(self) -> dict:
@@ -53,11 +59,18 @@ class Worker:
 
     def measure(self, task: str, seconds: float) -> dict:
         """{"seconds": median of a call} or {"error": text}."""
-        request = {"task": task, "seconds": seconds}
+        return self.ask({"task": task, "seconds": seconds})
+
+    def ask(self, request: dict) -> dict:
+        """The answer to a request, in the format that the worker has."""
+        self.process.send_signal(signal.SIGCONT)
         print(json.dumps(request), file=self.process.stdin, flush=True)
-        return self._read()
+        answer = self._read()
+        self.process.send_signal(signal.SIGSTOP)
+        return answer
 
     def close(self) -> None:
+        self.process.send_signal(signal.SIGCONT)
         self.process.stdin.close()
         self.process.wait()
 

@@ -38,8 +38,7 @@ def start(runtime: str, command: list[str], options) -> compare.Worker:
 
 def ask(worker: compare.Worker, request: dict) -> dict:
     """The answer to a request; RuntimeError where it is an error."""
-    print(json.dumps(request), file=worker.process.stdin, flush=True)
-    answer = worker._read()
+    answer = worker.ask(request)
     if "error" in answer:
         raise RuntimeError(f"{request}: {answer['error']}")
     return answer
