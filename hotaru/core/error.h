@@ -2,10 +2,9 @@
 // device is wrong. Python maps each class to the exception of the same name.
 #pragma once
 
-#include <sstream>
 #include <stdexcept>
-#include <string>
-#include <utility>
+
+#include "hotaru/core/printing/concat.h"
 
 namespace hotaru {
 
@@ -47,18 +46,23 @@ class AssertionError : public Error {
   using Error::Error;
 };
 
-/// Concatenates its arguments as operator<< prints them.
-template <class... Args>
-std::string concat(const Args&... args) {
-  std::ostringstream out;
-  (out << ... << args);
-  return std::move(out).str();
+template <class E>
+[[noreturn, gnu::cold, gnu::noinline]] void throw_error(
+    const std::string& what) {
+  throw E(what);
+}
+
+template <class E, class... Parts>
+[[noreturn, gnu::cold, gnu::noinline]] void fail_with(Parts... parts) {
+  std::string out;
+  (text::append_part<Parts>(out, parts), ...);
+  throw_error<E>(out);
 }
 
 /// Throws E with the concatenation of its arguments as message.
 template <class E = Error, class... Args>
-[[noreturn]] void fail(const Args&... args) {
-  throw E(concat(args...));
+[[noreturn, gnu::always_inline]] inline void fail(const Args&... args) {
+  fail_with<E, text::Part<Args>...>(args...);
 }
 
 }  // namespace hotaru

@@ -9,14 +9,17 @@
 #pragma clang attribute push(__attribute__((no_sanitize("pointer-overflow"))), \
                              apply_to = function)
 #endif
+#include <rapidjson/document.h>
 #include <rapidjson/error/en.h>
 #include <rapidjson/reader.h>
 #ifdef __clang__
 #pragma clang attribute pop
 #endif
 
+#include <algorithm>
 #include <cstddef>
-#include <nlohmann/json.hpp>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "hotaru/core/error.h"
@@ -26,137 +29,206 @@ namespace hotaru::io {
 
 namespace {
 
-using Json = nlohmann::json;
 namespace rj = rapidjson;
 
 constexpr size_t kMaxDepth = 200;
 constexpr size_t kMemoryBase = size_t{64} << 20;
 constexpr size_t kMemoryPerByte = 16;
-// A node of an object's tree, beside key and value; the pieces of memory that
-// a container or a long string takes.
-constexpr size_t kNodeSize = 48;
-constexpr size_t kPieceSize = 48;
+// On the parser's stack, which grows by half, and then among the values; so do
+// names, which also stand in a list of their own.
+constexpr size_t kValueSize = 5 * sizeof(Json) / 2;
+constexpr size_t kNameSize = kValueSize + 2 * sizeof(std::string_view);
+// The parser looks at so many bytes at a time.
+constexpr size_t kPadding = 16;
 
-/// Builds the value from the parser's events, within the limits. Its functions
-/// with names of RapidJSON's are those events.
+/// Passes the parser's events on to the document, within the limits. Its
+/// functions with names of RapidJSON's are those events.
 class Builder {
  public:
-  Builder(std::string_view text, const std::string& where, uint64_t base)
-      : text_(text), where_(where), base_(base) {}
+  Builder(std::string& text, const std::string& where, uint64_t base)
+      : text_(text), size_(text.size()), where_(where), base_(base) {}
 
-  Json build() {
+  void build(rj::Document& document) {
     // The parser takes a zero for the end of the text, and strings as they are.
     if (const size_t zero = text_.find('\0'); zero != text_.npos)
-      fail(where_, ": offset ", base_ + zero, ": no JSON: a zero byte");
-    if (const size_t valid = utf8_prefix(text_); valid != text_.size())
-      fail(where_, ": offset ", base_ + valid, ": no JSON: no UTF-8");
+      refuse(zero, "no JSON: a zero byte");
+    if (const size_t valid = utf8_prefix(text_); valid != size_)
+      refuse(valid, "no JSON: no UTF-8");
+    text_.append(kPadding, '\0');
+    out_ = &document;
+    document.Populate(*this);
+  }
+
+  bool operator()(rj::Document&) {
     constexpr unsigned kFlags =
-        rj::kParseIterativeFlag | rj::kParseFullPrecisionFlag;
-    // The parser looks at 16 bytes at a time.
-    std::string text(text_);
-    text.append(16, '\0');
-    rj::StringStream stream(text.c_str());
+        rj::kParseInsituFlag | rj::kParseFullPrecisionFlag;
+    rj::InsituStringStream stream(text_.data());
     rj::Reader reader;
-    if (const auto result = reader.Parse<kFlags>(stream, *this); !result) {
+    const auto result = reader.Parse<kFlags>(stream, *this);
+    if (!result) {
       if (result.Code() == rj::kParseErrorTermination)
-        fail(where_, ": offset ", base_ + result.Offset(), ": ", reason_);
-      fail(where_, ": offset ", base_ + result.Offset(),
-           ": no JSON: ", rj::GetParseError_En(result.Code()));
+        refuse(result.Offset(), reason_);
+      refuse(result.Offset(), "no JSON: ", rj::GetParseError_En(result.Code()));
     }
-    return std::move(root_);
-  }
-
-  bool Null() { return leaf(nullptr); }
-  bool Bool(bool value) { return leaf(value); }
-  bool Int(int value) { return leaf(value); }
-  bool Uint(unsigned value) { return leaf(value); }
-  bool Int64(int64_t value) { return leaf(value); }
-  bool Uint64(uint64_t value) { return leaf(value); }
-  bool Double(double value) { return leaf(value); }
-  bool RawNumber(const char*, rj::SizeType, bool) { return false; }
-  bool String(const char* value, rj::SizeType size, bool) {
-    return charge(kPieceSize + size) && leaf(std::string(value, size));
-  }
-
-  bool StartObject() { return open(Json::object()); }
-  bool StartArray() { return open(Json::array()); }
-  bool EndObject(rj::SizeType) { return close(); }
-  bool EndArray(rj::SizeType) { return close(); }
-
-  bool Key(const char* name, rj::SizeType size, bool) {
-    if (!charge(kNodeSize + sizeof(std::string) + size)) return false;
-    auto& members = open_.back()->get_ref<Json::object_t&>();
-    auto [place, added] = members.try_emplace(std::string(name, size));
-    if (!added) {
-      return refuse("the key '", std::string_view(place->first).substr(0, 80),
-                    "' stands twice in one object");
-    }
-    member_ = &place->second;
     return true;
   }
 
+  bool Null() { return charge(kValueSize) && out_->Null(); }
+  bool Bool(bool value) { return charge(kValueSize) && out_->Bool(value); }
+  bool Int(int value) { return charge(kValueSize) && out_->Int(value); }
+  bool Uint(unsigned value) { return charge(kValueSize) && out_->Uint(value); }
+  bool Int64(int64_t value) { return charge(kValueSize) && out_->Int64(value); }
+  bool Uint64(uint64_t value) {
+    return charge(kValueSize) && out_->Uint64(value);
+  }
+  bool Double(double value) {
+    return charge(kValueSize) && out_->Double(value);
+  }
+  bool RawNumber(const char*, rj::SizeType, bool) { return false; }
+  bool String(const char* value, rj::SizeType size, bool) {
+    return charge(kValueSize) && out_->String(value, size, false);
+  }
+  bool Key(const char* name, rj::SizeType size, bool) {
+    names_.emplace_back(name, size);
+    return charge(kNameSize) && out_->Key(name, size, false);
+  }
+
+  bool StartObject() { return open() && out_->StartObject(); }
+  bool StartArray() { return open() && out_->StartArray(); }
+  bool EndObject(rj::SizeType count) {
+    check_names(count);
+    --depth_;
+    return out_->EndObject(count);
+  }
+  bool EndArray(rj::SizeType count) {
+    --depth_;
+    return out_->EndArray(count);
+  }
+
  private:
-  /// Ends the parsing, for build() to say why and where.
   template <class... Args>
-  bool refuse(const Args&... args) {
-    reason_ = concat(args...);
-    return false;
+  [[noreturn]] void refuse(size_t offset, const Args&... args) const {
+    fail(where_, ": offset ", base_ + offset, ": ", args...);
   }
 
   bool charge(size_t bytes) {
     memory_ += bytes;
-    const size_t limit = kMemoryBase + kMemoryPerByte * text_.size();
-    return memory_ <= limit ||
-           refuse("the values of this JSON would take more than ", limit,
-                  " bytes");
+    const size_t limit = kMemoryBase + kMemoryPerByte * size_;
+    if (memory_ <= limit) return true;
+    reason_ = concat("the values of this JSON would take more than ", limit,
+                     " bytes");
+    return false;  // ends the parsing, which knows the offset
   }
 
-  /// Puts a value where the next one belongs; null if there is no room.
-  Json* place(Json value) {
-    if (!charge(2 * sizeof(Json))) return nullptr;  // vectors grow by doubling
-    if (open_.empty()) {
-      root_ = std::move(value);
-      return &root_;
+  bool open() {
+    if (depth_++ == kMaxDepth) {
+      reason_ = concat("JSON nests deeper than ", kMaxDepth, " levels");
+      return false;
     }
-    if (open_.back()->is_array()) {
-      auto& items = open_.back()->get_ref<Json::array_t&>();
-      items.push_back(std::move(value));
-      return &items.back();
+    return charge(kValueSize);
+  }
+
+  /// That the names of the object that ends, the last ones, are different.
+  void check_names(size_t count) {
+    constexpr size_t kFew = 12;
+    const std::span names = std::span(names_).last(count);
+    if (count <= kFew) {
+      for (size_t i = 1; i < count; ++i)
+        for (size_t k = 0; k < i; ++k)
+          if (names[k] == names[i]) refuse_name(names[i]);
+    } else {  // equal ones by place, which their order in memory is
+      std::sort(names.begin(), names.end(), [](auto a, auto b) {
+        const int order = a.compare(b);
+        return order != 0 ? order < 0 : a.data() < b.data();
+      });
+      const auto twice = std::adjacent_find(names.begin(), names.end());
+      if (twice != names.end()) refuse_name(twice[1]);
     }
-    *member_ = std::move(value);
-    return member_;
+    names_.resize(names_.size() - count);
   }
 
-  bool leaf(Json value) { return place(std::move(value)) != nullptr; }
-
-  bool open(Json container) {
-    if (open_.size() == kMaxDepth)
-      return refuse("JSON nests deeper than ", kMaxDepth, " levels");
-    if (!charge(kPieceSize)) return false;
-    open_.push_back(place(std::move(container)));
-    return open_.back() != nullptr;
+  [[noreturn]] void refuse_name(std::string_view name) const {
+    refuse(size_t(name.data() - text_.data()) - 1, "the key '",
+           name.substr(0, 80), "' stands twice in one object");
   }
 
-  bool close() {
-    open_.pop_back();
-    return true;
-  }
-
-  std::string_view text_;
+  std::string& text_;
+  size_t size_;
   const std::string& where_;
   uint64_t base_;
   std::string reason_;
-  Json root_;
-  std::vector<Json*> open_;
-  Json* member_ = nullptr;  // of the innermost object, whose value comes next
+  rj::Document* out_ = nullptr;
+  std::vector<std::string_view> names_;  // of all open objects
+  size_t depth_ = 0;
   size_t memory_ = 0;
 };
 
 }  // namespace
 
-Json parse_json(std::string_view text, const std::string& where,
-                uint64_t base) {
-  return Builder(text, where, base).build();
+JsonDocument::JsonDocument(std::string text, const std::string& where,
+                           uint64_t base)
+    : text_(std::move(text)), document_(std::make_unique<rj::Document>()) {
+  Builder(text_, where, base).build(*document_);
+}
+
+JsonDocument::~JsonDocument() = default;
+
+const Json& JsonDocument::root() const {
+  return *document_;
+}
+
+std::string_view text_of(const Json& string) {
+  return {string.GetString(), string.GetStringLength()};
+}
+
+const Json* find_member(const Json& object, std::string_view name) {
+  if (!object.IsObject()) return nullptr;
+  for (const auto& member : object.GetObject())
+    if (text_of(member.name) == name) return &member.value;
+  return nullptr;
+}
+
+std::string_view type_name(const Json& value) {
+  switch (value.GetType()) {
+    case rj::kNullType:
+      return "null";
+    case rj::kFalseType:
+    case rj::kTrueType:
+      return "boolean";
+    case rj::kObjectType:
+      return "object";
+    case rj::kArrayType:
+      return "array";
+    case rj::kStringType:
+      return "string";
+    case rj::kNumberType:
+      return "number";
+  }
+  return "";
+}
+
+void append_quoted(std::string& out, std::string_view text,
+                   std::string_view what) {
+  HOTARU_CHECK_AS(ValueError, utf8_prefix(text) == text.size(), what,
+                  " is no UTF-8");
+  constexpr std::string_view kShort = "\"\\\b\f\n\r\t", kLetters = "\"\\bfnrt";
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  out += '"';
+  for (const char c : text) {
+    if (const size_t at = kShort.find(c); at != kShort.npos) {
+      out += {'\\', kLetters[at]};
+    } else if (static_cast<unsigned char>(c) < 0x20) {
+      out += {'\\',
+              'u',
+              '0',
+              '0',
+              kDigits[size_t(c) >> 4],
+              kDigits[size_t(c) & 15]};
+    } else {
+      out += c;
+    }
+  }
+  out += '"';
 }
 
 }  // namespace hotaru::io

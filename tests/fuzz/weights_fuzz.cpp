@@ -39,7 +39,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     attempt([&] { file->metadata(); });
   });
   attempt([&] {
-    hotaru::io::parse_json({reinterpret_cast<const char*>(data), size}, "fuzz");
+    hotaru::io::JsonDocument({reinterpret_cast<const char*>(data), size},
+                             "fuzz");
   });
   return 0;
 }

@@ -1,6 +1,8 @@
 #include "hotaru/exchange/pt2/input_checks.h"
 
+#include <algorithm>
 #include <map>
+#include <utility>
 
 #include "hotaru/core/error.h"
 #include "hotaru/script/archive/literal.h"
@@ -62,7 +64,7 @@ class Checks {
  public:
   explicit Checks(const File& file) : file_(file), body_({}, 2) {}
 
-  std::string write(const std::vector<Leaf>& leaves) {
+  InputChecks write(const std::vector<Leaf>& leaves) {
     const std::vector<std::string> paths = leaf_paths(file_);
     for (const Leaf& leaf : leaves) body_.fresh(leaf.name);
     for (size_t i = 0; i < leaves.size(); ++i) {
@@ -80,10 +82,14 @@ class Checks {
         constant(leaf);
       }
     }
-    return body_.text();
+    return {.fail = std::move(fail_), .raise = body_.text()};
   }
 
  private:
+  void fail_if(const std::string& condition) {
+    fail_ += concat(fail_.empty() ? "" : " or ", condition);
+  }
+
   // `message` has {} for each of the values.
   void refuse_if(const std::string& condition, const std::string& message,
                  const std::string& values) {
@@ -98,6 +104,7 @@ class Checks {
     const std::string condition = value == "nan"
                                       ? concat(leaf.name, " == ", leaf.name)
                                       : concat(leaf.name, " != ", value);
+    fail_if(condition);
     refuse_if(condition,
               concat("Expected input at ", path_, " to be equal to ",
                      escaped(value), ", but got {}"),
@@ -106,13 +113,23 @@ class Checks {
 
   void tensor(const Leaf& leaf, const TensorMeta& meta) {
     const size_t rank = meta.sizes.size();
-    refuse_if(concat("torch.dim(", leaf.name, ") != ", rank),
+    const std::string other_rank =
+        concat("torch.dim(", leaf.name, ") != ", rank);
+    const bool fixed = std::all_of(
+        meta.sizes.begin(), meta.sizes.end(),
+        [](const Size& size) { return size.kind == Size::Kind::kNumber; });
+    if (fixed && rank > 0) {  // one comparison instead of one a dimension
+      fail_if(concat("torch.size(", leaf.name, ") != ", shape(meta)));
+    } else {
+      fail_if(other_rank);
+    }
+    refuse_if(other_rank,
               concat("Unexpected number of dimensions in input at ", path_,
                      ".shape (expected ", shape(meta), ", got {})"),
               concat("torch.size(", leaf.name, ")"));
     for (size_t d = 0; d < rank; ++d) {
       check_size(concat("torch.size(", leaf.name, ", ", d, ")"),
-                 concat(path_, ".shape[", d, "]"), meta.sizes[d]);
+                 concat(path_, ".shape[", d, "]"), meta.sizes[d], !fixed);
     }
   }
 
@@ -129,12 +146,15 @@ class Checks {
     return out + "]";
   }
 
+  // `counts`: whether `fail` has to compare this size.
   void check_size(const std::string& value, const std::string& path,
-                  const Size& size) {
+                  const Size& size, bool counts = true) {
     const std::string at = concat("Expected input at ", path, " to be ");
     if (size.kind == Size::Kind::kNumber) {
+      const std::string condition = concat(value, " != ", size.number);
+      if (counts) fail_if(condition);
       return refuse_if(
-          concat(value, " != ", size.number),
+          condition,
           concat(at, "equal to ", size.number,
                  ", but got {}. If you meant for this dimension to be dynamic, "
                  "please re-export and specify dynamic_shapes (e.g. with "
@@ -142,38 +162,46 @@ class Checks {
           value);
     }
     if (size.kind == Size::Kind::kExpression) return;
-    auto [known, added] = symbols_.try_emplace(size.text);
+    auto [place, added] = symbols_.try_emplace(size.text, Symbol{{}, value});
+    Symbol& known = place->second;
     if (!added) {
-      return refuse_if(concat(value, " != ", known->second),
+      fail_if(concat(value, " != ", known.value));
+      return refuse_if(concat(value, " != ", known.name),
                        concat(at, "equal to {}, but got {}"),
-                       concat(known->second, ", ", value));
+                       concat(known.name, ", ", value));
     }
-    known->second = body_.fresh("size");
-    body_.line(concat(known->second, " = ", value));
+    known.name = body_.fresh("size");
+    body_.line(concat(known.name, " = ", value));
     auto range = file_.ranges.find(size.text);
     if (range == file_.ranges.end()) return;
     // Exporting takes every size for 2 or more; 0 and 1 work as well.
     constexpr int64_t kSpecialized = 2;
     const auto& [min, max] = range->second;
-    if (min && *min > kSpecialized) {
-      refuse_if(concat(known->second, " < ", *min),
-                concat(at, ">= ", *min, ", but got {}"), known->second);
-    }
-    if (max) {
-      refuse_if(concat(known->second, " > ", *max),
-                concat(at, "<= ", *max, ", but got {}"), known->second);
-    }
+    auto bound = [&](std::string_view beyond, std::string_view wanted,
+                     int64_t limit) {
+      fail_if(concat(value, beyond, limit));
+      refuse_if(concat(known.name, beyond, limit),
+                concat(at, wanted, limit, ", but got {}"), known.name);
+    };
+    if (min && *min > kSpecialized) bound(" < ", ">= ", *min);
+    if (max) bound(" > ", "<= ", *max);
   }
+
+  // A symbol's first size: its name among the statements, and the expression.
+  struct Symbol {
+    std::string name, value;
+  };
 
   const File& file_;
   GraphText body_;
   std::string path_;
-  std::map<std::string, std::string> symbols_;
+  std::string fail_;
+  std::map<std::string, Symbol> symbols_;
 };
 
 }  // namespace
 
-std::string input_checks(const File& file, const std::vector<Leaf>& leaves) {
+InputChecks input_checks(const File& file, const std::vector<Leaf>& leaves) {
   return Checks(file).write(leaves);
 }
 

@@ -9,10 +9,17 @@
 
 namespace hotaru::exchange::pt2 {
 
-/// Statements that raise RuntimeError, with PyTorch's text, for a tensor of
-/// another number of dimensions, another fixed size, sizes that should be equal
-/// and are not or that lie out of their ranges, and for other constants than
-/// the program was exported with. Indented by two.
-std::string input_checks(const File& file, const std::vector<Leaf>& leaves);
+struct InputChecks {
+  /// Whether some input is not as asked for, in one expression; empty if
+  /// nothing is asked.
+  std::string fail;
+  /// Statements, indented by two, that then raise RuntimeError with PyTorch's
+  /// text.
+  std::string raise;
+};
+
+/// Asked for are tensors' numbers of dimensions, sizes that are fixed, equal or
+/// in a range, and the constants that the program was exported with.
+InputChecks input_checks(const File& file, const std::vector<Leaf>& leaves);
 
 }  // namespace hotaru::exchange::pt2

@@ -145,9 +145,13 @@ class Writer {
       body.fresh(leaf.name);
       arguments.push_back(leaf.name);
     }
-    const std::string checks = input_checks(file_, leaves_);
-    if (!checks.empty()) {
+    const InputChecks checks = input_checks(file_, leaves_);
+    if (!checks.fail.empty()) {
+      body.open(concat("if ", checks.fail, ":"));
       body.line(concat("self.", kChecks, "(", joined(arguments), ")"));
+      // The method has done so; this says that nothing comes after it.
+      body.line("raise RuntimeError(\"an input is not as expected\")");
+      body.close();
     }
     const std::vector<std::string> outputs = body.write(file_.graph, inputs);
     refuse_missing(body.missing());
@@ -172,10 +176,11 @@ class Writer {
     body.line(concat("return ", value));
     out_.uses_modes = body.uses_modes();
     out_.flat_method = simple() ? "forward" : kFlat;
-    out_.methods = concat(checks.empty() ? std::string()
-                                         : header(kChecks, "NoneType") +
-                                               checks + "  return None\n",
-                          header(out_.flat_method, type), body.text());
+    out_.methods = concat(
+        checks.fail.empty()
+            ? std::string()
+            : header(kChecks, "NoneType") + checks.raise + "  return None\n",
+        header(out_.flat_method, type), body.text());
   }
 
   std::string header(std::string_view method, std::string_view type) const {

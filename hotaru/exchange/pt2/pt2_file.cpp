@@ -65,15 +65,15 @@ class Reader {
                        : program->name.substr(
                              kModels.size(), program->name.size() -
                                                  kModels.size() - kJson.size());
-    const Json json = parse(*program);
-    within(zip_.where(*program), [&] { read_program(json); });
+    const io::JsonDocument json = parse(*program);
+    within(zip_.where(*program), [&] { read_program(json.root()); });
     read_payloads();
     return std::move(file_);
   }
 
  private:
-  Json parse(const ZipRecord& record) const {
-    return io::parse_json(zip_.read(record), zip_.where(record));
+  io::JsonDocument parse(const ZipRecord& record) const {
+    return io::JsonDocument(zip_.read(record), zip_.where(record));
   }
 
   void read_program(const Json& json) {
@@ -91,9 +91,8 @@ class Reader {
     }
     read_call(field(module, "module_call_graph"));
     if (const Json* ranges = find(json, "range_constraints")) {
-      for (const auto& [symbol, range] :
-           object(*ranges, "range_constraints").items()) {
-        file_.ranges.emplace(symbol, read_range(range));
+      for (const auto& [symbol, range] : object(*ranges, "range_constraints")) {
+        file_.ranges.emplace(io::text_of(symbol), read_range(range));
       }
     }
     if (const Json* guards = find(json, "guards_code")) {
@@ -122,7 +121,7 @@ class Reader {
     auto bound = [&](std::string_view name) -> std::optional<int64_t> {
       const Json* value = find(json, name);
       // Some versions write infinity instead of nothing.
-      if (!value || !value->is_number_integer()) return {};
+      if (!value || !(value->IsInt64() || value->IsUint64())) return {};
       return integer(*value, name);
     };
     range.min = bound("min_val");
@@ -166,12 +165,13 @@ class Reader {
     const std::string config = concat(folder, file_.model, suffix);
     const ZipRecord* record = zip_.find(config);
     if (!record) return read_pickled(concat(folder, file_.model, ".pt"), out);
-    const Json json = parse(*record);
+    const io::JsonDocument json = parse(*record);
     io::ArchiveStorages storages(zip_, folder,
                                  io::ArchiveStorages::Checksums::kSkip);
     within(zip_.where(*record), [&] {
-      for (const auto& [name, payload] :
-           object(field(json, "config"), "config").items()) {
+      for (const auto& [key, payload] :
+           object(field(json.root(), "config"), "config")) {
+        const std::string name(io::text_of(key));
         within(concat("tensor '", name, "'"), [&] {
           out.emplace(name, read_payload(name, payload, storages));
         });
@@ -181,7 +181,7 @@ class Reader {
 
   static Payload read_payload(const std::string& name, const Json& json,
                               io::ArchiveStorages& storages) {
-    const std::string& path = text(field(json, "path_name"), "path_name");
+    const std::string path = text(field(json, "path_name"), "path_name");
     const Json* meta = find(json, "tensor_meta");
     HOTARU_CHECK(meta && !flag(field(json, "use_pickle"), "use_pickle"),
                  "it is an object of Python's, which takes unpickling code to "
@@ -248,7 +248,7 @@ TreeSpec read_node_spec(const Json& json) {
   }
   out.type = text(*type, "type");
   const Json* context = find(json, "context");
-  if (context && context->is_string()) out.context = text(*context, "context");
+  if (context && context->IsString()) out.context = text(*context, "context");
   out.kind = Kind::kOther;
   if (out.type == "builtins.tuple" || out.type == "collections.namedtuple") {
     out.kind = Kind::kTuple;
@@ -257,12 +257,12 @@ TreeSpec read_node_spec(const Json& json) {
   } else if (out.type == "builtins.dict" ||
              out.type == "collections.OrderedDict") {
     out.kind = Kind::kDict;
-    const Json keys = io::parse_json(out.context, "a dict's keys");
-    HOTARU_CHECK(array(keys, "keys").size() == out.children.size(),
-                 "a dict of a tree has ", keys.size(), " keys and ",
-                 out.children.size(), " values");
+    const io::JsonDocument document(out.context, "a dict's keys");
+    const auto keys = array(document.root(), "keys");
+    HOTARU_CHECK(keys.Size() == out.children.size(), "a dict of a tree has ",
+                 keys.Size(), " keys and ", out.children.size(), " values");
     for (const Json& key : keys) {
-      if (!key.is_string()) {
+      if (!key.IsString()) {
         out.kind = Kind::kOther;
         break;
       }
@@ -275,9 +275,11 @@ TreeSpec read_node_spec(const Json& json) {
 }  // namespace
 
 TreeSpec read_tree_spec(const std::string& spec, const std::string& where) {
-  const Json json = io::parse_json(spec, where);
-  HOTARU_CHECK(json.is_array() && json.size() == 2 && json[0] == 1, where,
-               ": the containers are described in an unknown way");
+  const io::JsonDocument document(spec, where);
+  const Json& json = document.root();
+  HOTARU_CHECK(json.IsArray() && json.Size() == 2 && json[0].IsInt() &&
+                   json[0].GetInt() == 1,
+               where, ": the containers are described in an unknown way");
   return read_node_spec(json[1]);
 }
 

@@ -8,74 +8,71 @@ namespace hotaru::exchange::pt2 {
 
 namespace {
 
-std::string_view type_of(const Json& value) {
-  return value.type_name();
-}
-
 [[noreturn]] void wrong(const Json& value, std::string_view what,
                         std::string_view wanted) {
   fail("'", what.substr(0, 60), "' should be ", wanted, ", but is ",
-       type_of(value));
+       io::type_name(value));
 }
 
 }  // namespace
 
-const Json& object(const Json& value, std::string_view what) {
-  if (!value.is_object()) wrong(value, what, "an object");
-  return value;
-}
-
 const Json& field(const Json& value, std::string_view name) {
-  const Json& fields = object(value, name);
-  auto found = fields.find(name);
-  HOTARU_CHECK(found != fields.end(), "the field '", name, "' is missing");
+  if (!value.IsObject()) wrong(value, name, "an object");
+  const Json* found = io::find_member(value, name);
+  HOTARU_CHECK(found, "the field '", name, "' is missing");
   return *found;
 }
 
 const Json* find(const Json& value, std::string_view name) {
-  const Json& fields = object(value, name);
-  auto found = fields.find(name);
-  return found == fields.end() || found->is_null() ? nullptr : &*found;
+  if (!value.IsObject()) wrong(value, name, "an object");
+  const Json* found = io::find_member(value, name);
+  return found && !found->IsNull() ? found : nullptr;
 }
 
-const std::string& text(const Json& value, std::string_view what) {
-  if (!value.is_string()) wrong(value, what, "a string");
-  return value.get_ref<const std::string&>();
+std::string text(const Json& value, std::string_view what) {
+  if (!value.IsString()) wrong(value, what, "a string");
+  return std::string(io::text_of(value));
 }
 
 int64_t integer(const Json& value, std::string_view what) {
-  if (!value.is_number_integer()) wrong(value, what, "an integer");
-  constexpr uint64_t kMax = std::numeric_limits<int64_t>::max();
-  HOTARU_CHECK(!value.is_number_unsigned() || value.get<uint64_t>() <= kMax,
-               "'", what, "' is too large for a 64-bit integer");
-  return value.get<int64_t>();
+  if (value.IsInt64()) return value.GetInt64();
+  if (!value.IsUint64()) wrong(value, what, "an integer");
+  fail("'", what, "' is too large for a 64-bit integer");
 }
 
 bool flag(const Json& value, std::string_view what) {
-  if (!value.is_boolean()) wrong(value, what, "a bool");
-  return value.get<bool>();
+  if (!value.IsBool()) wrong(value, what, "a bool");
+  return value.GetBool();
 }
 
 double real(const Json& value, std::string_view what) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  if (value.is_number()) return value.get<double>();
-  if (value == "Infinity") return kInfinity;
-  if (value == "-Infinity") return -kInfinity;
-  if (value == "NaN") return std::numeric_limits<double>::quiet_NaN();
+  if (value.IsNumber()) return value.GetDouble();
+  const std::string_view spelled =
+      value.IsString() ? io::text_of(value) : std::string_view();
+  if (spelled == "Infinity") return kInfinity;
+  if (spelled == "-Infinity") return -kInfinity;
+  if (spelled == "NaN") return std::numeric_limits<double>::quiet_NaN();
   wrong(value, what, "a number");
 }
 
-const Json& array(const Json& value, std::string_view what) {
-  if (!value.is_array()) wrong(value, what, "an array");
-  return value;
+Json::ConstArray array(const Json& value, std::string_view what) {
+  if (!value.IsArray()) wrong(value, what, "an array");
+  return value.GetArray();
 }
 
-std::pair<std::string, const Json*> only_field(const Json& value,
-                                               std::string_view what) {
-  if (!value.is_object() || value.size() != 1) {
+Json::ConstObject object(const Json& value, std::string_view what) {
+  if (!value.IsObject()) wrong(value, what, "an object");
+  return value.GetObject();
+}
+
+std::pair<std::string_view, const Json*> only_field(const Json& value,
+                                                    std::string_view what) {
+  if (!value.IsObject() || value.MemberCount() != 1) {
     wrong(value, what, "an object of one field");
   }
-  return {value.begin().key(), &value.begin().value()};
+  const auto& member = *value.MemberBegin();
+  return {io::text_of(member.name), &member.value};
 }
 
 namespace {
@@ -176,15 +173,15 @@ Argument enumerator(Kind kind, const Json& value) {
 }
 
 std::string device_text(const Json& value) {
-  const std::string& type = text(field(value, "type"), "type");
+  const std::string type = text(field(value, "type"), "type");
   const Json* index = find(value, "index");
   return index ? concat(type, ":", integer(*index, "index")) : type;
 }
 
 Argument by_names(const Json& value) {
   Argument out{.kind = Kind::kNamed};
-  for (const auto& [name, item] : object(value, "arguments").items()) {
-    out.names.push_back(name);
+  for (const auto& [name, item] : object(value, "arguments")) {
+    out.names.emplace_back(io::text_of(name));
     out.items.push_back(read_argument(item));
   }
   return out;
@@ -281,7 +278,7 @@ Size read_size(const Json& value) {
   auto [key, held] = only_field(value, "a size");
   if (key == "as_int") return {.number = integer(*held, key)};
   HOTARU_CHECK(key == "as_expr", "a size has the unknown form '", key, "'");
-  const std::string& expression = text(field(*held, "expr_str"), "expr_str");
+  const std::string expression = text(field(*held, "expr_str"), "expr_str");
   if (std::string symbol = symbol_name(expression); !symbol.empty()) {
     return {.kind = Size::Kind::kSymbol, .text = std::move(symbol)};
   }
@@ -298,11 +295,10 @@ std::vector<Size> read_sizes(const Json& value, std::string_view what) {
 // class of modules, from the outermost on.
 std::string innermost_module(const Json& node) {
   const Json* metadata = find(node, "metadata");
-  const Json* stack = metadata && metadata->is_object()
-                          ? find(*metadata, "nn_module_stack")
-                          : nullptr;
-  if (!stack || !stack->is_string()) return {};
-  std::string_view entry = stack->get_ref<const std::string&>();
+  const Json* stack =
+      metadata ? io::find_member(*metadata, "nn_module_stack") : nullptr;
+  if (!stack || !stack->IsString()) return {};
+  std::string_view entry = io::text_of(*stack);
   entry.remove_prefix(entry.rfind(';') + 1);  // 0 where there is none
   const size_t first = entry.find(',');
   if (first == entry.npos) return {};
@@ -349,16 +345,16 @@ Graph read_graph(const Json& value) {
   for (const Json& output : array(field(value, "outputs"), "outputs")) {
     graph.outputs.push_back(read_argument(output));
   }
-  const Json& nodes = array(field(value, "nodes"), "nodes");
-  graph.nodes.reserve(nodes.size());
+  const auto nodes = array(field(value, "nodes"), "nodes");
+  graph.nodes.reserve(nodes.Size());
   for (const Json& node : nodes) graph.nodes.push_back(read_node(node));
   for (const auto& [name, meta] :
-       object(field(value, "tensor_values"), "tensor_values").items()) {
-    graph.tensors.emplace(name, read_tensor_meta(meta));
+       object(field(value, "tensor_values"), "tensor_values")) {
+    graph.tensors.emplace(io::text_of(name), read_tensor_meta(meta));
   }
   for (const auto& [name, size] :
-       object(field(value, "sym_int_values"), "sym_int_values").items()) {
-    graph.sizes.emplace(name, read_size(size));
+       object(field(value, "sym_int_values"), "sym_int_values")) {
+    graph.sizes.emplace(io::text_of(name), read_size(size));
   }
   if (const Json* single = find(value, "is_single_tensor_return")) {
     graph.single_result = flag(*single, "is_single_tensor_return");
@@ -374,7 +370,6 @@ InputSpec read_input_spec(const Json& value) {
     return {.argument = read_argument(field(v, "arg")), .target = {}};
   }
   if (key == "constant_input") {
-    auto [form, constant] = only_field(field(v, "value"), "a constant");
     return {.kind = K::kConstant,
             .argument = read_argument(field(v, "value")),
             .target = text(field(v, "name"), "name")};

@@ -1,8 +1,9 @@
 #include "hotaru/io/weights/safetensors.h"
 
+#include <rapidjson/document.h>
+
 #include <algorithm>
 #include <cstring>
-#include <nlohmann/json.hpp>
 
 #include "hotaru/core/error.h"
 #include "hotaru/io/byte_reader.h"
@@ -12,8 +13,6 @@
 namespace hotaru::io {
 
 namespace {
-
-using Json = nlohmann::json;
 
 constexpr uint64_t kLengthSize = 8;
 constexpr size_t kMaxDims = 64;
@@ -33,13 +32,16 @@ class SafetensorsFile : public WeightFile {
                  ": offset 8: the header does not begin with '{'");
     data_offset_ = in.offset();
     data_size_ = in.remaining();
-    header_ = parse_json(text, path(), kLengthSize);
-    take_metadata();
+    const JsonDocument header(std::string(text), path(), kLengthSize);
     std::vector<WeightInfo> tensors;
-    tensors.reserve(header_.size());
-    for (const auto& [name, entry] : header_.items())
-      tensors.push_back(describe(name, entry));
-    header_ = {};
+    tensors.reserve(header.root().MemberCount());
+    for (const auto& [name, entry] : header.root().GetObject()) {
+      if (text_of(name) == kMetadataKey) {
+        take_metadata(entry);
+      } else {
+        tensors.push_back(describe(std::string(text_of(name)), entry));
+      }
+    }
     set_tensors(std::move(tensors));
     check_cover();
   }
@@ -58,55 +60,51 @@ class SafetensorsFile : public WeightFile {
   }
 
  private:
-  void take_metadata() {
-    const auto found = header_.find(kMetadataKey);
-    if (found == header_.end()) return;
-    HOTARU_CHECK(found->is_object() || found->is_null(), path(), ": header: '",
-                 kMetadataKey, "' is ", found->type_name(),
+  void take_metadata(const Json& metadata) {
+    if (metadata.IsNull()) return;
+    HOTARU_CHECK(metadata.IsObject(), path(), ": header: '", kMetadataKey,
+                 "' is ", type_name(metadata),
                  ", but must be an object of strings");
-    for (const auto& [key, text] : found->items()) {
-      HOTARU_CHECK(text.is_string(), path(), ": header: '", kMetadataKey,
-                   "' has ", text.type_name(), " for '",
-                   std::string_view(key).substr(0, 200),
+    for (const auto& [key, text] : metadata.GetObject()) {
+      HOTARU_CHECK(text.IsString(), path(), ": header: '", kMetadataKey,
+                   "' has ", type_name(text), " for '",
+                   text_of(key).substr(0, 200),
                    "', but must have strings only");
-      metadata_.emplace_back(key, text.get_ref<const std::string&>());
+      metadata_.emplace_back(text_of(key), text_of(text));
     }
-    header_.erase(found);
   }
 
   /// The member of a tensor's entry.
   const Json& member(const std::string& name, const Json& entry,
-                     const char* key, Json::value_t type) const {
-    const auto found = entry.is_object() ? entry.find(key) : entry.end();
-    HOTARU_CHECK(
-        entry.is_object() && found != entry.end() && found->type() == type,
-        where(path(), name), ": the header has no ", Json(type).type_name(),
-        " '", key, "' for it");
+                     const char* key, rapidjson::Type type) const {
+    const Json* found = find_member(entry, key);
+    HOTARU_CHECK(found && found->GetType() == type, where(path(), name),
+                 ": the header has no ", type_name(Json(type)), " '", key,
+                 "' for it");
     return *found;
   }
 
   uint64_t number(const std::string& name, const char* key,
                   const Json& value) const {
-    HOTARU_CHECK(value.is_number_unsigned() && value.get<uint64_t>() >> 63 == 0,
+    HOTARU_CHECK(value.IsUint64() && value.GetUint64() >> 63 == 0,
                  where(path(), name), ": '", key,
                  "' holds what is no integer from 0 to 2^63 - 1");
-    return value.get<uint64_t>();
+    return value.GetUint64();
   }
 
   WeightInfo describe(const std::string& name, const Json& entry) const {
     WeightInfo info;
     info.name = name;
-    info.type = member(name, entry, "dtype", Json::value_t::string)
-                    .get_ref<const std::string&>();
-    const Json& shape = member(name, entry, "shape", Json::value_t::array);
-    HOTARU_CHECK(shape.size() <= kMaxDims, where(path(), name), " has ",
-                 shape.size(), " dimensions, more than ", kMaxDims);
-    for (const Json& size : shape)
+    info.type = text_of(member(name, entry, "dtype", rapidjson::kStringType));
+    const Json& shape = member(name, entry, "shape", rapidjson::kArrayType);
+    HOTARU_CHECK(shape.Size() <= kMaxDims, where(path(), name), " has ",
+                 shape.Size(), " dimensions, more than ", kMaxDims);
+    for (const Json& size : shape.GetArray())
       info.shape.push_back(int64_t(number(name, "shape", size)));
     const Json& range =
-        member(name, entry, "data_offsets", Json::value_t::array);
-    HOTARU_CHECK(range.size() == 2, where(path(), name),
-                 ": 'data_offsets' has ", range.size(),
+        member(name, entry, "data_offsets", rapidjson::kArrayType);
+    HOTARU_CHECK(range.Size() == 2, where(path(), name),
+                 ": 'data_offsets' has ", range.Size(),
                  " numbers instead of 2");
     const uint64_t begin = number(name, "data_offsets", range[0]);
     const uint64_t end = number(name, "data_offsets", range[1]);
@@ -159,7 +157,6 @@ class SafetensorsFile : public WeightFile {
   Ref<MappedFile> file_;
   uint64_t data_offset_ = 0, data_size_ = 0;
   std::vector<std::pair<std::string, std::string>> metadata_;
-  Json header_;  // while it is read
 };
 
 }  // namespace

@@ -1,8 +1,9 @@
 // A model in several files: an index of JSON says which tensor is in which.
+#include <rapidjson/document.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <map>
-#include <nlohmann/json.hpp>
 
 #include "hotaru/core/error.h"
 #include "hotaru/io/json.h"
@@ -12,8 +13,6 @@
 namespace hotaru::io {
 
 namespace {
-
-using Json = nlohmann::json;
 
 // Where an index names its "weight_map": it is the first or second key.
 constexpr size_t kBeginning = size_t{64} << 10;
@@ -36,21 +35,23 @@ class ShardedFile : public WeightFile {
     HOTARU_CHECK(file->size() <= kMaxSafetensorsHeader, path(),
                  ": an index of ", file->size(), " bytes; at most ",
                  kMaxSafetensorsHeader, " are read");
-    const Json index = parse_json(
+    const JsonDocument index(
         {reinterpret_cast<const char*>(file->data()), file->size()}, path());
-    const auto map = index.is_object() ? index.find("weight_map") : index.end();
-    HOTARU_CHECK(index.is_object() && map != index.end() && map->is_object(),
-                 path(), ": no index of safetensors: no object 'weight_map'");
-    take_metadata(index);
+    const Json* map = find_member(index.root(), "weight_map");
+    HOTARU_CHECK(map && map->IsObject(), path(),
+                 ": no index of safetensors: no object 'weight_map'");
+    take_metadata(index.root());
     std::vector<WeightInfo> tensors;
-    tensors.reserve(map->size());
-    for (const auto& [name, part] : map->items()) {
-      HOTARU_CHECK(part.is_string() && is_plain(part.get<std::string>()),
-                   where(path(), name), " is said to be in ",
-                   part.dump(-1, ' ', true).substr(0, 200),
+    tensors.reserve(map->MemberCount());
+    for (const auto& [key, part] : map->GetObject()) {
+      const std::string name(text_of(key));
+      const std::string beside(part.IsString() ? text_of(part) : "");
+      HOTARU_CHECK(is_plain(beside), where(path(), name), " is said to be in ",
+                   part.IsString() ? concat("'", beside.substr(0, 200), "'")
+                                   : concat("a ", type_name(part)),
                    ", which is no file's name; files lie in the index's own "
                    "folder");
-      const uint32_t number = open_part(part.get_ref<const std::string&>());
+      const uint32_t number = open_part(beside);
       const WeightInfo* info = files_[number]->find(name);
       HOTARU_CHECK(info, where(path(), name), " is not in ",
                    files_[number]->path(), ", as the index says");
@@ -88,16 +89,19 @@ class ShardedFile : public WeightFile {
   }
 
   void take_metadata(const Json& index) {
-    const auto found = index.find("metadata");
-    if (found == index.end() || !found->is_object()) return;
-    for (const auto& [key, value] : found->items()) {
-      if (value.is_string())
-        metadata_.emplace_back(key, value.get<std::string>());
-      if (value.is_boolean()) metadata_.emplace_back(key, value.get<bool>());
-      if (value.is_number_float())
-        metadata_.emplace_back(key, value.get<double>());
-      if (value.is_number_integer())
-        metadata_.emplace_back(key, value.get<int64_t>());
+    const Json* found = find_member(index, "metadata");
+    if (!found || !found->IsObject()) return;
+    for (const auto& [key, value] : found->GetObject()) {
+      const std::string_view name = text_of(key);
+      if (value.IsString()) {
+        metadata_.emplace_back(name, std::string(text_of(value)));
+      } else if (value.IsBool()) {
+        metadata_.emplace_back(name, value.GetBool());
+      } else if (value.IsInt64()) {
+        metadata_.emplace_back(name, value.GetInt64());
+      } else if (value.IsNumber()) {
+        metadata_.emplace_back(name, value.GetDouble());
+      }
     }
   }
 

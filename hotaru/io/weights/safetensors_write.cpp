@@ -1,11 +1,11 @@
 // Tensors to safetensors files, byte by byte as the format's own library has
 // them.
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <unordered_set>
 
 #include "hotaru/core/error.h"
 #include "hotaru/core/host.h"
+#include "hotaru/io/json.h"
 #include "hotaru/io/new_file.h"
 #include "hotaru/io/weights/safetensors.h"
 #include "hotaru/io/weights/safetensors_types.h"
@@ -31,11 +31,9 @@ size_t type_of(const std::string& name, DType dtype) {
 }
 
 std::string quoted(const std::string& text) {
-  try {
-    return nlohmann::json(text).dump();
-  } catch (const nlohmann::json::exception&) {
-    fail<ValueError>("a name or text for a safetensors file is no UTF-8");
-  }
+  std::string out;
+  append_quoted(out, text, "a name or text for a safetensors file");
+  return out;
 }
 
 std::vector<Entry> in_order(const NamedTensors& tensors) {

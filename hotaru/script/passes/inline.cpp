@@ -37,6 +37,7 @@ class Inliner {
   explicit Inliner(Graph& graph) : graph_(graph) {}
 
   void block(Block& block) {
+    if (raises(block)) return;
     for (Node* node = block.first; node;) {
       Node* next = node->next;
       for (Block* inner : node->blocks) this->block(*inner);
@@ -46,6 +47,12 @@ class Inliner {
   }
 
  private:
+  // What such a block calls is compiled when it is called.
+  static bool raises(const Block& block) {
+    const Node* last = block.terminator();
+    return last && last->kind == NodeKind::kUnreachable;
+  }
+
   // A body that returns only at its end can stand in the call's place.
   static bool returns_once(const Block& top) {
     const Node* last = top.terminator();
@@ -104,6 +111,7 @@ class Inliner {
   static void collect_calls(Node* node, std::vector<Node*>& out) {
     if (node->kind == NodeKind::kCall) out.push_back(node);
     for (Block* block : node->blocks) {
+      if (raises(*block)) continue;
       for (Node* inner = block->first; inner; inner = inner->next) {
         collect_calls(inner, out);
       }

@@ -606,13 +606,21 @@ def treespec_loads(serialized: str) -> TreeSpec:
     return _from_json(content)
 
 
+def _context(text: str):
+    if text == "null":  # a tuple's or list's
+        return None
+    if text == "[]":  # an empty dict's
+        return []
+    import json
+
+    return json.loads(text)
+
+
 def _from_json(content: dict) -> TreeSpec:
     if content["type"] is None:
         return _LEAF
-    import json
-
     cls = _nodes.class_of_name(content["type"])
-    context = json.loads(content["context"])
+    context = _context(content["context"])
     load = _nodes.KINDS[cls].load_context
     if load is not None:
         context = load(context)
