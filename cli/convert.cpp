@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <charconv>
-#include <iomanip>
 #include <map>
 
 #include "commands.h"
@@ -15,6 +14,12 @@
 
 namespace hotaru::cli {
 namespace {
+
+/// As few digits as give the same number.
+std::string digits(double value) {
+  char buffer[32];
+  return {buffer, std::to_chars(buffer, buffer + sizeof buffer, value).ptr};
+}
 
 struct ConvertOptions {
   std::string from, to;
@@ -121,9 +126,9 @@ void write_onnx(const script::Module& module, const ConvertOptions& options) {
     } else if (value.is_none()) {
       words.emplace_back("--input=none");
     } else {
-      words.push_back(value.is_int() ? concat("--input=", value.as_int())
-                                     : concat("--input=", std::setprecision(17),
-                                              value.as_double()));
+      words.push_back(concat("--input=", value.is_int()
+                                             ? std::to_string(value.as_int())
+                                             : digits(value.as_double())));
     }
   }
   for (const std::string& word : options.dynamic)

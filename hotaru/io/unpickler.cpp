@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "hotaru/core/error.h"
+#include "hotaru/core/printing/hex.h"
 #include "hotaru/io/byte_reader.h"
 #include "hotaru/io/pickle_global.h"
 
@@ -393,8 +394,7 @@ bool Unpickler::step() {
       charge(kContainerCost);
       return push(load_persistent(pop(), host_)), true;
     default:
-      fail("pickle opcode 0x", std::hex, static_cast<int>(opcode),
-           " is not supported");
+      fail("pickle opcode 0x", hex_text(opcode), " is not supported");
   }
 }
 

@@ -11,6 +11,10 @@ namespace hotaru::exchange::pt2 {
 
 namespace {
 
+constexpr std::string_view kOtherSize =
+    ", but got {}. If you meant for this dimension to be dynamic, please "
+    "re-export and specify dynamic_shapes (e.g. with Dim.DYNAMIC)";
+
 // As a literal part of what format() takes.
 std::string escaped(const std::string& text) {
   std::string out;
@@ -113,24 +117,46 @@ class Checks {
 
   void tensor(const Leaf& leaf, const TensorMeta& meta) {
     const size_t rank = meta.sizes.size();
+    auto size_of = [&](size_t d) {
+      return concat("torch.size(", leaf.name, ", ", d, ")");
+    };
+    // One comparison of all fixed sizes instead of one for each.
+    std::string wanted;
+    size_t fixed = 0;
+    for (size_t d = 0; d < rank; ++d) {
+      const bool number = meta.sizes[d].kind == Size::Kind::kNumber;
+      fixed += number;
+      wanted += concat(d > 0 ? ", " : "",
+                       number ? concat(meta.sizes[d].number) : size_of(d));
+    }
+    const bool at_once = fixed > 1 || (fixed > 0 && fixed == rank);
     const std::string other_rank =
         concat("torch.dim(", leaf.name, ") != ", rank);
-    const bool fixed = std::all_of(
-        meta.sizes.begin(), meta.sizes.end(),
-        [](const Size& size) { return size.kind == Size::Kind::kNumber; });
-    if (fixed && rank > 0) {  // one comparison instead of one a dimension
-      fail_if(concat("torch.size(", leaf.name, ") != ", shape(meta)));
-    } else {
-      fail_if(other_rank);
-    }
+    if (!at_once || fixed < rank) fail_if(other_rank);
+    if (at_once)
+      fail_if(concat("torch.size(", leaf.name, ") != [", wanted, "]"));
     refuse_if(other_rank,
               concat("Unexpected number of dimensions in input at ", path_,
                      ".shape (expected ", shape(meta), ", got {})"),
               concat("torch.size(", leaf.name, ")"));
+    if (rank > 1 && fixed == rank) return fixed_sizes(leaf, meta);
     for (size_t d = 0; d < rank; ++d) {
-      check_size(concat("torch.size(", leaf.name, ", ", d, ")"),
-                 concat(path_, ".shape[", d, "]"), meta.sizes[d], !fixed);
+      check_size(size_of(d), concat(path_, ".shape[", d, "]"), meta.sizes[d],
+                 !at_once);
     }
+  }
+
+  // One statement for all dimensions: the text is parsed with every program.
+  void fixed_sizes(const Leaf& leaf, const TensorMeta& meta) {
+    const std::string d = body_.fresh("d");
+    const std::string wanted = concat(shape(meta), "[", d, "]");
+    const std::string size = concat("torch.size(", leaf.name, ", ", d, ")");
+    body_.open(concat("for ", d, " in range(", meta.sizes.size(), "):"));
+    refuse_if(concat(size, " != ", wanted),
+              concat("Expected input at ", path_,
+                     ".shape[{}] to be equal to {}", kOtherSize),
+              concat(d, ", ", wanted, ", ", size));
+    body_.close();
   }
 
   static std::string shape(const TensorMeta& meta) {
@@ -153,13 +179,8 @@ class Checks {
     if (size.kind == Size::Kind::kNumber) {
       const std::string condition = concat(value, " != ", size.number);
       if (counts) fail_if(condition);
-      return refuse_if(
-          condition,
-          concat(at, "equal to ", size.number,
-                 ", but got {}. If you meant for this dimension to be dynamic, "
-                 "please re-export and specify dynamic_shapes (e.g. with "
-                 "Dim.DYNAMIC)"),
-          value);
+      return refuse_if(condition,
+                       concat(at, "equal to ", size.number, kOtherSize), value);
     }
     if (size.kind == Size::Kind::kExpression) return;
     auto [place, added] = symbols_.try_emplace(size.text, Symbol{{}, value});

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cctype>
 
+#include "hotaru/core/printing/hex.h"
+
 namespace hotaru::script {
 
 namespace {
@@ -333,8 +335,8 @@ Token Lexer::symbol() {
     }
     return make(TokenKind::kOperator, begin);
   }
-  fail_at({&source_, begin, begin + 1}, "unexpected character 0x", std::hex,
-          static_cast<int>(static_cast<unsigned char>(rest[0])));
+  fail_at({&source_, begin, begin + 1}, "unexpected character 0x",
+          hex_text(static_cast<unsigned char>(rest[0])));
 }
 
 bool is_format_string(std::string_view spelling) {

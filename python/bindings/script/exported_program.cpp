@@ -6,11 +6,14 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <cstring>
 #include <optional>
+#include <string_view>
 
 #include "bindings/gil.h"
 #include "bindings/tensor/tensor_object.h"
+#include "hotaru/core/error.h"
 #include "hotaru/exchange/pt2/load_pt2.h"
 
 namespace hotaru::python {
@@ -20,6 +23,9 @@ using exchange::ExportedProgram;
 using exchange::pt2::Argument;
 using exchange::pt2::InputSpec;
 using exchange::pt2::OutputSpec;
+using exchange::pt2::TreeSpec;
+
+constexpr std::string_view kTuple = "builtins.tuple";
 
 /// A value's name, as a tuple of one, or a constant.
 nb::object argument(const Argument& value) {
@@ -83,6 +89,41 @@ nb::dict tensors(
   return out;
 }
 
+bool is_leaf(const TreeSpec& tree) {
+  return tree.kind == TreeSpec::Kind::kLeaf;
+}
+
+bool has_leaves_only(const TreeSpec& tree) {
+  return std::all_of(tree.children.begin(), tree.children.end(), is_leaf);
+}
+
+/// Whether compiled code gives the containers as they are: none, or tuples.
+bool has_tuples_only(const TreeSpec& tree) {
+  return is_leaf(tree) || (tree.type == kTuple && !tree.children.empty() &&
+                           std::all_of(tree.children.begin(),
+                                       tree.children.end(), has_tuples_only));
+}
+
+/// What a call asks: how many arguments by position, the names of the others,
+/// whether all are leaves, and whether the method `forward` is the call then.
+nb::tuple call_facts(const ExportedProgram& program) {
+  const exchange::pt2::File& file = program.file;
+  const TreeSpec& in = file.in_tree;
+  HOTARU_CHECK(in.children.size() == 2, file.name,
+               ": the program's arguments are not a tuple and a dict");
+  const TreeSpec& out = file.out_tree;
+  const bool plain =
+      has_leaves_only(in.children[0]) && has_leaves_only(in.children[1]);
+  const bool flat =
+      is_leaf(out) ||
+      (out.type == kTuple && out.children.size() > 1 && has_leaves_only(out));
+  const bool gives =
+      flat || (program.flat_method != "forward" && has_tuples_only(out));
+  const bool direct = plain && in.children[1].children.empty() && gives;
+  return nb::make_tuple(in.children[0].children.size(), in.children[1].keys,
+                        plain, direct);
+}
+
 nb::dict facts(const ExportedProgram& program) {
   const exchange::pt2::File& file = program.file;
   nb::list inputs, outputs;
@@ -100,6 +141,7 @@ nb::dict facts(const ExportedProgram& program) {
   nb::dict out;
   out["module"] = program.module;
   out["flat_method"] = program.flat_method;
+  out["call"] = call_facts(program);
   out["in_spec"] = file.in_spec;
   out["out_spec"] = file.out_spec;
   out["argument_names"] = file.argument_names;

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 from ..jit._errors import Error
 from ..jit._module import RecursiveScriptModule
 from ..utils import _pytree as pytree
@@ -14,25 +16,27 @@ class _Call:
     """How a program is called: arguments to leaves, leaves to results."""
 
     def __init__(self, facts: dict) -> None:
-        self.in_spec = pytree.treespec_loads(facts["in_spec"])
-        self.out_spec = pytree.treespec_loads(facts["out_spec"])
         self.method = facts["flat_method"]
-        positional, keywords = self.in_spec.children()
-        self.count = positional.num_children
-        self.keywords = list(keywords.context)
+        self.count, self.keywords, self.plain, direct = facts["call"]
         names = facts["argument_names"][: self.count]
         self.names = names + [f"arg{i}" for i in range(len(names), self.count)]
-        self.plain = all(
-            spec.is_leaf()
-            for spec in (*positional.children(), *keywords.children())
-        )
         #: The method that a call by position is, if it is one; else "".
-        takes = self.plain and not self.keywords
-        gives = _is_flat(self.out_spec) or (
-            self.method != "forward" and _has_tuples(self.out_spec)
-        )
-        self.direct = "forward" if takes and gives else ""
-        self._rebuilt = _builder(self.out_spec)
+        self.direct = "forward" if direct else ""
+        self._specs = facts["in_spec"], facts["out_spec"]
+
+    @functools.cached_property
+    def in_spec(self) -> pytree.TreeSpec:
+        """The arguments: a tuple, and a dict of those by name."""
+        return pytree.treespec_loads(self._specs[0])
+
+    @functools.cached_property
+    def out_spec(self) -> pytree.TreeSpec:
+        """The result."""
+        return pytree.treespec_loads(self._specs[1])
+
+    @functools.cached_property
+    def _rebuilt(self):
+        return _builder(self.out_spec)
 
     def bind(self, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
         """The arguments in the program's order.
@@ -93,23 +97,6 @@ class _Call:
                 f"the program gives {len(leaves)} results for {self.out_spec}"
             )
         return self._rebuilt(iter(leaves))
-
-
-def _is_flat(spec) -> bool:
-    """Whether leaves, a tuple if there are several, are the result."""
-    if spec.is_leaf():
-        return True
-    parts = spec.children()
-    flat = len(parts) > 1 and all(part.is_leaf() for part in parts)
-    return flat and spec.type is tuple
-
-
-def _has_tuples(spec) -> bool:
-    """Whether all containers are tuples, which compiled code gives as it is."""
-    if spec.is_leaf():
-        return True
-    parts = spec.children()
-    return spec.type is tuple and bool(parts) and all(map(_has_tuples, parts))
 
 
 def _builder(spec):

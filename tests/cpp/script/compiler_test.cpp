@@ -335,6 +335,25 @@ TEST(Interpreter, MethodsClassesAndWith) {
             (std::vector<int64_t>{1, 1, 1, 0}));
 }
 
+TEST(Interpreter, WhatOnlyAnErrorCallsIsCompiledForIt) {
+  const char* text =
+      "def explain(x: int) -> str:\n"
+      "  return torch.no_such_function(x)\n"
+      "def f(x: int) -> int:\n"
+      "  if x > 2:\n"
+      "    raise ValueError(__torch__.explain(x))\n"
+      "  return x * 10\n";
+  EXPECT_EQ(call(text, {Value(2)}).as_int(), 20);
+  try {
+    call(text, {Value(3)});
+    ADD_FAILURE() << "the error was lost";
+  } catch (const Error& error) {
+    EXPECT_NE(std::string_view(error.what()).find("no_such_function"),
+              std::string_view::npos)
+        << error.what();
+  }
+}
+
 TEST(Interpreter, PrintGoesToTheHandler) {
   std::string printed;
   set_print_handler([&](std::string_view text) { printed += text; });

@@ -1,5 +1,7 @@
 // Numbers of the host: sizes, what is computed of them, what is read out of
 // tensors.
+#include <algorithm>
+
 #include "hotaru/exchange/onnx_out/exporter.h"
 #include "hotaru/exchange/onnx_out/rows/common.h"
 
@@ -83,8 +85,30 @@ DType common(const Lowering& l) {
   return out;
 }
 
+// Sizes that a program compares: lists of ints, some of which are not known.
+void compare_lists(Lowering& l, bool negated) {
+  size_t lengths[2];
+  for (int i = 0; i < 2; ++i) {
+    const Value list = l.at(i).in_world(0);
+    const auto& items = list.as_list().items;
+    lengths[i] = items.size();
+    const bool ints = std::all_of(items.begin(), items.end(),
+                                  [](const Value& v) { return v.is_int(); });
+    if (!ints || l.at(i).is_sequence()) l.refuse("lists of other than ints");
+  }
+  if (lengths[0] != lengths[1]) return l.result(Symbol(Value(negated)));
+  const std::string same =
+      l.op("Equal", {l.shape(l.schema().arguments[0].name.c_str()),
+                     l.shape(l.schema().arguments[1].name.c_str())});
+  const std::string all = l.reduce(
+      "ReduceMin", l.cast(same, DType::kBool, DType::kInt64), {0}, false);
+  const std::string equal = l.cast(all, DType::kInt64, DType::kBool);
+  l.result(negated ? l.op("Not", {equal}) : equal);
+}
+
 template <Text kOp, bool kNegated = false>
 void compare(Lowering& l) {
+  if (l.schema().arguments[0].type.list) return compare_lists(l, kNegated);
   DType of = common(l);
   if (of == DType::kBool && kOp.data[0] != 'E') of = DType::kInt64;
   const std::string y = l.op(kOp.data, {number(l, 0, of), number(l, 1, of)});

@@ -199,3 +199,20 @@ def test_tensors_kept_from_call_to_call_are_refused():
 
     with pytest.raises(torch.onnx.OnnxExporterError, match="'last'"):
         torch.onnx.export(torch.jit.script(Keeps()), (torch.ones(2),))
+
+
+@torch.jit.script
+def doubled_if_square(x):
+    if x.size() == [x.size(0), x.size(0)]:
+        return x * 2
+    if x.size() != [x.size(0), 3] or x.size() == [3]:
+        return x - 1
+    return x
+
+
+def test_sizes_are_compared_as_lists():
+    cases = [(torch.ones(n, m),) for n, m in ((2, 2), (2, 3), (3, 3), (2, 5))]
+    made = assert_same(
+        doubled_if_square, cases, dynamic_shapes=({0: "n", 1: "m"},)
+    )
+    assert "If" in [node.op_type for node in made.model_proto.graph.node]
