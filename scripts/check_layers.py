@@ -37,7 +37,7 @@ LAYERS = (
 # Rooms of a layer in the order in which their headers include each other; ""
 # is the layer's own folder.
 ROOMS = {
-    "core": ("", "inference", "printing", "sparse"),
+    "core": ("printing", "", "inference", "sparse"),
     "runtime": ("", "threads", "streams", "own"),
     "io": ("", "onnx", "weights"),
     "exchange": ("", "onnx", "onnx_out", "onnx_out/rows", "pt2", "picture"),

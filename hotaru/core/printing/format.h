@@ -6,9 +6,10 @@
 #include <vector>
 
 #include "hotaru/core/printing/print_options.h"
-#include "hotaru/core/tensor.h"
 
 namespace hotaru {
+
+class Tensor;
 
 /// The text of a CPU or meta tensor under the process-wide options, e.g.
 /// "tensor([1., 2.], dtype=torch.float64)". Device, size and dtype are added

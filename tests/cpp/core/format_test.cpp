@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "hotaru/core/error.h"
+#include "hotaru/core/tensor.h"
 
 namespace hotaru {
 namespace {
