@@ -322,19 +322,21 @@ class FunctionPrinter {
   void while_loop(const Node& node) {
     const Block& test = *node.blocks[0];
     const Block& body = *node.blocks[1];
+    const Node* last = test.terminator();
+    HOTARU_CHECK(last, "internal error: a loop's test yields nothing");
     start_loop(node, 0, {&test.params, &body.params});
-    if (test.first == test.terminator()) {
-      line(concat("while ", text(test.first->in(0)), ":"));
+    if (test.first == last) {
+      line(concat("while ", text(last->in(0)), ":"));
       inner_block_yielding(body, node.outputs);
       loops_.pop_back();
       return;
     }
     line("while True:");
     indent_ += 2;
-    for (const Node* inner = test.first; inner != test.terminator();) {
+    for (const Node* inner = test.first; inner != last;) {
       inner = print_node(*inner)->next;
     }
-    line(concat("if ", text(test.terminator()->in(0)), ":"));
+    line(concat("if ", text(last->in(0)), ":"));
     line("  pass");
     line("else:");
     line("  break");
