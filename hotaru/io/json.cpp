@@ -17,8 +17,12 @@
 #endif
 
 #include <algorithm>
+#include <charconv>
 #include <cstddef>
+#include <locale>
+#include <optional>
 #include <span>
+#include <sstream>
 #include <utility>
 #include <vector>
 
@@ -60,8 +64,9 @@ class Builder {
   }
 
   bool operator()(rj::Document&) {
+    // Its own conversion to the nearest double is undefined for 0e25.
     constexpr unsigned kFlags =
-        rj::kParseInsituFlag | rj::kParseFullPrecisionFlag;
+        rj::kParseInsituFlag | rj::kParseNumbersAsStringsFlag;
     rj::InsituStringStream stream(text_.data());
     rj::Reader reader;
     const auto result = reader.Parse<kFlags>(stream, *this);
@@ -75,16 +80,15 @@ class Builder {
 
   bool Null() { return charge(kValueSize) && out_->Null(); }
   bool Bool(bool value) { return charge(kValueSize) && out_->Bool(value); }
-  bool Int(int value) { return charge(kValueSize) && out_->Int(value); }
-  bool Uint(unsigned value) { return charge(kValueSize) && out_->Uint(value); }
-  bool Int64(int64_t value) { return charge(kValueSize) && out_->Int64(value); }
-  bool Uint64(uint64_t value) {
-    return charge(kValueSize) && out_->Uint64(value);
+  bool RawNumber(const char* text, rj::SizeType size, bool) {
+    return charge(kValueSize) && number({text, size});
   }
-  bool Double(double value) {
-    return charge(kValueSize) && out_->Double(value);
-  }
-  bool RawNumber(const char*, rj::SizeType, bool) { return false; }
+  // Numbers come as their texts.
+  bool Int(int) { return false; }
+  bool Uint(unsigned) { return false; }
+  bool Int64(int64_t) { return false; }
+  bool Uint64(uint64_t) { return false; }
+  bool Double(double) { return false; }
   bool String(const char* value, rj::SizeType size, bool) {
     return charge(kValueSize) && out_->String(value, size, false);
   }
@@ -126,6 +130,30 @@ class Builder {
       return false;
     }
     return charge(kValueSize);
+  }
+
+  /// An integer if it is written as one and 64 bits hold it, else a double.
+  bool number(std::string_view text) {
+    const char *begin = text.data(), *end = begin + text.size();
+    const auto read = [&](auto value) -> std::optional<decltype(value)> {
+      const auto [stop, error] = std::from_chars(begin, end, value);
+      if (stop != end || error != std::errc()) return std::nullopt;
+      return value;
+    };
+    if (const auto value = read(uint64_t{})) return out_->Uint64(*value);
+    if (const auto value = read(int64_t{})) return out_->Int64(*value);
+    if (const auto value = read(double{})) return out_->Double(*value);
+    return extreme_number(text);
+  }
+
+  /// One that is too small for a double, which is 0, or too large for one.
+  bool extreme_number(std::string_view text) {
+    std::istringstream in{std::string(text)};
+    in.imbue(std::locale::classic());
+    double value = 0;
+    if (in >> value) return out_->Double(value);
+    reason_ = "no JSON: a number beyond what a double holds";
+    return false;
   }
 
   /// That the names of the object that ends, the last ones, are different.

@@ -1,7 +1,6 @@
 // Any bytes as a file of weights, and as JSON: rejected with an Error or read
 // to the last element.
 #include <cstring>
-#include <nlohmann/json.hpp>
 #include <vector>
 
 #include "hotaru/core/error.h"

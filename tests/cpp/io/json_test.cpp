@@ -44,6 +44,32 @@ TEST(Json, ValuesOfEachKind) {
   EXPECT_EQ(JsonDocument(" 7 ", "a.json").root().GetInt(), 7);
 }
 
+TEST(Json, Numbers) {
+  const std::string tiny = "0." + std::string(400, '0') + "1";
+  const JsonDocument document(
+      "[0E39, -0e-5, 5e-324, 1e-400, -1e-5000, " + tiny +
+          ", 0.1, 1.7976931348623157e308, 9007199254740993.0, "
+          "-9223372036854775808, 18446744073709551616, -9223372036854775809, "
+          "-0, 1e2]",
+      "a.json");
+  const Json& root = document.root();
+  const double doubles[] = {
+      0, 0, 5e-324, 0, 0, 0, 0.1, 0x1.fffffffffffffp1023, 9007199254740992.0};
+  for (unsigned i = 0; i < std::size(doubles); ++i) {
+    ASSERT_TRUE(root[i].IsDouble()) << i;
+    EXPECT_EQ(root[i].GetDouble(), doubles[i]) << i;
+  }
+  EXPECT_EQ(root[9].GetInt64(), INT64_MIN);
+  EXPECT_EQ(root[10].GetDouble(), 0x1p64);
+  EXPECT_EQ(root[11].GetDouble(), -0x1p63);
+  EXPECT_EQ(root[12].GetInt64(), 0);
+  EXPECT_EQ(root[13].GetDouble(), 100.0);
+  EXPECT_NE(refused("[1e309]"), "");
+  EXPECT_EQ(refused("[0.9e309]"),
+            "a.json: offset 1: no JSON: a number beyond what a double holds");
+  EXPECT_NE(refused("[1" + std::string(400, '0') + "]"), "");
+}
+
 TEST(Json, Types) {
   const JsonDocument json(R"([null, false, true, 1, 2.5, "", [], {}])", "a");
   std::string names;
