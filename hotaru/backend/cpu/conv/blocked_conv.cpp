@@ -1,8 +1,6 @@
 #include "hotaru/backend/cpu/conv/blocked_conv.h"
 
 #include <algorithm>
-#include <limits>
-#include <utility>
 
 #include "hotaru/backend/cpu/scratch.h"
 #include "hotaru/runtime/threads/parallel.h"
@@ -10,198 +8,22 @@
 namespace hotaru::cpu {
 namespace {
 
+using detail::divide_up;
+
 // Multiply-adds that pay for one more thread.
 constexpr int64_t kWorkPerThread = 1 << 19;
-// Where fewer tiles would have to be divided, threads share out channels.
-constexpr int64_t kTilesPerThread = 8;
-// Blocks of weights, of a kilobyte, that stay in cache from call to call.
-constexpr int64_t kNearBlocks = 256;
 // Pixels whose sums are ended at once.
 constexpr int64_t kPixelsToFinish = 64;
+// Rows of pixels that pay for one more thread to put them together.
+constexpr int64_t kRowsToGather = 64;
 // Elements of a cache line.
 constexpr int64_t kLine = 16;
-// Elements of the copies of rows of plain pictures.
-constexpr int64_t kRowElements = 4 * 1024;
-
-int64_t divide_up(int64_t a, int64_t b) {
-  return (a + b - 1) / b;
-}
-
-/// Which of `count` positions, the first at x and `step` apart, lie in a
-/// picture of that size.
-std::pair<int64_t, int64_t> inside(int64_t x, int64_t step, int64_t count,
-                                   int64_t size) {
-  const int64_t first = x >= 0 ? 0 : std::min(count, divide_up(-x, step));
-  const int64_t end = x >= size ? 0 : divide_up(size - x, step);
-  return {first, std::clamp(end, first, count)};
-}
 
 }  // namespace
-
-TileBounds tile_bounds(int64_t x, int64_t step, int64_t count, int64_t size) {
-  const auto [before, end] = inside(x, step, count, size);
-  const int64_t behind = count - end;
-  return {before, behind,
-          before + behind >= count ? TileEdge::kNothing
-          : before && behind       ? TileEdge::kBoth
-          : before                 ? TileEdge::kFirst
-          : behind                 ? TileEdge::kLast
-                                   : TileEdge::kNone};
-}
 
 void clear_unused(float* block, int64_t pixels, int64_t used) {
   for (; pixels > 0; --pixels, block += kChannelBlock)
     std::fill(block + used, block + kChannelBlock, 0.0f);
-}
-
-BlockedSizes::BlockedSizes(const KernelCall& call) {
-  const auto& a = call.attributes<BlockedConvAttributes>();
-  const IntSpan x = call.tensor(1).sizes(), y = call.tensor(0).sizes();
-  const bool plane = a.kernel.size() == 2;
-  const auto first = [&](const Dims& d, int64_t missing) {
-    return plane ? d[0] : missing;
-  };
-  n = x[0];
-  c = a.in_channels;
-  o = a.out_channels;
-  const size_t at = a.plain_input && !plane ? 1 : 2;  // where height would be
-  h = a.plain_input && !plane ? 1 : x[at];
-  w = x[at + 1];
-  out_h = y[2];
-  out_w = y[3];
-  kernel_h = first(a.kernel, 1);
-  stride_h = first(a.conv.stride, 1);
-  padding_h = first(a.conv.padding, 0);
-  dilation_h = first(a.conv.dilation, 1);
-  kernel_w = a.kernel.back();
-  stride_w = a.conv.stride.back();
-  padding_w = a.conv.padding.back();
-  dilation_w = a.conv.dilation.back();
-}
-
-BlockedConv::BlockedConv(const KernelCall& call)
-    : s_(call), ending_(call.attributes<BlockedConvAttributes>().ending) {
-  const auto& a = call.attributes<BlockedConvAttributes>();
-  plain_ = a.plain_input;
-  in_blocks_ = plain_ ? s_.c : channel_blocks(s_.c);
-  out_blocks_ = channel_blocks(s_.o);
-  const bool pointwise = s_.taps() == 1 && s_.stride_h == 1 &&
-                         s_.stride_w == 1 && s_.padding_h == 0 &&
-                         s_.padding_w == 0;
-  if (pointwise) {  // rows don't matter
-    s_.w *= s_.h;
-    s_.out_w *= s_.out_h;
-    s_.h = s_.out_h = 1;
-  }
-  if (s_.n * s_.out_h * s_.out_w == 0) return;
-  choose_tiles();
-  choose_order();
-  find_edges();
-}
-
-/// Tiles that take the least time. In cycles, an input channel of p pixels and
-/// b blocks takes p * b multiply-adds, or p + b loads, or b weights from the
-/// second-level cache; the rest is what measurements say about tiles for which
-/// these come to the same.
-void BlockedConv::choose_tiles() {
-  const BlockedConvKernels& kernels = blocked_conv_kernels();
-  int64_t best = std::numeric_limits<int64_t>::max(), tiles = 0;
-  for (int64_t blocks = 1; blocks <= kernels.kMaxBlocks; ++blocks) {
-    const int64_t most = kernels.max_pixels[blocks - 1];
-    if (most == 0) continue;
-    const int64_t groups = divide_up(out_blocks_, blocks);
-    int64_t count = divide_up(s_.out_w, most);
-    if (s_.out_h == 1 && count > 2) count += count % 2;  // for two threads
-    const auto cycles = [&](int64_t pixels, int64_t b) {
-      return 20 * std::max({pixels * b, pixels + b, 4 * b}) + 10 * b +
-             2 * pixels;
-    };
-    const int64_t wide = s_.out_w % count ? s_.out_w % count : count;
-    const int64_t pixels = divide_up(s_.out_w, count);
-    const int64_t size = divide_up(out_blocks_, groups);
-    const int64_t many = out_blocks_ - groups * (size - 1);
-    int64_t cost = 0;
-    for (const auto& [p, of_row] :
-         {std::pair(pixels, wide), std::pair(pixels - 1, count - wide)})
-      for (const auto& [b, of_all] :
-           {std::pair(size, many), std::pair(size - 1, groups - many)})
-        cost += of_row * of_all * cycles(p, b);
-    if (cost < best) {
-      best = cost;
-      groups_ = groups;
-      large_ = size;
-      groups_large_ = many;
-      tiles = count;
-    }
-  }
-  const bool one_tap = s_.taps() == 1 && s_.padding_h == 0 &&
-                       s_.padding_w == 0 &&
-                       out_blocks_ * in_blocks_ <= kNearBlocks;
-  const TileForm form = plain_    ? TileForm::kPlain
-                        : one_tap ? TileForm::kOneTap
-                                  : TileForm::kBlocked;
-  for (int64_t i = 0, at = 0; i < tiles; ++i) {
-    const int64_t end = (i + 1) * s_.out_w / tiles;
-    const int count = int(end - at);
-    Part part{at, at * s_.stride_w - s_.padding_w, {}, count, false};
-    for (int64_t less = 0; less < 2 && large_ > less; ++less)
-      part.tiles[less] = kernels.tile(count, int(large_ - less), form);
-    parts_.push_back(part);
-    at = end;
-  }
-}
-
-/// In which order tiles and groups of output blocks meet, so that what they
-/// share is in the cache.
-void BlockedConv::choose_order() {
-  const BlockedConvKernels& kernels = blocked_conv_kernels();
-  const int64_t tiles = int64_t(parts_.size());
-  by_pixels_ = s_.n * s_.out_h * tiles >= kTilesPerThread &&
-               s_.o * s_.taps() <= 2 * s_.h * s_.w;
-  const int64_t depth = s_.taps() * kChannelBlock * kChannelBlock * large_;
-  const bool once = s_.out_h * tiles == 1;
-  depth_blocks_ =
-      plain_ || once
-          ? in_blocks_
-          : std::clamp<int64_t>(kernels.near_weights / depth, 1, in_blocks_);
-  // Each group reads the picture again. It is cut where that costs more than
-  // to read the weights again for each piece.
-  const int64_t picture = s_.out_h * std::min(s_.stride_h, s_.kernel_h) *
-                          s_.out_w * std::min(s_.stride_w, s_.kernel_w) *
-                          in_blocks_ * (plain_ ? 1 : kChannelBlock);
-  const int64_t pieces = divide_up(picture, kernels.near_picture);
-  const int64_t weights =
-      out_blocks_ * in_blocks_ * s_.taps() * kChannelBlock * kChannelBlock;
-  const bool cut = !plain_ && pieces * weights < groups_ * picture;
-  tiles_at_once_ = divide_up(s_.out_h * tiles, cut ? pieces : 1);
-  const int64_t width =
-      (s_.out_w - 1) * s_.stride_w + (s_.kernel_w - 1) * s_.dilation_w + 1;
-  rows_at_once_ = std::clamp<int64_t>(
-      (kRowElements / (s_.c * width) - (s_.kernel_h - 1) * s_.dilation_h) /
-          s_.stride_h,
-      1, s_.out_h);
-}
-
-void BlockedConv::find_edges() {
-  if (plain_) return;
-  for (int64_t row = 0; row < s_.out_h; ++row) {
-    const int64_t h = row * s_.stride_h - s_.padding_h;
-    const auto [first, end] = inside(h, s_.dilation_h, s_.kernel_h, s_.h);
-    rows_.push_back({first, end - first, (h + first * s_.dilation_h) * s_.w});
-  }
-  for (Part& part : parts_)
-    for (int64_t k = 0; k < s_.kernel_w; ++k) {
-      const int64_t x = part.column + k * s_.dilation_w;
-      const TileBounds bounds = tile_bounds(x, s_.stride_w, part.count, s_.w);
-      part.copied |= bounds.edge != TileEdge::kNothing &&
-                     (bounds.before > 1 || bounds.behind > 1);
-      edges_.push_back(bounds.edge);
-    }
-  // What copies contain is all inside.
-  for (size_t i = 0; i < parts_.size(); ++i)
-    if (parts_[i].copied)
-      std::fill_n(edges_.begin() + int64_t(i) * s_.kernel_w, s_.kernel_w,
-                  TileEdge::kNone);
 }
 
 /// Tiles [begin, end) of an image and a group of output blocks.
@@ -209,7 +31,9 @@ struct BlockedConv::Run {
   const Operands& o;
   int64_t image, begin, end;
   int64_t first_output, outputs;  // blocks
-  bool last;                      // nothing of another group follows
+  Range depth;                    // input blocks
+  const float* next_weights;      // of the run behind this one, or null
+  int64_t next_size;
 
   /// Position of the first output, given the elements of a block of y.
   int64_t out(int64_t blocks, int64_t plane) const {
@@ -217,9 +41,11 @@ struct BlockedConv::Run {
   }
 };
 
-void BlockedConv::run(const Operands& o) const {
+void BlockedConv::run(const Operands& given) const {
   const int64_t tiles = s_.out_h * int64_t(parts_.size());
   if (tiles == 0) return;
+  Operands o = given;
+  if (gathered_) o.x = gather(o.x);
   const int64_t depth = in_blocks_ * s_.taps() * (plain_ ? 1 : kChannelBlock);
   const int64_t work = parts_[0].count * kChannelBlock * depth *
                        (by_pixels_ ? out_blocks_ : large_);
@@ -235,32 +61,74 @@ void BlockedConv::run(const Operands& o) const {
         count = std::clamp<int64_t>((end - at) / tiles, 1, groups_ - first);
       const int64_t stop = std::min(tiles, begin + end - at);
       at += stop - begin + (by_pixels_ ? 0 : (count - 1) * tiles);
-      run_groups(o, which / inner, {first, first + count}, {begin, stop},
-                 by_pixels_ || at == end);
+      run_groups(o, which / inner, {first, first + count}, {begin, stop});
     }
   });
 }
 
-/// Tiles of an image, as many at once as read what the cache holds, each time
-/// for all of the groups; `last`: no other group follows.
+int64_t BlockedConv::gathered_size() const {
+  return s_.n * in_blocks_ * s_.out_h * s_.out_w * kChannelBlock;
+}
+
+/// The pixels of x that are read, next to each other.
+const float* BlockedConv::gather(const float* x) const {
+  const int64_t rows = s_.n * in_blocks_ * source_.rows;
+  float* const to = scratch<float>(ScratchUse::kConvPatches, gathered_size());
+  const int64_t width = s_.out_w / source_.rows;
+  parallel_for(0, rows, kRowsToGather, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t plane = i / source_.rows, row = i % source_.rows;
+      const float* from = x + (plane * source_.h + row * source_.stride_h) *
+                                  source_.w * kChannelBlock;
+      float* out = to + i * width * kChannelBlock;
+      for (int64_t k = 0; k < width; ++k, out += kChannelBlock)
+        std::copy_n(from + k * source_.stride_w * kChannelBlock, kChannelBlock,
+                    out);
+    }
+  });
+  return to;
+}
+
+/// Tiles of an image, as many at once as the cache holds what they share, each
+/// time for all of the groups and all of the depth.
 void BlockedConv::run_groups(const Operands& o, int64_t image, Range groups,
-                             Range tiles, bool last) const {
+                             Range tiles) const {
   const int64_t chunks = divide_up(tiles.end - tiles.begin, tiles_at_once_);
   const auto cut = [&](int64_t i) {
     return tiles.begin + i * (tiles.end - tiles.begin) / chunks;
   };
+  const int64_t passes = divide_up(in_blocks_, depth_blocks_);
+  const int64_t count = groups.end - groups.begin;
+  const int64_t w_block = weights_of_block(), w_output = in_blocks_ * w_block;
+  // Groups and depth of step k, and where its weights are.
+  const auto run_of = [&](int64_t k) {
+    const int64_t pass = by_depth_ ? k / count : k % passes;
+    const int64_t group = groups.begin + (by_depth_ ? k % count : k / passes);
+    const int64_t first = pass * depth_blocks_;
+    return Run{o,
+               image,
+               0,
+               0,
+               group * large_ - std::max<int64_t>(0, group - groups_large_),
+               group < groups_large_ ? large_ : large_ - 1,
+               {first, std::min(first + depth_blocks_, in_blocks_)},
+               nullptr,
+               0};
+  };
+  const int64_t steps = passes * count;
   for (int64_t i = 0; i < chunks; ++i)
-    for (int64_t group = groups.begin; group < groups.end; ++group) {
-      const int64_t first =
-          group * large_ - std::max<int64_t>(0, group - groups_large_);
-      const int64_t outputs = group < groups_large_ ? large_ : large_ - 1;
-      const Run run{o,
-                    image,
-                    cut(i),
-                    cut(i + 1),
-                    first,
-                    outputs,
-                    last && group + 1 == groups.end};
+    for (int64_t k = 0; k < steps; ++k) {
+      Run run = run_of(k);
+      const bool more = k + 1 < steps;
+      const Run next = run_of(more ? k + 1 : 0);
+      run.begin = cut(i);
+      run.end = cut(i + 1);
+      if ((more || i + 1 < chunks) &&
+          next.first_output + run.outputs <= out_blocks_) {
+        run.next_weights =
+            o.w + next.first_output * w_output + next.depth.begin * w_block;
+        run.next_size = (next.depth.end - next.depth.begin) * w_block;
+      }
       plain_ ? run_plain(run) : run_blocked(run);
     }
 }
@@ -268,11 +136,15 @@ void BlockedConv::run_groups(const Operands& o, int64_t image, Range groups,
 /// What the tiles of a run have in common.
 BlockedTile BlockedConv::common(const Run& run) const {
   BlockedTile t{};
-  t.w_block = s_.taps() * kChannelBlock * (plain_ ? 1 : kChannelBlock);
+  t.w_block = weights_of_block();
   t.w_output = in_blocks_ * t.w_block;
-  t.w = run.o.w + run.first_output * t.w_output;
+  t.w = run.o.w + run.first_output * t.w_output + run.depth.begin * t.w_block;
   t.columns = s_.kernel_w;
-  t.shift = run.o.shift + run.first_output * kChannelBlock;
+  t.shift = run.depth.begin > 0
+                ? nullptr
+                : run.o.shift + run.first_output * kChannelBlock;
+  t.blocks = run.depth.end - run.depth.begin;
+  t.finish = run.depth.end == in_blocks_;
   t.y_output = s_.out_h * s_.out_w * kChannelBlock;
   t.bounds = ending_.bounds();
   return t;
@@ -311,50 +183,39 @@ void BlockedConv::run_blocked(const Run& run) const {
   const int64_t x_row = s_.dilation_h * s_.w * kChannelBlock;
   t.pixel = s_.stride_w * kChannelBlock;
   t.column = s_.dilation_w * kChannelBlock;
-  for (int64_t at = 0; at < in_blocks_; at += depth_blocks_) {
-    if (at > 0) t.shift = nullptr;
-    t.blocks = std::min(depth_blocks_, in_blocks_ - at);
-    t.finish = at + t.blocks == in_blocks_;
-    const float* x = run.o.x + (run.image * in_blocks_ + at) * plane;
-    Ahead ahead = ahead_of(run, at + t.blocks, t);
-    t.ahead_lines = ahead.lines;
-    int64_t row = run.begin / parts, i = run.begin % parts;
-    for (int64_t left = run.end - run.begin; left > 0; ++row, i = 0) {
-      const KernelRows& rows = rows_[size_t(row)];
-      t.rows = rows.count;
-      t.w = weights + at * t.w_block + rows.first * w_row;
-      const float* from = x + rows.offset * kChannelBlock;
-      for (; i < parts && left > 0; ++i, --left) {
-        const Part& part = parts_[size_t(i)];
-        t.edges = edges_.data() + i * s_.kernel_w;
-        t.block = plane;
-        t.row = x_row;
-        if (part.copied)
-          copy_window(from, part, t);
-        else
-          t.x = from + part.column * kChannelBlock;
-        t.ahead = ahead.next;
-        t.ahead_end = std::min(ahead.end, ahead.next + ahead.step);
-        ahead.next = t.ahead_end;
-        compute(run, part, row, t);
-        if (t.finish) finish(run, t, part.count, left == 1, done);
-      }
+  const float* x = run.o.x + (run.image * in_blocks_ + run.depth.begin) * plane;
+  Ahead ahead = ahead_of(run, t);
+  t.ahead_lines = ahead.lines;
+  int64_t row = run.begin / parts, i = run.begin % parts;
+  for (int64_t left = run.end - run.begin; left > 0; ++row, i = 0) {
+    const KernelRows& rows = rows_[size_t(row)];
+    t.rows = rows.count;
+    t.w = weights + rows.first * w_row;
+    const float* from = x + rows.offset * kChannelBlock;
+    for (; i < parts && left > 0; ++i, --left) {
+      const Part& part = parts_[size_t(i)];
+      t.edges = edges_.data() + i * s_.kernel_w;
+      t.block = plane;
+      t.row = x_row;
+      if (part.copied)
+        copy_window(from, part, t);
+      else
+        t.x = from + part.column * kChannelBlock;
+      t.ahead = ahead.next;
+      t.ahead_end = std::min(ahead.end, ahead.next + ahead.step);
+      ahead.next = t.ahead_end;
+      compute(run, part, row, t);
+      if (t.finish) finish(run, t, part.count, left == 1, done);
     }
   }
 }
 
-/// The weights that come after those of a pass over a run's tiles; `next` is
-/// the first input block that is not in the pass. Each tile fetches a part.
-BlockedConv::Ahead BlockedConv::ahead_of(const Run& run, int64_t next,
+/// The weights of the next run. Each tile fetches a part.
+BlockedConv::Ahead BlockedConv::ahead_of(const Run& run,
                                          const BlockedTile& t) const {
-  const bool other = next == in_blocks_;
-  const int64_t first = run.first_output + (other ? run.outputs : 0);
-  if (first + run.outputs > out_blocks_ || (other && run.last)) return {};
-  const int64_t from = other ? 0 : next;
-  const int64_t size = std::min(depth_blocks_, in_blocks_ - from) * t.w_block;
-  const int64_t lines = divide_up(size / kLine, run.end - run.begin);
-  const float* begin = run.o.w + first * t.w_output + from * t.w_block;
-  return {begin, begin + size, lines * kLine,
+  if (!run.next_weights) return {};
+  const int64_t lines = divide_up(run.next_size / kLine, run.end - run.begin);
+  return {run.next_weights, run.next_weights + run.next_size, lines * kLine,
           // Tiles at borders have fewer rows to do it in.
           divide_up(lines * 3, t.blocks * s_.taps() * 2)};
 }
@@ -388,9 +249,7 @@ void BlockedConv::copy_window(const float* x, const Part& part,
 void BlockedConv::run_plain(const Run& run) const {
   const int64_t parts = int64_t(parts_.size());
   BlockedTile t = common(run);
-  t.blocks = in_blocks_;
   t.rows = s_.kernel_h;
-  t.finish = true;
   t.pixel = s_.stride_w;
   t.column = s_.dilation_w;
   Done done;

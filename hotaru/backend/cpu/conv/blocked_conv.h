@@ -102,8 +102,9 @@ struct BlockedConvKernels {
   using Tile = void (*)(const BlockedTile&);
   Tile (*tile)(int pixels, int blocks, TileForm form);
   /// Elements of weights that stay near while they pass over the pixels, and of
-  /// a picture while all weights pass over it.
-  int64_t near_weights, near_picture;
+  /// a picture while all weights pass over it; of sums, and what of a picture
+  /// goes into them, while a part of all weights does.
+  int64_t near_weights, near_picture, near_sums;
 };
 const BlockedConvKernels& blocked_conv_kernels();
 
@@ -156,6 +157,10 @@ class BlockedConv {
     float* y = nullptr;
     int64_t pixels = 0;
   };
+  /// A picture of which some pixels are read: each stride_h-th row's.
+  struct Source {
+    int64_t h, w, stride_h, stride_w, rows;
+  };
   struct Run;
   struct Range {
     int64_t begin, end;
@@ -164,8 +169,14 @@ class BlockedConv {
   void choose_tiles();
   void choose_order();
   void find_edges();
-  void run_groups(const Operands& o, int64_t image, Range groups, Range tiles,
-                  bool last) const;
+  void order_by_depth(int64_t picture, int64_t weights, int64_t elements);
+  int64_t gathered_size() const;
+  const float* gather(const float* x) const;
+  int64_t weights_of_block() const {
+    return s_.taps() * kChannelBlock * (plain_ ? 1 : kChannelBlock);
+  }
+  void run_groups(const Operands& o, int64_t image, Range groups,
+                  Range tiles) const;
   void run_blocked(const Run& run) const;
   void run_plain(const Run& run) const;
   BlockedTile common(const Run& run) const;
@@ -173,7 +184,7 @@ class BlockedConv {
                BlockedTile& t) const;
   void finish(const Run& run, const BlockedTile& t, int64_t pixels, bool last,
               Done& done) const;
-  Ahead ahead_of(const Run& run, int64_t next, const BlockedTile& t) const;
+  Ahead ahead_of(const Run& run, const BlockedTile& t) const;
   void copy_window(const float* x, const Part& part, BlockedTile& t) const;
   const float* copy_rows(const float* x, int64_t row, int64_t rows,
                          int64_t& pitch, int64_t& height) const;
@@ -181,6 +192,9 @@ class BlockedConv {
   BlockedSizes s_;
   BlockEnding ending_;
   bool plain_;
+  /// Pixels that lie apart are put next to each other first; in `source_`.
+  bool gathered_ = false;
+  Source source_{};
   int64_t in_blocks_, out_blocks_;
   /// The first groups_large_ groups have large_ output blocks, others one less.
   int64_t groups_, groups_large_, large_;
@@ -191,8 +205,10 @@ class BlockedConv {
   std::vector<KernelRows> rows_;  // of each output row
   std::vector<TileEdge> edges_;   // of each part, columns of the kernel
   int64_t depth_blocks_;          // input blocks per pass over the pixels
-  int64_t tiles_at_once_;         // whose part of the picture the cache holds
-  int64_t rows_at_once_;  // of plain pictures, that are copied with padding
+  /// Each pass serves all groups before the next one begins.
+  bool by_depth_ = false;
+  int64_t tiles_at_once_;  // what those share is in the cache
+  int64_t rows_at_once_;   // of plain pictures, that are copied with padding
 };
 
 /// The same for depthwise convolutions.

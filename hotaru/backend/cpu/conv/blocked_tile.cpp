@@ -37,9 +37,11 @@ constexpr int kMaxPixels[BlockedConvKernels::kMaxBlocks] =
 // A tile of one block reads its weights so often that the first-level cache
 // must hold them; 32 registers ask half as much of the second.
 #if HWY_TARGET == HWY_AVX3
-constexpr int64_t kNearWeights = 32 * 1024, kNearPicture = 128 * 1024;
+constexpr int64_t kNearWeights = 32 * 1024, kNearPicture = 128 * 1024,
+                  kNearSums = 160 * 1024;
 #else
-constexpr int64_t kNearWeights = 4 * 1024, kNearPicture = 32 * 1024;
+constexpr int64_t kNearWeights = 4 * 1024, kNearPicture = 32 * 1024,
+                  kNearSums = 80 * 1024;
 #endif
 
 /// Keeps the compiler from giving each element an address of its own.
@@ -264,7 +266,8 @@ BlockedConvKernels tile_kernels() {
   return {{kMaxPixels[0], kMaxPixels[1], kMaxPixels[2], kMaxPixels[3]},
           &find_tile,
           kNearWeights,
-          kNearPicture};
+          kNearPicture,
+          kNearSums};
 }
 
 }  // namespace hotaru::cpu::HWY_NAMESPACE
