@@ -7,6 +7,7 @@
 #include "hotaru/backend/common/matmul/linear.h"
 #include "hotaru/backend/common/pointwise/pointwise.h"
 #include "hotaru/graph/capture/touch.h"
+#include "hotaru/graph/passes/pack_recurrent.h"
 #include "hotaru/runtime/backend.h"
 
 namespace hotaru::graph {
@@ -429,6 +430,7 @@ void fuse_linear(Region& region) {
 
 void pack_weights(Region& region) {
   Fuser(region).pack();
+  pack_recurrent(region);
 }
 
 }  // namespace hotaru::graph

@@ -41,8 +41,9 @@ constexpr auto kPasses = std::to_array<Pass>({
      "scales, sums and activations become part of matrix products", false, kAll,
      &fuse_linear},
     {"pack_weights",
-     "weights of products are brought into the order of their use once", false,
-     kCPU, &pack_weights},
+     "weights of products and recurrent layers are brought into the order of "
+     "their use once",
+     false, kCPU, &pack_weights},
     {"pack_int8", "weights of 8-bit integers are brought into that order, too",
      true, kCPU, &pack_int8},
     {"fuse_pointwise", "calls that go on with each other's elements become one",

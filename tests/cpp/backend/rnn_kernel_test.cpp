@@ -122,10 +122,16 @@ void check(const RnnSizes& s, bool bias, bool pack) {
              w_hh = cast<T>(layer.w_hh), b_ih = cast<T>(layer.b_ih),
              b_hh = cast<T>(layer.b_hh), h0 = cast<T>(layer.h),
              c0 = cast<T>(layer.c);
-  const RnnWeights<T> weights{w_ih.data(), w_hh.data(),
+  const PackedMatrix<T> input(s.input_size, s.gate_size(),
+                              {w_ih.data(), 1, s.input_size});
+  const PackedMatrix<T> hidden(s.hidden_size, s.gate_size(),
+                               {w_hh.data(), 1, s.hidden_size});
+  const RnnWeights<T> weights{pack ? input.ref().data : w_ih.data(),
+                              pack ? hidden.ref().data : w_hh.data(),
                               bias ? b_ih.data() : nullptr,
-                              bias ? b_hh.data() : nullptr};
-  const PackedRnnWeights<T> packed(s, weights);
+                              bias ? b_hh.data() : nullptr,
+                              pack,
+                              pack};
   const double tolerance = sizeof(T) == 4 ? 1e-6 : 1e-14;
 
   std::vector<T> got_h(h0.size()), got_c(c0.size());
@@ -133,8 +139,7 @@ void check(const RnnSizes& s, bool bias, bool pack) {
   std::vector<T> wide(static_cast<size_t>(s.steps * s.batch * stride), T(99));
   rnn_layer<T>(s, weights,
                {x.data(), h0.data(), lstm ? c0.data() : nullptr, got_h.data(),
-                lstm ? got_c.data() : nullptr, wide.data(), stride},
-               pack ? &packed : nullptr);
+                lstm ? got_c.data() : nullptr, wide.data(), stride});
   std::vector<T> got_y;
   for (size_t i = 0; i < wide.size(); ++i) {
     if (i % size_t(stride) < size_t(s.hidden_size)) {
@@ -151,8 +156,7 @@ void check(const RnnSizes& s, bool bias, bool pack) {
   auto h = h0, c = c0;
   rnn_layer<T>(s, weights,
                {x.data(), h.data(), lstm ? c.data() : nullptr, h.data(),
-                lstm ? c.data() : nullptr},
-               pack ? &packed : nullptr);
+                lstm ? c.data() : nullptr});
   expect_near(h, hn, "hn in place", tolerance);
   if (lstm) expect_near(c, cn, "cn in place", tolerance);
 }

@@ -271,3 +271,45 @@ def test_what_is_made_of_what_was_made_once():
         graph.replay()
         assert close(y, swapped(x))
         weight.mul_(-0.5)
+
+
+@pytest.mark.parametrize("layer", [nn.LSTM, nn.GRU, nn.RNN])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("steps", [1, 20])
+def test_recurrent_weights_are_packed_once_and_again(layer, dtype, steps):
+    torch.manual_seed(1)
+    net = layer(24, 40, 2, bidirectional=True).eval().to(dtype)
+    x = torch.randn(steps, 3, 24, dtype=dtype)
+    graph, (y, _) = captured(net, x)
+    with torch.no_grad():
+        assert close(y, net(x)[0])
+        net.weight_hh_l0.mul_(-1)
+        net.weight_ih_l1_reverse.add_(0.1)
+        graph.replay()
+        assert close(y, net(x)[0])
+
+
+def test_a_recurrent_weight_of_two_layers_is_packed_for_both():
+    torch.manual_seed(2)
+    cell = nn.LSTMCell(40, 40).eval()
+    x = torch.randn(2, 40)
+
+    def net(x):
+        h, c = cell(x)
+        return cell(h, (h, c))[0]
+
+    graph, y = captured(net, x)
+    with torch.no_grad():
+        cell.weight_hh.mul_(2)
+        cell.weight_ih.mul_(0.5)
+        graph.replay()
+        assert close(y, net(x))
+
+
+def test_projected_and_narrow_recurrent_layers_read_weights_in_place():
+    torch.manual_seed(3)
+    x = torch.randn(20, 2, 8)
+    for net in (nn.LSTM(8, 40, proj_size=16), nn.GRU(8, 5), nn.RNN(8, 7)):
+        _, (y, _) = captured(net.eval(), x)
+        with torch.no_grad():
+            assert close(y, net(x)[0])

@@ -36,6 +36,9 @@ struct RnnAttributes {
   bool reverse = false;
   int64_t row_stride = 0;
   int64_t offset = 0;
+  /// The weights are what "pack_matrix" wrote of their transposes; on the CPU,
+  /// for float and double without w_hr, with both biases or none.
+  bool packed_input = false, packed_hidden = false;
 };
 
 }  // namespace hotaru

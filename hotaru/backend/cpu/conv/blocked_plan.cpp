@@ -21,7 +21,7 @@ constexpr int64_t kNearBlocks = 256;
 constexpr int64_t kOutputsToGather = 64;
 constexpr int64_t kMostGathered = int64_t{4} << 20;
 // Elements of the copies of rows of plain pictures.
-constexpr int64_t kRowElements = 4 * 1024;
+constexpr int64_t kRowElements = int64_t{4} * 1024;
 
 /// Which of `count` positions, the first at x and `step` apart, lie in a
 /// picture of that size.

@@ -63,7 +63,8 @@ struct Layer {
     hidden = h0.size(1);
     inputs = x.size(-1);
     steps = x.dim() == 3 ? x.size(0) : 1;
-    width = call.tensor(6).size(0);
+    width = a.packed_input || a.packed_hidden ? rnn_gates(a.mode) * hidden
+                                              : call.tensor(6).size(0);
     cells = width / rnn_gates(a.mode);
   }
 
@@ -152,7 +153,9 @@ void fast_layer(const Layer<T>& l) {
                           lstm ? l.output(2) : nullptr,
                           l.output(0) + l.a.offset,
                           l.a.row_stride};
-  hotaru::rnn_layer<T>(sizes, {l.data(6), l.data(7), l.data(8), l.data(9)},
+  hotaru::rnn_layer<T>(sizes,
+                       {l.data(6), l.data(7), l.data(8), l.data(9),
+                        l.a.packed_input, l.a.packed_hidden},
                        operands);
 }
 

@@ -1,7 +1,6 @@
 #include "hotaru/backend/cpu/rnn/rnn_kernel.h"
 
 #include <algorithm>
-#include <optional>
 
 #include "hotaru/backend/cpu/rnn/rnn_kernel_gates.h"
 #include "hotaru/backend/cpu/scratch.h"
@@ -15,40 +14,39 @@ constexpr int64_t kRowsAhead = 256;
 // Steps from which packing the recurrent weight for one call pays.
 constexpr int64_t kStepsWorthPacking = 16;
 
-/// out (rows x gate_size) = a times the transposed weight.
+/// A weight (n x k) that rows are multiplied by, transposed.
 template <class T>
-void project(int64_t rows, int64_t depth, int64_t gate_size, MatrixRef<T> a,
-             const T* weight, const PackedMatrix<T>* packed, T* out) {
-  if (packed != nullptr) {
-    gemm<T>(rows, T(1), a, *packed, T(0), out, gate_size);
-  } else {
-    gemm<T>(rows, gate_size, depth, T(1), a, {weight, 1, depth}, T(0), out,
-            gate_size);
+struct Projection {
+  PackedRef<T> weight;
+  bool packed;
+
+  /// out (rows x n) = a times the transposed weight.
+  void apply(int64_t rows, MatrixRef<T> a, T* out) const {
+    const auto [data, k, n] = weight;
+    if (packed)
+      gemm<T>(rows, T(1), a, weight, T(0), out, n);
+    else
+      gemm<T>(rows, n, k, T(1), a, {data, 1, k}, T(0), out, n);
   }
-}
+};
 
 }  // namespace
 
 template <class T>
-PackedRnnWeights<T>::PackedRnnWeights(const RnnSizes& sizes,
-                                      const RnnWeights<T>& weights)
-    : input(sizes.input_size, sizes.gate_size(),
-            {weights.input, 1, sizes.input_size}),
-      hidden(sizes.hidden_size, sizes.gate_size(),
-             {weights.hidden, 1, sizes.hidden_size}) {}
-
-template <class T>
 void rnn_layer(const RnnSizes& sizes, const RnnWeights<T>& weights,
-               const RnnOperands<T>& io, const PackedRnnWeights<T>* packed) {
+               const RnnOperands<T>& io) {
   const int64_t batch = sizes.batch, hidden = sizes.hidden_size;
   const int64_t gate_size = sizes.gate_size(), depth = sizes.input_size;
   if (batch == 0) return;
   const RnnKernels<T>& kernels = rnn_kernels<T>();
-  const PackedMatrix<T>* packed_hidden = packed ? &packed->hidden : nullptr;
-  std::optional<PackedMatrix<T>> own;
-  if (packed_hidden == nullptr && sizes.steps >= kStepsWorthPacking) {
-    own.emplace(hidden, gate_size, MatrixRef<T>{weights.hidden, 1, hidden});
-    packed_hidden = &*own;
+  const Projection<T> of_input{{weights.input, depth, gate_size},
+                               weights.packed_input};
+  Projection<T> of_hidden{{weights.hidden, hidden, gate_size},
+                          weights.packed_hidden};
+  PackedMatrix<T> own;
+  if (!of_hidden.packed && sizes.steps >= kStepsWorthPacking) {
+    own = PackedMatrix<T>(hidden, gate_size, {weights.hidden, 1, hidden});
+    of_hidden = {own.ref(), true};
   }
 
   const int64_t ahead = std::clamp<int64_t>(kRowsAhead / batch, 1,
@@ -64,12 +62,10 @@ void rnn_layer(const RnnSizes& sizes, const RnnWeights<T>& weights,
       // first.
       const int64_t count = std::min(ahead, sizes.steps - done);
       const int64_t first = sizes.reverse ? sizes.steps - done - count : done;
-      project<T>(count * batch, depth, gate_size,
-                 {io.x + first * batch * depth, depth, 1}, weights.input,
-                 packed ? &packed->input : nullptr, from_input);
+      of_input.apply(count * batch, {io.x + first * batch * depth, depth, 1},
+                     from_input);
     }
-    project<T>(batch, hidden, gate_size, h, weights.hidden, packed_hidden,
-               from_hidden);
+    of_hidden.apply(batch, h, from_hidden);
     const int64_t count = std::min(ahead, sizes.steps - (done - within));
     const int64_t slot = sizes.reverse ? count - 1 - within : within;
     const int64_t time = sizes.reverse ? sizes.steps - 1 - done : done;
@@ -112,13 +108,9 @@ void rnn_layer(const RnnSizes& sizes, const RnnWeights<T>& weights,
   }
 }
 
-template struct PackedRnnWeights<float>;
-template struct PackedRnnWeights<double>;
 template void rnn_layer(const RnnSizes&, const RnnWeights<float>&,
-                        const RnnOperands<float>&,
-                        const PackedRnnWeights<float>*);
+                        const RnnOperands<float>&);
 template void rnn_layer(const RnnSizes&, const RnnWeights<double>&,
-                        const RnnOperands<double>&,
-                        const PackedRnnWeights<double>*);
+                        const RnnOperands<double>&);
 
 }  // namespace hotaru

@@ -28,22 +28,15 @@ struct RnnSizes {
 };
 
 /// Contiguous. input: (gate_size, input_size), hidden: (gate_size,
-/// hidden_size), biases: (gate_size) or both null.
+/// hidden_size), or their transposes as pack_matrix() writes them; biases:
+/// (gate_size) or both null.
 template <class T>
 struct RnnWeights {
   const T* input;
   const T* hidden;
   const T* input_bias;
   const T* hidden_bias;
-};
-
-/// Both weights in the order of the kernels, for layers that run many times.
-template <class T>
-struct PackedRnnWeights {
-  PackedRnnWeights(const RnnSizes& sizes, const RnnWeights<T>& weights);
-
-  PackedMatrix<T> input;   // input_size x gate_size
-  PackedMatrix<T> hidden;  // hidden_size x gate_size
+  bool packed_input = false, packed_hidden = false;
 };
 
 /// What a layer reads and writes besides weights. h0, c0, hn, cn: (batch,
@@ -61,11 +54,9 @@ struct RnnOperands {
   int64_t y_stride = 0;
 };
 
-/// Runs a layer over its steps. packed, if given, was made from the same
-/// weights.
+/// Runs a layer over its steps.
 template <class T>
 void rnn_layer(const RnnSizes& sizes, const RnnWeights<T>& weights,
-               const RnnOperands<T>& operands,
-               const PackedRnnWeights<T>* packed = nullptr);
+               const RnnOperands<T>& operands);
 
 }  // namespace hotaru
