@@ -21,14 +21,22 @@ void rnn(benchmark::State& state) {
   std::vector<float> bias(s.gate_size(), 0.1f);
   std::vector<float> h(s.batch * s.hidden_size), c(h);
   std::vector<float> y(s.steps * h.size());
-  const hotaru::RnnWeights<float> weights{w_ih.data(), w_hh.data(), bias.data(),
-                                          bias.data()};
-  const hotaru::PackedRnnWeights<float> packed(s, weights);
+  const hotaru::PackedMatrix<float> input(s.input_size, s.gate_size(),
+                                          {w_ih.data(), 1, s.input_size});
+  const hotaru::PackedMatrix<float> hidden(s.hidden_size, s.gate_size(),
+                                           {w_hh.data(), 1, s.hidden_size});
+  const bool packed = state.range(5) != 0;
+  const hotaru::RnnWeights<float> weights{
+      packed ? input.ref().data : w_ih.data(),
+      packed ? hidden.ref().data : w_hh.data(),
+      bias.data(),
+      bias.data(),
+      packed,
+      packed};
   for (auto _ : state) {
     hotaru::rnn_layer<float>(s, weights,
                              {x.data(), h.data(), c.data(), h.data(), c.data(),
-                              y.data(), s.hidden_size},
-                             state.range(5) ? &packed : nullptr);
+                              y.data(), s.hidden_size});
     benchmark::DoNotOptimize(h.data());
   }
 }
