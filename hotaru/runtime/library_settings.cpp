@@ -8,6 +8,7 @@ namespace {
 
 constexpr uint8_t kEnabled = 1, kBenchmark = 2, kDeterministic = 4;
 constinit std::atomic<bool> allowed[] = {false, true};
+constinit std::atomic<bool> bf16_products{false};
 constinit std::atomic<uint8_t> cudnn{kEnabled};
 
 }  // namespace
@@ -18,6 +19,14 @@ bool allows_tf32(Tf32 where) {
 
 void set_allows_tf32(Tf32 where, bool allows) {
   allowed[size_t(where)].store(allows, std::memory_order_relaxed);
+}
+
+bool allows_bf16_products() {
+  return bf16_products.load(std::memory_order_relaxed);
+}
+
+void set_allows_bf16_products(bool allows) {
+  bf16_products.store(allows, std::memory_order_relaxed);
 }
 
 CudnnSettings cudnn_settings() {

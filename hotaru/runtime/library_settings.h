@@ -1,6 +1,5 @@
-// What a program permits NVIDIA's libraries and asks of them (torch.backends).
-// The CPU's kernels and hotaru's own CUDA kernels compute float32 in full
-// precision and need none of it. Process-wide, thread-safe.
+// What a program permits kernels and asks of NVIDIA's libraries
+// (torch.backends). Process-wide, thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -9,10 +8,16 @@ namespace hotaru {
 
 enum class Tf32 : uint8_t { kMatmul, kConv };
 
-/// Whether factors may be rounded to 10 bits behind the point. As in PyTorch,
-/// at first convolutions may, products may not.
+/// Whether NVIDIA's libraries may round factors to 10 bits behind the point. As
+/// in PyTorch, at first convolutions may, products may not.
 bool allows_tf32(Tf32 where);
 void set_allows_tf32(Tf32 where, bool allows);
+
+/// Whether the CPU's products may round factors of float32 to bfloat16; at
+/// first they may not. Looked up when a product is called for, not when it
+/// runs.
+bool allows_bf16_products();
+void set_allows_bf16_products(bool allows);
 
 /// torch.backends.cudnn's.
 struct CudnnSettings {

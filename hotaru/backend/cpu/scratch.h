@@ -32,6 +32,9 @@ enum class ScratchUse {
   kInt8Columns,
   kInt8Zeros,
   kInt8Weights,
+  kBf16A,
+  kBf16Columns,
+  kReducedSums,
   kCount
 };
 

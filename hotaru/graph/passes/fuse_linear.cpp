@@ -17,10 +17,10 @@ const Kernel& kLinear = kernel("linear");
 const Kernel& kPack = kernel("pack_matrix");
 
 /// Whether a product by B in place is slower. Few columns leave lanes of a
-/// panel idle; contiguous rows are as good for few rows of A, for more they
-/// would be packed in each call.
-bool pays(const LinearAttributes& g) {
-  if (g.b.column == 1 && g.m < 4) return false;
+/// panel idle; contiguous rows are as good for few rows of A, but of bfloat16,
+/// for more they would be packed in each call.
+bool pays(const LinearAttributes& g, DType dtype) {
+  if (g.b.column == 1 && g.m < 4 && dtype != DType::kBFloat16) return false;
   return g.n >= 32 || (g.m >= 4 && g.n >= 16);
 }
 
@@ -42,8 +42,8 @@ Activation activation_of(const KernelCall& call) {
 
 /// Whether the device's products take something along.
 bool has_products(const Tensor& t) {
-  return t.dtype() == DType::kFloat32 || t.dtype() == DType::kFloat64 ||
-         (!t.device().is_cpu() && is_floating_point(t.dtype()));
+  return is_floating_point(t.dtype()) &&
+         (t.dtype() != DType::kFloat16 || !t.device().is_cpu());
 }
 
 /// Multiplications up to which other devices' own products are as good as their
@@ -131,6 +131,7 @@ class Fuser {
     if (!has_products(out) || !whole(out) || out.numel() == 0 || g.k == 0)
       return false;
     chain.attributes = {g.batch, g.m, g.n, g.k, g.a, g.b, g.alpha};
+    chain.attributes.bf16 = g.bf16;
     chain.a = {own(product.tensor(1)), n};
     chain.b = {own(product.tensor(2)), n};
     chain.nodes = {n};
@@ -370,12 +371,16 @@ class Fuser {
   bool pack(Chain& chain) {
     LinearAttributes& g = chain.attributes;
     const Tensor& b = chain.b.tensor;
-    if (g.batch != 1 || g.packed || !pays(g) || !region_.lasts(b)) return false;
+    const bool rounds = g.bf16 && b.dtype() == DType::kFloat32;
+    const DType dtype = rounds ? DType::kBFloat16 : b.dtype();
+    if (g.batch != 1 || g.packed || !pays(g, dtype) || !region_.lasts(b))
+      return false;
     const PackMatrixAttributes attributes{g.k, g.n, g.b};
     const auto known =
         std::find_if(packed_.begin(), packed_.end(), [&](const Packed& p) {
-          return same_place(p.source, b) && p.attributes.k == g.k &&
-                 p.attributes.n == g.n && p.attributes.b.row == g.b.row &&
+          return same_place(p.source, b) && p.to.dtype() == dtype &&
+                 p.attributes.k == g.k && p.attributes.n == g.n &&
+                 p.attributes.b.row == g.b.row &&
                  p.attributes.b.column == g.b.column;
         });
     g.packed = true;
@@ -383,9 +388,9 @@ class Fuser {
       chain.b.tensor = known->to;
       return true;
     }
-    const int64_t item = int64_t(itemsize(b.dtype()));
+    const int64_t item = int64_t(itemsize(dtype));
     const Tensor to =
-        allocate(Dims{packed_size(g.k, g.n, item)}, b.dtype(), b.device());
+        allocate(Dims{packed_size(g.k, g.n, item)}, dtype, b.device());
     const Operand operands[] = {write(to), read(b)};
     region_.once.push_back(
         std::make_unique<Node>(KernelCall(kPack, operands, attributes)));

@@ -11,6 +11,7 @@
 #include "hotaru/ops/registry.h"
 #include "hotaru/ops/shape/view.h"
 #include "hotaru/runtime/backend.h"
+#include "hotaru/runtime/library_settings.h"
 #include "hotaru/runtime/result_place.h"
 #include "hotaru/runtime/streams/stream.h"
 
@@ -79,9 +80,9 @@ void run(const Tensor& out, const Matrix& a, const Matrix& b,
          const Scalar& alpha) {
   static const Kernel& matmul_kernel = kernel("matmul");
   if (out.numel() == 0) return;
-  const MatmulAttributes attributes{a.batch,   a.rows,    b.columns,
-                                    a.columns, a.strides, b.strides,
-                                    bias_at,   alpha,     beta};
+  const MatmulAttributes attributes{
+      a.batch,   a.rows,  b.columns, a.columns, a.strides,
+      b.strides, bias_at, alpha,     beta,      allows_bf16_products()};
   enqueue(matmul_kernel,
           {write(out), read(a.tensor), read(b.tensor), read(bias)}, attributes);
 }

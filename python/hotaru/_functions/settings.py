@@ -45,7 +45,8 @@ def set_float32_matmul_precision(precision: str) -> None:
     """How exact products of float32 have to be: "highest", "high" or "medium".
 
     It is a permission: all but "highest" lets cuBLASLt, on a GPU, round
-    factors to TF32. Elsewhere they are computed in float32 whatever it says.
+    factors to TF32, and "medium" lets the CPU round them to bfloat16. Sums are
+    in float32. Graphs keep what held when they were captured.
     """
     global _precision
     if precision not in _PRECISIONS:
@@ -59,6 +60,8 @@ def set_float32_matmul_precision(precision: str) -> None:
     from .. import backends
 
     backends.cuda.matmul.allow_tf32 = precision != "highest"
+    names = dict(zip(_PRECISIONS, ("ieee", "tf32", "bf16")))
+    backends.mkldnn.matmul.fp32_precision = names[precision]
 
 
 def set_default_tensor_type(t) -> None:

@@ -97,14 +97,54 @@ class Cudnn(Library):
         )
 
 
+class _MkldnnPrecision(Flag):
+    """The precision of operators that have none of their own."""
+
+    def put(self, library, value) -> None:
+        super().put(library, value)
+        library.matmul._tell()
+
+
+class _ProductPrecision:
+    """How the CPU's products of float32 may be computed."""
+
+    def __init__(self, library) -> None:
+        vars(self).update(_library=library, _own="none")
+
+    @property
+    def fp32_precision(self) -> str:
+        """With "bf16" factors may be rounded to bfloat16, sums stay in float32;
+        "none" is what the library says, and anything else full precision.
+        """
+        return (
+            self._library.fp32_precision if self._own == "none" else self._own
+        )
+
+    def __setattr__(self, name: str, value) -> None:
+        if name != "fp32_precision":
+            raise AttributeError("Unknown attribute " + name)
+        is_precision(value)
+        vars(self)["_own"] = value
+        self._tell()
+
+    def _tell(self) -> None:
+        _C._set_allows_bf16_products(self.fp32_precision == "bf16")
+
+
 class Mkldnn(Library):
-    """Flags of oneDNN, which is not used."""
+    """Flags of oneDNN, which is not used. Those of precision are followed by
+    hotaru's own kernels: so far products', in `matmul`.
+    """
 
     enabled = Flag(True, is_bool("set_enabled_mkldnn"))
     deterministic = Flag(False, is_bool("set_deterministic_mkldnn"))
     allow_tf32 = Flag(None)
-    fp32_precision = Flag("none", is_precision)
+    fp32_precision = _MkldnnPrecision("none", is_precision)
     _settable = ("enabled", "deterministic", "allow_tf32", "fp32_precision")
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.matmul = _ProductPrecision(self)
 
     def is_acl_available(self) -> bool:
         """Whether its form for ARM is used: never."""

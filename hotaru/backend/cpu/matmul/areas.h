@@ -53,4 +53,19 @@ void for_areas(int64_t m, int64_t n, int64_t k, int64_t row_unit,
   });
 }
 
+/// Calls f(i) for products i in [0, batch), of so many multiply-adds each: side
+/// by side, or one after the other where each is divided inside.
+template <class F>
+void for_batch(int64_t batch, int64_t products, const F& f) {
+  const int64_t work = std::max<int64_t>(1, products);
+  if (batch < get_num_threads() && work > 4 * kProductsPerThread) {
+    for (int64_t i = 0; i < batch; ++i) f(i);
+    return;
+  }
+  parallel_for(0, batch, std::max<int64_t>(1, kProductsPerThread / work),
+               [&](int64_t begin, int64_t end) {
+                 for (int64_t i = begin; i < end; ++i) f(i);
+               });
+}
+
 }  // namespace hotaru

@@ -30,11 +30,10 @@ constexpr int64_t kNearBytes = 1 << 20;
 // Columns of C, in panels, from which A is packed for speed alone: its tiles
 // are then read as one stream.
 constexpr int64_t kPackPanels = 16;
-// Rows up to which B by columns is multiplied by dot products in place.
-constexpr int64_t kDotRows = 16;
 
 template <class T>
 struct Problem {
+  const GemmKernels<T>& kernels;
   int64_t m, n, k;
   T alpha, beta;
   MatrixRef<T> a, b;
@@ -317,14 +316,14 @@ void multiply_areas(const GemmKernels<T>& kernels, const Problem<T>& p) {
 
 template <class T>
 void multiply(const Problem<T>& p) {
-  const GemmKernels<T>& kernels = gemm_kernels<T>();
+  const GemmKernels<T>& kernels = p.kernels;
   if (p.packed && p.m <= GemmKernels<T>::kFewRows)
     return multiply_panels(kernels, p);
   if (p.packed || p.source) return multiply_areas(kernels, p);
-  if (p.a.col_stride == 1 && p.b.row_stride == 1 && p.m <= kDotRows) {
+  if (p.a.col_stride == 1 && p.b.row_stride == 1 && p.m <= kernels.dot_rows) {
     return multiply_dot(kernels, p);
   }
-  if (p.b.col_stride == 1 && p.m <= GemmKernels<T>::kFewRows) {
+  if (kernels.wide && p.b.col_stride == 1 && p.m <= GemmKernels<T>::kFewRows) {
     return multiply_wide(kernels, p);
   }
   multiply_areas(kernels, p);
@@ -339,7 +338,7 @@ void scale_only(const Problem<T>& p) {
       row[j] = p.beta == T(0) ? T(0) : p.beta * row[j];
     }
   }
-  gemm_kernels<T>().finish(p.c, p.ldc, p.m, p.n, p.epilogue);
+  p.kernels.finish(p.c, p.ldc, p.m, p.n, p.epilogue);
 }
 
 template <class T>
@@ -364,12 +363,20 @@ void gemm_simd(Problem<T> p) {
 }  // namespace
 
 template <class T>
+void gemm_by(const GemmKernels<T>& kernels, int64_t m, int64_t n, int64_t k,
+             T alpha, MatrixRef<T> a, const Factor<T>& b, T beta, T* c,
+             int64_t ldc, const Epilogue<T>& epilogue) {
+  gemm_simd(Problem<T>{kernels, m, n, k, alpha, beta, a, b.matrix, b.packed,
+                       b.source, c, ldc, epilogue});
+}
+
+template <class T>
 void gemm(int64_t m, int64_t n, int64_t k, OpMath<T> alpha, MatrixRef<T> a,
           MatrixRef<T> b, OpMath<T> beta, T* c, int64_t ldc,
           const Epilogue<T>& epilogue) {
   if constexpr (std::is_floating_point_v<T>) {
-    gemm_simd(Problem<T>{m, n, k, alpha, beta, a, b, nullptr, nullptr, c, ldc,
-                         epilogue});
+    gemm_by(gemm_kernels<T>(), m, n, k, alpha, a, Factor<T>{.matrix = b}, beta,
+            c, ldc, epilogue);
   } else if constexpr (kIsReduced<T>) {
     gemm_reduced(m, n, k, alpha, a, b, beta, c, ldc, epilogue);
   } else {
@@ -381,28 +388,10 @@ void gemm(int64_t m, int64_t n, int64_t k, OpMath<T> alpha, MatrixRef<T> a,
 }
 
 template <class T>
-void gemm(int64_t m, T alpha, MatrixRef<T> a, PackedRef<T> b, T beta, T* c,
-          int64_t ldc, const Epilogue<T>& epilogue) {
-  gemm_simd(Problem<T>{m,
-                       b.n,
-                       b.k,
-                       alpha,
-                       beta,
-                       a,
-                       {nullptr, 0, 0},
-                       b.data,
-                       nullptr,
-                       c,
-                       ldc,
-                       epilogue});
-}
-
-template <class T>
-void gemm_from_panels(int64_t m, int64_t n, int64_t k, T alpha, MatrixRef<T> a,
-                      const PanelSource<T>& b, T beta, T* c, int64_t ldc,
-                      const Epilogue<T>& epilogue) {
-  gemm_simd(Problem<T>{
-      m, n, k, alpha, beta, a, {nullptr, 0, 0}, nullptr, &b, c, ldc, epilogue});
+void gemm(int64_t m, OpMath<T> alpha, MatrixRef<T> a, PackedRef<T> b,
+          OpMath<T> beta, T* c, int64_t ldc, const Epilogue<T>& epilogue) {
+  gemm_by(gemm_kernels<T>(), m, b.n, b.k, alpha, a, Factor<T>{.packed = b.data},
+          beta, c, ldc, epilogue);
 }
 
 template <class T>
@@ -419,15 +408,24 @@ void gemm_batched(int64_t batch, int64_t m, int64_t n, int64_t k,
     }
     gemm(m, n, k, alpha, ai, bi, beta, c + i * c_stride, ldc, epilogue);
   };
-  const int64_t work = std::max<int64_t>(1, m * n * k);
-  if (batch < get_num_threads() && work > 4 * kProductsPerThread) {
-    for (int64_t i = 0; i < batch; ++i) one(i);  // divided inside
-    return;
-  }
-  parallel_for(0, batch, std::max<int64_t>(1, kProductsPerThread / work),
-               [&](int64_t begin, int64_t end) {
-                 for (int64_t i = begin; i < end; ++i) one(i);
+  for_batch(batch, m * n * k, one);
+}
+
+template <>
+void gemm(int64_t m, float alpha, MatrixRef<BFloat16> a, PackedRef<BFloat16> b,
+          float beta, BFloat16* c, int64_t ldc,
+          const Epilogue<BFloat16>& epilogue) {
+  if (m <= 0 || b.n <= 0) return;
+  through_sums(m, b.n, beta, c, ldc, epilogue,
+               [&](float* sums, float add, const Epilogue<float>& finish) {
+                 gemm_bf16(m, alpha, a, b, add, sums, b.n, finish);
                });
+}
+
+template <>
+PackedRef<BFloat16> pack_matrix(int64_t k, int64_t n, MatrixRef<BFloat16> b,
+                                BFloat16* to) {
+  return pack_bf16(k, n, b, to);
 }
 
 template <class T>
@@ -462,13 +460,12 @@ template void gemm(int64_t, float, MatrixRef<float>, PackedRef<float>, float,
 template void gemm(int64_t, double, MatrixRef<double>, PackedRef<double>,
                    double, double*, int64_t, const Epilogue<double>&);
 
-template void gemm_from_panels(int64_t, int64_t, int64_t, float,
-                               MatrixRef<float>, const PanelSource<float>&,
-                               float, float*, int64_t, const Epilogue<float>&);
-template void gemm_from_panels(int64_t, int64_t, int64_t, double,
-                               MatrixRef<double>, const PanelSource<double>&,
-                               double, double*, int64_t,
-                               const Epilogue<double>&);
+template void gemm_by(const GemmKernels<float>&, int64_t, int64_t, int64_t,
+                      float, MatrixRef<float>, const Factor<float>&, float,
+                      float*, int64_t, const Epilogue<float>&);
+template void gemm_by(const GemmKernels<double>&, int64_t, int64_t, int64_t,
+                      double, MatrixRef<double>, const Factor<double>&, double,
+                      double*, int64_t, const Epilogue<double>&);
 
 #define HOTARU_INSTANTIATE(...) \
   template void gemm(int64_t, int64_t, int64_t, OpMath<__VA_ARGS__>, \

@@ -23,7 +23,7 @@ struct MatrixRef {
 };
 
 /// What happens to each element of C after the last product was added.
-/// Activations are for float and double only.
+/// Activations and residuals are for floating numbers only.
 template <class T>
 struct Epilogue {
   /// n values (or m, if bias_per_row), or null.
@@ -63,8 +63,8 @@ void gemm_batched(int64_t batch, int64_t m, int64_t n, int64_t k,
                   const Epilogue<T>& epilogue = {});
 
 /// B (k x n) in the order in which the kernels read it: panels of a width that
-/// depends on the machine, each k rows of it; the last one filled up with
-/// zeros. Borrows its memory. T: float, double.
+/// depends on the machine, each k rows of it, or pairs of rows; the last one
+/// filled up with zeros. Borrows its memory. T: float, double, BFloat16.
 template <class T>
 struct PackedRef {
   const T* data;
@@ -99,11 +99,11 @@ class PackedMatrix {
 
 /// gemm with a B that was packed before.
 template <class T>
-void gemm(int64_t m, T alpha, MatrixRef<T> a, PackedRef<T> b, T beta, T* c,
-          int64_t ldc, const Epilogue<T>& epilogue = {});
+void gemm(int64_t m, OpMath<T> alpha, MatrixRef<T> a, PackedRef<T> b,
+          OpMath<T> beta, T* c, int64_t ldc, const Epilogue<T>& epilogue = {});
 template <class T>
-void gemm(int64_t m, T alpha, MatrixRef<T> a, const PackedMatrix<T>& b, T beta,
-          T* c, int64_t ldc, const Epilogue<T>& epilogue = {}) {
+void gemm(int64_t m, OpMath<T> alpha, MatrixRef<T> a, const PackedMatrix<T>& b,
+          OpMath<T> beta, T* c, int64_t ldc, const Epilogue<T>& epilogue = {}) {
   gemm(m, alpha, a, b.ref(), beta, c, ldc, epilogue);
 }
 

@@ -53,6 +53,8 @@ struct GemmKernels {
   /// Columns of one wide call.
   int wide_cols;
   static constexpr int kFewRows = 3;
+  /// Rows of A up to which dot is faster than packing B's columns.
+  int dot_rows;
 
   /// rows <= max_rows, cols <= max_cols; row p of B starts at b + p * ldb.
   void (*tile)(int rows, int cols, int64_t k, TileA<T> a, const T* b,
@@ -96,10 +98,27 @@ class PanelSource {
                     int64_t width, T* to) const = 0;
 };
 
-/// gemm with such a B (k x n).
+/// B (k x n) in one of the forms that products read; the rest is null.
+template <class T>
+struct Factor {
+  MatrixRef<T> matrix{nullptr, 0, 0};
+  const T* packed = nullptr;
+  const PanelSource<T>* source = nullptr;
+};
+
+/// gemm by these kernels, whatever their lanes hold.
+template <class T>
+void gemm_by(const GemmKernels<T>& kernels, int64_t m, int64_t n, int64_t k,
+             T alpha, MatrixRef<T> a, const Factor<T>& b, T beta, T* c,
+             int64_t ldc, const Epilogue<T>& epilogue);
+
+/// gemm with a B that is made while it is packed.
 template <class T>
 void gemm_from_panels(int64_t m, int64_t n, int64_t k, T alpha, MatrixRef<T> a,
                       const PanelSource<T>& b, T beta, T* c, int64_t ldc,
-                      const Epilogue<T>& epilogue);
+                      const Epilogue<T>& epilogue) {
+  gemm_by(gemm_kernels<T>(), m, n, k, alpha, a, Factor<T>{.source = &b}, beta,
+          c, ldc, epilogue);
+}
 
 }  // namespace hotaru

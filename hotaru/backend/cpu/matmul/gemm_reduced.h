@@ -2,10 +2,13 @@
 #pragma once
 
 #include <algorithm>
+#include <type_traits>
 #include <vector>
 
 #include "hotaru/backend/cpu/lines.h"
 #include "hotaru/backend/cpu/matmul/gemm.h"
+#include "hotaru/backend/cpu/matmul/gemm_bf16.h"
+#include "hotaru/backend/cpu/scratch.h"
 #include "hotaru/backend/cpu/simd/reduced_simd.h"
 
 namespace hotaru {
@@ -43,19 +46,20 @@ class Widened {
   std::vector<float> data_;
 };
 
-/// See gemm(). Takes four bytes of memory for each element of A, B and C.
-template <class T>
-void gemm_reduced(int64_t m, int64_t n, int64_t k, float alpha, MatrixRef<T> a,
-                  MatrixRef<T> b, float beta, T* c, int64_t ldc,
-                  const Epilogue<T>& epilogue) {
-  if (m <= 0 || n <= 0) return;
-  k = std::max<int64_t>(k, 0);
-  const Widened<T> left(m, k, a), right(k, n, b);
-  std::vector<float> sums(size_t(m * n));
-  if (beta != 0)
+/// C = act(beta C + bias + residual + product) of 16-bit floats: multiply(sums,
+/// beta, epilogue) adds the product in float, rows n apart; rounded once. No
+/// scale and shift.
+template <class T, class F>
+void through_sums(int64_t m, int64_t n, float beta, T* c, int64_t ldc,
+                  const Epilogue<T>& epilogue, const F& multiply) {
+  float* sums = scratch<float>(ScratchUse::kReducedSums, m * n);
+  const T* added = beta != 0 ? c : epilogue.residual;
+  const int64_t stride = beta != 0 ? ldc : epilogue.residual_stride;
+  if (added)
     for (int64_t i = 0; i < m; ++i)
-      cpu::widen(c + i * ldc, sums.data() + i * n, n);
+      cpu::widen(added + i * stride, sums + i * n, n);
   Epilogue<float> finish;
+  finish.activation = epilogue.activation;
   std::vector<float> bias;
   if (epilogue.bias) {
     bias.resize(size_t(epilogue.bias_per_row ? m : n));
@@ -63,12 +67,32 @@ void gemm_reduced(int64_t m, int64_t n, int64_t k, float alpha, MatrixRef<T> a,
     finish.bias = bias.data();
     finish.bias_per_row = epilogue.bias_per_row;
   }
-  gemm<float>(m, n, k, alpha, left.ref(), right.ref(), beta, sums.data(), n,
-              finish);
+  multiply(sums, beta != 0 ? beta : added ? 1.0f : 0.0f, finish);
   parallel_for(0, m, cpu::row_grain(n), [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i)
-      cpu::narrow(sums.data() + i * n, c + i * ldc, n);
+      cpu::narrow(sums + i * n, c + i * ldc, n);
   });
+}
+
+/// See gemm(). Takes four bytes of memory for each element of C, and of A and B
+/// where the processor has no products of their numbers. Not beta and a
+/// residual at once.
+template <class T>
+void gemm_reduced(int64_t m, int64_t n, int64_t k, float alpha, MatrixRef<T> a,
+                  MatrixRef<T> b, float beta, T* c, int64_t ldc,
+                  const Epilogue<T>& epilogue) {
+  if (m <= 0 || n <= 0) return;
+  k = std::max<int64_t>(k, 0);
+  through_sums(m, n, beta, c, ldc, epilogue,
+               [&](float* sums, float add, const Epilogue<float>& finish) {
+                 if constexpr (std::is_same_v<T, BFloat16>)
+                   if (suits_bf16(m))
+                     return gemm_bf16(m, n, k, alpha, a, b, add, sums, n,
+                                      finish);
+                 const Widened<T> left(m, k, a), right(k, n, b);
+                 gemm<float>(m, n, k, alpha, left.ref(), right.ref(), add, sums,
+                             n, finish);
+               });
 }
 
 }  // namespace hotaru

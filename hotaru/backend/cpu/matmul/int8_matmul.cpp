@@ -26,15 +26,7 @@ class Matmul {
   }
 
   void run() const {
-    const int64_t work = std::max<int64_t>(1, g_.m * g_.n * g_.k);
-    if (g_.batch < get_num_threads() && work > 4 * kProductsPerThread) {
-      for (int64_t i = 0; i < g_.batch; ++i) multiply(i);  // divided inside
-      return;
-    }
-    parallel_for(0, g_.batch, std::max<int64_t>(1, kProductsPerThread / work),
-                 [&](int64_t begin, int64_t end) {
-                   for (int64_t i = begin; i < end; ++i) multiply(i);
-                 });
+    for_batch(g_.batch, g_.m * g_.n * g_.k, [&](int64_t i) { multiply(i); });
   }
 
  private:

@@ -1,9 +1,13 @@
 // The kernels "matmul", "linear" and "pack_matrix" over gemm.
 #include "hotaru/backend/common/matmul/matmul.h"
 
+#include <algorithm>
+#include <type_traits>
+
 #include "hotaru/backend/common/kernel_types.h"
 #include "hotaru/backend/common/matmul/linear.h"
-#include "hotaru/backend/cpu/matmul/gemm.h"
+#include "hotaru/backend/cpu/matmul/areas.h"
+#include "hotaru/backend/cpu/matmul/gemm_bf16.h"
 
 namespace hotaru::cpu {
 namespace {
@@ -16,6 +20,36 @@ void spread(const MatmulAttributes& g, const T* bias, T* out) {
       const T* from = bias + i * g.bias.batch + r * g.bias.row;
       for (int64_t j = 0; j < g.n; ++j) *out++ = from[j * g.bias.column];
     }
+}
+
+// Rows and columns from which rounding both factors costs less than it saves.
+constexpr int64_t kRoundedRows = 32;
+
+/// The batch's products, rows of out `row` and matrices `step` apart; g: those
+/// of "matmul" or "linear".
+template <class T, class A>
+void multiply(const A& g, OpMath<T> alpha, const T* a, const T* b,
+              OpMath<T> beta, T* out, int64_t row, int64_t step,
+              const Epilogue<T>& epilogue) {
+  const MatrixRef<T> left{a, g.a.row, g.a.column};
+  const MatrixRef<T> right{b, g.b.row, g.b.column};
+  if constexpr (std::is_same_v<T, float>) {
+    if (g.bf16 && has_pair_products() && g.k > 0 &&
+        std::min(g.m, g.n) >= kRoundedRows) {
+      return for_batch(g.batch, g.m * g.n * g.k, [&](int64_t i) {
+        MatrixRef<float> x = left, y = right;
+        x.data += i * g.a.batch;
+        y.data += i * g.b.batch;
+        gemm_bf16(g.m, g.n, g.k, alpha, x, y, beta, out + i * step, row,
+                  epilogue);
+      });
+    }
+  }
+  if (g.batch == 1)
+    gemm<T>(g.m, g.n, g.k, alpha, left, right, beta, out, row, epilogue);
+  else
+    gemm_batched<T>(g.batch, g.m, g.n, g.k, alpha, left, g.a.batch, right,
+                    g.b.batch, beta, out, row, step, epilogue);
 }
 
 template <class T>
@@ -34,15 +68,8 @@ void run(const MatmulAttributes& g, T* out, const T* a, const T* b,
       beta = g.beta.to<OpMath<T>>();
     }
   }
-  const MatrixRef<T> left{a, g.a.row, g.a.column};
-  const MatrixRef<T> right{b, g.b.row, g.b.column};
-  if (g.batch == 1)
-    gemm<T>(g.m, g.n, g.k, g.alpha.to<OpMath<T>>(), left, right, beta, out, g.n,
-            epilogue);
-  else
-    gemm_batched<T>(g.batch, g.m, g.n, g.k, g.alpha.to<OpMath<T>>(), left,
-                    g.a.batch, right, g.b.batch, beta, out, g.n, g.m * g.n,
-                    epilogue);
+  multiply(g, g.alpha.to<OpMath<T>>(), a, b, beta, out, g.n, g.m * g.n,
+           epilogue);
 }
 
 constexpr KernelTypes<NumberTypes> kMatmulTypes{0, "addmm_impl_cpu_"};
@@ -64,9 +91,8 @@ void run_linear(const KernelCall& call) {
   const Tensor &bias = call.tensor(3), &scale = call.tensor(4),
                &residual = call.tensor(5);
   T* out = call.tensor(0).data<T>();
-  const T* b = call.tensor(2).data<T>();
-  T alpha = g.alpha.to<T>(), beta = T(0);
-  if (scale.defined()) alpha *= *scale.data<T>();
+  OpMath<T> alpha = g.alpha.to<OpMath<T>>(), beta(0);
+  if (scale.defined()) alpha *= OpMath<T>(*scale.data<T>());
   Epilogue<T> epilogue;
   epilogue.activation = g.activation;
   if (bias.defined()) epilogue.bias = bias.data<T>();
@@ -76,22 +102,25 @@ void run_linear(const KernelCall& call) {
   }
   if (epilogue.residual == out) {
     epilogue.residual = nullptr;
-    beta = T(1);
+    beta = OpMath<T>(1);
   }
-  const MatrixRef<T> left{call.tensor(1).data<T>(), g.a.row, g.a.column};
-  const MatrixRef<T> right{b, g.b.row, g.b.column};
+  const T* a = call.tensor(1).data<T>();
+  const Tensor& b = call.tensor(2);
+  const MatrixRef<T> left{a, g.a.row, g.a.column};
   const int64_t row = g.out_row ? g.out_row : g.n;
-  if (g.packed)
-    gemm(g.m, alpha, left, PackedRef<T>{b, g.k, g.n}, beta, out, row, epilogue);
-  else if (g.batch == 1)
-    gemm<T>(g.m, g.n, g.k, alpha, left, right, beta, out, row, epilogue);
-  else
-    gemm_batched<T>(g.batch, g.m, g.n, g.k, alpha, left, g.a.batch, right,
-                    g.b.batch, beta, out, row,
+  if (!g.packed)
+    return multiply(g, alpha, a, b.data<T>(), beta, out, row,
                     g.out_row ? g.out_batch : g.m * g.n, epilogue);
+  if constexpr (std::is_same_v<T, float>)
+    if (b.dtype() == DType::kBFloat16)
+      return gemm_bf16(g.m, alpha, left,
+                       PackedRef<BFloat16>{b.data<BFloat16>(), g.k, g.n}, beta,
+                       out, row, epilogue);
+  gemm(g.m, alpha, left, PackedRef<T>{b.data<T>(), g.k, g.n}, beta, out, row,
+       epilogue);
 }
 
-constexpr KernelTypes<FloatTypes> kLinearTypes{0};
+constexpr KernelTypes<TypeList<float, double, BFloat16>> kLinearTypes{0};
 
 void linear(const KernelCall& call) {
   kLinearTypes.visit(call, [&]<class T>() { run_linear<T>(call); });
@@ -100,8 +129,14 @@ void linear(const KernelCall& call) {
 void pack(const KernelCall& call) {
   const auto& g = call.attributes<PackMatrixAttributes>();
   kLinearTypes.visit(call, [&]<class T>() {
-    const MatrixRef<T> b{call.tensor(1).data<T>(), g.b.row, g.b.column};
-    pack_matrix(g.k, g.n, b, call.tensor(0).data<T>());
+    const Tensor &to = call.tensor(0), &from = call.tensor(1);
+    if constexpr (std::is_same_v<T, BFloat16>)
+      if (from.dtype() == DType::kFloat32) {
+        const MatrixRef<float> b{from.data<float>(), g.b.row, g.b.column};
+        return static_cast<void>(pack_bf16(g.k, g.n, b, to.data<T>()));
+      }
+    const MatrixRef<T> b{from.data<T>(), g.b.row, g.b.column};
+    pack_matrix(g.k, g.n, b, to.data<T>());
   });
 }
 

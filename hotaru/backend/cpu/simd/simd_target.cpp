@@ -64,4 +64,15 @@ std::string simd_target_name() {
   return hwy::TargetName(usable & -usable);
 }
 
+bool simd_has_bf16_products() {
+#if defined(__x86_64__)
+  const char* text = std::getenv("HOTARU_SIMD");
+  return (!text || std::string_view(text) != "avx512") &&
+         (hwy::SupportedTargets() & HWY_AVX3) != 0 &&
+         __builtin_cpu_supports("avx512bf16");
+#else
+  return false;
+#endif
+}
+
 }  // namespace hotaru

@@ -1,8 +1,9 @@
 // Which instruction set the SIMD kernels use.
 //
 // The best one that the processor has, unless the environment variable
-// HOTARU_SIMD names a lower limit when the library is loaded: "avx512",
-// "avx2" or "baseline". Other values are ignored.
+// HOTARU_SIMD names a lower limit when the library is loaded: "avx512" (without
+// its instructions for bfloat16), "avx2" or "baseline". Other values are
+// ignored.
 #pragma once
 
 #include <string>
@@ -11,5 +12,8 @@ namespace hotaru {
 
 /// Highway's name of the instruction set in use, e.g. "AVX3" for AVX-512.
 std::string simd_target_name();
+
+/// Whether AVX-512's products of bfloat16 may be used (AVX512-BF16).
+bool simd_has_bf16_products();
 
 }  // namespace hotaru

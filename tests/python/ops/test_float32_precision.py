@@ -1,0 +1,162 @@
+"""Products of float32 whose factors may be rounded to bfloat16."""
+
+import math
+
+import pytest
+
+import hotaru as torch
+
+F = torch.nn.functional
+MKLDNN = torch.backends.mkldnn
+
+
+@pytest.fixture(autouse=True)
+def own_precision():
+    torch.manual_seed(0)
+    yield
+    torch.set_float32_matmul_precision("highest")
+    MKLDNN.matmul.fp32_precision = "none"
+
+
+def rounded(x):
+    return x.bfloat16().double()
+
+
+def bound(x, y):
+    """Of the distance to the product of rounded factors: sums of k terms in
+    float32, in any order, each step rounded by 2 ** -24 of what it adds up to.
+    """
+    return x.shape[-1] * 2.0**-23 * (x.abs() @ y.abs()).max().item()
+
+
+def takes_permission():
+    """The processor's instructions decide whether permission is used."""
+    x = torch.full((64, 64), 1 + 2.0**-12)
+    return (x @ x)[0, 0].item() == 64
+
+
+def expect(got, x, y, exact):
+    """One of the two: all factors rounded, or none."""
+    want = x.double() @ y.double() if exact else rounded(x) @ rounded(y)
+    assert (got.double() - want).abs().max().item() <= bound(x, y)
+
+
+SHAPES = [(128, 96, 64), (33, 40, 35), (200, 32, 1025), (1, 300, 500)]
+
+
+@pytest.mark.parametrize(("m", "n", "k"), SHAPES)
+@pytest.mark.parametrize("transposed", [False, True])
+def test_products_are_rounded_when_permitted(m, n, k, transposed):
+    x = torch.randn(m, k)
+    y = torch.randn(n, k).t() if transposed else torch.randn(k, n)
+    torch.set_float32_matmul_precision("medium")
+    exact = m < 32 or not takes_permission()  # few rows: rounding takes longer
+    expect(x @ y, x, y, exact)
+    expect(torch.stack([x] * 3) @ y, x, y, exact)
+    expect(torch.bmm(torch.stack([x] * 3), torch.stack([y] * 3)), x, y, exact)
+    expect(torch.addmm(torch.zeros(n), x, y), x, y, exact)
+    expect(F.linear(x, y.t()), x, y, exact)
+    torch.set_float32_matmul_precision("high")
+    expect(x @ y, x, y, True)
+    torch.set_float32_matmul_precision("highest")
+    expect(x @ y, x, y, True)
+
+
+def test_gradients_are_products_too():
+    x = torch.randn(64, 64, requires_grad=True)
+    y, slope = torch.randn(64, 64), torch.randn(64, 64)
+    torch.set_float32_matmul_precision("medium")
+    exact = not takes_permission()
+    (x @ y).backward(slope)
+    expect(x.grad, slope, y.t(), exact)
+
+
+def test_other_dtypes_stay_as_they_are():
+    x = torch.randn(64, 64, dtype=torch.float64)
+    want = x @ x
+    torch.set_float32_matmul_precision("medium")
+    assert torch.equal(x @ x, want)
+
+
+@pytest.mark.parametrize("m", [1, 5, 70])
+def test_graphs_pack_rounded_weights(m):
+    """Whatever the processor has: weights are halved."""
+    x, w, b = torch.randn(m, 65), torch.randn(97, 65), torch.randn(97)
+
+    def layer(x):
+        return F.relu(F.linear(x, w, b))
+
+    with torch.no_grad():
+        torch.set_float32_matmul_precision("medium")
+        graphed = torch.compile(layer)
+        got = graphed(x)
+        near = (rounded(x) @ rounded(w).t() + b.double()).relu()
+        mixed = (x.double() @ rounded(w).t() + b.double()).relu()
+        limit = bound(x, w.t())
+        gaps = [(got.double() - y).abs().max().item() for y in (near, mixed)]
+        assert min(gaps) <= limit
+        w.copy_(torch.randn(97, 65))  # packed anew
+        mixed = (x.double() @ rounded(w).t() + b.double()).relu()
+        near = (rounded(x) @ rounded(w).t() + b.double()).relu()
+        got = graphed(x)
+        gaps = [(got.double() - y).abs().max().item() for y in (near, mixed)]
+        assert min(gaps) <= limit
+
+
+def test_what_a_graph_was_captured_with_holds():
+    x, w = torch.randn(64, 64), torch.randn(64, 64)
+    graphed = torch.compile(lambda x: x @ w)
+    with torch.no_grad():
+        graphed(x)
+        want = graphed(x)
+        torch.set_float32_matmul_precision("medium")
+        assert torch.equal(graphed(x), want)
+
+
+def test_names_of_precisions():
+    seen = []
+    for name in ("medium", "high", "highest"):
+        torch.set_float32_matmul_precision(name)
+        seen.append(MKLDNN.matmul.fp32_precision)
+    assert seen == ["bf16", "tf32", "ieee"]
+    MKLDNN.matmul.fp32_precision = "none"
+    with MKLDNN.flags(fp32_precision="bf16"):
+        assert MKLDNN.matmul.fp32_precision == "bf16"
+        x = torch.full((64, 64), 1 + 2.0**-12)
+        assert (x @ x)[0, 0].item() == 64 or not takes_permission()
+    assert MKLDNN.matmul.fp32_precision == "none"
+    with pytest.raises(RuntimeError, match="Unknown precision: x"):
+        MKLDNN.matmul.fp32_precision = "x"
+    with pytest.raises(AttributeError, match="Unknown attribute y"):
+        MKLDNN.matmul.y = 1
+
+
+@pytest.mark.parametrize("m", [1, 3, 5, 40])
+@pytest.mark.parametrize("k", [1, 2, 33, 700])
+@pytest.mark.parametrize("transposed", [False, True])
+def test_products_of_bfloat16_are_rounded_once(m, k, transposed):
+    x, y = torch.randn(m, k).bfloat16(), torch.randn(k, 50).bfloat16()
+    if transposed:
+        y = torch.randn(50, k).bfloat16().t()
+    got, want = x @ y, x.double() @ y.double()
+    # Half a unit of 8 bits, and the sums'.
+    limit = want.abs() * 2.0**-8 + bound(x.double(), y.double())
+    assert bool(((got.double() - want).abs() <= limit).all())
+    assert math.isfinite(got.float().sum().item())
+
+
+def test_graphs_of_bfloat16_finish_in_float():
+    layer = torch.nn.Sequential(torch.nn.Linear(64, 48), torch.nn.GELU())
+    layer = layer.bfloat16().eval()
+    x = torch.randn(9, 64).bfloat16()
+    r = torch.randn(9, 48).bfloat16()
+    with torch.no_grad():
+        w, b = layer[0].weight.double(), layer[0].bias.double()
+        graphed = torch.compile(lambda x, r: layer(x) + r)
+        for _ in range(3):
+            got = graphed(x, r)
+        want = F.gelu(x.double() @ w.t() + b) + r.double()
+        # GELU's slope is at most 1.13; two roundings behind it.
+        assert (got.double() - want).abs().max().item() <= 3 * 2.0**-8 * (
+            want.abs().max().item() + 1
+        )
