@@ -95,11 +95,38 @@ void check(const ConvGeometry& g) {
   for (double& v : y) v = std::max(v, 0.0);
   EXPECT_EQ(got, cast<T>(y)) << "forward, packed, ReLU";
   got.assign(x.size(), T(NAN));
-  conv_backward_data<T>(g, tdy.data(), tw.data(), got.data());
+  conv_backward_data<T>(g, tdy.data(), tw.data(), nullptr, got.data());
   EXPECT_EQ(got, cast<T>(dx)) << "gradient of x";
+  const auto shift = small_integers(g.in_channels, 5);
+  const int64_t plane = x_size / g.batch / g.in_channels;
+  for (size_t i = 0; i < dx.size(); ++i)
+    dx[i] += shift[i / size_t(plane) % size_t(g.in_channels)];
+  conv_backward_data<T>(g, tdy.data(), tw.data(), cast<T>(shift).data(),
+                        got.data());
+  EXPECT_EQ(got, cast<T>(dx)) << "transposed, with a bias";
   got.assign(w.size(), T(NAN));
   conv_backward_weight<T>(g, tdy.data(), tx.data(), got.data());
   EXPECT_EQ(got, cast<T>(dw)) << "gradient of weight";
+}
+
+/// Gradients of x come by pieces of channels and of positions.
+TEST(ConvKernel, MoreChannelsAndPositionsThanAPiece) {
+  ConvGeometry g;
+  g.in_channels = 38;
+  g.out_channels = 3;
+  g.in = {1, 47, 90};
+  g.kernel = {1, 2, 2};
+  for (int64_t stride : {1, 2})
+    for (int64_t padding : {0, 1}) {
+      g.stride = {1, stride, stride};
+      g.padding = {0, padding, padding};
+      const int saved = get_num_threads();
+      for (int threads : {1, 3}) {
+        set_num_threads(threads);
+        check<float>(g);
+      }
+      set_num_threads(saved);
+    }
 }
 
 TEST(ConvKernel, SileroLayers) {

@@ -143,14 +143,6 @@ void conv_forward(const KernelCall& call) {
   });
 }
 
-template <class T>
-void add_bias(const Geometry& g, const T* bias, T* x) {
-  const int64_t plane = g.in_size();
-  for (int64_t i = 0; i < g.n * g.c; ++i)
-    for (T* to = x + i * plane; to != x + (i + 1) * plane; ++to)
-      *to += bias[i % g.c];
-}
-
 /// 16-bit floats as floats, so that sums are rounded once.
 template <class T>
 std::vector<float> widened(const T* x, int64_t n) {
@@ -164,11 +156,8 @@ template <class T>
 void run_data(const Geometry& g, T* x, const T* y, const T* w, const T* bias) {
   const int64_t y_size = g.n * g.o * g.out_size();
   if constexpr (kFast<T>)
-    if (y_size > 0 && exact(g)) {
-      conv_backward_data<T>(fast_geometry(g), y, w, x);
-      if (bias) add_bias(g, bias, x);
-      return;
-    }
+    if (y_size > 0 && exact(g))
+      return conv_backward_data<T>(fast_geometry(g), y, w, bias, x);
   if constexpr (kIsReduced<T>) {
     const auto from = widened(y, y_size);
     const auto weight = widened(w, g.o * g.depth());

@@ -74,10 +74,11 @@ void conv_forward(const ConvGeometry& geometry, const T* x, const T* weight,
                   const PackedConvWeight<T>* packed = nullptr,
                   const ConvTail<T>& tail = {});
 
-/// dx, the gradient with respect to x; also the transposed convolution of dy.
+/// dx, the gradient with respect to x; also the transposed convolution of dy,
+/// whose bias has in_channels values or is null.
 template <class T>
 void conv_backward_data(const ConvGeometry& geometry, const T* dy,
-                        const T* weight, T* dx);
+                        const T* weight, const T* bias, T* dx);
 
 /// dweight, the gradient with respect to the weight (overwritten).
 template <class T>
