@@ -1,6 +1,7 @@
 """Many application threads call one small TorchScript model at once.
 
-    .venv/bin/python bench/callers.py [--peer .venv-peers/bin/python]
+    .venv/bin/python bench/callers.py [--unordered]
+                                      [--peer .venv-peers/bin/python]
 
 The model is three convolutions of a 28x28 picture with 32 channels, scripted;
 its convolutions are large enough for a second thread. Each library runs in a
@@ -8,7 +9,10 @@ process of its own; they take turns, caller count by caller count, so that a
 noisy machine is noisy for both. A figure is the median over the rounds: calls
 per second of all callers together, the 50th and 99th percentile of one call's
 time, and the most threads the process had beyond its callers and its main
-thread. "of best" is the throughput over that of the best number of callers. A
+thread. "of best" is the throughput over that of the best number of callers;
+"of fair" is the 99th percentile over what a call would take if all callers had
+one in line, in order of arrival: callers over throughput. --unordered measures
+hotaru without its admission of calls, too. A
 measurement waits up to --patience seconds for a quiet machine; one during which
 other processes took more than 5 % of the processors is made again, up to
 --tries times; it prints how many it had to keep.
@@ -27,7 +31,7 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-CALLERS = (1, 2, 4, 8, 16)
+CALLERS = (1, 2, 4, 8, 16, 64)
 
 
 def make_model():
@@ -120,13 +124,13 @@ def wait_for_quiet(limit: float) -> None:
 class Library:
     """A library's process."""
 
-    def __init__(self, command: list[str]):
+    def __init__(self, command: list[str], **variables: str):
         self.process = subprocess.Popen(
             [*command, str(Path(__file__).resolve()), "--serve"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
-            env={**os.environ, "PYTHONWARNINGS": "ignore"},
+            env={**os.environ, "PYTHONWARNINGS": "ignore", **variables},
         )
         self.version = self._read()["version"]
 
@@ -169,20 +173,24 @@ def show(name: str, results: dict[int, list[dict]]) -> None:
     }
     best = max(one["rate"] for one in middle.values())
     print(f"\n{name}\n")
-    print("| callers | calls/s | of best | p50 | p99 | threads beyond |")
-    print("| --- | --- | --- | --- | --- | --- |")
+    print(
+        "| callers | calls/s | of best | p50 | p99 | of fair | threads beyond |"
+    )
+    print("| --- | --- | --- | --- | --- | --- | --- |")
     for callers, one in middle.items():
         most = max(r["threads"] for r in results[callers])
         p50, p99 = one["p50"] * 1e6, one["p99"] * 1e6
+        fair = one["p99"] * one["rate"] / callers
         print(
             f"| {callers} | {one['rate']:.0f} | {one['rate'] / best:.2f} "
-            f"| {p50:.0f} µs | {p99:.0f} µs | {most} |"
+            f"| {p50:.0f} µs | {p99:.0f} µs | {fair:.1f} | {most} |"
         )
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--peer", help="a Python that has PyTorch")
+    parser.add_argument("--unordered", action="store_true")
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--seconds", type=float, default=0.5)
     parser.add_argument("--tries", type=int, default=5)
@@ -192,7 +200,10 @@ def main() -> None:
     if options.serve:
         serve()
         return
-    libraries = {"hotaru": Library([sys.executable, "-m", "hotaru"])}
+    own = [sys.executable, "-m", "hotaru"]
+    libraries = {"hotaru": Library(own)}
+    if options.unordered:
+        libraries["hotaru, unordered"] = Library(own, HOTARU_ADMISSION="off")
     if options.peer:
         libraries["torch"] = Library([options.peer])
     results = {name: {callers: [] for callers in CALLERS} for name in libraries}

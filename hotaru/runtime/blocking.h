@@ -3,6 +3,8 @@
 
 #include <mutex>
 
+#include "hotaru/runtime/threads/admission.h"
+
 namespace hotaru {
 
 /// Told when a thread starts and ends to wait for others' work. Python lets go
@@ -23,6 +25,7 @@ class BlockingRegion {
   BlockingRegion& operator=(const BlockingRegion&) = delete;
 
  private:
+  const AdmissionPause pause_;
   void* state_ = nullptr;
 };
 

@@ -12,6 +12,8 @@
 #include <cxxabi.h>
 #endif
 
+#include "hotaru/runtime/threads/admission.h"
+
 namespace hotaru::python {
 
 [[noreturn]] inline void stay_for_good() {
@@ -46,7 +48,8 @@ class GilRelease {
   PyThreadState* state_;
 };
 
-/// Holds the lock while it lives. Python code that is called meanwhile and
+/// Holds the lock while it lives, and gives up the place of the call that it is
+/// in (runtime/threads/admission.h). Python code that is called meanwhile and
 /// loses it for good is unwound as far as here.
 class GilAcquire {
  public:
@@ -61,6 +64,7 @@ class GilAcquire {
   GilAcquire& operator=(const GilAcquire&) = delete;
 
  private:
+  const AdmissionPause pause_;
   PyGILState_STATE state_;
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <mutex>
+#include <optional>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -10,6 +11,7 @@
 #include "hotaru/graph/program/order.h"
 #include "hotaru/runtime/backend.h"
 #include "hotaru/runtime/blocking.h"
+#include "hotaru/runtime/threads/admission.h"
 #include "hotaru/runtime/threads/parallel.h"
 
 namespace hotaru::graph {
@@ -17,6 +19,9 @@ namespace hotaru::graph {
 Arena::Arena(size_t nbytes, Device device)
     : memory_(allocate(Dims{int64_t(nbytes)}, DType::kUInt8, device)),
       data_(static_cast<char*>(memory_.raw_data())) {}
+
+// Bytes that a program touches from which a run takes long.
+constexpr size_t kLongBytes = 1 << 17;
 
 Ref<Arena> Pool::arena(size_t nbytes, Device device) {
   const std::lock_guard lock(mutex_);
@@ -56,11 +61,22 @@ Program::Program(Region region, Ref<Pool> pool)
   if (plan_.nbytes > 0) arena_ = pool_->arena(plan_.nbytes, device_);
   for (const Placement& value : plan_.placements)
     value.storage->place(arena_->data() + value.offset, arena_);
+  is_long_ = touched_bytes() >= kLongBytes;
   collect_operands();
   watch();
   prepare();
   calls_.dependent_launch = region.dependent_launch;
   if (order) make_graph(std::move(*order));
+}
+
+size_t Program::touched_bytes() const {
+  size_t total = 0;
+  for (const auto& node : nodes_)
+    for (const Operand& operand : node->call().operands())
+      if (!operand.object && operand.tensor->defined())
+        total +=
+            size_t(operand.tensor->numel()) * itemsize(operand.tensor->dtype());
+  return total;
 }
 
 void Program::make_graph(CallOrder order) {
@@ -222,6 +238,8 @@ void Program::run_branches(const Stretch& stretch) {
 
 void Program::run() {
   const Pool::Turn turn(*pool_);
+  std::optional<AdmittedCall> call;
+  if (is_long_ && !graph_) call.emplace();
   settle();
   if (graph_) return graph_->launch();
   const std::span<const Step> steps(steps_);

@@ -72,6 +72,10 @@ class Program {
   /// One after the other, and when each node ran.
   std::vector<NodeTime> timed_run();
 
+  /// Whether a run takes long enough that others should be let run beside it:
+  /// Python's other threads, and callers in order of arrival.
+  bool is_long() const { return is_long_; }
+
   Device device() const { return device_; }
   const Nodes& nodes() const { return nodes_; }
   const Nodes& once() const { return once_; }
@@ -104,6 +108,7 @@ class Program {
   void prepare();
   Steps prepared(const Nodes& nodes) const;
   void make_graph(CallOrder order);
+  size_t touched_bytes() const;
   /// Calls done() after each.
   template <class Done>
   static void run_all(std::span<const Step> steps, const Done& done);
@@ -119,6 +124,7 @@ class Program {
 
   const Device device_;
   const Ref<Pool> pool_;
+  bool is_long_ = false;
   Nodes nodes_, once_;
   std::vector<Stretch> stretches_;
   MemoryPlan plan_;

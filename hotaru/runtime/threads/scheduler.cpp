@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "hotaru/core/error.h"
+#include "hotaru/runtime/threads/admission.h"
 #include "hotaru/runtime/threads/cpu_count.h"
 #include "hotaru/runtime/threads/placement.h"
 #include "hotaru/runtime/threads/pool.h"
@@ -141,6 +142,7 @@ thread_local ThreadSlot thread_slot;
 Scheduler::Scheduler(int num_threads, int task_limit, bool limit_was_set)
     : cores_(usable_physical_cores()),
       core_(std::make_unique<Core>(task_limit, std::max(cores_, num_threads))),
+      admission_(std::make_unique<Admission>(cores_)),
       num_threads_(num_threads),
       task_limit_was_set_(limit_was_set) {}
 
@@ -260,6 +262,8 @@ void Scheduler::prepare_launch() {
 }
 
 void Scheduler::wait_until(StopFn stop, const void* context) {
+  if (stop(context)) return;
+  const AdmissionPause pause;
   core_->wait_until([&] { return stop(context); });
 }
 
@@ -315,6 +319,7 @@ void Scheduler::worker_main(int index) {
   pthread_setname_np(pthread_self(), "hotaru-worker");
 #endif
   is_worker = true;
+  AdmittedCall::exempt_thread();
   microseconds patience = kMaxSpin;
   while (true) {
     if (core_->search(patience, [] { return false; })) {

@@ -16,6 +16,8 @@
 
 namespace hotaru {
 
+class Admission;
+
 /// A unit of launched work. The launcher keeps it alive until run() starts;
 /// run() may destroy it. Exceptions that leave run() are dropped, as ATen's
 /// pool does: a task that can fail stores its error where its waiter looks.
@@ -99,6 +101,9 @@ class Scheduler {
   /// none. Throws Error unless 0 < count.
   void set_num_interop_threads(int count, bool force = false);
 
+  /// Where whole calls wait for their turn.
+  Admission& admission() { return *admission_; }
+
   /// Worker threads alive now: at most num_threads - 1, or from the
   /// first launch() on min(num_interop_threads, cores) if that is more.
   int num_workers() const;
@@ -132,6 +137,7 @@ class Scheduler {
 
   const int cores_;
   const std::unique_ptr<Core> core_;
+  const std::unique_ptr<Admission> admission_;
   std::atomic<bool> launched_{false};
   std::atomic<int> num_threads_;
   std::atomic<int> workers_{0};

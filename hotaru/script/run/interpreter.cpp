@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <exception>
 
+#include "hotaru/runtime/threads/admission.h"
 #include "hotaru/script/program/class_type.h"
 #include "hotaru/script/program/function.h"
 #include "hotaru/script/run/interpreter_impl.h"
@@ -493,6 +494,7 @@ Value run(const Code& code, std::vector<Value> arguments) {
     Nesting() { ++nesting; }
     ~Nesting() { --nesting; }
   } level;
+  const AdmittedCall turn;
   HOTARU_CHECK(nesting <= kMaxNesting, "maximum recursion depth exceeded");
   return Interpreter(thread_stack()).run(code, arguments);
 }

@@ -20,23 +20,9 @@ namespace {
 using graph::Pool;
 using graph::Program;
 
-// Bytes that a graph touches from which a replay is worth letting other
-// Python threads run.
-constexpr size_t kReleaseGil = 1 << 17;
-
 struct PyPool {
   Ref<Pool> pool = make_ref<Pool>();
 };
-
-size_t bytes_touched(const Program& program) {
-  size_t total = 0;
-  for (const auto& node : program.nodes())
-    for (const Operand& operand : node->call().operands())
-      if (!operand.object && operand.tensor->defined())
-        total +=
-            size_t(operand.tensor->numel()) * itemsize(operand.tensor->dtype());
-  return total;
-}
 
 void capture_begin(PyGraph& self, const std::optional<PyPool>& pool,
                    nb::handle device) {
@@ -52,7 +38,6 @@ void capture_end(PyGraph& self, const std::vector<Tensor>& inputs) {
                "Capture must end on the same stream it began on.");
   self.stream.reset();
   self.graph->capture_end(inputs);
-  self.large = bytes_touched(self.graph->program()) >= kReleaseGil;
 }
 
 void abandon(PyGraph& self) {
@@ -138,7 +123,8 @@ PyGraph make_graph(std::vector<std::string> without, bool bitwise) {
 }  // namespace
 
 void PyGraph::replay(std::span<const Operand> reads) {
-  if (!large) return graph->replay(reads);
+  if (graph->captured() && !graph->program().is_long())
+    return graph->replay(reads);
   struct Running {
     explicit Running(int& count) : count(count) { ++count; }
     ~Running() { --count; }

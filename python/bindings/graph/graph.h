@@ -20,7 +20,6 @@ struct PyGraph {
   Ref<graph::Graph> graph;
   /// The stream of the capture that goes on.
   std::optional<Stream> stream;
-  bool large = false;
   /// Replays that run without the interpreter's lock, which guards this.
   int running = 0;
 };

@@ -5,9 +5,11 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include "bindings/gil.h"
 #include "bindings/tensor/value_convert.h"
 #include "hotaru/backend/cpu/simd/simd_target.h"
 #include "hotaru/runtime/build_info.h"
+#include "hotaru/runtime/threads/admission.h"
 #include "hotaru/runtime/threads/cpu_count.h"
 #include "hotaru/runtime/threads/parallel.h"
 #include "hotaru/runtime/threads/parallel_backend.h"
@@ -65,6 +67,11 @@ void init_threads(nb::module_& m) {
       "Sets the forks and stream tasks that may run at a time: once, and "
       "before "
       "the first of them, or RuntimeError. force=True changes it at any time.");
+  m.def("_ordered_calls", [] { return Admission::instance().ordered(); });
+  m.def("_set_ordered_calls", [](bool ordered) {
+    const GilRelease release;
+    Admission::instance().set_ordered(ordered);
+  });
   m.def("_parallel_info", &parallel_info);
   m.def("_compiler_name", &compiler_name);
   m.def("_simd_target_name", &simd_target_name);

@@ -43,8 +43,10 @@ __all__ = [
     "max_memory_allocated",
     "memory_allocated",
     "memory_reserved",
+    "ordered_calls",
     "reset_peak_memory_stats",
     "set_device",
+    "set_ordered_calls",
     "stream",
     "synchronize",
 ]
@@ -102,6 +104,23 @@ def synchronize(device=None) -> None:
     """
     _check(device)
     _C._synchronize()
+
+
+def ordered_calls() -> bool:
+    """Whether calls are admitted in order of arrival; see set_ordered_calls."""
+    return _C._ordered_calls()
+
+
+def set_ordered_calls(ordered: bool) -> None:
+    """Whether whole calls of many threads take turns, in order of arrival.
+
+    On at first, unless the environment has ``HOTARU_ADMISSION=off``. A call is
+    a run of a TorchScript program or a replay of a graph of some size. With
+    more calling threads than cores, as many run as there are cores; the others
+    sleep until it is their turn, so that none waits for time slices of the
+    system. A call that waits for something gives its place up meanwhile.
+    """
+    _C._set_ordered_calls(bool(ordered))
 
 
 def memory_allocated(device=None) -> int:
