@@ -11,6 +11,7 @@
 #include "bindings/ops/dispatch.h"
 #include "bindings/ops/op_call.h"
 #include "bindings/ops/override.h"
+#include "bindings/ops/quantization.h"
 #include "bindings/provider/provider.h"
 #include "bindings/runtime/accelerator.h"
 #include "bindings/runtime/determinism.h"
@@ -46,6 +47,7 @@ NB_MODULE(_C, m) {
   init_sparse(m);
   dispatch::init_dispatch(m);
   init_ops(m);
+  init_quantization(m);
   init_autocast(m);
   init_autograd(m);
   init_creation(m);

@@ -7,8 +7,8 @@
 
 #include "hotaru/core/error.h"
 #include "hotaru/core/special_errors.h"
-#include "hotaru/runtime/blocking.h"
 #include "hotaru/runtime/streams/uses.h"
+#include "hotaru/runtime/threads/blocking.h"
 
 namespace hotaru::cuda {
 

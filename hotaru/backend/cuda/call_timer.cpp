@@ -9,7 +9,7 @@
 
 #include "hotaru/backend/cuda/stream.h"
 #include "hotaru/core/error.h"
-#include "hotaru/runtime/blocking.h"
+#include "hotaru/runtime/threads/blocking.h"
 
 namespace hotaru::cuda {
 namespace {

@@ -8,9 +8,9 @@
 #include "hotaru/backend/common/create/copy.h"
 #include "hotaru/backend/cuda/allocator.h"
 #include "hotaru/core/special_errors.h"
-#include "hotaru/runtime/blocking.h"
 #include "hotaru/runtime/streams/queue.h"
 #include "hotaru/runtime/streams/uses.h"
+#include "hotaru/runtime/threads/blocking.h"
 
 namespace hotaru::cuda {
 namespace {

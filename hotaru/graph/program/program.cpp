@@ -10,8 +10,8 @@
 #include "hotaru/core/error.h"
 #include "hotaru/graph/program/order.h"
 #include "hotaru/runtime/backend.h"
-#include "hotaru/runtime/blocking.h"
 #include "hotaru/runtime/threads/admission.h"
+#include "hotaru/runtime/threads/blocking.h"
 #include "hotaru/runtime/threads/parallel.h"
 
 namespace hotaru::graph {

@@ -7,9 +7,9 @@
 #include <optional>
 
 #include "hotaru/core/error.h"
-#include "hotaru/runtime/blocking.h"
 #include "hotaru/runtime/profiler.h"
 #include "hotaru/runtime/streams/uses.h"
+#include "hotaru/runtime/threads/blocking.h"
 
 namespace hotaru {
 

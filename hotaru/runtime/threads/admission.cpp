@@ -6,8 +6,10 @@
 #include <condition_variable>
 #include <cstdlib>
 #include <string_view>
+#include <utility>
 
 #include "hotaru/core/mutex.h"
+#include "hotaru/runtime/threads/placement.h"
 #include "hotaru/runtime/threads/scheduler.h"
 
 namespace hotaru {
@@ -23,6 +25,7 @@ struct detail::Caller {
   Caller *next_known = nullptr, *next_in_line = nullptr;
   std::condition_variable admitted;
   bool lends = false;  // counted in lent_
+  Waking waking;       // its own while it is awake
   clockid_t clock{};
   int64_t used = 0;  // processor time when somebody last looked, in ns
 
@@ -45,7 +48,7 @@ thread_local detail::Caller this_caller;
 
 bool ordered_at_first() {
   const char* text = std::getenv("HOTARU_ADMISSION");
-  return !text || std::string_view(text) != "off";
+  return text && std::string_view(text) == "on";
 }
 
 }  // namespace
@@ -108,6 +111,7 @@ void Admission::enter(Caller& caller) {
 }
 
 void Admission::wait_in_line(Caller& caller) {
+  caller.waking.begin();
   std::unique_lock lock(mutex_);
   State s = state_.load();
   // A place that came free meanwhile has no one who would hand it on.
@@ -118,7 +122,7 @@ void Admission::wait_in_line(Caller& caller) {
     if (!state_.compare_exchange_weak(s, next)) continue;
     if (!free) break;
     caller.holds.store(true);
-    return;
+    return caller.waking.end();
   }
   if (!first_) {
     looked_ = Clock::now();
@@ -138,15 +142,18 @@ void Admission::wait_in_line(Caller& caller) {
         std::cv_status::timeout)
       lend_places();
   }
+  lock.unlock();
+  caller.waking.end();
 }
 
-void Admission::admit_waiting() {
+void Admission::admit_waiting(int processor) {
   State s = state_.load();
   while (s.waiting > 0 && (s.running < places_ + lent_ || !ordered())) {
     if (!state_.compare_exchange_weak(s, {s.running + 1, s.waiting - 1}))
       continue;
     Caller& next = *first_;
     first_ = next.next_in_line;
+    next.waking.bind(std::exchange(processor, -1));
     next.holds.store(true);
     next.admitted.notify_one();
     s = state_.load();
@@ -186,7 +193,7 @@ void Admission::leave(Caller& caller) {
   s = state_.load();
   while (!state_.compare_exchange_weak(s, {s.running - 1, s.waiting})) {
   }
-  admit_waiting();
+  admit_waiting(detail::current_processor());
 }
 
 void Admission::resume(Caller& caller) {

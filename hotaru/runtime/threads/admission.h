@@ -4,8 +4,8 @@
 //
 // A call is what a thread asks for from outside: a replay of a graph, a run of
 // a TorchScript program. Calls within a call need no place of their own, and
-// the pool's workers none at all. While there are no more calling threads than
-// cores, admission costs a load.
+// the pool's workers none at all. While it is off, or there are no more calling
+// threads than cores, admission costs two loads.
 #pragma once
 
 #include <atomic>
@@ -38,8 +38,9 @@ class Admission {
   /// Of the process's scheduler.
   static Admission& instance();
 
-  /// Off: calls never wait. At first it is on, unless the environment's
-  /// HOTARU_ADMISSION is "off".
+  /// Off, calls never wait: so it is at first, unless the environment's
+  /// HOTARU_ADMISSION is "on". Order costs throughput: each call may be another
+  /// thread's, whose working memory is in no cache.
   void set_ordered(bool ordered);
   bool ordered() const { return ordered_.load(std::memory_order_relaxed); }
 
@@ -66,7 +67,8 @@ class Admission {
   bool take_free_place();
   void wait_in_line(Caller& caller);
   // With the lock held:
-  void admit_waiting();
+  /// `processor`: one that the calling thread is about to leave, or -1.
+  void admit_waiting(int processor = -1);
   void lend_places();
 
   const int places_;

@@ -2,6 +2,8 @@
 
 #if defined(__linux__)
 #include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <array>
 #include <atomic>
@@ -55,6 +57,36 @@ void leave_processor(int processor) {
   if (may_move_now()) move([&](int other) { return other != processor; });
 }
 
+void Waking::begin() {
+  if (thread_ == 0) thread_ = int(syscall(SYS_gettid));
+  bound_ = false;
+  // Those of this policy do not interrupt others when they wake.
+  const sched_param none{};
+  patient_ = sched_getscheduler(0) == SCHED_OTHER &&
+             sched_setscheduler(0, SCHED_BATCH, &none) == 0;
+}
+
+void Waking::bind(int processor) {
+  static_assert(sizeof(cpu_set_t) == sizeof(allowed_));
+  cpu_set_t chosen;
+  auto* allowed = reinterpret_cast<cpu_set_t*>(allowed_.data());
+  if (processor < 0 ||
+      sched_getaffinity(thread_, sizeof(*allowed), allowed) != 0 ||
+      !CPU_ISSET(processor, allowed))
+    return;
+  CPU_ZERO(&chosen);
+  CPU_SET(processor, &chosen);
+  bound_ = sched_setaffinity(thread_, sizeof(chosen), &chosen) == 0;
+}
+
+void Waking::end() {
+  const sched_param none{};
+  if (patient_) sched_setscheduler(0, SCHED_OTHER, &none);
+  if (bound_)
+    sched_setaffinity(0, sizeof(cpu_set_t),
+                      reinterpret_cast<const cpu_set_t*>(allowed_.data()));
+}
+
 void forget_tasks() {
   for (std::atomic<int>& count : tasks) count = 0;
 }
@@ -85,6 +117,9 @@ int current_processor() {
 }
 void leave_processor(int) {}
 void forget_tasks() {}
+void Waking::begin() {}
+void Waking::bind(int) {}
+void Waking::end() {}
 Placed::Placed(bool, int) : processor_(-1) {}
 Placed::~Placed() = default;
 }  // namespace hotaru::detail

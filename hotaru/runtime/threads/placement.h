@@ -1,6 +1,8 @@
 // On which processor a worker runs what others launched.
 #pragma once
 
+#include <array>
+
 namespace hotaru::detail {
 
 /// The processor this thread runs on, or -1 if the system does not tell.
@@ -28,6 +30,24 @@ class Placed {
 
  private:
   int processor_;
+};
+
+/// How a thread wakes that is woken by one which is about to sleep itself: on
+/// its processor, when it does. The system would interrupt the other one for
+/// the time of a slice, or have this one wait as long for another processor.
+class Waking {
+ public:
+  /// By the thread itself, before it sleeps.
+  void begin();
+  /// Binds the sleeping thread to a processor; by one thread at a time.
+  void bind(int processor);
+  /// By the thread itself, awake: all is as it was before begin().
+  void end();
+
+ private:
+  int thread_ = 0;
+  bool patient_ = false, bound_ = false;
+  alignas(long) std::array<unsigned char, 128> allowed_{};  // a cpu_set_t
 };
 
 }  // namespace hotaru::detail

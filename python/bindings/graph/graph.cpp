@@ -12,7 +12,7 @@
 #include "hotaru/graph/passes/passes.h"
 #include "hotaru/graph/program/fused_call.h"
 #include "hotaru/runtime/backend.h"
-#include "hotaru/runtime/blocking.h"
+#include "hotaru/runtime/threads/blocking.h"
 
 namespace hotaru::python {
 namespace {

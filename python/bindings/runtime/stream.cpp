@@ -9,10 +9,10 @@
 #include "hotaru/core/error.h"
 #include "hotaru/graph/capture/capture.h"
 #include "hotaru/runtime/backend.h"
-#include "hotaru/runtime/blocking.h"
 #include "hotaru/runtime/profiler.h"
 #include "hotaru/runtime/streams/event.h"
 #include "hotaru/runtime/streams/stream.h"
+#include "hotaru/runtime/threads/blocking.h"
 
 namespace hotaru::python {
 namespace {

@@ -1,13 +1,12 @@
 """Products of integers: linear maps and convolutions of quantised tensors.
 
-Sums are of whole numbers in float32, which holds them exactly up to 2^24 (a
-thousand products of 7 by 8 bits at their largest) and rounds beyond, far below
-the step of any output's scale.
+Linear maps of floats by integers (`linear_dynamic`) run on kernels of 8-bit
+integers. Sums of the others are of whole numbers in float32, which holds them
+exactly up to 2^24 (a thousand products of 7 by 8 bits at their largest) and
+rounds beyond, far below the step of any output's scale.
 """
 
 from __future__ import annotations
-
-from typing import NamedTuple
 
 import hotaru
 
@@ -96,29 +95,31 @@ def dynamic_levels(x: Tensor) -> tuple[Tensor, float]:
     return found - zero_point if zero_point else found, scale
 
 
-class Widened(NamedTuple):
-    """A quantised weight as products take it, for several of them."""
-
-    levels: Tensor
-    steps: Tensor | float
+def kept_wide(weight):
+    """A weight as several products take it: float16 as float32."""
+    return weight if isinstance(weight, QuantizedTensor) else weight.float()
 
 
-def widened(weight) -> Widened | Tensor:
-    """A weight as float32; that of integers with their scales."""
-    if isinstance(weight, QuantizedTensor):
-        return Widened(levels(weight), steps(weight, 0))
-    return weight if isinstance(weight, Widened) else weight.to(_C.float32)
+def _in_integers(x: Tensor, weight: QuantizedTensor, bias) -> Tensor:
+    """linear_dynamic by products of 8-bit integers, which graphs capture."""
+    scale, zero = weight._scale, weight._zero_point
+    if weight._axis is None:
+        scale = _C.ops.full([1], scale, dtype=_C.float32)
+        zero = _C.ops.full([1], zero, dtype=_C.int8) if zero else None
+    else:
+        scale, zero = scale.to(_C.float32), zero.to(_C.int8)
+    run = _C._operator("hotaru::linear_dynamic")
+    return run(x, weight._integers, scale, zero, bias)
 
 
 def linear_dynamic(x: Tensor, weight, bias: Tensor | None) -> Tensor:
-    """A linear map of floats, x Wᵀ + b, by a weight in integers or in float16,
-    or by one that is `widened`.
-    """
-    wide = widened(weight)
-    if not isinstance(wide, Widened):
-        return F.linear(x, wide, bias)
+    """A linear map of floats, x Wᵀ + b; the weight is of integers or floats."""
+    if not isinstance(weight, QuantizedTensor):
+        return F.linear(x, kept_wide(weight), bias)
+    if weight._integers.dtype is _C.int8 and x.device.type == "cpu":
+        return _in_integers(x.detach(), weight, bias)
     integers, scale = dynamic_levels(x)
-    made = F.linear(integers, wide.levels) * (wide.steps * scale)
+    made = F.linear(integers, levels(weight)) * (steps(weight, 0) * scale)
     return made if bias is None else made + bias
 
 

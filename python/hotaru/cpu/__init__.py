@@ -114,11 +114,13 @@ def ordered_calls() -> bool:
 def set_ordered_calls(ordered: bool) -> None:
     """Whether whole calls of many threads take turns, in order of arrival.
 
-    On at first, unless the environment has ``HOTARU_ADMISSION=off``. A call is
+    Off at first, unless the environment has ``HOTARU_ADMISSION=on``. A call is
     a run of a TorchScript program or a replay of a graph of some size. With
     more calling threads than cores, as many run as there are cores; the others
     sleep until it is their turn, so that none waits for time slices of the
-    system. A call that waits for something gives its place up meanwhile.
+    system. A call that waits for something gives its place up meanwhile. The
+    longest waits become a third to a quarter as long, for a fifth of the
+    throughput and more.
     """
     _C._set_ordered_calls(bool(ordered))
 

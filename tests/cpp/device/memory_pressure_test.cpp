@@ -14,8 +14,8 @@
 #include "hotaru/ops/reduce/scan.h"
 #include "hotaru/ops/shape/view.h"
 #include "hotaru/runtime/accelerator.h"
-#include "hotaru/runtime/blocking.h"
 #include "hotaru/runtime/streams/stream.h"
+#include "hotaru/runtime/threads/blocking.h"
 
 namespace hotaru {
 namespace {

@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "hotaru/runtime/blocking.h"
+#include "hotaru/runtime/threads/blocking.h"
 #include "hotaru/runtime/threads/scheduler.h"
 
 namespace hotaru {
@@ -99,6 +99,7 @@ class Busy {
 
 TEST(Admission, NeverMoreThanThereArePlaces) {
   Admission admission(2, kForGood);
+  admission.set_ordered(true);
   std::atomic<int> inside{0}, most{0}, calls{0};
   std::atomic<int> ready{0};
   std::vector<std::thread> threads;
@@ -127,6 +128,7 @@ TEST(Admission, NeverMoreThanThereArePlaces) {
 
 TEST(Admission, InOrderOfArrival) {
   Admission admission(1, kForGood);
+  admission.set_ordered(true);
   const Known other(admission);
   Busy busy(admission, 1);
   until([&] { return admission.running() == 1; });
@@ -148,12 +150,14 @@ TEST(Admission, InOrderOfArrival) {
 
 TEST(Admission, FewCallersTakeNoPlaces) {
   Admission admission(2);
+  admission.set_ordered(true);
   const AdmittedCall call(admission);
   EXPECT_EQ(admission.running(), 0);
 }
 
 TEST(Admission, CallsWithinACallNeedNoPlace) {
   Admission admission(1);
+  admission.set_ordered(true);
   const Known other(admission);
   std::thread caller([&] {
     const AdmittedCall outer(admission);
@@ -170,6 +174,7 @@ TEST(Admission, CallsWithinACallNeedNoPlace) {
 
 TEST(Admission, WhoeverWaitsGivesItsPlaceUp) {
   Admission admission(1);
+  admission.set_ordered(true);
   Gate entered, go_on, ended;
   std::thread first([&] {
     { const AdmittedCall known(admission); }
@@ -199,6 +204,7 @@ TEST(Admission, WhoeverWaitsGivesItsPlaceUp) {
 /// it in line opens: nobody is told, and yet it ends.
 TEST(Admission, WhoeverWaitsUnseenLendsItsPlace) {
   Admission admission(1);
+  admission.set_ordered(true);
   Gate gate;
   std::vector<std::thread> threads;
   std::atomic<int> known{0};
@@ -217,7 +223,7 @@ TEST(Admission, WhoeverWaitsUnseenLendsItsPlace) {
 
 TEST(Admission, OffLetsAllGo) {
   Admission admission(1);
-  EXPECT_TRUE(admission.ordered());
+  admission.set_ordered(true);
   Busy busy(admission, 2);  // the first one was counted before it was too many
   std::thread waits([&] { const AdmittedCall call(admission); });
   until([&] { return admission.waiting() == 1; });
@@ -229,6 +235,7 @@ TEST(Admission, OffLetsAllGo) {
 }
 
 TEST(Admission, AChildHasPlacesOfItsOwn) {
+  Admission::instance().set_ordered(true);
   const AdmittedCall call;
   const Busy busy(Admission::instance(), 1);
   const pid_t child = fork();
@@ -239,6 +246,7 @@ TEST(Admission, AChildHasPlacesOfItsOwn) {
   }
   int status = 0;
   ASSERT_EQ(waitpid(child, &status, 0), child);
+  Admission::instance().set_ordered(false);
   EXPECT_EQ(status, 0);
 }
 

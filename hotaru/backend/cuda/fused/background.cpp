@@ -10,7 +10,7 @@
 #include "hotaru/backend/cuda/graph/recorder.h"
 #include "hotaru/backend/cuda/params/index.h"
 #include "hotaru/core/error.h"
-#include "hotaru/runtime/blocking.h"
+#include "hotaru/runtime/threads/blocking.h"
 #include "hotaru/runtime/threads/scheduler.h"
 
 namespace hotaru::cuda::fused {

@@ -8,8 +8,8 @@
 #include "hotaru/backend/cuda/jit/compiler.h"
 #include "hotaru/backend/cuda/launch.h"
 #include "hotaru/core/error.h"
-#include "hotaru/runtime/blocking.h"
 #include "hotaru/runtime/own/launch_function.h"
+#include "hotaru/runtime/threads/blocking.h"
 
 namespace hotaru::cuda::jit {
 namespace {

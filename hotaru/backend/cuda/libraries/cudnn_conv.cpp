@@ -14,9 +14,9 @@
 #include "hotaru/backend/cuda/libraries/cudnn_graph.h"
 #include "hotaru/core/error.h"
 #include "hotaru/core/memory_format.h"
-#include "hotaru/runtime/blocking.h"
 #include "hotaru/runtime/determinism.h"
 #include "hotaru/runtime/library_settings.h"
+#include "hotaru/runtime/threads/blocking.h"
 
 namespace hotaru::cuda {
 namespace {

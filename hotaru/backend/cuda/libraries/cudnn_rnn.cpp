@@ -8,8 +8,8 @@
 
 #include "hotaru/backend/cuda/devices.h"
 #include "hotaru/core/error.h"
-#include "hotaru/runtime/blocking.h"
 #include "hotaru/runtime/streams/stream.h"
+#include "hotaru/runtime/threads/blocking.h"
 
 namespace hotaru::cuda::dnn {
 namespace {

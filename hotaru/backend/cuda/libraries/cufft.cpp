@@ -15,7 +15,7 @@
 #include "hotaru/backend/cuda/libraries/library.h"
 #include "hotaru/backend/cuda/params/fft_scale.h"
 #include "hotaru/core/error.h"
-#include "hotaru/runtime/blocking.h"
+#include "hotaru/runtime/threads/blocking.h"
 
 namespace hotaru::cuda {
 namespace {

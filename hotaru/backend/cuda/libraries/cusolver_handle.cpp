@@ -7,7 +7,7 @@
 #include "hotaru/backend/cuda/params/linalg.h"
 #include "hotaru/backend/cuda/params/turn.h"
 #include "hotaru/core/error.h"
-#include "hotaru/runtime/blocking.h"
+#include "hotaru/runtime/threads/blocking.h"
 
 namespace hotaru::cuda::solver {
 namespace {

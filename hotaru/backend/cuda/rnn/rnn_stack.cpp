@@ -5,8 +5,8 @@
 #include "hotaru/backend/cuda/launch.h"
 #include "hotaru/backend/cuda/libraries/cudnn_rnn.h"
 #include "hotaru/core/error.h"
-#include "hotaru/runtime/blocking.h"
 #include "hotaru/runtime/library_settings.h"
+#include "hotaru/runtime/threads/blocking.h"
 
 namespace hotaru::cuda {
 namespace {

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hotaru
 
 from ...... import nn
-from ......_quantized.products import linear_dynamic, widened
+from ......_quantized.products import kept_wide, linear_dynamic
 from ......nn.utils.rnn import PackedSequence
 from . import _weights
 
@@ -205,7 +205,7 @@ class RNNBase(nn.Module):
         """
         weight_ih, weight_hh, bias_ih, bias_hh = cell
         gates = linear_dynamic(input, weight_ih, bias_ih)
-        weight_hh = widened(weight_hh)
+        weight_hh = kept_wide(weight_hh)
         if batch_sizes is None:
             steps = list(gates.unbind(0))
         else:

@@ -1,4 +1,4 @@
-#include "hotaru/runtime/blocking.h"
+#include "hotaru/runtime/threads/blocking.h"
 
 #include <atomic>
 

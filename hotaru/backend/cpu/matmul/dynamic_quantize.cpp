@@ -1,0 +1,37 @@
+// The kernel "dynamic_quantize".
+#include "hotaru/backend/common/matmul/dynamic_quantize.h"
+
+#include "hotaru/backend/cpu/matmul/quantize_lines.h"
+#include "hotaru/core/tensor.h"
+#include "hotaru/runtime/kernel.h"
+#include "hotaru/runtime/threads/parallel.h"
+
+namespace hotaru::cpu {
+namespace {
+
+void dynamic_quantize(const KernelCall& call) {
+  const Tensor &integers = call.tensor(0), &x = call.tensor(3);
+  const auto& g = call.attributes<DynamicQuantizeAttributes>();
+  const QuantizeLines& lines = quantize_lines();
+  const float* from = x.data<float>();
+  const Extent all = parallel_reduce(
+      0, x.numel(), kGrainSize, Extent{},
+      [&](int64_t begin, int64_t end, Extent found) {
+        return merged(found, lines.extent(from + begin, end - begin));
+      },
+      merged);
+  const auto [scale, zero] =
+      choose_qparams(all.low, all.high, 0, 255, g.reduce_range, false);
+  *call.tensor(1).data<float>() = float(scale);
+  *call.tensor(2).data<uint8_t>() = uint8_t(zero);
+  auto* to = integers.data<uint8_t>();
+  const float inverse = 1.0f / float(scale), shift = float(zero);
+  parallel_for(0, x.numel(), kGrainSize, [&](int64_t begin, int64_t end) {
+    lines.quantize(from + begin, end - begin, inverse, shift, to + begin);
+  });
+}
+
+HOTARU_KERNEL(kCPU, "dynamic_quantize", dynamic_quantize);
+
+}  // namespace
+}  // namespace hotaru::cpu

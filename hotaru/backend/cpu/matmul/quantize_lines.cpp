@@ -1,0 +1,83 @@
+#include "hotaru/backend/cpu/matmul/quantize_lines.h"
+
+#include <limits>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "hotaru/backend/cpu/matmul/quantize_lines.cpp"
+#include "hotaru/backend/cpu/simd/simd.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace hotaru::cpu::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+using D = hn::ScalableTag<float>;
+constexpr int64_t kLanes = int64_t(hn::MaxLanes(D()));
+
+HWY_ATTR Extent extent(const float* x, int64_t n) {
+  const D d;
+  auto low = hn::Zero(d), high = low;
+  // A sum of differences is NaN where any number is NaN or infinite; then the
+  // numbers are looked at one by one.
+  auto apart = low;
+  int64_t i = 0;
+  for (; i + kLanes <= n; i += kLanes) {
+    const auto v = hn::LoadU(d, x + i);
+    low = hn::Min(low, v);
+    high = hn::Max(high, v);
+    apart = hn::Add(apart, hn::Sub(v, v));
+  }
+  Extent out{hn::GetLane(hn::MinOfLanes(d, low)),
+             hn::GetLane(hn::MaxOfLanes(d, high))};
+  const bool plain = hn::GetLane(hn::SumOfLanes(d, apart)) == 0;
+  for (int64_t j = plain ? i : 0; j < n; ++j) {
+    if (std::isnan(x[j])) {
+      constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
+      return {kNaN, kNaN};
+    }
+    out = {std::min(out.low, x[j]), std::max(out.high, x[j])};
+  }
+  return out;
+}
+
+HWY_ATTR void quantize(const float* x, int64_t n, float inverse, float zero,
+                       uint8_t* to) {
+  const D d;
+  const hn::Rebind<int32_t, D> whole;
+  const hn::Rebind<uint8_t, D> bytes;
+  const auto by = hn::Set(d, inverse), shift = hn::Set(d, zero);
+  const auto most = hn::Set(d, 255.0f);
+  int64_t i = 0;
+  for (; i + kLanes <= n; i += kLanes) {
+    // Not one instruction: the product is rounded first.
+    const auto product = hn::Mul(hn::LoadU(d, x + i), by);
+    const auto level = hn::Round(hn::Add(product, shift));
+    const auto limited = hn::Min(hn::Max(level, hn::Zero(d)), most);
+    hn::StoreU(hn::DemoteTo(bytes, hn::ConvertTo(whole, limited)), bytes,
+               to + i);
+  }
+  for (; i < n; ++i) {
+    const float product = x[i] * inverse;
+    const float level = std::nearbyint(product + zero);
+    to[i] = uint8_t(std::min(std::max(level, 0.0f), 255.0f));
+  }
+}
+
+QuantizeLines table() {
+  return {&extent, &quantize};
+}
+
+}  // namespace hotaru::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace hotaru::cpu {
+
+HWY_EXPORT(table);
+
+const QuantizeLines& quantize_lines() {
+  static const QuantizeLines lines = HWY_DYNAMIC_DISPATCH(table)();
+  return lines;
+}
+
+}  // namespace hotaru::cpu
+#endif

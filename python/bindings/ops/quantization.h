@@ -1,0 +1,10 @@
+// What quantisation in Python has in C++.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+namespace hotaru::python {
+
+void init_quantization(nanobind::module_& m);
+
+}  // namespace hotaru::python
