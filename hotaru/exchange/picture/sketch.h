@@ -25,7 +25,7 @@ struct SketchCall {
   std::string result = {};  // "float32[1, 64]", or empty
   std::vector<std::string> inputs = {}, outputs = {};
   std::vector<SketchWeight> weights = {};
-  std::vector<SketchBlock> blocks = {};
+  std::vector<SketchBlock> blocks;
 };
 
 /// A branch or a loop's body. It sees the values around it. A call's only one
