@@ -178,6 +178,13 @@ MatrixRef<float> as_floats(const Bf16Matrix& a, int64_t m, int64_t k,
   return {to, k, 1};
 }
 
+/// A product without depth.
+void add_nothing(int64_t m, int64_t n, float beta, float* c, int64_t ldc,
+                 const Epilogue<float>& epilogue) {
+  gemm<float>(m, n, 0, 1, {nullptr, 1, 1}, {nullptr, 1, 1}, beta, c, ldc,
+              epilogue);
+}
+
 }  // namespace
 
 bool suits_bf16(int64_t m) {
@@ -189,10 +196,7 @@ void gemm_bf16(int64_t m, int64_t n, int64_t k, float alpha,
                int64_t ldc, const Epilogue<float>& epilogue) {
   if (m <= 0 || n <= 0) return;
   k = std::max<int64_t>(k, 0);
-  if (k == 0) {
-    return gemm<float>(m, n, 0, alpha, {nullptr, 1, 1}, {nullptr, 1, 1}, beta,
-                       c, ldc, epilogue);
-  }
+  if (k == 0) return add_nothing(m, n, beta, c, ldc, epilogue);
   const MatrixRef<float> left = as_pairs(a, m, k, ScratchUse::kBf16A);
   const PairPanels panels(b, k);
   Factor<float> right;
@@ -221,7 +225,8 @@ void gemm_bf16(int64_t m, float alpha, const Bf16Matrix& a,
                PackedRef<BFloat16> b, float beta, float* c, int64_t ldc,
                const Epilogue<float>& epilogue) {
   if (m <= 0 || b.n <= 0) return;
-  if (b.k > 0 && suits_bf16(m)) {
+  if (b.k == 0) return add_nothing(m, b.n, beta, c, ldc, epilogue);
+  if (suits_bf16(m)) {
     const MatrixRef<float> left = as_pairs(a, m, b.k, ScratchUse::kBf16A);
     return gemm_by(pair_kernels(), m, b.n, bf16_pairs(b.k), alpha, left,
                    {.packed = reinterpret_cast<const float*>(b.data)}, beta, c,
