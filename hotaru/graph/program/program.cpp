@@ -16,12 +16,12 @@
 
 namespace hotaru::graph {
 
+// Bytes that a program touches from which a run takes long.
+static constexpr size_t kLongBytes = 1 << 17;
+
 Arena::Arena(size_t nbytes, Device device)
     : memory_(allocate(Dims{int64_t(nbytes)}, DType::kUInt8, device)),
       data_(static_cast<char*>(memory_.raw_data())) {}
-
-// Bytes that a program touches from which a run takes long.
-constexpr size_t kLongBytes = 1 << 17;
 
 Ref<Arena> Pool::arena(size_t nbytes, Device device) {
   const std::lock_guard lock(mutex_);

@@ -102,8 +102,9 @@ bool Admission::take_free_place() {
 }
 
 void Admission::enter(Caller& caller) {
+  if (!ordered()) return;
   if (caller.owner != this || !caller.is_known()) adopt(caller);
-  if (callers_.load(std::memory_order_relaxed) <= places_ || !ordered()) return;
+  if (callers_.load(std::memory_order_relaxed) <= places_) return;
   if (take_free_place())
     caller.holds.store(true, std::memory_order_relaxed);
   else

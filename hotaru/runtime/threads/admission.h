@@ -4,8 +4,8 @@
 //
 // A call is what a thread asks for from outside: a replay of a graph, a run of
 // a TorchScript program. Calls within a call need no place of their own, and
-// the pool's workers none at all. While it is off, or there are no more calling
-// threads than cores, admission costs two loads.
+// the pool's workers none at all. While it is off, admission costs a load, and
+// two while there are no more calling threads than cores.
 #pragma once
 
 #include <atomic>
@@ -74,7 +74,7 @@ class Admission {
   const int places_;
   const std::chrono::milliseconds patience_;
   std::atomic<State> state_{};
-  std::atomic<int> callers_{0};  // living threads that ever called
+  std::atomic<int> callers_{0};  // living threads that called while it was on
   std::atomic<bool> ordered_;
   std::mutex mutex_;  // guards what follows; `waiting` changes under it alone
   Caller* first_ = nullptr;  // in line
