@@ -8,7 +8,7 @@ namespace {
 
 constexpr uint8_t kEnabled = 1, kBenchmark = 2, kDeterministic = 4;
 constinit std::atomic<bool> allowed[] = {false, true};
-constinit std::atomic<bool> bf16_products{false};
+constinit std::atomic<bool> bf16_products{false}, bf16_convolutions{false};
 constinit std::atomic<uint8_t> cudnn{kEnabled};
 
 }  // namespace
@@ -27,6 +27,14 @@ bool allows_bf16_products() {
 
 void set_allows_bf16_products(bool allows) {
   bf16_products.store(allows, std::memory_order_relaxed);
+}
+
+bool allows_bf16_convolutions() {
+  return bf16_convolutions.load(std::memory_order_relaxed);
+}
+
+void set_allows_bf16_convolutions(bool allows) {
+  bf16_convolutions.store(allows, std::memory_order_relaxed);
 }
 
 CudnnSettings cudnn_settings() {

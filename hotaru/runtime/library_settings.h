@@ -18,6 +18,9 @@ void set_allows_tf32(Tf32 where, bool allows);
 /// runs.
 bool allows_bf16_products();
 void set_allows_bf16_products(bool allows);
+/// The same of its convolutions.
+bool allows_bf16_convolutions();
+void set_allows_bf16_convolutions(bool allows);
 
 /// torch.backends.cudnn's.
 struct CudnnSettings {

@@ -504,12 +504,17 @@ class Blocker {
 
   /// Any other call, on plain values.
   void keep(std::unique_ptr<Node>& node) {
-    for (const Operand& operand : node->call().operands())
-      if (operand.ordered() && !operand.object) {
-        if (operand.reads() || !whole(*operand.tensor))
-          bring_back(*operand.tensor);
-        if (operand.writes()) pictures_.erase(operand.tensor->storage().get());
-      }
+    const auto tensors = [&](const auto& f) {
+      for (const Operand& operand : node->call().operands())
+        if (operand.ordered() && !operand.object) f(operand, *operand.tensor);
+    };
+    // What is written in place is read by a later operand.
+    tensors([&](const Operand& operand, const Tensor& t) {
+      if (operand.reads() || !whole(t)) bring_back(t);
+    });
+    tensors([&](const Operand& operand, const Tensor& t) {
+      if (operand.writes()) pictures_.erase(t.storage().get());
+    });
     region_.nodes.push_back(std::move(node));
   }
 

@@ -11,6 +11,7 @@
 #include "hotaru/graph/passes/fuse_linear.h"
 #include "hotaru/graph/passes/fuse_pointwise.h"
 #include "hotaru/graph/passes/pack_int8.h"
+#include "hotaru/graph/passes/round_pictures.h"
 #include "hotaru/graph/passes/silu.h"
 #include "hotaru/graph/passes/winograd.h"
 
@@ -35,6 +36,10 @@ constexpr auto kPasses = std::to_array<Pass>({
     {"block_channels",
      "pictures between convolutions lie in blocks of channels", false, kCPU,
      &block_channels},
+    {"round_pictures",
+     "convolutions that may round multiply bfloat16, and pictures that they "
+     "alone read are kept in it",
+     false, kCPU, &round_pictures},
     {"winograd", "3 x 3 convolutions with 16 multiplications in place of 36",
      false, kCPU, &winograd},
     {"fuse_linear",

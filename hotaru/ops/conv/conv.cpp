@@ -9,6 +9,7 @@
 #include "hotaru/ops/registry.h"
 #include "hotaru/ops/shape/pad.h"
 #include "hotaru/ops/shape/view.h"
+#include "hotaru/runtime/library_settings.h"
 
 namespace hotaru {
 namespace {
@@ -228,9 +229,9 @@ ConvPlan plan_convolution(const Tensor& input, const Tensor& weight,
                "weight should have at least three dimensions and at most "
                "five, but got weight of size ",
                shape_text(weight.sizes()));
-  const ConvAttributes a{spatial("stride", stride, dims),
-                         spatial("padding", padding, dims),
-                         spatial("dilation", dilation, dims), groups};
+  const ConvAttributes a{
+      spatial("stride", stride, dims), spatial("padding", padding, dims),
+      spatial("dilation", dilation, dims), groups, allows_bf16_convolutions()};
   const Dims extra = spatial("output_padding", output_padding, dims);
   check_parameters(a, extra);
   HOTARU_CHECK(input.dim() == weight.dim(), "Expected ", weight.dim(),

@@ -196,6 +196,7 @@ void init_accelerator(nb::module_& m) {
     set_allows_tf32(kind == "conv" ? Tf32::kConv : Tf32::kMatmul, allows);
   });
   m.def("_set_allows_bf16_products", &set_allows_bf16_products);
+  m.def("_set_allows_bf16_convolutions", &set_allows_bf16_convolutions);
   m.def("_set_cudnn", [](bool enabled, bool benchmark, bool deterministic) {
     set_cudnn_settings({enabled, benchmark, deterministic});
   });

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from enum import Enum
 
 from .. import _C
@@ -103,13 +104,14 @@ class _MkldnnPrecision(Flag):
     def put(self, library, value) -> None:
         super().put(library, value)
         library.matmul._tell()
+        library.conv._tell()
 
 
-class _ProductPrecision:
-    """How the CPU's products of float32 may be computed."""
+class _OperatorPrecision:
+    """How the CPU's products, or convolutions, of float32 may be computed."""
 
-    def __init__(self, library) -> None:
-        vars(self).update(_library=library, _own="none")
+    def __init__(self, library, allow: Callable[[bool], None]) -> None:
+        vars(self).update(_library=library, _own="none", _allow=allow)
 
     @property
     def fp32_precision(self) -> str:
@@ -128,12 +130,13 @@ class _ProductPrecision:
         self._tell()
 
     def _tell(self) -> None:
-        _C._set_allows_bf16_products(self.fp32_precision == "bf16")
+        self._allow(self.fp32_precision == "bf16")
 
 
 class Mkldnn(Library):
     """Flags of oneDNN, which is not used. Those of precision are followed by
-    hotaru's own kernels: so far products', in `matmul`.
+    hotaru's own kernels: those of products, in `matmul`, and of convolutions,
+    in `conv`.
     """
 
     enabled = Flag(True, is_bool("set_enabled_mkldnn"))
@@ -144,7 +147,8 @@ class Mkldnn(Library):
 
     def __init__(self, name: str) -> None:
         super().__init__(name)
-        self.matmul = _ProductPrecision(self)
+        self.matmul = _OperatorPrecision(self, _C._set_allows_bf16_products)
+        self.conv = _OperatorPrecision(self, _C._set_allows_bf16_convolutions)
 
     def is_acl_available(self) -> bool:
         """Whether its form for ARM is used: never."""

@@ -145,6 +145,24 @@ TEST(BlockChannels, WritesIntoAPictureAreSeen) {
   EXPECT_LE(distance(Captured(model).replayed(), model()), kTolerance);
 }
 
+TEST(BlockChannels, CallsInPlaceReadWhatConvolutionsWrote) {
+  const Layer a(32, 32, 3), b(32, 32, 3);
+  const Tensor x = randn(Dims{1, 32, 6, 6});
+  const auto model = [&](bool before, bool number) {
+    const Tensor y = a(x);
+    const Tensor first = before ? b(y) : Tensor();
+    number ? mul_(y, 2) : mul_(y, y);
+    const Tensor second = b(y);
+    return before ? add(first, second) : second;
+  };
+  for (const bool before : {false, true})
+    for (const bool number : {false, true}) {
+      const auto run = [&] { return model(before, number); };
+      // Squares of values up to 10, through 288 products with weights of 0.1.
+      EXPECT_LE(distance(Captured(run).replayed(), run()), 20 * kTolerance);
+    }
+}
+
 TEST(BlockChannels, AResultOfElementwiseCallsIsPlain) {
   const Layer a(16, 16, 3);
   const Tensor x = randn(Dims{1, 16, 7, 7});

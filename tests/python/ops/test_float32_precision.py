@@ -1,4 +1,4 @@
-"""Products of float32 whose factors may be rounded to bfloat16."""
+"""Products and convolutions of float32 that may round to bfloat16."""
 
 import math
 
@@ -15,7 +15,8 @@ def own_precision():
     torch.manual_seed(0)
     yield
     torch.set_float32_matmul_precision("highest")
-    MKLDNN.matmul.fp32_precision = "none"
+    MKLDNN.fp32_precision = "none"
+    MKLDNN.matmul.fp32_precision = MKLDNN.conv.fp32_precision = "none"
 
 
 def rounded(x):
@@ -129,6 +130,55 @@ def test_names_of_precisions():
         MKLDNN.matmul.fp32_precision = "x"
     with pytest.raises(AttributeError, match="Unknown attribute y"):
         MKLDNN.matmul.y = 1
+
+
+def test_convolutions_have_a_precision_of_their_own():
+    torch.set_float32_matmul_precision("medium")
+    assert MKLDNN.conv.fp32_precision == "none"
+    MKLDNN.fp32_precision = "bf16"
+    assert MKLDNN.conv.fp32_precision == "bf16"
+    MKLDNN.conv.fp32_precision = "ieee"
+    assert MKLDNN.conv.fp32_precision == "ieee"
+    assert MKLDNN.fp32_precision == "bf16"
+    with pytest.raises(RuntimeError, match="Unknown precision: x"):
+        MKLDNN.conv.fp32_precision = "x"
+
+
+def test_graphs_round_what_convolutions_read():
+    """Once each: picture, weight, and the result that another one reads."""
+    net = torch.nn.Sequential(
+        torch.nn.Conv2d(32, 48, 3, padding=1, bias=False),
+        torch.nn.ReLU(),
+        torch.nn.Conv2d(48, 64, 1, bias=False),
+    ).eval()
+    x = torch.randn(2, 32, 9, 7)
+    with torch.no_grad():
+        exact = net(x)
+        torch.set_float32_matmul_precision("medium")
+        assert (torch.compile(net)(x) - exact).abs().max().item() < 1e-5
+        MKLDNN.conv.fp32_precision = "bf16"
+        graphed = torch.compile(net)
+        got = [graphed(x) for _ in range(2)][1]
+        assert torch.equal(net(x), exact)  # eager code keeps float32
+        first, _, second = net
+        y = F.conv2d(rounded(x), rounded(first.weight), padding=1).relu()
+        want = F.conv2d(rounded(y), rounded(second.weight))
+    assert got.dtype == torch.float32
+    if not takes_permission_in_graphs():
+        assert (got - exact).abs().max().item() < 1e-5
+        return
+    # Where a sum lies between two numbers of 8 bits, its last bit decides.
+    weights = second.weight.abs().sum((1, 2, 3)).max().item()
+    limit = 1e-5 + weights * 2.0**-8 * y.abs().max().item()
+    gap = (got.double() - want).abs()
+    assert gap.max().item() <= limit
+    assert gap.median().item() < 1e-5
+    assert (got - exact).abs().median().item() > 1e-5
+
+
+def takes_permission_in_graphs():
+    MKLDNN.matmul.fp32_precision = "bf16"
+    return takes_permission()
 
 
 @pytest.mark.parametrize("m", [1, 3, 5, 40])

@@ -1,6 +1,6 @@
 // Pictures in blocks of channels, as graphs hand them from one convolution to
-// the next, and what the kernels that compute on them are told. float32 and
-// one or two spatial dimensions only.
+// the next, and what the kernels that compute on them are told. One or two
+// spatial dimensions only. float32; "blocked_conv" takes bfloat16, too.
 //
 // A blocked picture of C channels is a contiguous tensor
 // [N, channel_blocks(C), H, W, kChannelBlock] (H is 1 with one spatial
@@ -48,6 +48,8 @@ struct BlockedWeightAttributes {
   /// For pictures that are read as they are, in rows.
   bool plain_input = false;
   double eps = 0;
+  /// packed is of bfloat16, in pairs of input channels; not of the two above.
+  bool pairs = false;
 };
 
 /// Elements of a packed weight of those sizes, w's.
@@ -92,7 +94,9 @@ struct ConvEnding {
 /// A convolution on blocked pictures and what followed it. Operands of
 /// "blocked_conv": write y blocked, read x blocked (plain if plain_input), read
 /// packed and read shift of "blocked_weight", read residual blocked like y or
-/// undefined. y overlaps none of the others.
+/// undefined. y overlaps none of the others. x and packed are float32 or, both,
+/// bfloat16 (packed in pairs, x neither plain nor depthwise), y and residual
+/// likewise; sums are in float32 and rounded once.
 ///   y = ending(conv(x, packed) + shift + residual)
 /// Sums begin with the shift and go over blocks of input channels, rows and
 /// columns of the kernel and channels of a block, in this order and whatever

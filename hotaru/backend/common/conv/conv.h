@@ -18,6 +18,9 @@ namespace hotaru {
 struct ConvAttributes {
   Dims stride, padding, dilation;
   int64_t groups = 1;
+  /// Whether elements of float32 x and w may be rounded to bfloat16; sums are
+  /// in float32. Nobody has to.
+  bool bf16 = false;
 };
 
 /// A convolution of float or double and what followed it, made by graphs.

@@ -139,28 +139,40 @@ void blocked_weight(const KernelCall& call) {
   for (int64_t i = 2; i < w.dim(); ++i) taps *= w.size(i);
   float* const shift = call.tensor(1).data<float>();
   const float* const from = w.data<float>();
-  float* const to = packed.data<float>();
   // Input channels that lie next to each other.
   const int64_t inner = a.depthwise || a.plain_input ? 1 : kChannelBlock;
   const int64_t depth = detail::divide_up(channels, inner) * inner * taps;
   const int64_t size = depth * kChannelBlock;
   const int64_t grain =
       std::max<int64_t>(1, kGrainSize / std::max<int64_t>(1, size));
-  const auto pack = [&](int64_t o, float* at) {
+  // put(output, element among those of its block, number)
+  const auto pack = [&](int64_t o, const auto& put) {
     const bool real = o < outputs;
     const float scale = real ? norm.scale(o) : 0;
     shift[o] = real ? norm.shift(o) : 0;
+    int64_t at = 0;
     for (int64_t outer = 0; outer < channels; outer += inner)
       for (int64_t t = 0; t < taps; ++t)
-        for (int64_t c = outer; c < outer + inner; ++c, at += kChannelBlock)
-          *at = real && c < channels
-                    ? from[(o * channels + c) * taps + t] * scale
-                    : 0;
+        for (int64_t c = outer; c < outer + inner; ++c, ++at)
+          put(at, real && c < channels
+                      ? from[(o * channels + c) * taps + t] * scale
+                      : 0);
   };
   parallel_for(0, channel_blocks(outputs), grain, [&](int64_t b, int64_t end) {
     for (; b < end; ++b)
-      for (int64_t i = 0; i < kChannelBlock; ++i)
-        pack(b * kChannelBlock + i, to + b * size + i);
+      for (int64_t i = 0; i < kChannelBlock; ++i) {
+        const int64_t o = b * kChannelBlock + i;
+        if (a.pairs)
+          pack(o, [&, half = packed.data<BFloat16>() + b * size](int64_t at,
+                                                                 float number) {
+            half[(at / 2 * kChannelBlock + i) * 2 + at % 2] = BFloat16(number);
+          });
+        else
+          pack(o, [&, whole = packed.data<float>() + b * size](int64_t at,
+                                                               float number) {
+            whole[at * kChannelBlock + i] = number;
+          });
+      }
   });
 }
 
@@ -185,7 +197,8 @@ class PreparedConv final : public PreparedCall {
 std::unique_ptr<PreparedCall> prepare_conv(const KernelCall& call) {
   if (call.attributes<BlockedConvAttributes>().depthwise)
     return std::make_unique<PreparedConv<BlockedDepthwise>>(call);
-  if (BlockedWhole::serves(call))
+  if (call.tensor(0).dtype() == DType::kFloat32 &&
+      call.tensor(1).dtype() == DType::kFloat32 && BlockedWhole::serves(call))
     return std::make_unique<PreparedConv<BlockedWhole>>(call);
   return std::make_unique<PreparedConv<BlockedConv>>(call);
 }

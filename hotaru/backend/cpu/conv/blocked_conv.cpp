@@ -1,8 +1,10 @@
 #include "hotaru/backend/cpu/conv/blocked_conv.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "hotaru/backend/cpu/scratch.h"
+#include "hotaru/backend/cpu/simd/reduced_simd.h"
 #include "hotaru/runtime/threads/parallel.h"
 
 namespace hotaru::cpu {
@@ -21,10 +23,12 @@ constexpr int64_t kLine = 16;
 
 }  // namespace
 
-void clear_unused(float* block, int64_t pixels, int64_t used) {
+template <class T>
+void clear_unused(T* block, int64_t pixels, int64_t used) {
   for (; pixels > 0; --pixels, block += kChannelBlock)
-    std::fill(block + used, block + kChannelBlock, 0.0f);
+    std::fill(block + used, block + kChannelBlock, T());
 }
+template void clear_unused(float*, int64_t, int64_t);
 
 /// Tiles [begin, end) of an image and a group of output blocks.
 struct BlockedConv::Run {
@@ -46,7 +50,12 @@ void BlockedConv::run(const Operands& given) const {
   if (tiles == 0) return;
   Operands o = given;
   if (gathered_) o.x = gather(o.x);
-  const int64_t depth = in_blocks_ * s_.taps() * (plain_ ? 1 : kChannelBlock);
+  o.sums = o.y;
+  if (rounds_ && !rounds_at_once_)
+    o.sums =
+        scratch<float>(ScratchUse::kConvOutput, s_.n * out_blocks_ * s_.out_h *
+                                                    s_.out_w * kChannelBlock);
+  const int64_t depth = in_blocks_ * s_.taps() * (plain_ ? 1 : words_);
   const int64_t work = parts_[0].count * kChannelBlock * depth *
                        (by_pixels_ ? out_blocks_ : large_);
   const int64_t grain =
@@ -67,7 +76,7 @@ void BlockedConv::run(const Operands& given) const {
 }
 
 int64_t BlockedConv::gathered_size() const {
-  return s_.n * in_blocks_ * s_.out_h * s_.out_w * kChannelBlock;
+  return s_.n * in_blocks_ * s_.out_h * s_.out_w * words_;
 }
 
 /// The pixels of x that are read, next to each other.
@@ -78,12 +87,11 @@ const float* BlockedConv::gather(const float* x) const {
   parallel_for(0, rows, kRowsToGather, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       const int64_t plane = i / source_.rows, row = i % source_.rows;
-      const float* from = x + (plane * source_.h + row * source_.stride_h) *
-                                  source_.w * kChannelBlock;
-      float* out = to + i * width * kChannelBlock;
-      for (int64_t k = 0; k < width; ++k, out += kChannelBlock)
-        std::copy_n(from + k * source_.stride_w * kChannelBlock, kChannelBlock,
-                    out);
+      const float* from =
+          x + (plane * source_.h + row * source_.stride_h) * source_.w * words_;
+      float* out = to + i * width * words_;
+      for (int64_t k = 0; k < width; ++k, out += words_)
+        std::copy_n(from + k * source_.stride_w * words_, words_, out);
     }
   });
   return to;
@@ -145,8 +153,12 @@ BlockedTile BlockedConv::common(const Run& run) const {
                 : run.o.shift + run.first_output * kChannelBlock;
   t.blocks = run.depth.end - run.depth.begin;
   t.finish = run.depth.end == in_blocks_;
-  t.y_output = s_.out_h * s_.out_w * kChannelBlock;
-  t.bounds = ending_.bounds();
+  t.rounds = rounds_at_once_;
+  t.y_output = s_.out_h * s_.out_w * words_of_sums();
+  // What is rounded later gets its residual first.
+  if (rounds_ == rounds_at_once_) t.bounds = ending_.bounds();
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  if (t.rounds && !t.bounds.any) t.bounds = {true, -kInfinity, kInfinity};
   return t;
 }
 
@@ -154,9 +166,10 @@ BlockedTile BlockedConv::common(const Run& run) const {
 void BlockedConv::compute(const Run& run, const Part& part, int64_t row,
                           BlockedTile& t) const {
   const int64_t to = run.out(out_blocks_, t.y_output) +
-                     (row * s_.out_w + part.first) * kChannelBlock;
-  t.y = run.o.y + to;
-  t.residual = run.o.residual ? run.o.residual + to : nullptr;
+                     (row * s_.out_w + part.first) * words_of_sums();
+  t.y = run.o.sums + to;
+  const bool residual = run.o.residual && rounds_ == rounds_at_once_;
+  t.residual = residual ? run.o.residual + to : nullptr;
   part.tiles[large_ - run.outputs](t);
 }
 
@@ -167,22 +180,47 @@ void BlockedConv::finish(const Run& run, const BlockedTile& t, int64_t pixels,
   if (done.pixels == 0) done.y = t.y;
   done.pixels += pixels;
   if (done.pixels < kPixelsToFinish && !last) return;
-  for (int64_t q = 0; q < run.outputs; ++q)
-    ending_.finish(done.y + q * t.y_output, done.pixels,
-                   used_channels(s_.o, run.first_output + q));
+  for (int64_t q = 0; q < run.outputs; ++q) {
+    float* const y = done.y + q * t.y_output;
+    const int64_t used = used_channels(s_.o, run.first_output + q);
+    if (!rounds_)
+      ending_.finish(y, done.pixels, used);
+    else if (!rounds_at_once_)
+      round(run.o, y, done.pixels, used);
+    else if (used > 0)
+      clear_unused(reinterpret_cast<BFloat16*>(y), done.pixels, used);
+  }
   done.pixels = 0;
 }
 
+/// Ends the sums of pixels of a block, and rounds them to where they belong.
+void BlockedConv::round(const Operands& o, float* sums, int64_t pixels,
+                        int64_t used) const {
+  const int64_t at = sums - o.sums, n = pixels * kChannelBlock;
+  if (o.residual) {
+    const auto* more = reinterpret_cast<const BFloat16*>(o.residual) + at;
+    for (int64_t i = 0; i < n; ++i) sums[i] += float(more[i]);
+  }
+  const SumBounds& bounds = ending_.bounds();
+  if (bounds.any)  // of NaN: NaN
+    for (int64_t i = 0; i < n; ++i) {
+      const float low = sums[i] < bounds.low ? bounds.low : sums[i];
+      sums[i] = low > bounds.high ? bounds.high : low;
+    }
+  ending_.finish(sums, pixels, used);
+  narrow(sums, reinterpret_cast<BFloat16*>(o.y) + at, n);
+}
+
 void BlockedConv::run_blocked(const Run& run) const {
-  const int64_t plane = s_.h * s_.w * kChannelBlock;
+  const int64_t plane = s_.h * s_.w * words_;
   const int64_t parts = int64_t(parts_.size());
   BlockedTile t = common(run);
   Done done;
   const float* const weights = t.w;
-  const int64_t w_row = s_.kernel_w * kChannelBlock * kChannelBlock;
-  const int64_t x_row = s_.dilation_h * s_.w * kChannelBlock;
-  t.pixel = s_.stride_w * kChannelBlock;
-  t.column = s_.dilation_w * kChannelBlock;
+  const int64_t w_row = s_.kernel_w * words_ * kChannelBlock;
+  const int64_t x_row = s_.dilation_h * s_.w * words_;
+  t.pixel = s_.stride_w * words_;
+  t.column = s_.dilation_w * words_;
   const float* x = run.o.x + (run.image * in_blocks_ + run.depth.begin) * plane;
   Ahead ahead = ahead_of(run, t);
   t.ahead_lines = ahead.lines;
@@ -191,7 +229,7 @@ void BlockedConv::run_blocked(const Run& run) const {
     const KernelRows& rows = rows_[size_t(row)];
     t.rows = rows.count;
     t.w = weights + rows.first * w_row;
-    const float* from = x + rows.offset * kChannelBlock;
+    const float* from = x + rows.offset * words_;
     for (; i < parts && left > 0; ++i, --left) {
       const Part& part = parts_[size_t(i)];
       t.edges = edges_.data() + i * s_.kernel_w;
@@ -200,7 +238,7 @@ void BlockedConv::run_blocked(const Run& run) const {
       if (part.copied)
         copy_window(from, part, t);
       else
-        t.x = from + part.column * kChannelBlock;
+        t.x = from + part.column * words_;
       t.ahead = ahead.next;
       t.ahead_end = std::min(ahead.end, ahead.next + ahead.step);
       ahead.next = t.ahead_end;
@@ -229,16 +267,16 @@ void BlockedConv::copy_window(const float* x, const Part& part,
       (part.count - 1) * s_.stride_w + (s_.kernel_w - 1) * s_.dilation_w + 1;
   const int64_t first = std::clamp<int64_t>(-w, 0, width);
   const int64_t end = std::clamp<int64_t>(s_.w - w, first, width);
-  const int64_t size = width * kChannelBlock;
+  const int64_t size = width * words_;
   float* to = scratch<float>(ScratchUse::kConv, t.blocks * t.rows * size);
   const float* const copy = to;
   for (int64_t b = 0; b < t.blocks; ++b)
     for (int64_t r = 0; r < t.rows; ++r, to += size) {
-      const float* from = x + b * t.block + r * t.row + w * kChannelBlock;
-      std::fill_n(to, first * kChannelBlock, 0.0f);
-      std::copy(from + first * kChannelBlock, from + end * kChannelBlock,
-                to + first * kChannelBlock);
-      std::fill(to + end * kChannelBlock, to + size, 0.0f);
+      const float* from = x + b * t.block + r * t.row + w * words_;
+      std::fill_n(to, first * words_, 0.0f);
+      std::copy(from + first * words_, from + end * words_,
+                to + first * words_);
+      std::fill(to + end * words_, to + size, 0.0f);
     }
   t.x = copy;
   t.row = size;

@@ -30,7 +30,8 @@ enum class TileForm : uint8_t { kBlocked, kOneTap, kPlain };
 
 /// Zeros in the channels beyond the last one of a block's pixels, whatever came
 /// of zeros times infinity; `used` channels are in the block.
-void clear_unused(float* block, int64_t pixels, int64_t used);
+template <class T>
+void clear_unused(T* block, int64_t pixels, int64_t used);
 
 /// Limits of finished sums, which kernels apply while those are in registers.
 struct SumBounds {
@@ -44,6 +45,8 @@ class BlockEnding {
   explicit BlockEnding(const ConvEnding& ending);
 
   const SumBounds& bounds() const { return bounds_; }
+  /// Whether the bounds are all of it.
+  bool bounded() const { return !then_; }
   /// Does to pixels of a block what is left behind the bounds; then what is
   /// beyond its `used` channels is zeros again (0: all are used).
   void finish(float* y, int64_t pixels, int64_t used) const {
@@ -66,7 +69,8 @@ constexpr int64_t used_channels(int64_t channels, int64_t block) {
   return block + 1 < channel_blocks(channels) ? 0 : channels % kChannelBlock;
 }
 
-/// What a tile reads and writes. All steps are in elements.
+/// What a tile reads and writes. All steps are in words of 32 bits: elements,
+/// or pairs of bfloat16.
 struct BlockedTile {
   const float* x;    // what the first weight meets at the first pixel
   int64_t pixel;     // from a pixel to the next
@@ -92,6 +96,8 @@ struct BlockedTile {
   bool finish;
   SumBounds bounds;
   const float* residual;  // like y
+  /// y and residual are of bfloat16, and this part is the only one.
+  bool rounds;
 };
 
 /// SIMD parts, chosen at run time.
@@ -107,6 +113,10 @@ struct BlockedConvKernels {
   int64_t near_weights, near_picture, near_sums;
 };
 const BlockedConvKernels& blocked_conv_kernels();
+/// The same for pictures and weights of bfloat16; no plain pictures. By
+/// instructions where the processor has them (AVX512-BF16), which take
+/// subnormal numbers for zero; elsewhere slower than those of floats.
+const BlockedConvKernels& pair_conv_kernels();
 
 /// Sizes of a convolution over two dimensions; of one: height 1.
 struct BlockedSizes {
@@ -122,9 +132,11 @@ struct BlockedSizes {
 /// functions may be called from several threads.
 class BlockedConv {
  public:
+  /// Of bfloat16 (x with w; y with residual): pairs of it.
   struct Operands {
     const float *x, *w, *shift, *residual;
     float* y;
+    float* sums = nullptr;  // run()'s own
   };
 
   explicit BlockedConv(const KernelCall& call);
@@ -173,7 +185,13 @@ class BlockedConv {
   int64_t gathered_size() const;
   const float* gather(const float* x) const;
   int64_t weights_of_block() const {
-    return s_.taps() * kChannelBlock * (plain_ ? 1 : kChannelBlock);
+    return s_.taps() * kChannelBlock * (plain_ ? 1 : words_);
+  }
+  const BlockedConvKernels& kernels() const {
+    return pairs_ ? pair_conv_kernels() : blocked_conv_kernels();
+  }
+  int64_t words_of_sums() const {
+    return rounds_at_once_ ? kChannelBlock / 2 : kChannelBlock;
   }
   void run_groups(const Operands& o, int64_t image, Range groups,
                   Range tiles) const;
@@ -184,6 +202,8 @@ class BlockedConv {
                BlockedTile& t) const;
   void finish(const Run& run, const BlockedTile& t, int64_t pixels, bool last,
               Done& done) const;
+  void round(const Operands& o, float* sums, int64_t pixels,
+             int64_t used) const;
   Ahead ahead_of(const Run& run, const BlockedTile& t) const;
   void copy_window(const float* x, const Part& part, BlockedTile& t) const;
   const float* copy_rows(const float* x, int64_t row, int64_t rows,
@@ -192,6 +212,11 @@ class BlockedConv {
   BlockedSizes s_;
   BlockEnding ending_;
   bool plain_;
+  /// Products are of pairs of bfloat16, and words that a pixel has of a block.
+  bool pairs_;
+  int64_t words_;
+  /// y is of bfloat16; tiles store it so, or sums get there when they are done.
+  bool rounds_, rounds_at_once_ = false;
   /// Pixels that lie apart are put next to each other first; in `source_`.
   bool gathered_ = false;
   Source source_{};

@@ -74,6 +74,9 @@ BlockedConv::BlockedConv(const KernelCall& call)
     : s_(call), ending_(call.attributes<BlockedConvAttributes>().ending) {
   const auto& a = call.attributes<BlockedConvAttributes>();
   plain_ = a.plain_input;
+  pairs_ = call.tensor(1).dtype() == DType::kBFloat16;
+  words_ = pairs_ ? kChannelBlock / 2 : kChannelBlock;
+  rounds_ = call.tensor(0).dtype() == DType::kBFloat16;
   in_blocks_ = plain_ ? s_.c : channel_blocks(s_.c);
   out_blocks_ = channel_blocks(s_.o);
   const bool pointwise =
@@ -94,6 +97,8 @@ BlockedConv::BlockedConv(const KernelCall& call)
   if (s_.n * s_.out_h * s_.out_w == 0) return;
   choose_tiles();
   choose_order();
+  rounds_at_once_ =
+      rounds_ && pairs_ && depth_blocks_ == in_blocks_ && ending_.bounded();
   find_edges();
 }
 
@@ -102,7 +107,7 @@ BlockedConv::BlockedConv(const KernelCall& call)
 /// second-level cache; the rest is what measurements say about tiles for which
 /// these come to the same.
 void BlockedConv::choose_tiles() {
-  const BlockedConvKernels& kernels = blocked_conv_kernels();
+  const BlockedConvKernels& kernels = this->kernels();
   int64_t best = std::numeric_limits<int64_t>::max(), tiles = 0;
   for (int64_t blocks = 1; blocks <= kernels.kMaxBlocks; ++blocks) {
     const int64_t most = kernels.max_pixels[blocks - 1];
@@ -132,9 +137,9 @@ void BlockedConv::choose_tiles() {
       tiles = count;
     }
   }
-  const bool one_tap = s_.taps() == 1 && s_.padding_h == 0 &&
-                       s_.padding_w == 0 &&
-                       out_blocks_ * in_blocks_ <= kNearBlocks;
+  const bool one_tap =
+      s_.taps() == 1 && s_.padding_h == 0 && s_.padding_w == 0 &&
+      out_blocks_ * in_blocks_ * words_ <= kNearBlocks * kChannelBlock;
   const TileForm form = plain_    ? TileForm::kPlain
                         : one_tap ? TileForm::kOneTap
                                   : TileForm::kBlocked;
@@ -152,11 +157,11 @@ void BlockedConv::choose_tiles() {
 /// In which order tiles and groups of output blocks meet, so that what they
 /// share is in the cache.
 void BlockedConv::choose_order() {
-  const BlockedConvKernels& kernels = blocked_conv_kernels();
+  const BlockedConvKernels& kernels = this->kernels();
   const int64_t tiles = int64_t(parts_.size());
   by_pixels_ = s_.n * s_.out_h * tiles >= kTilesPerThread &&
                s_.o * s_.taps() <= 2 * s_.h * s_.w;
-  const int64_t depth = s_.taps() * kChannelBlock * kChannelBlock * large_;
+  const int64_t depth = s_.taps() * words_ * kChannelBlock * large_;
   const bool once = s_.out_h * tiles == 1;
   depth_blocks_ =
       plain_ || once
@@ -166,10 +171,10 @@ void BlockedConv::choose_order() {
   // to read the weights again for each piece.
   const int64_t picture = s_.out_h * std::min(s_.stride_h, s_.kernel_h) *
                           s_.out_w * std::min(s_.stride_w, s_.kernel_w) *
-                          in_blocks_ * (plain_ ? 1 : kChannelBlock);
+                          in_blocks_ * (plain_ ? 1 : words_);
   const int64_t pieces = divide_up(picture, kernels.near_picture);
   const int64_t weights =
-      out_blocks_ * in_blocks_ * s_.taps() * kChannelBlock * kChannelBlock;
+      out_blocks_ * in_blocks_ * s_.taps() * words_ * kChannelBlock;
   const bool cut = !plain_ && pieces * weights < groups_ * picture;
   tiles_at_once_ = divide_up(s_.out_h * tiles, cut ? pieces : 1);
   order_by_depth(picture, weights,
@@ -192,7 +197,7 @@ void BlockedConv::order_by_depth(int64_t picture, int64_t weights,
   if (passes == 1 || groups_ == 1) return;
   const int64_t sums = s_.out_h * s_.out_w * out_blocks_ * kChannelBlock;
   const int64_t pieces =
-      divide_up(picture / passes + sums, blocked_conv_kernels().near_sums);
+      divide_up(picture / passes + sums, kernels().near_sums);
   // Sums come and go with each pass, but from a nearer cache.
   if (pieces * weights + picture + passes * sums / 2 >= elements) return;
   by_depth_ = true;

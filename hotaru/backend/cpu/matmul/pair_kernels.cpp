@@ -7,6 +7,7 @@
 #include "hotaru/backend/cpu/simd/simd.h"
 // After simd.h: compiled for each target.
 #include "hotaru/backend/cpu/matmul/tile-inl.h"
+#include "hotaru/backend/cpu/simd/pairs-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace hotaru::HWY_NAMESPACE {
@@ -17,46 +18,6 @@ using DBits = hn::RebindToUnsigned<D>;
 using Bits = hn::Vec<DBits>;
 
 constexpr int kLanes = static_cast<int>(hn::MaxLanes(D()));
-
-HWY_INLINE hn::Vec<D> lower(hn::Vec<D> pairs) {
-  return hn::BitCast(D(), hn::ShiftLeft<16>(hn::BitCast(DBits(), pairs)));
-}
-
-HWY_INLINE hn::Vec<D> upper(hn::Vec<D> pairs) {
-  const DBits bits;
-  return hn::BitCast(
-      D(), hn::And(hn::BitCast(bits, pairs), hn::Set(bits, 0xFFFF0000u)));
-}
-
-/// Where there is no instruction for it.
-struct SplitProducts {
-  template <class V>
-  static HWY_INLINE void add(V& sum, const V& a, const V& b) {
-    add_product(sum, upper(a), upper(b));
-    add_product(sum, lower(a), lower(b));
-  }
-};
-
-#if HWY_TARGET == HWY_AVX3
-struct PairProducts {
-  template <class V>
-  static HWY_INLINE void add(V& sum, const V& a, const V& b) {
-    asm("vdpbf16ps %2, %1, %0" : "+v"(sum.raw) : "v"(a.raw), "v"(b.raw));
-  }
-};
-#endif
-
-/// Bits of bfloat16 in the lower halves.
-HWY_INLINE Bits rounded(hn::Vec<D> x) {
-  const DBits d;
-  const Bits bits = hn::BitCast(d, x);
-  const Bits odd = hn::And(hn::ShiftRight<16>(bits), hn::Set(d, 1u));
-  const Bits sum = hn::Add(bits, hn::Add(odd, hn::Set(d, 0x7FFFu)));
-  // A NaN must not be rounded to infinity.
-  const Bits nan = hn::Or(bits, hn::Set(d, 0x400000u));
-  return hn::ShiftRight<16>(
-      hn::IfThenElse(hn::RebindMask(d, hn::IsNaN(x)), nan, sum));
-}
 
 HWY_INLINE uint32_t bits_of(BFloat16 x) {
   return x.bits;

@@ -1,0 +1,364 @@
+// The tiles of convolutions on blocked pictures, by what they multiply.
+
+// Guarded by Highway's toggle, as it is included once for each target.
+#if defined(HOTARU_BLOCKED_TILE_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef HOTARU_BLOCKED_TILE_INL_H_
+#undef HOTARU_BLOCKED_TILE_INL_H_
+#else
+#define HOTARU_BLOCKED_TILE_INL_H_
+#endif
+
+#include <array>
+#include <type_traits>
+#include <utility>
+
+#include "hotaru/backend/cpu/conv/block-inl.h"
+#include "hotaru/backend/cpu/simd/pairs-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace hotaru::cpu::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+constexpr int kVectors = kBlock / kLanes;  // of a block
+
+// Pixels times blocks of accumulators, a weight for each block and a broadcast
+// pixel must fit the registers: 32 with AVX-512 and on Arm, else 16. With one
+// block the pixel is an operand in memory. With AddressSanitizer all sizes
+// would take the compiler five minutes.
+constexpr int kMaxPixels[BlockedConvKernels::kMaxBlocks] =
+#if HWY_HAS_FEATURE(address_sanitizer) || defined(__SANITIZE_ADDRESS__)
+    {3, 2, 0, 0};
+#elif HWY_TARGET == HWY_AVX3
+    {14, 14, 9, 6};
+#elif HWY_TARGET == HWY_AVX2
+    {6, 0, 0, 0};
+#elif HWY_ARCH_ARM
+    {6, 0, 0, 0};
+#else
+    {2, 0, 0, 0};
+#endif
+
+// A tile of one block reads its weights so often that the first-level cache
+// must hold them; 32 registers ask half as much of the second.
+#if HWY_TARGET == HWY_AVX3
+constexpr int64_t kNearWeights = 32 * 1024, kNearPicture = 128 * 1024,
+                  kNearSums = 160 * 1024;
+#else
+constexpr int64_t kNearWeights = 4 * 1024, kNearPicture = 32 * 1024,
+                  kNearSums = 80 * 1024;
+#endif
+
+/// Products of floats.
+struct FloatProducts {
+  /// 32-bit words that a pixel has of a block of the picture.
+  static constexpr int kWords = kBlock;
+  static constexpr bool kPairs = false;
+  static HWY_INLINE void add(V& sum, V x, V w) { sum = hn::MulAdd(x, w, sum); }
+  static HWY_INLINE void add_each(V& sum, const float* x, V w) {
+    add(sum, hn::Set(D(), *x), w);
+  }
+};
+
+/// Products of pairs of bfloat16, which lie in words.
+#if HWY_TARGET == HWY_AVX3
+struct Bf16Products : hotaru::HWY_NAMESPACE::PairProducts {
+  static HWY_INLINE void add_each(V& sum, const float* x, V w) {
+    asm("vdpbf16ps %2%{1to16%}, %1, %0" : "+v"(sum.raw) : "v"(w.raw), "m"(*x));
+  }
+  static HWY_INLINE void store(V v, uint16_t* to) {
+    __m256i half;
+    asm("vcvtneps2bf16 %1, %0" : "=v"(half) : "v"(v.raw));
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), half);
+  }
+#else
+struct Bf16Products : hotaru::HWY_NAMESPACE::SplitProducts {
+  static HWY_INLINE void add_each(V& sum, const float* x, V w) {
+    add(sum, hn::Set(D(), *x), w);
+  }
+  static HWY_INLINE void store(V v, uint16_t* to) {
+    const hn::Rebind<uint16_t, D> half;
+    hn::StoreU(hn::TruncateTo(half, hotaru::HWY_NAMESPACE::rounded(v)), half,
+               to);
+  }
+#endif
+  static constexpr int kWords = kBlock / 2;
+  static constexpr bool kPairs = true;
+  static HWY_INLINE V load(const uint16_t* from) {
+    const hn::RebindToUnsigned<D> words;
+    const hn::Rebind<uint16_t, D> half;
+    return hn::BitCast(
+        D(), hn::ShiftLeft<16>(hn::PromoteTo(words, hn::LoadU(half, from))));
+  }
+};
+
+/// Keeps the compiler from giving each element an address of its own.
+template <class T>
+HWY_INLINE T* keep(T* p) {
+#if HWY_COMPILER_GCC || HWY_COMPILER_CLANG
+  asm("" : "+r"(p));
+#endif
+  return p;
+}
+
+/// Pixels [kBegin, kEnd) of x times the weights of an input channel, or a pair;
+/// x is found from two pointers by multiples of 1, 3 and 5 steps, which address
+/// arithmetic scales for free.
+template <class P, int kBegin, int kEnd, int kBlocks, int kPixels>
+HWY_INLINE void multiply(const float* HWY_RESTRICT lower,
+                         const float* HWY_RESTRICT upper, int64_t pixel,
+                         const float* HWY_RESTRICT w, int64_t w_output,
+                         V (&sum)[kPixels][kBlocks * kVectors]) {
+  const D d;
+  constexpr int kHalf = 7;
+  const int64_t pixel3 = 3 * pixel, pixel5 = 5 * pixel;
+  V ws[kBlocks * kVectors];
+  HWY_UNROLL(8)
+  for (int q = 0; q < kBlocks; ++q) HWY_UNROLL(16)
+  for (int v = 0; v < kVectors; ++v)
+    ws[q * kVectors + v] = hn::LoadU(d, w + q * w_output + v * kLanes);
+  HWY_UNROLL(16)
+  for (int p = kBegin; p < kEnd; ++p) {
+    const float* base = p < kHalf ? lower : upper;
+    switch (p % kHalf) {
+      case 0:
+        break;
+      case 1:
+        base += pixel;
+        break;
+      case 2:
+        base += pixel * 2;
+        break;
+      case 3:
+        base += pixel3;
+        break;
+      case 4:
+        base += pixel * 4;
+        break;
+      case 5:
+        base += pixel5;
+        break;
+      default:
+        base += pixel3 * 2;
+    }
+    if constexpr (kBlocks * kVectors == 1) {
+      P::add_each(sum[p][0], base, ws[0]);
+    } else {
+      const V x = hn::Set(d, *base);
+      HWY_UNROLL(16)
+      for (int i = 0; i < kBlocks * kVectors; ++i) P::add(sum[p][i], x, ws[i]);
+    }
+  }
+}
+
+/// The channels of an input block.
+template <class P, int kBegin, int kEnd, int kBlocks, int kPixels>
+HWY_INLINE void multiply_block(const float* HWY_RESTRICT x, int64_t pixel,
+                               const float* HWY_RESTRICT w, int64_t w_output,
+                               V (&sum)[kPixels][kBlocks * kVectors]) {
+  if constexpr (kBegin < kEnd) {
+    const float* upper = x + 7 * pixel;
+    // More would keep weights of two channels and many addresses in registers.
+    constexpr int kUnroll =
+        (kEnd - kBegin) * kBlocks * kVectors <= kBlock ? 2 : 1;
+    for (int c = 0; c < P::kWords; c += kUnroll) {
+      HWY_UNROLL(2)
+      for (int u = 0; u < kUnroll; ++u)
+        multiply<P, kBegin, kEnd, kBlocks>(x + u, upper + u, pixel,
+                                           w + u * kBlock, w_output, sum);
+      x += kUnroll;
+      upper += kUnroll;
+      w += kUnroll * kBlock;
+    }
+  }
+}
+
+/// Stores sums as bfloat16, with what follows them.
+template <int kBlocks, int kPixels>
+HWY_INLINE void store_rounded(const BlockedTile& t,
+                              const V (&sum)[kPixels][kBlocks * kVectors]) {
+  const V low = hn::Set(D(), t.bounds.low), high = hn::Set(D(), t.bounds.high);
+  const auto store = [&](const auto& last) HOTARU_SIMD_LAMBDA {
+    HWY_UNROLL(8)
+    for (int q = 0; q < kBlocks; ++q) {
+      auto* const to = keep(reinterpret_cast<uint16_t*>(t.y + q * t.y_output));
+      HWY_UNROLL(16)
+      for (int p = 0; p < kPixels; ++p) HWY_UNROLL(16)
+      for (int v = 0; v < kVectors; ++v) {
+        const int at = p * kBlock + v * kLanes;
+        Bf16Products::store(
+            bounded(last(sum[p][q * kVectors + v], q, at), low, high), to + at);
+      }
+    }
+  };
+  if (t.residual)
+    store([&](V v, int q, int at) HOTARU_SIMD_LAMBDA {
+      return hn::Add(v, Bf16Products::load(reinterpret_cast<const uint16_t*>(
+                                               t.residual + q * t.y_output) +
+                                           at));
+    });
+  else
+    store([](V v, int, int) HOTARU_SIMD_LAMBDA { return v; });
+}
+
+template <class P, int kPixels, int kBlocks, TileForm kForm>
+void tile(const BlockedTile& t) {
+  const D d;
+  constexpr int kColumns = kBlocks * kVectors;
+  V sum[kPixels][kColumns];
+  HWY_UNROLL(8)
+  for (int q = 0; q < kBlocks; ++q) HWY_UNROLL(16)
+  for (int v = 0; v < kVectors; ++v) {
+    const int i = q * kVectors + v;
+    if (t.shift) {
+      const V shift = hn::LoadU(d, t.shift + q * kBlock + v * kLanes);
+      HWY_UNROLL(16)
+      for (int p = 0; p < kPixels; ++p) sum[p][i] = shift;
+    } else {
+      const float* y = t.y + q * t.y_output + v * kLanes;
+      HWY_UNROLL(16)
+      for (int p = 0; p < kPixels; ++p)
+        sum[p][i] = hn::LoadU(d, y + p * kBlock);
+    }
+  }
+
+  const int64_t pixel = t.pixel, w_output = t.w_output;
+  if constexpr (kForm == TileForm::kOneTap) {
+    const float* HWY_RESTRICT x = t.x;
+    const float* HWY_RESTRICT w = t.w;
+    const int64_t block = t.block;
+    for (int64_t b = t.blocks; b > 0; --b, x += block, w += P::kWords * kBlock)
+      multiply_block<P, 0, kPixels, kBlocks>(x, pixel, w, w_output, sum);
+  } else {
+    [[maybe_unused]] const float* ahead = t.ahead;
+    for (int64_t b = 0; b < t.blocks; ++b) {
+      const float* HWY_RESTRICT w = t.w + b * t.w_block;
+      const float* row = t.x + b * t.block;
+      for (int64_t r = 0; r < t.rows; ++r, row += t.row) {
+        const float* HWY_RESTRICT x = row;
+        if constexpr (kForm == TileForm::kPlain) {
+          for (int64_t k = 0; k < t.columns; ++k, x += t.column, w += kBlock)
+            multiply<P, 0, kPixels, kBlocks>(x, x + 7 * pixel, pixel, w,
+                                             w_output, sum);
+        } else {
+          for (int64_t k = 0; k < t.columns; ++k) {
+            for (int64_t i = 0; i < t.ahead_lines && ahead < t.ahead_end; ++i) {
+              HWY_UNROLL(8)
+              for (int q = 0; q < kBlocks; ++q)
+                __builtin_prefetch(ahead + q * w_output, 0, 2);
+              ahead += kBlock;
+            }
+            switch (t.edges[k]) {
+              case TileEdge::kNone:
+                multiply_block<P, 0, kPixels, kBlocks>(x, pixel, w, w_output,
+                                                       sum);
+                break;
+              case TileEdge::kFirst:
+                multiply_block<P, 1, kPixels, kBlocks>(x, pixel, w, w_output,
+                                                       sum);
+                break;
+              case TileEdge::kLast:
+                multiply_block<P, 0, kPixels - 1, kBlocks>(x, pixel, w,
+                                                           w_output, sum);
+                break;
+              case TileEdge::kBoth:
+                multiply_block<P, 1, kPixels - 1, kBlocks>(x, pixel, w,
+                                                           w_output, sum);
+                break;
+              case TileEdge::kNothing:
+                break;
+            }
+            x += t.column;
+            w += P::kWords * kBlock;
+          }
+        }
+      }
+    }
+  }
+
+  if constexpr (P::kPairs)
+    if (t.rounds) return store_rounded<kBlocks>(t, sum);
+  // Copies, because a store might change what t refers to.
+  const bool more = t.finish && t.residual;
+  const SumBounds bounds = t.finish ? t.bounds : SumBounds();
+  float* to[kBlocks];
+  const float* from[kBlocks];
+  HWY_UNROLL(8)
+  for (int q = 0; q < kBlocks; ++q) {
+    to[q] = keep(t.y + q * t.y_output);
+    from[q] = keep((t.residual ? t.residual : t.y) + q * t.y_output);
+  }
+  // In the order in which sums are done.
+  with_ending(more, bounds, [&](const auto& last) HOTARU_SIMD_LAMBDA {
+    HWY_UNROLL(16)
+    for (int p = 0; p < kPixels; ++p) HWY_UNROLL(8)
+    for (int q = 0; q < kBlocks; ++q) HWY_UNROLL(16)
+    for (int v = 0; v < kVectors; ++v) {
+      const int at = p * kBlock + v * kLanes;
+      hn::StoreU(last(sum[p][q * kVectors + v], from[q] + at), d, to[q] + at);
+    }
+  });
+}
+
+using Tile = BlockedConvKernels::Tile;
+
+template <class P, int kBlocks, TileForm kForm, size_t... kPixel>
+constexpr std::array<Tile, sizeof...(kPixel)> tiles(
+    std::index_sequence<kPixel...>) {
+  return {&tile<P, int(kPixel) + 1, kBlocks, kForm>...};
+}
+
+template <class P, int kBlocks, TileForm kForm>
+Tile tile_of(int pixels) {
+  constexpr int kMost = kMaxPixels[kBlocks - 1];
+  if constexpr (kMost > 0) {
+    static constexpr auto kTiles =
+        tiles<P, kBlocks, kForm>(std::make_index_sequence<size_t(kMost)>());
+    return kTiles[size_t(pixels) - 1];
+  } else {
+    return nullptr;
+  }
+}
+
+template <class P, TileForm kForm>
+Tile tile_of(int pixels, int blocks) {
+  switch (blocks) {
+    case 1:
+      return tile_of<P, 1, kForm>(pixels);
+    case 2:
+      return tile_of<P, 2, kForm>(pixels);
+    case 3:
+      return tile_of<P, 3, kForm>(pixels);
+    default:
+      return tile_of<P, 4, kForm>(pixels);
+  }
+}
+
+template <class P>
+Tile find_tile(int pixels, int blocks, TileForm form) {
+  switch (form) {
+    case TileForm::kBlocked:
+      return tile_of<P, TileForm::kBlocked>(pixels, blocks);
+    case TileForm::kOneTap:
+      return tile_of<P, TileForm::kOneTap>(pixels, blocks);
+    default:
+      // Pictures that are read as they are hold floats.
+      if constexpr (P::kPairs)
+        return nullptr;
+      else
+        return tile_of<P, TileForm::kPlain>(pixels, blocks);
+  }
+}
+
+template <class P>
+BlockedConvKernels tile_kernels() {
+  return {{kMaxPixels[0], kMaxPixels[1], kMaxPixels[2], kMaxPixels[3]},
+          &find_tile<P>,
+          kNearWeights,
+          kNearPicture,
+          kNearSums};
+}
+
+}  // namespace hotaru::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif

@@ -1,0 +1,76 @@
+// Pairs of bfloat16 in lanes of 32 bits, the first one in the lower half: how
+// they are made, and products of them. For inclusion after simd.h in files that
+// use its pattern.
+
+// clang-format off
+#if defined(HOTARU_PAIRS_INL_H) == defined(HWY_TARGET_TOGGLE)
+#ifdef HOTARU_PAIRS_INL_H
+#undef HOTARU_PAIRS_INL_H
+#else
+#define HOTARU_PAIRS_INL_H
+#endif
+// clang-format on
+
+#include <hwy/highway.h>
+
+#include "hotaru/backend/cpu/simd/simd_load-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace hotaru::HWY_NAMESPACE {
+
+/// The first ones of pairs as floats.
+template <class V>
+HWY_INLINE V lower(V pairs) {
+  namespace hn = hwy::HWY_NAMESPACE;
+  const hn::DFromV<V> d;
+  const hn::RebindToUnsigned<decltype(d)> bits;
+  return hn::BitCast(d, hn::ShiftLeft<16>(hn::BitCast(bits, pairs)));
+}
+
+/// The second ones.
+template <class V>
+HWY_INLINE V upper(V pairs) {
+  namespace hn = hwy::HWY_NAMESPACE;
+  const hn::DFromV<V> d;
+  const hn::RebindToUnsigned<decltype(d)> bits;
+  return hn::BitCast(
+      d, hn::And(hn::BitCast(bits, pairs), hn::Set(bits, 0xFFFF0000u)));
+}
+
+/// sum += both products of each lane's pairs; where there is no instruction
+/// for it.
+struct SplitProducts {
+  template <class V>
+  static HWY_INLINE void add(V& sum, const V& a, const V& b) {
+    add_product(sum, upper(a), upper(b));
+    add_product(sum, lower(a), lower(b));
+  }
+};
+
+#if HWY_TARGET == HWY_AVX3
+/// By AVX512-BF16, which the processor must have.
+struct PairProducts {
+  template <class V>
+  static HWY_INLINE void add(V& sum, const V& a, const V& b) {
+    asm("vdpbf16ps %2, %1, %0" : "+v"(sum.raw) : "v"(a.raw), "v"(b.raw));
+  }
+};
+#endif
+
+/// Bits of floats rounded to bfloat16, in the lower halves.
+template <class V>
+HWY_INLINE auto rounded(V x) {
+  namespace hn = hwy::HWY_NAMESPACE;
+  const hn::RebindToUnsigned<hn::DFromV<V>> d;
+  const auto bits = hn::BitCast(d, x);
+  const auto odd = hn::And(hn::ShiftRight<16>(bits), hn::Set(d, 1u));
+  const auto sum = hn::Add(bits, hn::Add(odd, hn::Set(d, 0x7FFFu)));
+  // A NaN must not be rounded to infinity.
+  const auto nan = hn::Or(bits, hn::Set(d, 0x400000u));
+  return hn::ShiftRight<16>(
+      hn::IfThenElse(hn::RebindMask(d, hn::IsNaN(x)), nan, sum));
+}
+
+}  // namespace hotaru::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+#endif

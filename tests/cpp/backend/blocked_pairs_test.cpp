@@ -1,0 +1,150 @@
+// Convolutions on blocked pictures of bfloat16, beside those of the same
+// numbers as floats.
+#include "hotaru/runtime/threads/parallel.h"
+#include "tests/cpp/backend/blocked_cases.h"
+
+namespace hotaru {
+namespace {
+
+using namespace blocked_test;
+
+/// Rounds what the kernel is given: products are then exact in float32.
+void round_operands(Case& c, Form form) {
+  const auto rounded = [](const Tensor& t) {
+    return to(to(t, DType::kBFloat16), DType::kFloat32);
+  };
+  if (form.pairs) {
+    c.x = rounded(c.x);
+    c.w = rounded(c.w);
+  }
+  if (form.rounded && c.residual.defined()) c.residual = rounded(c.residual);
+}
+
+void check(Layer layer, Form form) {
+  SCOPED_TRACE(
+      concat(layer.text(), " pairs ", form.pairs, " rounded ", form.rounded));
+  layer.norm = false;  // its scale would be rounded, too
+  Case c(layer);
+  round_operands(c, form);
+  const Tensor want = c.want();
+  const Tensor y = c.blocked(false, Where::kAnywhere, form);
+  ASSERT_EQ(y.dtype(), form.rounded ? DType::kBFloat16 : DType::kFloat32);
+  const Tensor wide = to(y, DType::kFloat32);
+  expect_padding(wide, layer.o);
+  const Tensor got = unblock(wide, layer.out());
+  // The last rounding is half a unit of 8 bits, of what the sums may be.
+  const double unit = form.rounded ? 0x1p-8 : 0, sums = c.tolerance();
+  for (int64_t i = 0; i < want.numel(); ++i) {
+    const double w = want.data<float>()[i];
+    ASSERT_NEAR(got.data<float>()[i], w, sums + unit * (std::abs(w) + sums))
+        << "element " << i;
+  }
+  EXPECT_TRUE(same_bits(y, c.blocked(true, Where::kAnywhere, form)))
+      << "prepared";
+}
+
+constexpr Form kForms[] = {{true, false}, {true, true}, {false, true}};
+
+TEST(ConvPairs, LayersOfNetworks) {
+  for (const Layer& l : {square(64, 64, 28, 3), square(64, 128, 28, 3, 2),
+                         square(256, 256, 7, 3),
+                         // Several passes over the depth.
+                         square(512, 512, 4, 3), square(512, 300, 9, 3),
+                         square(64, 128, 28, 1, 2), square(256, 256, 6, 1),
+                         square(256, 100, 28, 1), square(250, 96, 28, 1, 2)})
+    for (const Form form : kForms) check(l, form);
+  Layer first = square(3, 64, 56, 7, 2);
+  first.plain = true;
+  check(first, {false, true});
+}
+
+TEST(ConvPairs, EveryWidthAndNumberOfBlocks) {
+  for (int64_t width = 1; width <= 30; ++width)
+    for (const int64_t outputs : {5, 32, 48, 64, 100}) {
+      Layer l = square(17, outputs, 3, 3, width % 3 == 0 ? 2 : 1);
+      l.in[1] = width;
+      l.residual = width % 2;
+      check(l, kForms[width % 2]);
+      l.kernel = {1, 1};
+      l.padding = {0, 0};
+      check(l, kForms[1 - width % 2]);
+    }
+}
+
+TEST(ConvPairs, RandomGeometries) {
+  std::mt19937 random(9);
+  for (int i = 0; i < 300 && !testing::Test::HasFatalFailure(); ++i) {
+    Layer l = random_layer(random);
+    if (l.depthwise) continue;
+    check(l, l.plain ? kForms[2] : kForms[i % 3]);
+  }
+}
+
+TEST(ConvPairs, TouchesNothingBesideItsOperands) {
+  std::mt19937 random(10);
+  for (int i = 0; i < 60; ++i) {
+    Layer l = random_layer(random);
+    if (l.depthwise || l.plain) continue;
+    SCOPED_TRACE(l.text());
+    const Case c(l);
+    const Form form = kForms[i % 2];
+    const Tensor want = c.blocked(false, Where::kAnywhere, form);
+    for (const Where where : {Where::kBehindGuard, Where::kBeforeGuard})
+      EXPECT_TRUE(same_bits(c.blocked(false, where, form), want));
+  }
+}
+
+TEST(ConvPairs, EndingsAndChannelsBeyondTheLast) {
+  using Kind = ConvEnding::Kind;
+  for (int kind = int(Kind::kNone); kind <= int(Kind::kHardSwish); ++kind)
+    for (const int64_t channels : {32, 21})
+      for (const bool residual : {false, true}) {
+        Layer l = square(channels, channels, 13, 3);
+        l.relu = false;
+        l.residual = residual;
+        l.ending = {Kind(kind), 0.25f, 1.5f};
+        check(l, {true, true});
+        check(l, {true, false});
+        l.c = 600;  // passes
+        l.in = {5, 5};
+        check(l, {true, true});
+      }
+}
+
+TEST(ConvPairs, ThreadsDoNotChangeBits) {
+  const int before = get_num_threads();
+  for (const Layer& l :
+       {square(128, 48, 14, 3), square(64, 100, 4, 3), square(128, 100, 30, 1),
+        square(256, 128, 26, 1, 2), square(512, 256, 8, 3)}) {
+    const Case c(l);
+    set_num_threads(1);
+    const Tensor one = c.blocked(false, Where::kAnywhere, {true, true});
+    for (const int threads : {2, 3}) {
+      set_num_threads(threads);
+      EXPECT_TRUE(
+          same_bits(one, c.blocked(true, Where::kAnywhere, {true, true})))
+          << l.text();
+    }
+  }
+  set_num_threads(before);
+}
+
+TEST(ConvPairs, WhatIsNotFiniteStaysSo) {
+  for (const float value : {kNaN, kInf, -kInf})
+    for (const bool rounded : {false, true}) {
+      Layer l = square(16, 16, 4, 1);
+      l.norm = l.relu = false;
+      const Case c(l);
+      c.x.data<float>()[5] = value;
+      const Tensor got =
+          unblock(to(c.blocked(false, Where::kAnywhere, {true, rounded}),
+                     DType::kFloat32),
+                  l.out());
+      for (int64_t i = 0; i < got.numel(); ++i)
+        EXPECT_EQ(std::isfinite(got.data<float>()[i]), i % 16 != 5)
+            << "element " << i;
+    }
+}
+
+}  // namespace
+}  // namespace hotaru

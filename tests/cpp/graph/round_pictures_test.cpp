@@ -1,0 +1,164 @@
+// Convolutions that may round, in graphs.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "hotaru/backend/cpu/simd/simd_target.h"
+#include "hotaru/ops/activation/activation.h"
+#include "hotaru/ops/conv/conv.h"
+#include "hotaru/ops/create/copy.h"
+#include "hotaru/ops/create/factory.h"
+#include "hotaru/ops/pointwise/pointwise.h"
+#include "hotaru/ops/pool/pool.h"
+#include "hotaru/ops/random/random.h"
+#include "hotaru/ops/reduce/reduce.h"
+#include "hotaru/runtime/library_settings.h"
+#include "tests/cpp/captured_graph.h"
+
+namespace hotaru::graph {
+namespace {
+
+class RoundPictures : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!simd_has_bf16_products())
+      GTEST_SKIP() << "this processor has no products of bfloat16";
+    set_allows_bf16_convolutions(true);
+  }
+  void TearDown() override { set_allows_bf16_convolutions(false); }
+};
+
+/// A captured call and the calls that it became.
+struct Captured {
+  template <class F>
+  explicit Captured(const F& what, Options options = {})
+      : graph(captured_graph([&] { result = what(); }, std::move(options))) {}
+  Tensor replayed() const {
+    graph->replay();
+    return clone(result);
+  }
+  /// Names, and how many operands of bfloat16 each of them has.
+  std::vector<std::pair<std::string, int>> calls() const {
+    std::vector<std::pair<std::string, int>> out;
+    for (const auto& node : graph->program().nodes()) {
+      int halves = 0;
+      for (const Operand& operand : node->call().operands())
+        halves += !operand.object && operand.tensor->defined() &&
+                  operand.tensor->dtype() == DType::kBFloat16;
+      out.emplace_back(node->name(), halves);
+    }
+    return out;
+  }
+
+  Tensor result;
+  Ref<Graph> graph;
+};
+
+using Calls = std::vector<std::pair<std::string, int>>;
+
+struct Layer {
+  Layer(int64_t inputs, int64_t outputs, int64_t kernel, int64_t stride = 1)
+      : w(mul(randn(Dims{outputs, inputs, kernel, kernel}),
+              1 / std::sqrt(double(inputs * kernel * kernel)))),
+        bias(randn(Dims{outputs})),
+        stride(stride) {}
+  Tensor operator()(const Tensor& x) const {
+    return convolution(x, w, bias, Dims{stride}, Dims{w.size(2) / 2}, Dims{1},
+                       false, Dims{0}, 1);
+  }
+  Tensor w, bias;
+  int64_t stride;
+};
+
+double distance(const Tensor& a, const Tensor& b) {
+  const Tensor x = clone(a), y = clone(b);
+  EXPECT_TRUE(same(x.sizes(), y.sizes()));
+  double most = 0;
+  for (int64_t i = 0; i < x.numel(); ++i)
+    most = std::max(most, std::abs(double(x.data<float>()[i]) -
+                                   double(y.data<float>()[i])));
+  return most;
+}
+
+// Values of size 1: each rounding moves a sum of k products by about
+// 2^-9 / sqrt(3), whatever k, as errors are independent; six deviations of
+// that, through at most four roundings a layer and three layers.
+constexpr double kRounded = 6 * 4 * 3 * 0x1p-9;
+
+TEST_F(RoundPictures, WhatConvolutionsAloneReadIsKeptInBfloat16) {
+  const Layer in(3, 32, 3, 2), a(32, 64, 1), b(64, 64, 3), c(64, 32, 1),
+      last(32, 48, 3);
+  const Tensor x = randn(Dims{2, 3, 20, 18});
+  const auto model = [&] {
+    const Tensor y = relu(in(x));
+    const Tensor z = relu(add(c(relu(b(relu(a(y))))), y));
+    return adaptive_avg_pool(relu(last(z)), Dims{1, 1});
+  };
+  const Captured graph(model);
+  // Of the first one the result; then x and w, result, residual.
+  EXPECT_EQ(graph.calls(), (Calls{{"blocked_conv", 1},
+                                  {"blocked_conv", 3},
+                                  {"blocked_conv", 3},
+                                  {"blocked_conv", 4},
+                                  {"blocked_conv", 2},
+                                  {"blocked_mean", 0}}));
+  const Tensor got = graph.replayed();
+  set_allows_bf16_convolutions(false);
+  const Captured exact(model);
+  const double far = distance(got, exact.replayed());
+  EXPECT_LE(far, kRounded);
+  EXPECT_GT(far, 0);
+  // It is kept as it was captured, and new weights are rounded anew.
+  EXPECT_EQ(distance(got, graph.replayed()), 0);
+  mul_(b.w, 2);
+  fill_(c.bias, 1.5);
+  const Tensor again = graph.replayed();
+  EXPECT_LE(distance(again, exact.replayed()), 2 * kRounded);
+  EXPECT_GT(distance(again, got), 0.01);
+}
+
+TEST_F(RoundPictures, WhatOthersReadIsRoundedOnceMore) {
+  const Layer a(32, 32, 3), b(32, 32, 3), c(32, 32, 1);
+  const Tensor x = randn(Dims{1, 32, 12, 12});
+  const auto model = [&] {
+    const Tensor y = relu(a(x));
+    const Tensor pooled = std::get<0>(
+        max_pool(y, 2, {Dims{3}, Dims{1}, Dims{1}, Dims{1}, false}, false));
+    return add(b(y), c(pooled));  // y has two readers, pooled one
+  };
+  const Captured graph(model);
+  const Calls calls = graph.calls();
+  const auto copies = std::count(calls.begin(), calls.end(),
+                                 std::pair<std::string, int>("copy_", 1));
+  EXPECT_EQ(copies, 3);  // of x, y and pooled
+  set_allows_bf16_convolutions(false);
+  EXPECT_LE(distance(graph.replayed(), Captured(model).replayed()), kRounded);
+}
+
+TEST_F(RoundPictures, AWriteInBetweenIsSeen) {
+  const Layer a(32, 32, 3), b(32, 32, 3);
+  const Tensor x = randn(Dims{1, 32, 8, 8});
+  const auto model = [&] {
+    const Tensor y = a(x);
+    const Tensor first = b(y);
+    mul_(y, 3);
+    return add(first, b(y));
+  };
+  const Captured graph(model);
+  EXPECT_LE(distance(graph.replayed(), model()), 5 * kRounded);
+}
+
+TEST_F(RoundPictures, WithoutThePassOrPermissionNothingIsRounded) {
+  const Layer a(32, 32, 3), b(32, 32, 3);
+  const Tensor x = randn(Dims{1, 32, 8, 8});
+  const auto model = [&] { return b(relu(a(x))); };
+  const Captured without(model, Options{{"round_pictures"}, false});
+  set_allows_bf16_convolutions(false);
+  const Captured exact(model);
+  EXPECT_EQ(distance(without.replayed(), exact.replayed()), 0);
+  for (const auto& [name, halves] : exact.calls()) EXPECT_EQ(halves, 0) << name;
+}
+
+}  // namespace
+}  // namespace hotaru::graph
