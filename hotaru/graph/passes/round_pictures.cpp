@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "hotaru/backend/common/pool/pool.h"
+#include "hotaru/backend/common/shape/join.h"
 #include "hotaru/backend/cpu/simd/simd_target.h"
 #include "hotaru/graph/capture/touch.h"
 #include "hotaru/graph/passes/remade_weights.h"
@@ -36,9 +38,10 @@ class Rounder {
     for (size_t i = 0; i < old.size(); ++i) {
       for (const Operand& operand : old[i]->call().operands())
         if (operand.writes()) rounded_.erase(operand.ordered());
-      region_.nodes.push_back(takes_[i] || is_kept(old[i]->call())
-                                  ? changed(old[i]->call(), takes_[i])
-                                  : std::move(old[i]));
+      const KernelCall& call = old[i]->call();
+      region_.nodes.push_back(!takes_[i] && !is_kept(call) ? std::move(old[i])
+                              : blocked(call) ? changed(call, takes_[i])
+                                              : moved(call));
     }
     weights_.drop_unread();
   }
@@ -53,6 +56,21 @@ class Rounder {
     static const Kernel& kernel = hotaru::kernel("blocked_conv");
     return &call.kernel() == &kernel &&
            !call.attributes<BlockedConvAttributes>().depthwise;
+  }
+
+  /// Calls whose results are numbers of what they read.
+  static bool moves(const KernelCall& call) {
+    static const Kernel* const kernels[] = {&kernel("cat"), &kernel("copy_"),
+                                            &kernel("blocked_max_pool")};
+    if (std::find(std::begin(kernels), std::end(kernels), &call.kernel()) ==
+        std::end(kernels))
+      return false;
+    for (const Operand& operand : call.operands())
+      if (!operand.tensor->defined() ||
+          operand.tensor->dtype() != DType::kFloat32)
+        return false;
+    const Tensor& y = call.tensor(kY);
+    return size_t(y.numel()) * sizeof(float) == y.storage()->nbytes();
   }
 
   bool takes(const KernelCall& call) {
@@ -79,37 +97,45 @@ class Rounder {
   void find_kept() {
     for (size_t i = region_.nodes.size(); i-- > 0;) {
       const KernelCall& call = region_.nodes[i]->call();
-      if (!blocked(call)) continue;
+      const bool conv = blocked(call);
+      if (!conv && !moves(call)) continue;
       const Tensor& y = call.tensor(kY);
-      const bool residual = call.tensor(kResidual).defined();
-      if (keeps(y) && (takes_[i] || !residual))
+      if (keeps(y) && (!conv || takes_[i] || !call.tensor(kResidual).defined()))
         kept_.emplace(y.storage().get(),
-                      region_.make_value(y.sizes(), DType::kBFloat16));
+                      region_.make_value(Dims{y.numel()}, DType::kBFloat16));
     }
   }
 
+  /// What nobody reads has been left out before.
   bool keeps(const Tensor& y) const {
-    if (!region_.values.contains(y.storage().get()) || !whole(y)) return false;
+    if (!region_.values.contains(y.storage().get())) return false;
     const Use& use = uses_.at(y.storage().get());
-    if (use.writers.size() != 1) return false;
+    if (use.writers.size() != 1 || use.reads.empty()) return false;
     return std::all_of(use.reads.begin(), use.reads.end(), [&](const auto& at) {
       const auto& [node, operand] = at;
-      if (!takes_[node]) return false;
-      const Storage* result =
-          region_.nodes[node]->call().tensor(kY).storage().get();
-      return operand == kX || kept_.contains(result);
+      const KernelCall& call = region_.nodes[node]->call();
+      const bool kept = kept_.contains(call.tensor(kY).storage().get());
+      return takes_[node] ? operand == kX || kept : kept && moves(call);
     });
   }
 
   bool is_kept(const KernelCall& call) const {
-    return blocked(call) && kept_.contains(call.tensor(kY).storage().get());
+    return (blocked(call) || moves(call)) &&
+           kept_.contains(call.tensor(kY).storage().get());
+  }
+
+  /// Where its numbers are as bfloat16; undefined: nowhere.
+  Tensor kept(const Tensor& x) const {
+    const auto at = kept_.find(x.storage().get());
+    if (at == kept_.end()) return {};
+    return make_tensor(at->second.storage(), DType::kBFloat16, x.sizes(),
+                       x.strides(), x.storage_offset());
   }
 
   /// x as bfloat16.
   Tensor half(const Tensor& x) {
     const Storage* storage = x.storage().get();
-    if (const auto at = kept_.find(storage); at != kept_.end())
-      return at->second;
+    if (Tensor there = kept(x); there.defined()) return there;
     const auto [at, fresh] = rounded_.try_emplace(storage);
     if (fresh) {
       static const Kernel& kernel = hotaru::kernel("copy_");
@@ -130,13 +156,35 @@ class Rounder {
       w = weights_.of(w);
     }
     if (keeps) {
-      y = kept_.at(y.storage().get());
+      y = kept(y);
       if (residual.defined()) residual = half(residual);
     }
     const Operand operands[] = {write(y), read(x), read(w),
                                 call.operands()[kWeight + 1], read(residual)};
     return std::make_unique<Node>(KernelCall(
         call.kernel(), operands, call.attributes<BlockedConvAttributes>()));
+  }
+
+  /// A call that moves numbers, with those of bfloat16.
+  std::unique_ptr<Node> moved(const KernelCall& call) {
+    static const Kernel &copy = kernel("copy_"), &cat = kernel("cat");
+    std::vector<Tensor> tensors{kept(call.tensor(kY))};
+    for (const Operand& operand : call.operands().subspan(1))
+      // A copy rounds on its way.
+      tensors.push_back(&call.kernel() == &copy &&
+                                !kept(*operand.tensor).defined()
+                            ? *operand.tensor
+                            : half(*operand.tensor));
+    std::vector<Operand> operands{write(tensors[0])};
+    for (size_t i = 1; i < tensors.size(); ++i)
+      operands.push_back(read(tensors[i]));
+    if (&call.kernel() == &copy)
+      return std::make_unique<Node>(KernelCall(copy, operands));
+    if (&call.kernel() == &cat)
+      return std::make_unique<Node>(
+          KernelCall(cat, operands, call.attributes<CatAttributes>()));
+    return std::make_unique<Node>(KernelCall(
+        call.kernel(), operands, call.attributes<MaxPoolAttributes>()));
   }
 
   Region& region_;

@@ -307,6 +307,15 @@ void check_pool(const Tensor& x, const MaxPoolAttributes& a, bool ceil_mode) {
     ASSERT_TRUE(g == w || (std::isnan(g) && std::isnan(w)))
         << "element " << i << ": " << g << " for " << w;
   }
+  // Of bfloat16 the greatest are the same ones.
+  const Tensor half = to(blocked, DType::kBFloat16),
+               halves = to(y, DType::kBFloat16);
+  const std::array<Operand, 2> rounded{write(halves), read(half)};
+  KernelCall(k, rounded, a).run(DeviceType::kCPU);
+  const Tensor wide = to(half, DType::kFloat32), wanted = filled(y.sizes(), 0);
+  const std::array<Operand, 2> widened{write(wanted), read(wide)};
+  KernelCall(k, widened, a).run(DeviceType::kCPU);
+  EXPECT_TRUE(same_bits(halves, to(wanted, DType::kBFloat16)));
   const Tensor again = filled(y.sizes(), kNaN);
   const std::array<Operand, 2> others{write(again), read(blocked)};
   k.prepare(DeviceType::kCPU, KernelCall(k, others, a))->run();

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <tuple>
 
 #include "hotaru/graph/graph.h"
 #include "hotaru/ops/activation/activation.h"
@@ -16,6 +17,7 @@
 #include "hotaru/ops/pool/pool.h"
 #include "hotaru/ops/random/random.h"
 #include "hotaru/ops/reduce/reduce.h"
+#include "hotaru/ops/shape/join.h"
 #include "hotaru/ops/shape/view.h"
 #include "hotaru/runtime/threads/parallel.h"
 #include "tests/cpp/captured_graph.h"
@@ -161,6 +163,64 @@ TEST(BlockChannels, CallsInPlaceReadWhatConvolutionsWrote) {
       // Squares of values up to 10, through 288 products with weights of 0.1.
       EXPECT_LE(distance(Captured(run).replayed(), run()), 20 * kTolerance);
     }
+}
+
+TEST(BlockChannels, PicturesOfWholeBlocksAreJoinedInBlocks) {
+  const Layer a(16, 32, 3), b(16, 48, 1), c(96, 16, 3);
+  const Tensor x = randn(Dims{2, 16, 7, 5}), plain = randn(Dims{2, 16, 7, 5});
+  const auto model = [&] { return c(cat({relu(a(x)), plain, b(x)}, 1)); };
+  const Captured graph(model);
+  const Names names = graph.names();
+  EXPECT_EQ(std::count(names.begin(), names.end(), "cat"), 1);
+  EXPECT_EQ(std::count(names.begin(), names.end(), "unblock_channels"), 1);
+  EXPECT_LE(distance(graph.replayed(), model()), kTolerance);
+  // Others are joined as before: along height, and of parts of blocks.
+  const Layer part(16, 20, 3), d(36, 16, 1), e(32, 16, 1);
+  const auto others = [&] {
+    const Tensor y = relu(a(x));
+    return add(d(cat({part(x), plain}, 1)), narrow(e(cat({y, y}, 2)), 2, 3, 7));
+  };
+  EXPECT_LE(distance(Captured(others).replayed(), others()), kTolerance);
+}
+
+TEST(BlockChannels, PixelsBecomeRectanglesInBlocks) {
+  for (const auto& [kh, kw, o, biased] :
+       {std::tuple{2, 2, 32, true}, {3, 2, 16, false}, {1, 4, 48, true}}) {
+    const Tensor x = randn(Dims{2, 24, 5, 6});
+    const Tensor w = mul(randn(Dims{24, o, kh, kw}), 0.1);
+    const Tensor bias = biased ? randn(Dims{o}) : Tensor();
+    const Layer last(o, 16, 3);
+    const auto up = [&](const Tensor& from) {
+      return convolution(from, w, bias, Dims{kh, kw}, Dims{0}, Dims{1}, true,
+                         Dims{0}, 1);
+    };
+    const auto model = [&] { return last(relu(up(x))); };
+    const Captured graph(model);
+    const Names names = graph.names();
+    EXPECT_EQ(std::count(names.begin(), names.end(), "conv_data"), 0);
+    EXPECT_EQ(std::count(names.begin(), names.end(), "unblock_channels"), 1);
+    EXPECT_LE(distance(graph.replayed(), model()), kTolerance);
+    mul_(w, 2);  // is packed anew, through both steps
+    if (biased) fill_(bias, 3);
+    EXPECT_LE(distance(graph.replayed(), model()), 2 * kTolerance);
+    // A result of the graph's own.
+    EXPECT_LE(distance(Captured([&] { return up(x); }).replayed(), up(x)),
+              kTolerance);
+  }
+  // One dimension, and those that overlap or leave gaps.
+  const Tensor line = randn(Dims{2, 16, 9}), w = randn(Dims{16, 32, 2});
+  for (const auto& [stride, padding, extra] :
+       {std::tuple{2, 0, 0}, {1, 0, 0}, {3, 0, 1}, {2, 1, 1}}) {
+    const auto up = [&] {
+      return convolution(line, w, {}, Dims{stride}, Dims{padding}, Dims{1},
+                         true, Dims{extra}, 1);
+    };
+    const Captured graph([&] { return relu(up()); });
+    const Names names = graph.names();
+    EXPECT_EQ(std::count(names.begin(), names.end(), "conv_data"),
+              stride == 2 && padding == 0 ? 0 : 1);
+    EXPECT_LE(distance(graph.replayed(), relu(up())), 10 * kTolerance);
+  }
 }
 
 TEST(BlockChannels, AResultOfElementwiseCallsIsPlain) {

@@ -13,6 +13,7 @@
 #include "hotaru/ops/pool/pool.h"
 #include "hotaru/ops/random/random.h"
 #include "hotaru/ops/reduce/reduce.h"
+#include "hotaru/ops/shape/join.h"
 #include "hotaru/runtime/library_settings.h"
 #include "tests/cpp/captured_graph.h"
 
@@ -123,17 +124,50 @@ TEST_F(RoundPictures, WhatOthersReadIsRoundedOnceMore) {
   const Tensor x = randn(Dims{1, 32, 12, 12});
   const auto model = [&] {
     const Tensor y = relu(a(x));
-    const Tensor pooled = std::get<0>(
-        max_pool(y, 2, {Dims{3}, Dims{1}, Dims{1}, Dims{1}, false}, false));
-    return add(b(y), c(pooled));  // y has two readers, pooled one
+    const Tensor z = sin(y);
+    return add(b(y), c(z));  // y has two readers, z one
   };
   const Captured graph(model);
-  const Calls calls = graph.calls();
-  const auto copies = std::count(calls.begin(), calls.end(),
-                                 std::pair<std::string, int>("copy_", 1));
-  EXPECT_EQ(copies, 3);  // of x, y and pooled
+  // y and z are rounded by the call that computes z.
+  EXPECT_EQ(graph.calls(), (Calls{{"block_channels", 0},
+                                  {"copy_", 1},
+                                  {"blocked_conv", 2},
+                                  {"graph_fused", 2},
+                                  {"blocked_conv", 2},
+                                  {"blocked_conv", 2},
+                                  {"unblock_channels", 0}}));
   set_allows_bf16_convolutions(false);
   EXPECT_LE(distance(graph.replayed(), Captured(model).replayed()), kRounded);
+}
+
+// As in a U-Net: whatever only moves numbers moves those of bfloat16.
+TEST_F(RoundPictures, PoolsJoinsAndRectanglesMoveBfloat16) {
+  const Layer in(32, 32, 3), deep(32, 64, 3), up(64, 48, 3), out(48, 32, 1);
+  const Tensor x = randn(Dims{2, 32, 8, 12});
+  const Tensor w = mul(randn(Dims{64, 32, 2, 2}), 0.1), bias = randn(Dims{32});
+  const auto model = [&] {
+    const Tensor wide = relu(in(x));
+    const Tensor low = relu(deep(std::get<0>(max_pool(
+        wide, 2, {Dims{2}, Dims{2}, Dims{0}, Dims{1}, false}, false))));
+    const Tensor high =
+        convolution(low, w, bias, Dims{2}, Dims{0}, Dims{1}, true, Dims{0}, 1);
+    return out(relu(up(cat({high, wide}, 1))));
+  };
+  const Captured graph(model);
+  EXPECT_EQ(graph.calls(), (Calls{{"block_channels", 0},
+                                  {"copy_", 1},
+                                  {"blocked_conv", 3},
+                                  {"blocked_max_pool", 2},
+                                  {"blocked_conv", 3},
+                                  {"blocked_conv", 3},  // four pixels each
+                                  {"copy_", 2},
+                                  {"cat", 3},
+                                  {"blocked_conv", 3},
+                                  {"blocked_conv", 2},
+                                  {"unblock_channels", 0}}));
+  const Tensor got = graph.replayed();
+  set_allows_bf16_convolutions(false);
+  EXPECT_LE(distance(got, Captured(model).replayed()), 2 * kRounded);
 }
 
 TEST_F(RoundPictures, AWriteInBetweenIsSeen) {

@@ -1,6 +1,7 @@
 // Pictures in blocks of channels, as graphs hand them from one convolution to
 // the next, and what the kernels that compute on them are told. One or two
-// spatial dimensions only. float32; "blocked_conv" takes bfloat16, too.
+// spatial dimensions only. float32; "blocked_conv" and "blocked_max_pool" take
+// bfloat16, too.
 //
 // A blocked picture of C channels is a contiguous tensor
 // [N, channel_blocks(C), H, W, kChannelBlock] (H is 1 with one spatial

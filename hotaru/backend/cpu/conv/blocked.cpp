@@ -207,7 +207,7 @@ class PreparedMaxPool final : public PreparedCall {
  public:
   explicit PreparedMaxPool(const KernelCall& call) : call_(call), pool_(call) {}
   void run() override {
-    pool_.run(call_.tensor(1).data<float>(), call_.tensor(0).data<float>());
+    pool_.run(call_.tensor(1), call_.tensor(0));
   }
 
  private:

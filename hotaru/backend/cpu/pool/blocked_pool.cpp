@@ -23,14 +23,35 @@ HWY_INLINE V greater(V old, V x) {
   return hn::IfThenElse(hn::Or(hn::Gt(x, old), hn::IsNaN(x)), x, old);
 }
 
+HWY_INLINE V load(const float* p) {
+  return hn::LoadU(D(), p);
+}
+HWY_INLINE void store(V v, float* p) {
+  hn::StoreU(v, D(), p);
+}
+
+/// As floats, of which one is stored again.
+HWY_INLINE V load(const BFloat16* p) {
+  const hn::RebindToUnsigned<D> words;
+  const hn::Rebind<uint16_t, D> half;
+  const auto bits = hn::LoadU(half, reinterpret_cast<const uint16_t*>(p));
+  return hn::BitCast(D(), hn::ShiftLeft<16>(hn::PromoteTo(words, bits)));
+}
+HWY_INLINE void store(V v, BFloat16* p) {
+  const hn::RebindToUnsigned<D> words;
+  const hn::Rebind<uint16_t, D> half;
+  hn::StoreU(hn::TruncateTo(half, hn::ShiftRight<16>(hn::BitCast(words, v))),
+             half, reinterpret_cast<uint16_t*>(p));
+}
+
 /// f(place in x) for what a window of a row of windows contains.
-template <class F>
-HWY_INLINE void for_window(const float* x, int64_t w, PoolWindow rows,
+template <class T, class F>
+HWY_INLINE void for_window(const T* x, int64_t w, PoolWindow rows,
                            int64_t row_step, PoolWindow columns,
                            int64_t column_step, const F& f) {
   const int64_t count = column_step == 1 ? columns.end - columns.begin : 0;
   for (int64_t h = rows.begin; h < rows.end; h += row_step) {
-    const float* row = x + (h * w + columns.begin) * kChannelBlock;
+    const T* row = x + (h * w + columns.begin) * kChannelBlock;
     if (count == 2 || count == 3) {  // as most are
       f(row);
       f(row + kChannelBlock);
@@ -44,28 +65,28 @@ HWY_INLINE void for_window(const float* x, int64_t w, PoolWindow rows,
 
 /// The greatest under each of `count` windows of a row. x: a block's plane of
 /// rows of w pixels. Sums tell whether there may be NaN: then it is looked for.
-void max_row(const float* x, int64_t w, PoolWindow rows, int64_t row_step,
+template <class T>
+void max_row(const T* x, int64_t w, PoolWindow rows, int64_t row_step,
              const PoolWindow* columns, int64_t column_step, int64_t count,
-             float* y) {
+             T* y) {
   const D d;
   const V low = hn::Set(d, -std::numeric_limits<float>::infinity());
   for (int64_t i = 0; i < count; ++i, y += kChannelBlock)
     for (int64_t v = 0; v < kChannelBlock; v += kLanes) {
       V best = low, sum = hn::Zero(d);
       for_window(x + v, w, rows, row_step, columns[i], column_step,
-                 [&](const float* at) HOTARU_SIMD_LAMBDA {
-                   const V value = hn::LoadU(d, at);
+                 [&](const T* at) HOTARU_SIMD_LAMBDA {
+                   const V value = load(at);
                    best = hn::Max(value, best);  // of equals the first
                    sum = hn::Add(sum, value);
                  });
       if (!hn::AllFalse(d, hn::IsNaN(sum))) {
         best = low;
         for_window(x + v, w, rows, row_step, columns[i], column_step,
-                   [&](const float* at) HOTARU_SIMD_LAMBDA {
-                     best = greater(best, hn::LoadU(d, at));
-                   });
+                   [&](const T* at)
+                       HOTARU_SIMD_LAMBDA { best = greater(best, load(at)); });
       }
-      hn::StoreU(best, d, y + v);
+      store(best, y + v);
     }
 }
 
@@ -89,7 +110,7 @@ void mean_block(const float* x, int64_t pixels, float* y) {
 }
 
 BlockedPoolKernels find_pool_kernels() {
-  return {&max_row, &mean_block};
+  return {&max_row<float>, &max_row<BFloat16>, &mean_block};
 }
 
 }  // namespace hotaru::cpu::HWY_NAMESPACE
@@ -142,11 +163,19 @@ BlockedMaxPool::BlockedMaxPool(const KernelCall& call) {
   }
 }
 
-void BlockedMaxPool::run(const float* x, float* y) const {
+void BlockedMaxPool::run(const Tensor& x, const Tensor& y) const {
+  if (x.dtype() == DType::kBFloat16)
+    run(x.data<BFloat16>(), y.data<BFloat16>(), pool_kernels().max_row_bf16);
+  else
+    run(x.data<float>(), y.data<float>(), pool_kernels().max_row);
+}
+
+template <class T>
+void BlockedMaxPool::run(const T* x, T* y,
+                         BlockedPoolKernels::MaxRow<T> row) const {
   const int64_t rows = int64_t(windows_[0].size());
   const int64_t columns = int64_t(windows_[1].size());
   if (rows == 0 || columns == 0) return;
-  const auto row = pool_kernels().max_row;
   const int64_t grain =
       std::max<int64_t>(1, kGrainSize / (columns * kChannelBlock));
   parallel_for(0, planes_ * rows, grain, [&](int64_t at, int64_t end) {

@@ -18,9 +18,12 @@ struct PoolWindow {
 struct BlockedPoolKernels {
   /// The greatest under each of `count` windows of a row; x: a block's plane
   /// with rows of w pixels.
-  void (*max_row)(const float* x, int64_t w, PoolWindow rows, int64_t row_step,
-                  const PoolWindow* columns, int64_t column_step, int64_t count,
-                  float* y);
+  template <class T>
+  using MaxRow = void (*)(const T* x, int64_t w, PoolWindow rows,
+                          int64_t row_step, const PoolWindow* columns,
+                          int64_t column_step, int64_t count, T* y);
+  MaxRow<float> max_row;
+  MaxRow<BFloat16> max_row_bf16;
   /// Means of a block's pixels, in four sums.
   void (*mean_block)(const float* x, int64_t pixels, float* y);
 };
@@ -29,9 +32,13 @@ struct BlockedPoolKernels {
 class BlockedMaxPool {
  public:
   explicit BlockedMaxPool(const KernelCall& call);
-  void run(const float* x, float* y) const;
+  /// Both of float32 or bfloat16.
+  void run(const Tensor& x, const Tensor& y) const;
 
  private:
+  template <class T>
+  void run(const T* x, T* y, BlockedPoolKernels::MaxRow<T> row) const;
+
   int64_t planes_, h_, w_;
   int64_t step_[2] = {1, 1};
   std::vector<PoolWindow> windows_[2];  // of rows and columns

@@ -18,18 +18,27 @@ void cat(const KernelCall& call) {
   const int64_t outer = numel_of(out.sizes().first(dim));
   const int64_t inner = numel_of(out.sizes().subspan(dim + 1)) * item;
   const int64_t row = out.sizes()[dim] * inner;
-  char* target = out.data<char>();
-  parallel_for(0, outer, row_grain(row), [&](int64_t begin, int64_t end) {
-    int64_t offset = 0;
-    for (size_t i = 1; i < call.operands().size(); ++i) {
-      const Tensor& in = call.tensor(i);
-      const int64_t bytes = in.sizes()[dim] * inner;
-      if (bytes == 0) continue;
-      const char* source = in.data<char>();
-      for (int64_t o = begin; o < end; ++o)
-        std::memcpy(target + o * row + offset, source + o * bytes,
-                    size_t(bytes));
-      offset += bytes;
+  char* const target = out.data<char>();
+  const int64_t grain = row_grain(1) * int64_t(sizeof(float));
+  parallel_for(0, outer * row, grain, [&](int64_t begin, int64_t end) {
+    while (begin < end) {
+      // What of a row is to be written, taken from inputs in turn.
+      const int64_t o = begin / row;
+      int64_t from = begin - o * row;
+      const int64_t until = std::min(row, from + end - begin);
+      begin += until - from;
+      int64_t offset = 0;
+      for (size_t i = 1; from < until; ++i) {
+        const Tensor& in = call.tensor(i);
+        const int64_t bytes = in.sizes()[dim] * inner;
+        const int64_t n = std::min(until, offset + bytes) - from;
+        if (n > 0) {
+          std::memcpy(target + o * row + from,
+                      in.data<char>() + o * bytes + from - offset, size_t(n));
+          from += n;
+        }
+        offset += bytes;
+      }
     }
   });
 }
