@@ -4,16 +4,16 @@
 #include <array>
 #include <unordered_set>
 
-#include "hotaru/graph/passes/block_channels.h"
 #include "hotaru/graph/passes/branches.h"
 #include "hotaru/graph/passes/compute_once.h"
-#include "hotaru/graph/passes/fuse_conv.h"
 #include "hotaru/graph/passes/fuse_linear.h"
 #include "hotaru/graph/passes/fuse_pointwise.h"
 #include "hotaru/graph/passes/pack_int8.h"
-#include "hotaru/graph/passes/round_pictures.h"
+#include "hotaru/graph/passes/pictures/block_channels.h"
+#include "hotaru/graph/passes/pictures/fuse_conv.h"
+#include "hotaru/graph/passes/pictures/round_pictures.h"
+#include "hotaru/graph/passes/pictures/winograd.h"
 #include "hotaru/graph/passes/silu.h"
-#include "hotaru/graph/passes/winograd.h"
 
 namespace hotaru::graph {
 namespace {

@@ -206,9 +206,7 @@ std::unique_ptr<PreparedCall> prepare_conv(const KernelCall& call) {
 class PreparedMaxPool final : public PreparedCall {
  public:
   explicit PreparedMaxPool(const KernelCall& call) : call_(call), pool_(call) {}
-  void run() override {
-    pool_.run(call_.tensor(1), call_.tensor(0));
-  }
+  void run() override { pool_.run(call_.tensor(1), call_.tensor(0)); }
 
  private:
   const KernelCall& call_;

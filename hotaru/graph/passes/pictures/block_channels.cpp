@@ -1,4 +1,4 @@
-#include "hotaru/graph/passes/block_channels.h"
+#include "hotaru/graph/passes/pictures/block_channels.h"
 
 #include <algorithm>
 #include <map>

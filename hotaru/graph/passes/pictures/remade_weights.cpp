@@ -1,4 +1,4 @@
-#include "hotaru/graph/passes/remade_weights.h"
+#include "hotaru/graph/passes/pictures/remade_weights.h"
 
 #include <algorithm>
 #include <unordered_set>

@@ -1,8 +1,8 @@
-#include "hotaru/graph/passes/winograd.h"
+#include "hotaru/graph/passes/pictures/winograd.h"
 
 #include <algorithm>
 
-#include "hotaru/graph/passes/remade_weights.h"
+#include "hotaru/graph/passes/pictures/remade_weights.h"
 #include "hotaru/runtime/backend.h"
 
 namespace hotaru::graph {

@@ -1,4 +1,4 @@
-#include "hotaru/graph/passes/fuse_conv.h"
+#include "hotaru/graph/passes/pictures/fuse_conv.h"
 
 #include <algorithm>
 #include <unordered_map>

@@ -1,4 +1,4 @@
-#include "hotaru/graph/passes/round_pictures.h"
+#include "hotaru/graph/passes/pictures/round_pictures.h"
 
 #include <algorithm>
 #include <unordered_map>
@@ -7,7 +7,7 @@
 #include "hotaru/backend/common/shape/join.h"
 #include "hotaru/backend/cpu/simd/simd_target.h"
 #include "hotaru/graph/capture/touch.h"
-#include "hotaru/graph/passes/remade_weights.h"
+#include "hotaru/graph/passes/pictures/remade_weights.h"
 #include "hotaru/runtime/backend.h"
 
 namespace hotaru::graph {
