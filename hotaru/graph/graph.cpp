@@ -46,10 +46,7 @@ void Graph::capture_end(std::span<const Tensor> inputs) {
   region.values = intermediates(region.nodes);
   for (const Tensor& t : inputs) region.inputs.insert(t.storage().get());
   recorded_ = describe(region.nodes, region.values);
-  // Until all passes are done, so that what one makes is not taken for a value
-  // that another one left out.
-  std::vector<Ref<const Storage>> kept;
-  for (const Storage* value : region.values) kept.emplace_back(value);
+  for (const Storage* value : region.values) region.kept.emplace_back(value);
   for (const Pass& pass : passes()) {
     const auto& without = options_.without;
     if (std::find(without.begin(), without.end(), pass.name) != without.end())

@@ -8,7 +8,8 @@ namespace {
 
 constexpr uint8_t kEnabled = 1, kBenchmark = 2, kDeterministic = 4;
 constinit std::atomic<bool> allowed[] = {false, true};
-constinit std::atomic<bool> bf16_products{false}, bf16_convolutions{false};
+constinit std::atomic<bool> bf16_products{false}, bf16_convolutions{false},
+    bf16_recurrence{false};
 constinit std::atomic<uint8_t> cudnn{kEnabled};
 
 }  // namespace
@@ -35,6 +36,14 @@ bool allows_bf16_convolutions() {
 
 void set_allows_bf16_convolutions(bool allows) {
   bf16_convolutions.store(allows, std::memory_order_relaxed);
+}
+
+bool allows_bf16_recurrence() {
+  return bf16_recurrence.load(std::memory_order_relaxed);
+}
+
+void set_allows_bf16_recurrence(bool allows) {
+  bf16_recurrence.store(allows, std::memory_order_relaxed);
 }
 
 CudnnSettings cudnn_settings() {

@@ -21,6 +21,9 @@ void set_allows_bf16_products(bool allows);
 /// The same of its convolutions.
 bool allows_bf16_convolutions();
 void set_allows_bf16_convolutions(bool allows);
+/// And of its recurrent layers.
+bool allows_bf16_recurrence();
+void set_allows_bf16_recurrence(bool allows);
 
 /// torch.backends.cudnn's.
 struct CudnnSettings {

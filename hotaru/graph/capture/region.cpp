@@ -27,6 +27,7 @@ Tensor Region::make_value(IntSpan sizes, DType dtype) {
       DeviceTable::instance().backend(DeviceType::kCPU).allocator(0),
       size_t(numel) * itemsize(dtype), Device{DeviceType::kCPU}, true);
   values.insert(storage.get());
+  kept.emplace_back(storage.get());
   return Tensor(make_ref<TensorImpl>(std::move(storage), dtype, sizes, numel));
 }
 

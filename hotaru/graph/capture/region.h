@@ -21,6 +21,9 @@ struct Region {
   /// Whose streams the calls are of.
   Device device{};
   std::unordered_set<const Storage*> values;
+  /// Keeps the values until all passes are done, so that what one makes is not
+  /// taken for a value that another one left out.
+  std::vector<Ref<const Storage>> kept;
   /// Calls that bring lasting values, such as weights, into the form in which
   /// nodes want them. They run before the first replay and again when what they
   /// read has changed; what they write has memory of its own.

@@ -27,7 +27,7 @@ class Packer {
     const Storage* storage;
     int64_t offset;
     Dims sizes;
-    Tensor to;
+    Tensor to;  // in the dtype that was asked for
   };
 
   void pack(std::unique_ptr<Node>& node) {
@@ -39,11 +39,11 @@ class Packer {
     Tensor input, hidden;
     if (!a.packed_input && pays(call.tensor(6))) {
       a.packed_input = true;
-      operands[6] = read(input = packed(call.tensor(6)));
+      operands[6] = read(input = packed(call.tensor(6), a));
     }
     if (!a.packed_hidden && pays(call.tensor(7))) {
       a.packed_hidden = true;
-      operands[7] = read(hidden = packed(call.tensor(7)));
+      operands[7] = read(hidden = packed(call.tensor(7), a));
     }
     if (input.defined() || hidden.defined())
       node = std::make_unique<Node>(KernelCall(call.kernel(), operands, a));
@@ -62,20 +62,22 @@ class Packer {
     return weight.size(0) >= kColumns && region_.lasts(weight);
   }
 
-  /// The transposed weight, packed once for all layers that have it.
-  Tensor packed(const Tensor& weight) {
+  /// The transposed weight, packed once for all layers that have it; as
+  /// bfloat16 where the layer may round.
+  Tensor packed(const Tensor& weight, const RnnAttributes& a) {
+    const bool rounds = a.bf16 && weight.dtype() == DType::kFloat32;
+    const DType dtype = rounds ? DType::kBFloat16 : weight.dtype();
     static const Kernel& kernel = hotaru::kernel("pack_matrix");
     const auto known =
         std::find_if(packed_.begin(), packed_.end(), [&](const Packed& p) {
           return p.storage == weight.storage().get() &&
-                 p.offset == weight.storage_offset() &&
+                 p.offset == weight.storage_offset() && p.to.dtype() == dtype &&
                  std::ranges::equal(p.sizes, weight.sizes());
         });
     if (known != packed_.end()) return known->to;
     const int64_t n = weight.size(0), k = weight.size(1);
-    const int64_t item = int64_t(itemsize(weight.dtype()));
-    Tensor to = allocate(Dims{packed_size(k, n, item)}, weight.dtype(),
-                         weight.device());
+    const int64_t item = int64_t(itemsize(dtype));
+    Tensor to = allocate(Dims{packed_size(k, n, item)}, dtype, weight.device());
     const Operand operands[] = {write(to), read(weight)};
     region_.once.push_back(std::make_unique<Node>(
         KernelCall(kernel, operands, PackMatrixAttributes{k, n, {0, 1, k}})));

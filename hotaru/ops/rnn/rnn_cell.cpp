@@ -9,6 +9,7 @@
 #include "hotaru/ops/rnn/rnn.h"
 #include "hotaru/ops/shape/view.h"
 #include "hotaru/runtime/backend.h"
+#include "hotaru/runtime/library_settings.h"
 #include "hotaru/runtime/streams/stream.h"
 
 namespace hotaru {
@@ -109,7 +110,8 @@ RnnState run_layer(RnnMode mode, const Tensor& y, int64_t offset, bool reverse,
       layer,
       {write(y), write(out.h), write(out.c), read(input), read(h0), read(c0),
        read(w_ih), read(w_hh), read(b_ih), read(b_hh), read(w_hr)},
-      RnnAttributes{mode, reverse, y.size(-1), offset});
+      RnnAttributes{mode, reverse, y.size(-1), offset, false, false,
+                    allows_bf16_recurrence()});
   return out;
 }
 

@@ -197,6 +197,7 @@ void init_accelerator(nb::module_& m) {
   });
   m.def("_set_allows_bf16_products", &set_allows_bf16_products);
   m.def("_set_allows_bf16_convolutions", &set_allows_bf16_convolutions);
+  m.def("_set_allows_bf16_recurrence", &set_allows_bf16_recurrence);
   m.def("_set_cudnn", [](bool enabled, bool benchmark, bool deterministic) {
     set_cudnn_settings({enabled, benchmark, deterministic});
   });

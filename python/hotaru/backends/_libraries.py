@@ -105,10 +105,11 @@ class _MkldnnPrecision(Flag):
         super().put(library, value)
         library.matmul._tell()
         library.conv._tell()
+        library.rnn._tell()
 
 
 class _OperatorPrecision:
-    """How the CPU's products, or convolutions, of float32 may be computed."""
+    """How a family of the CPU's operators may compute with float32."""
 
     def __init__(self, library, allow: Callable[[bool], None]) -> None:
         vars(self).update(_library=library, _own="none", _allow=allow)
@@ -135,8 +136,8 @@ class _OperatorPrecision:
 
 class Mkldnn(Library):
     """Flags of oneDNN, which is not used. Those of precision are followed by
-    hotaru's own kernels: those of products, in `matmul`, and of convolutions,
-    in `conv`.
+    hotaru's own kernels: of products, in `matmul`, of convolutions, in `conv`,
+    and of recurrent layers, in `rnn`; the last two in graphs.
     """
 
     enabled = Flag(True, is_bool("set_enabled_mkldnn"))
@@ -149,6 +150,7 @@ class Mkldnn(Library):
         super().__init__(name)
         self.matmul = _OperatorPrecision(self, _C._set_allows_bf16_products)
         self.conv = _OperatorPrecision(self, _C._set_allows_bf16_convolutions)
+        self.rnn = _OperatorPrecision(self, _C._set_allows_bf16_recurrence)
 
     def is_acl_available(self) -> bool:
         """Whether its form for ARM is used: never."""

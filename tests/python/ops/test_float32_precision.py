@@ -1,4 +1,4 @@
-"""Products and convolutions of float32 that may round to bfloat16."""
+"""What may round factors of float32 to bfloat16: products and layers."""
 
 import math
 
@@ -16,7 +16,8 @@ def own_precision():
     yield
     torch.set_float32_matmul_precision("highest")
     MKLDNN.fp32_precision = "none"
-    MKLDNN.matmul.fp32_precision = MKLDNN.conv.fp32_precision = "none"
+    for family in (MKLDNN.matmul, MKLDNN.conv, MKLDNN.rnn):
+        family.fp32_precision = "none"
 
 
 def rounded(x):
@@ -174,6 +175,52 @@ def test_graphs_round_what_convolutions_read():
     assert gap.max().item() <= limit
     assert gap.median().item() < 1e-5
     assert (got - exact).abs().median().item() > 1e-5
+
+
+@pytest.mark.parametrize("kind", ["LSTM", "GRU", "RNN"])
+@pytest.mark.parametrize(("inputs", "hidden"), [(48, 64), (33, 35)])
+@pytest.mark.parametrize("batch", [1, 3])
+def test_graphs_round_what_recurrent_layers_multiply(
+    kind, inputs, hidden, batch
+):
+    """On any processor: weights are halved. Gates and cells stay exact."""
+    net = getattr(torch.nn, kind)(inputs, hidden).eval()
+    x = torch.randn(12, batch, inputs)
+    with torch.no_grad():
+        exact = net(x)[0]
+        MKLDNN.rnn.fp32_precision = "bf16"
+        assert torch.equal(net(x)[0], exact)  # eager code keeps float32
+        graphed = torch.compile(net)
+        got = [graphed(x)[0] for _ in range(2)][1]
+        want = by_steps(kind, net, x)
+    # h is below 1; where the last bit of a rounded one decides, its products
+    # with weights below 1 / sqrt(hidden) differ by that bit.
+    gap = (got.double() - want).abs()
+    assert gap.max().item() < 12 * 2.0**-9 * hidden**0.5
+    assert gap.median().item() < 2e-3
+    assert (got - exact).abs().max().item() > 1e-5
+
+
+def by_steps(kind, net, x):
+    weights = [rounded(net.weight_ih_l0).t(), rounded(net.weight_hh_l0).t()]
+    biases = [net.bias_ih_l0.double(), net.bias_hh_l0.double()]
+    h = c = torch.zeros(x.shape[1], net.hidden_size, dtype=torch.float64)
+    out = []
+    for step in x:
+        g = rounded(step) @ weights[0] + biases[0]
+        q = rounded(h) @ weights[1] + biases[1]
+        if kind == "RNN":
+            h = (g + q).tanh()
+        elif kind == "LSTM":
+            i, f, n, o = (g + q).chunk(4, -1)
+            c = f.sigmoid() * c + i.sigmoid() * n.tanh()
+            h = o.sigmoid() * c.tanh()
+        else:
+            r, z = ((g + q).chunk(3, -1)[k].sigmoid() for k in (0, 1))
+            n = (g.chunk(3, -1)[2] + r * q.chunk(3, -1)[2]).tanh()
+            h = n + z * (h - n)
+        out.append(h)
+    return torch.stack(out)
 
 
 def takes_permission_in_graphs():

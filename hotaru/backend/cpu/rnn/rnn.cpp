@@ -72,6 +72,11 @@ struct Layer {
     const Tensor& t = call.tensor(i);
     return t.defined() ? t.data<T>() : nullptr;
   }
+  /// A weight packed as bfloat16, or null.
+  const BFloat16* rounded(size_t i) const {
+    const Tensor& t = call.tensor(i);
+    return t.dtype() == DType::kBFloat16 ? t.data<BFloat16>() : nullptr;
+  }
   T* output(size_t i) const { return call.tensor(i).data<T>(); }
 
   // [rows, width] = a (rows x k) times w (width x k) transposed.
@@ -153,10 +158,10 @@ void fast_layer(const Layer<T>& l) {
                           lstm ? l.output(2) : nullptr,
                           l.output(0) + l.a.offset,
                           l.a.row_stride};
-  hotaru::rnn_layer<T>(sizes,
-                       {l.data(6), l.data(7), l.data(8), l.data(9),
-                        l.a.packed_input, l.a.packed_hidden},
-                       operands);
+  RnnWeights<T> weights{l.data(6),    l.data(7),        l.data(8),
+                        l.data(9),    l.a.packed_input, l.a.packed_hidden,
+                        l.rounded(6), l.rounded(7)};
+  hotaru::rnn_layer<T>(sizes, weights, operands);
 }
 
 constexpr KernelTypes<FloatingTypes> kLayerTypes{3, "rnn"};

@@ -1,7 +1,9 @@
 #include "hotaru/backend/cpu/rnn/rnn_kernel.h"
 
 #include <algorithm>
+#include <type_traits>
 
+#include "hotaru/backend/cpu/matmul/gemm_bf16.h"
 #include "hotaru/backend/cpu/rnn/rnn_kernel_gates.h"
 #include "hotaru/backend/cpu/scratch.h"
 #include "hotaru/runtime/threads/parallel.h"
@@ -19,10 +21,13 @@ template <class T>
 struct Projection {
   PackedRef<T> weight;
   bool packed;
+  const BFloat16* rounded;
 
   /// out (rows x n) = a times the transposed weight.
   void apply(int64_t rows, MatrixRef<T> a, T* out) const {
     const auto [data, k, n] = weight;
+    if constexpr (std::is_same_v<T, float>)
+      if (rounded) return gemm_bf16(rows, 1, a, {rounded, k, n}, 0, out, n);
     if (packed)
       gemm<T>(rows, T(1), a, weight, T(0), out, n);
     else
@@ -40,13 +45,16 @@ void rnn_layer(const RnnSizes& sizes, const RnnWeights<T>& weights,
   if (batch == 0) return;
   const RnnKernels<T>& kernels = rnn_kernels<T>();
   const Projection<T> of_input{{weights.input, depth, gate_size},
-                               weights.packed_input};
+                               weights.packed_input,
+                               weights.rounded_input};
   Projection<T> of_hidden{{weights.hidden, hidden, gate_size},
-                          weights.packed_hidden};
+                          weights.packed_hidden,
+                          weights.rounded_hidden};
   PackedMatrix<T> own;
-  if (!of_hidden.packed && sizes.steps >= kStepsWorthPacking) {
+  if (!of_hidden.packed && !of_hidden.rounded &&
+      sizes.steps >= kStepsWorthPacking) {
     own = PackedMatrix<T>(hidden, gate_size, {weights.hidden, 1, hidden});
-    of_hidden = {own.ref(), true};
+    of_hidden = {own.ref(), true, nullptr};
   }
 
   const int64_t ahead = std::clamp<int64_t>(kRowsAhead / batch, 1,

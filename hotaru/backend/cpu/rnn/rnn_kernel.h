@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "hotaru/backend/cpu/matmul/gemm.h"
+#include "hotaru/core/half.h"
 
 namespace hotaru {
 
@@ -37,6 +38,9 @@ struct RnnWeights {
   const T* input_bias;
   const T* hidden_bias;
   bool packed_input = false, packed_hidden = false;
+  /// Of float, packed by pack_bf16() instead.
+  const BFloat16* rounded_input = nullptr;
+  const BFloat16* rounded_hidden = nullptr;
 };
 
 /// What a layer reads and writes besides weights. h0, c0, hn, cn: (batch,
