@@ -39,8 +39,9 @@ struct RnnAttributes {
   /// The weights are what "pack_matrix" wrote of their transposes; on the CPU,
   /// for float and double without w_hr, with both biases or none.
   bool packed_input = false, packed_hidden = false;
-  /// Whether factors of float32 may be rounded to bfloat16, which packed weights
-  /// of that dtype are; sums, gates and cells are in float32. Nobody has to.
+  /// Whether factors of float32 may be rounded to bfloat16, which packed
+  /// weights of that dtype are; sums, gates and cells are in float32. Nobody
+  /// has to.
   bool bf16 = false;
 };
 
