@@ -1,0 +1,220 @@
+"""Runs networks in one way; bench/networks.py starts a process for each.
+
+    network_worker.py THREADS     with NETWORK_RUNTIME: a key of RUNTIMES;
+                                  NETWORK_FOLDER: where the ONNX files are
+
+Answers to {"task": name, "seconds": s}: the median seconds of a call, after a
+first one; {"result": name, "to": path}: writes what the network gives;
+{"drop": name}: forgets it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import statistics
+import sys
+import time
+from pathlib import Path
+
+import numpy
+
+RUNTIME = os.environ["NETWORK_RUNTIME"]
+FOLDER = Path(os.environ["NETWORK_FOLDER"])
+THREADS = int(sys.argv[1])
+FIRST = 0.1  # a call that takes as long needs none before it
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+
+def given(name):
+    """The network's arguments as arrays."""
+    with numpy.load(FOLDER / f"{name}.npz") as file:
+        return list(file.values())
+
+
+def arrays(result):
+    """Tensors of a result as arrays."""
+    parts = result if isinstance(result, (tuple, list)) else [result]
+    return [numpy.asarray(part.detach().float().numpy()) for part in parts]
+
+
+class Hotaru:
+    """compile(): a captured graph. Files where the network is another's."""
+
+    def __init__(self, bfloat16):
+        import network_list
+
+        import hotaru
+
+        self.hotaru, self.list = hotaru, network_list
+        self.version = hotaru.__version__
+        hotaru.set_num_threads(THREADS)
+        hotaru.set_grad_enabled(False)
+        if bfloat16:
+            hotaru.set_float32_matmul_precision("medium")
+
+    def load(self, name):
+        if name in self.list.OWN:
+            model = self.list.make(name)[0]
+        else:
+            model = self.hotaru.onnx.load(FOLDER / f"{name}.onnx").eval()
+        model = self.hotaru.compile(model, fullgraph=True)
+        inputs = [self.hotaru.from_numpy(one) for one in given(name)]
+        return lambda: model(*inputs)
+
+    def results(self, run):
+        return arrays(run())
+
+
+class PyTorch:
+    """Eager, or compiled by inductor with the weights as constants."""
+
+    def __init__(self, compiled):
+        import network_list
+        import torch
+
+        self.torch, self.list, self.compiled = torch, network_list, compiled
+        self.version = torch.__version__
+        torch.set_num_threads(THREADS)
+        torch.set_grad_enabled(False)
+
+    def load(self, name):
+        model = self.list.make(name)[0]
+        if self.compiled:
+            import torch._inductor.config as settings
+
+            settings.freezing = True
+            self.torch._dynamo.reset()
+            model = self.torch.compile(model, fullgraph=True)
+        inputs = [self.torch.from_numpy(one) for one in given(name)]
+        return lambda: model(*inputs)
+
+    def results(self, run):
+        return arrays(run())
+
+
+class OnnxRuntime:
+    def __init__(self):
+        import onnxruntime
+
+        self.runtime = onnxruntime
+        self.version = onnxruntime.__version__
+
+    def load(self, name):
+        options = self.runtime.SessionOptions()
+        options.intra_op_num_threads = THREADS
+        options.inter_op_num_threads = 1
+        session = self.runtime.InferenceSession(
+            str(FOLDER / f"{name}.onnx"),
+            options,
+            providers=["CPUExecutionProvider"],
+        )
+        names = [one.name for one in session.get_inputs()]
+        feed = dict(zip(names, given(name)))
+        return lambda: session.run(None, feed)
+
+    def results(self, run):
+        return run()
+
+
+class OpenVino:
+    """In float32, or in what it takes by itself on this processor."""
+
+    def __init__(self, float32):
+        import openvino
+
+        self.core = openvino.Core()
+        self.version = openvino.__version__.partition("-")[0]
+        self.options = {
+            "PERFORMANCE_HINT": "LATENCY",
+            "INFERENCE_NUM_THREADS": THREADS,
+            "NUM_STREAMS": "1",
+            "ENABLE_CPU_PINNING": False,
+        }
+        if float32:
+            self.options["INFERENCE_PRECISION_HINT"] = "f32"
+        else:
+            self.options["EXECUTION_MODE_HINT"] = "PERFORMANCE"
+
+    def load(self, name):
+        path = FOLDER / f"{name}.onnx"
+        model = self.core.compile_model(path, "CPU", self.options)
+        taken = model.get_property("INFERENCE_PRECISION_HINT")
+        self.precision = taken.get_type_name()
+        request = model.create_infer_request()
+        feed = dict(enumerate(given(name)))
+
+        def run():
+            request.infer(feed, share_inputs=True)
+            return request
+
+        return run
+
+    def results(self, run):
+        outputs = run().model_outputs
+        return [run().get_tensor(one).data.copy() for one in outputs]
+
+
+RUNTIMES = {
+    "hotaru": lambda: Hotaru(False),
+    "hotaru bfloat16": lambda: Hotaru(True),
+    "eager": lambda: PyTorch(False),
+    "compile": lambda: PyTorch(True),
+    "onnxruntime": OnnxRuntime,
+    "openvino": lambda: OpenVino(True),
+    "openvino own": lambda: OpenVino(False),
+}
+
+
+def measure(run, seconds):
+    """Median seconds of a call, after one that warms the caches."""
+    begin = time.perf_counter()
+    run()
+    first = time.perf_counter() - begin
+    if first > FIRST:
+        return first
+    loops = max(1, round(2e-4 / first))
+    samples, left = [], seconds
+    while left > 0:
+        begin = time.perf_counter()
+        for _ in range(loops):
+            run()
+        taken = time.perf_counter() - begin
+        samples.append(taken / loops)
+        left -= taken
+    return statistics.median(samples)
+
+
+def answer(request, runtime, ready):
+    if "drop" in request:
+        ready.pop(request["drop"], None)
+        return {}
+    name = request.get("task") or request["result"]
+    if name not in ready:
+        ready[name] = runtime.load(name)
+        ready[name]()
+    if "result" in request:
+        made = runtime.results(ready[name])
+        numpy.savez(request["to"], *map(numpy.asarray, made))
+        return {"precision": getattr(runtime, "precision", None)}
+    return {"seconds": measure(ready[name], request["seconds"])}
+
+
+def main() -> None:
+    runtime = RUNTIMES[RUNTIME]()
+    hello = {"version": runtime.version, "tasks": []}
+    print(json.dumps(hello), flush=True)
+    ready: dict = {}
+    # What a library prints goes where it breaks no answer.
+    answers, sys.stdout = sys.stdout, sys.stderr
+    for line in sys.stdin:
+        try:
+            result = answer(json.loads(line), runtime, ready)
+        except Exception as error:
+            text = f"{type(error).__name__}: {error}".strip()
+            result = {"error": text.partition("\n")[0][:300]}
+        print(json.dumps(result), file=answers, flush=True)
+
+
+if __name__ == "__main__":
+    main()
