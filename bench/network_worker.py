@@ -51,7 +51,7 @@ class Hotaru:
         hotaru.set_num_threads(THREADS)
         hotaru.set_grad_enabled(False)
         if bfloat16:
-            hotaru.set_float32_matmul_precision("medium")
+            hotaru.backends.mkldnn.fp32_precision = "bf16"
 
     def load(self, name):
         if name in self.list.OWN:

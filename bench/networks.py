@@ -10,7 +10,7 @@ written once and kept in --folder. Each engine has a process of its own; they
 take short turns, network by network. A figure is the median of the rounds, a
 ratio the median of the rounds' ratios: the engine's time over hotaru's of the
 same precision, above 1 hotaru is faster. "hotaru bfloat16" is the same graph
-where set_float32_matmul_precision("medium") was called, "openvino own" what
+with backends.mkldnn.fp32_precision = "bf16", "openvino own" what
 OpenVINO computes in by itself (bfloat16 where the processor has it). Errors are
 the largest difference to PyTorch's results over the largest of them. Prints
 tables and writes bench-out/networks.json.

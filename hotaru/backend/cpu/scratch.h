@@ -35,6 +35,9 @@ enum class ScratchUse {
   kBf16A,
   kBf16Columns,
   kReducedSums,
+  kAttentionKeys,
+  kAttentionValues,
+  kAttentionScores,
   kCount
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "hotaru/backend/common/attention/softmax_product.h"
 #include "hotaru/backend/common/conv/blocked.h"
 #include "hotaru/backend/common/conv/conv.h"
 #include "hotaru/backend/common/conv/int8.h"
@@ -33,6 +34,11 @@ double flops_of(const KernelCall& call) {
   if (name == "linear") {
     const auto& a = call.attributes<LinearAttributes>();
     return 2.0 * double(a.batch) * double(a.m) * double(a.n) * double(a.k);
+  }
+  if (name == "softmax_product") {
+    const auto& a = call.attributes<SoftmaxProductAttributes>();
+    return 2.0 * double(a.batch) * double(a.m) * double(a.n) *
+           double(a.k + a.width);
   }
   if (name == "int8_matmul") {
     const auto& a = call.attributes<Int8MatmulAttributes>();

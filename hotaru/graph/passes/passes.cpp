@@ -6,6 +6,7 @@
 
 #include "hotaru/graph/passes/branches.h"
 #include "hotaru/graph/passes/compute_once.h"
+#include "hotaru/graph/passes/fuse_attention.h"
 #include "hotaru/graph/passes/fuse_linear.h"
 #include "hotaru/graph/passes/fuse_pointwise.h"
 #include "hotaru/graph/passes/pack_int8.h"
@@ -14,6 +15,7 @@
 #include "hotaru/graph/passes/pictures/round_pictures.h"
 #include "hotaru/graph/passes/pictures/winograd.h"
 #include "hotaru/graph/passes/silu.h"
+#include "hotaru/graph/passes/straighten.h"
 
 namespace hotaru::graph {
 namespace {
@@ -42,9 +44,16 @@ constexpr auto kPasses = std::to_array<Pass>({
      false, kCPU, &round_pictures},
     {"winograd", "3 x 3 convolutions with 16 multiplications in place of 36",
      false, kCPU, &winograd},
+    {"straighten",
+     "values of elementwise calls lie row by row where most who touch them do",
+     true, kCPU, &straighten},
     {"fuse_linear",
      "scales, sums and activations become part of matrix products", false, kAll,
      &fuse_linear},
+    {"fuse_attention",
+     "products and the softmax between them become attention, whose scores are "
+     "not kept",
+     false, kCPU, &fuse_attention},
     {"pack_weights",
      "weights of products and recurrent layers are brought into the order of "
      "their use once",

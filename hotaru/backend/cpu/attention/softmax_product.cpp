@@ -1,0 +1,120 @@
+// Attention by blocks of rows, whose scores stay in the second-level cache.
+#include "hotaru/backend/common/attention/softmax_product.h"
+
+#include <algorithm>
+
+#include "hotaru/backend/common/matmul/linear.h"
+#include "hotaru/backend/cpu/activation/softmax_simd.h"
+#include "hotaru/backend/cpu/matmul/gemm_bf16.h"
+#include "hotaru/backend/cpu/matmul/gemm_kernel.h"
+#include "hotaru/backend/cpu/scratch.h"
+#include "hotaru/runtime/kernel.h"
+#include "hotaru/runtime/threads/parallel.h"
+
+namespace hotaru::cpu {
+namespace {
+
+using detail::divide_up;
+
+// Scores that are in memory at a time, as far as rows of tiles allow.
+constexpr int64_t kScores = 48 * 1024;
+// Rows and columns from which rounding both factors pays, as in "matmul".
+constexpr int64_t kRounded = 32;
+
+/// A factor in the order in which products read it, for all blocks of rows.
+class PackedFactor {
+ public:
+  PackedFactor(int64_t k, int64_t n, bool bf16, ScratchUse use)
+      : k_(k), n_(n), bf16_(bf16), use_(use) {}
+
+  void pack(const float* data, const MatrixStrides& s) {
+    const MatrixRef<float> matrix{data, s.row, s.column};
+    if (bf16_)
+      pairs_ = pack_bf16(k_, n_, matrix,
+                         scratch<BFloat16>(use_, packed_size(k_, n_, 2)));
+    else
+      floats_ = pack_matrix(k_, n_, matrix,
+                            scratch<float>(use_, packed_size(k_, n_, 4)));
+  }
+
+  /// c = alpha * a times the factor.
+  void multiply(int64_t m, float alpha, MatrixRef<float> a, float* c,
+                int64_t ldc, const Epilogue<float>& epilogue = {}) const {
+    if (bf16_)
+      gemm_bf16(m, alpha, a, pairs_, 0, c, ldc, epilogue);
+    else
+      gemm(m, alpha, a, floats_, 0.0f, c, ldc, epilogue);
+  }
+
+ private:
+  int64_t k_, n_;
+  bool bf16_;
+  ScratchUse use_;
+  PackedRef<BFloat16> pairs_{};
+  PackedRef<float> floats_{};
+};
+
+/// Where the mask's matrix for product i of the batch begins.
+int64_t mask_offset(const SoftmaxProductAttributes& g, int64_t i) {
+  int64_t offset = 0;
+  for (size_t d = g.lead.size(); d-- > 0; i /= g.lead[d])
+    offset += i % g.lead[d] * g.mask_lead[d];
+  return offset;
+}
+
+bool rounds(bool allowed, int64_t m, int64_t n) {
+  return allowed && has_pair_products() && std::min(m, n) >= kRounded;
+}
+
+void softmax_product(const KernelCall& call) {
+  const auto& g = call.attributes<SoftmaxProductAttributes>();
+  float* const out = call.tensor(0).data<float>();
+  const float *a = call.tensor(1).data<float>(),
+              *b = call.tensor(2).data<float>();
+  const Tensor &scale = call.tensor(3), &mask = call.tensor(4);
+  const float* v = call.tensor(5).data<float>();
+  const float alpha =
+      g.alpha.to<float>() * (scale.defined() ? *scale.data<float>() : 1.0f);
+  const float* const masks = mask.defined() ? mask.data<float>() : nullptr;
+
+  const int64_t tile = gemm_kernels<float>().max_rows;
+  const int64_t most = std::max(tile, kScores / g.n / tile * tile);
+  const int64_t blocks = divide_up(g.m, std::min(most, g.m));
+  const int64_t work = divide_up(g.m, blocks) * g.n * (g.k + g.width);
+  const int64_t grain = std::max<int64_t>(1, (int64_t{1} << 18) / work);
+  parallel_for(0, g.batch * blocks, grain, [&](int64_t begin, int64_t end) {
+    PackedFactor keys(g.k, g.n, rounds(g.bf16_scores, g.m, g.n),
+                      ScratchUse::kAttentionKeys);
+    PackedFactor values(g.n, g.width, rounds(g.bf16_values, g.m, g.width),
+                        ScratchUse::kAttentionValues);
+    float* const scores = scratch<float>(ScratchUse::kAttentionScores,
+                                         divide_up(g.m, blocks) * g.n);
+    int64_t packed = -1;
+    for (int64_t at = begin; at < end; ++at) {
+      const int64_t i = at / blocks, block = at % blocks;
+      if (i != packed) {
+        keys.pack(b + i * g.b.batch, g.b);
+        values.pack(v + i * g.v.batch, g.v);
+        packed = i;
+      }
+      const int64_t first = block * g.m / blocks;
+      const int64_t rows = (block + 1) * g.m / blocks - first;
+      Epilogue<float> add;
+      if (masks) {
+        add.residual = masks + mask_offset(g, i) + first * g.mask_row;
+        add.residual_stride = g.mask_row;
+      }
+      keys.multiply(rows, alpha,
+                    {a + i * g.a.batch + first * g.a.row, g.a.row, g.a.column},
+                    scores, g.n, add);
+      softmax_rows(scores, scores, rows, g.n);
+      values.multiply(rows, 1, {scores, g.n, 1},
+                      out + i * g.out_batch + first * g.out_row, g.out_row);
+    }
+  });
+}
+
+HOTARU_KERNEL(kCPU, "softmax_product", softmax_product);
+
+}  // namespace
+}  // namespace hotaru::cpu
