@@ -42,7 +42,14 @@ ROOMS = {
     "io": ("", "onnx", "weights"),
     "exchange": ("", "onnx", "onnx_out", "onnx_out/rows", "pt2", "picture"),
     "provider": ("", "ort"),
-    "graph": ("capture", "program", "passes", "drawing", ""),
+    "graph": (
+        "capture",
+        "program",
+        "passes",
+        "passes/pictures",
+        "drawing",
+        "",
+    ),
     "script": (
         "source",
         "types",

@@ -18,6 +18,7 @@
 #include "hotaru/ops/random/random.h"
 #include "hotaru/ops/reduce/reduce.h"
 #include "hotaru/ops/shape/join.h"
+#include "hotaru/ops/shape/pad.h"
 #include "hotaru/ops/shape/view.h"
 #include "hotaru/runtime/threads/parallel.h"
 #include "tests/cpp/captured_graph.h"
@@ -221,6 +222,83 @@ TEST(BlockChannels, PixelsBecomeRectanglesInBlocks) {
               stride == 2 && padding == 0 ? 0 : 1);
     EXPECT_LE(distance(graph.replayed(), relu(up())), 10 * kTolerance);
   }
+}
+
+TEST(BlockChannels, ZerosAroundPicturesArePadding) {
+  const Layer first(3, 32, 3), wide(32, 32, 3), deep(32, 32, 3, 1, 32),
+      strided(32, 48, 3, 2), point(32, 16, 1);
+  const Tensor x = randn(Dims{2, 3, 9, 14}), tight = randn(Dims{2, 3, 4, 4});
+  for (const Layer* layer : {&wide, &deep, &strided, &point})
+    for (const Dims& pads :
+         {Dims{2, 0}, Dims{0, 1, 1, 0}, Dims{0, 0, 5, 2}, Dims{3, 4, 2, 1}})
+      for (const Tensor& from : {x, tight}) {
+        const auto model = [&] {
+          return relu((*layer)(constant_pad_nd(relu(first(from)), pads, 0)));
+        };
+        const Captured graph(model);
+        const Names names = graph.names();
+        EXPECT_EQ(std::count(names.begin(), names.end(), "pad"), 0);
+        EXPECT_EQ(std::count(names.begin(), names.end(), "unblock_channels"),
+                  1);
+        EXPECT_LE(distance(graph.replayed(), model()), kTolerance);
+      }
+  // Of a plain picture, too; other numbers, channels and readers need it made.
+  const auto plain = [&] { return first(constant_pad_nd(x, Dims{1, 2}, 0)); };
+  EXPECT_LE(distance(Captured(plain).replayed(), plain()), kTolerance);
+  const auto seen = [&] {
+    const Tensor y = relu(first(x));
+    const Tensor ones = constant_pad_nd(y, Dims{1, 1}, 1);
+    const Tensor both = constant_pad_nd(y, Dims{1, 1}, 0);
+    const Tensor late = constant_pad_nd(y, Dims{2, 0}, 0);
+    mul_(y, 2);
+    const Tensor all =
+        add(add(wide(ones), wide(both)), add(wide(late), softmax(both, 1)));
+    return add(all, mul(sum(y, Dims{0, 1, 2, 3}, false), 1e-3));
+  };
+  const Captured graph(seen);
+  const Names names = graph.names();
+  EXPECT_EQ(std::count(names.begin(), names.end(), "pad"), 3);
+  EXPECT_LE(distance(graph.replayed(), seen()), kTolerance);
+}
+
+TEST(BlockChannels, NormsBeforeConvolutionsStayInBlocks) {
+  const Layer first(3, 48, 3), second(48, 32, 1);
+  const Tensor x = randn(Dims{2, 3, 7, 6});
+  const auto norm = [](const Tensor& y, const Layer& like) {
+    return relu(batch_norm(y, {}, like.bias, like.mean, like.variance, false,
+                           0.1, 1e-3));
+  };
+  const Layer of_48(1, 48, 1);
+  const auto model = [&] {
+    const Tensor y = first(x);
+    return add(second(norm(y, of_48)), second(relu(y)));
+  };
+  const Captured graph(model);
+  const Names names = graph.names();
+  EXPECT_EQ(std::count(names.begin(), names.end(), "batch_norm"), 0);
+  EXPECT_EQ(std::count(names.begin(), names.end(), "unblock_channels"), 1);
+  EXPECT_LE(distance(graph.replayed(), model()), kTolerance);
+  fill_(of_48.mean, 0.5);  // is packed anew
+  mul_(of_48.variance, 2);
+  EXPECT_LE(distance(graph.replayed(), model()), kTolerance);
+  // In training, and where the statistics are written later in the graph.
+  const auto trained = [&] {
+    const Tensor mean = clone(of_48.mean), variance = clone(of_48.variance);
+    return second(
+        relu(batch_norm(first(x), {}, {}, mean, variance, true, 0.1, 1e-3)));
+  };
+  EXPECT_LE(distance(Captured(trained).replayed(), trained()), kTolerance);
+  const Tensor mean = clone(of_48.mean);
+  const auto written = [&] {
+    fill_(mean, 0.25);
+    const Tensor y = second(relu(
+        batch_norm(first(x), {}, {}, mean, of_48.variance, false, 0.1, 1e-3)));
+    fill_(mean, 8);
+    return y;
+  };
+  const Captured changes(written);
+  changes.replayed();
+  EXPECT_LE(distance(changes.replayed(), written()), kTolerance);
 }
 
 TEST(BlockChannels, AResultOfElementwiseCallsIsPlain) {

@@ -106,7 +106,8 @@ struct ConvEnding {
 /// into it, as it does for "conv_forward". What is infinite or NaN in a
 /// picture stays within the windows that contain it.
 struct BlockedConvAttributes {
-  /// Lists of one or two entries. groups: 1, or C == O if depthwise.
+  /// Lists of one or two entries. groups: 1, or C == O if depthwise. padding is
+  /// what lies in front of x; behind it as much as y reads.
   ConvAttributes conv;
   Dims kernel;
   int64_t in_channels = 1, out_channels = 1;
