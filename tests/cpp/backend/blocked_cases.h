@@ -223,7 +223,7 @@ struct Case {
     };
     const auto given = [&](const Tensor& t) { return moved(t, where); };
     const Tensor packed =
-        made(Dims{blocked_weight_size(w.sizes(), weight)}, form.pairs);
+        made(Dims{blocked_weight_size(w.sizes(), weight)}, weight.pairs);
     const Tensor shift = made(Dims{channel_blocks(l.o) * kChannelBlock});
     run("blocked_weight",
         {write(packed), write(shift), read(given(w)), read(given(bias)),

@@ -75,8 +75,7 @@ TEST(ConvPairs, RandomGeometries) {
   std::mt19937 random(9);
   for (int i = 0; i < 300 && !testing::Test::HasFatalFailure(); ++i) {
     Layer l = random_layer(random);
-    if (l.depthwise) continue;
-    check(l, l.plain ? kForms[2] : kForms[i % 3]);
+    check(l, l.plain || l.depthwise ? kForms[2] : kForms[i % 3]);
   }
 }
 
@@ -84,10 +83,10 @@ TEST(ConvPairs, TouchesNothingBesideItsOperands) {
   std::mt19937 random(10);
   for (int i = 0; i < 60; ++i) {
     Layer l = random_layer(random);
-    if (l.depthwise || l.plain) continue;
+    if (l.plain) continue;
     SCOPED_TRACE(l.text());
     const Case c(l);
-    const Form form = kForms[i % 2];
+    const Form form = l.depthwise ? kForms[2] : kForms[i % 2];
     const Tensor want = c.blocked(false, Where::kAnywhere, form);
     for (const Where where : {Where::kBehindGuard, Where::kBeforeGuard})
       EXPECT_TRUE(same_bits(c.blocked(false, where, form), want));
@@ -118,11 +117,11 @@ TEST(ConvPairs, ThreadsDoNotChangeBits) {
         square(256, 128, 26, 1, 2), square(512, 256, 8, 3)}) {
     const Case c(l);
     set_num_threads(1);
-    const Tensor one = c.blocked(false, Where::kAnywhere, {true, true});
+    const Form form{!l.depthwise, true};
+    const Tensor one = c.blocked(false, Where::kAnywhere, form);
     for (const int threads : {2, 3}) {
       set_num_threads(threads);
-      EXPECT_TRUE(
-          same_bits(one, c.blocked(true, Where::kAnywhere, {true, true})))
+      EXPECT_TRUE(same_bits(one, c.blocked(true, Where::kAnywhere, form)))
           << l.text();
     }
   }

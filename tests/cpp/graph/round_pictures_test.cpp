@@ -197,6 +197,34 @@ TEST_F(RoundPictures, WhatIsLeftOutIsNoLongerAValue) {
   }
 }
 
+TEST_F(RoundPictures, DepthwiseOnesWriteBfloat16) {
+  const Layer in(32, 48, 1), out(48, 32, 1);
+  const Tensor w = mul(randn(Dims{48, 1, 3, 3}), 0.3);
+  const Tensor x = randn(Dims{2, 32, 14, 9});
+  const auto model = [&] {
+    const Tensor y = relu(in(x));
+    return out(add(relu(convolution(y, w, {}, Dims{1}, Dims{1}, Dims{1}, false,
+                                    Dims{0}, 48)),
+                   0.5));
+  };
+  const auto straight = [&] {
+    return out(relu(convolution(relu(in(x)), w, {}, Dims{1}, Dims{1}, Dims{1},
+                                false, Dims{0}, 48)));
+  };
+  const Captured graph(straight);
+  EXPECT_EQ(graph.calls(), (Calls{{"block_channels", 0},
+                                  {"copy_", 1},
+                                  {"blocked_conv", 2},
+                                  {"blocked_conv", 1},
+                                  {"blocked_conv", 2},
+                                  {"unblock_channels", 0}}));
+  const Tensor got = graph.replayed();
+  const Tensor apart = Captured(model).replayed();
+  set_allows_bf16_convolutions(false);
+  EXPECT_LE(distance(got, Captured(straight).replayed()), kRounded);
+  EXPECT_LE(distance(apart, Captured(model).replayed()), kRounded);
+}
+
 TEST_F(RoundPictures, AWriteInBetweenIsSeen) {
   const Layer a(32, 32, 3), b(32, 32, 3);
   const Tensor x = randn(Dims{1, 32, 8, 8});

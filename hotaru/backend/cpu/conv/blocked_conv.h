@@ -236,15 +236,20 @@ class BlockedConv {
   int64_t rows_at_once_;   // of plain pictures, that are copied with padding
 };
 
-/// The same for depthwise convolutions.
+/// The same for depthwise convolutions, of floats; y, with the residual, may be
+/// of bfloat16.
 class BlockedDepthwise {
  public:
   explicit BlockedDepthwise(const KernelCall& call);
   void run(const BlockedConv::Operands& o) const;
 
  private:
+  void run_plane(const BlockedConv::Operands& o, int64_t plane, int64_t first,
+                 int64_t last) const;
+
   BlockedSizes s_;
   BlockEnding ending_;
+  bool rounds_;
 };
 
 }  // namespace hotaru::cpu

@@ -6,6 +6,7 @@
 
 #include "hotaru/backend/cpu/conv/blocked_conv.h"
 #include "hotaru/backend/cpu/scratch.h"
+#include "hotaru/backend/cpu/simd/reduced_simd.h"
 #include "hotaru/runtime/threads/parallel.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -352,33 +353,63 @@ HWY_EXPORT(find_depthwise_rows);
 namespace {
 // Output elements that pay for one more thread.
 constexpr int64_t kWorkPerThread = 1 << 13;
+// Output elements that are rounded at once.
+constexpr int64_t kStripToRound = 8 * 1024;
 }  // namespace
 
 BlockedDepthwise::BlockedDepthwise(const KernelCall& call)
-    : s_(call), ending_(call.attributes<BlockedConvAttributes>().ending) {}
+    : s_(call),
+      ending_(call.attributes<BlockedConvAttributes>().ending),
+      rounds_(call.tensor(0).dtype() == DType::kBFloat16) {}
 
 void BlockedDepthwise::run(const BlockedConv::Operands& o) const {
   const int64_t blocks = channel_blocks(s_.c);
   const int64_t row = s_.out_w * kChannelBlock;
-  const int64_t in = s_.h * s_.w * kChannelBlock, out = s_.out_h * row;
-  if (out == 0) return;
-  const auto rows = HWY_DYNAMIC_DISPATCH(find_depthwise_rows)();
+  if (s_.out_h * row == 0) return;
   // Threads divide rows, as convolutions with kernels of 1 x 1 do pixels.
   const int64_t grain = std::max<int64_t>(1, kWorkPerThread / (row * blocks));
   parallel_for(0, s_.n * s_.out_h, grain, [&](int64_t at, int64_t end) {
     while (at < end) {
       const int64_t image = at / s_.out_h, first = at - image * s_.out_h;
       const int64_t last = std::min(first + end - at, s_.out_h);
-      for (int64_t b = 0; b < blocks; ++b) {
-        const int64_t plane = image * blocks + b;
-        const float* w = o.w + b * s_.taps() * kChannelBlock;
-        rows({s_, o.x + plane * in, w, o.shift + b * kChannelBlock,
-              o.residual ? o.residual + plane * out : nullptr,
-              o.y + plane * out, first, last, ending_, used_channels(s_.c, b)});
-      }
+      for (int64_t b = 0; b < blocks; ++b)
+        run_plane(o, image * blocks + b, first, last);
       at += last - first;
     }
   });
+}
+
+/// Rows [first, last) of a block of an image.
+void BlockedDepthwise::run_plane(const BlockedConv::Operands& o, int64_t plane,
+                                 int64_t first, int64_t last) const {
+  static const auto compute = HWY_DYNAMIC_DISPATCH(find_depthwise_rows)();
+  const int64_t in = s_.h * s_.w * kChannelBlock;
+  const int64_t row = s_.out_w * kChannelBlock, out = s_.out_h * row;
+  const int64_t b = plane % channel_blocks(s_.c);
+  const float* const x = o.x + plane * in;
+  const float* const w = o.w + b * s_.taps() * kChannelBlock;
+  const float* const shift = o.shift + b * kChannelBlock;
+  const int64_t used = used_channels(s_.c, b);
+  if (!rounds_) {
+    const float* more = o.residual ? o.residual + plane * out : nullptr;
+    return compute(
+        {s_, x, w, shift, more, o.y + plane * out, first, last, ending_, used});
+  }
+  // Strips of rows, as floats in memory that serves all planes.
+  const int64_t strip = std::max<int64_t>(1, kStripToRound / row);
+  float* const y = scratch<float>(ScratchUse::kConvPatches, 2 * out);
+  float* const more = y + out;
+  for (int64_t at = first; at < last; at += strip) {
+    const int64_t end = std::min(at + strip, last);
+    const int64_t begin = at * row, n = (end - at) * row;
+    const int64_t there = plane * out + begin;
+    if (o.residual)
+      widen(reinterpret_cast<const BFloat16*>(o.residual) + there, more + begin,
+            n);
+    compute({s_, x, w, shift, o.residual ? more : nullptr, y, at, end, ending_,
+             used});
+    narrow(y + begin, reinterpret_cast<BFloat16*>(o.y) + there, n);
+  }
 }
 
 }  // namespace hotaru::cpu

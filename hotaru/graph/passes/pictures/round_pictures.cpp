@@ -54,8 +54,7 @@ class Rounder {
 
   static bool blocked(const KernelCall& call) {
     static const Kernel& kernel = hotaru::kernel("blocked_conv");
-    return &call.kernel() == &kernel &&
-           !call.attributes<BlockedConvAttributes>().depthwise;
+    return &call.kernel() == &kernel;
   }
 
   /// Calls whose results are numbers of what they read.
@@ -76,7 +75,7 @@ class Rounder {
   bool takes(const KernelCall& call) {
     if (!blocked(call)) return false;
     const auto& a = call.attributes<BlockedConvAttributes>();
-    return a.conv.bf16 && !a.plain_input &&
+    return a.conv.bf16 && !a.plain_input && !a.depthwise &&
            call.tensor(kX).dtype() == DType::kFloat32 &&
            weights_.of(call.tensor(kWeight)).defined();
   }
