@@ -38,6 +38,9 @@ enum class ScratchUse {
   kAttentionKeys,
   kAttentionValues,
   kAttentionScores,
+  kNarrowRows,
+  kNarrowSums,
+  kNarrowPanel,
   kCount
 };
 

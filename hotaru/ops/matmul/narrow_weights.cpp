@@ -1,5 +1,8 @@
 // Products with integers: of 8-bit matrices, and of floats with weights that
-// are kept in 8 or 4 bits, which are made of mm.
+// are kept in 8 or 4 bits.
+#include "hotaru/autograd/grad_mode.h"
+#include "hotaru/autograd/node.h"
+#include "hotaru/backend/common/matmul/weight_only.h"
 #include "hotaru/core/cpp_type.h"
 #include "hotaru/ops/activation/activation.h"
 #include "hotaru/ops/create/copy.h"
@@ -9,6 +12,9 @@
 #include "hotaru/ops/pointwise/pointwise.h"
 #include "hotaru/ops/registry.h"
 #include "hotaru/ops/shape/view.h"
+#include "hotaru/runtime/backend.h"
+#include "hotaru/runtime/kernel.h"
+#include "hotaru/runtime/streams/stream.h"
 
 namespace hotaru {
 namespace {
@@ -48,6 +54,30 @@ void check_same(const Tensor& a, const Tensor& scales) {
                scalar_type_name(scales.dtype()));
 }
 
+/// Whether the kernel does it; else the product is made of mm, which has a
+/// gradient.
+bool has_kernel(const Tensor& a) {
+  static const Kernel& product = kernel("weight_only_linear");
+  return product.has(a.device().type) &&
+         !(autograd::grad_enabled() && autograd::requires_grad(a));
+}
+
+Tensor weight_only(NarrowLayout layout, const Tensor& a, const Tensor& weight,
+                   int64_t group, const Tensor& scales) {
+  static const Kernel& product = kernel("weight_only_linear");
+  const int64_t m = a.size(0), n = weight.size(0), k = a.size(1);
+  const Tensor out = allocate(Dims{m, n}, a.dtype(), a.device());
+  enqueue(product,
+          {write(out), read(a), read(weight), read(scales), read(Tensor())},
+          WeightOnlyAttributes{.layout = layout,
+                               .m = m,
+                               .n = n,
+                               .k = k,
+                               .x_row = a.stride(0),
+                               .group = group});
+  return out;
+}
+
 /// A [m, k] times the transpose of B [n, k] int8, each column by its scale.
 Tensor weight_int8pack_mm(const Tensor& a, const Tensor& b,
                           const Tensor& scales) {
@@ -61,6 +91,8 @@ Tensor weight_int8pack_mm(const Tensor& a, const Tensor& b,
   HOTARU_CHECK(scales.dim() == 1 && scales.size(0) == b.size(0), kName,
                " : expect scales to be 1d tensor with size ", b.size(0));
   check_same(a, scales);
+  if (has_kernel(a))
+    return weight_only(NarrowLayout::kInt8, a, b, 0, contiguous(scales));
   const DType wide = DType::kFloat32;
   return to(mul(mm(to(a, wide), t(to(b, wide))), to(scales, wide)), a.dtype());
 }
@@ -143,6 +175,9 @@ Tensor weight_int4pack_mm(const Tensor& a, const Tensor& packed, int64_t group,
                ": expect qScaleAndZeros to have ", k / group,
                " groups, but got ", scales.size(0));
   check_same(a, scales);
+  if (has_kernel(a) && n % 2 == 0)
+    return weight_only(NarrowLayout::kInt4, a, packed, group,
+                       contiguous(scales));
   const DType wide = DType::kFloat32;
   const Tensor q = by_blocks(
       packed, [&](const Tensor& block) { return unpack_block(block, k); });

@@ -1,0 +1,48 @@
+// Products of floats with weights that are kept in 8 or 4 bits, as they lie.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace hotaru {
+
+/// How the weights [n, k] lie.
+enum class NarrowLayout : uint8_t {
+  /// [n, k] of int8, each row times its scale: scales [n].
+  kInt8,
+  /// Rows in blocks of 64 (the last one has what is left, an even number): for
+  /// each k the bytes of the block's rows. A whole block has its rows j and j +
+  /// 32 in one byte, low bits first; what is left over, its neighbours. Element
+  /// q stands for (q - 8) * scale + zero; scales [k / group, n, 2] has both.
+  kInt4,
+  /// GGUF's blocks of 32 elements, row by row: a half-precision scale d, then
+  /// 32 bytes q, for q * d; ...
+  kQ8_0,
+  /// ... or 16 bytes, the low bits of byte i for element i, the high bits for
+  /// i + 16, for (q - 8) * d.
+  kQ4_0,
+  /// Other blocks, row by row, which `unpack` makes floats of.
+  kBlocks,
+};
+
+/// Rows of a whole block of kInt4.
+inline constexpr int64_t kInt4Rows = 64;
+
+/// Operands of "weight_only_linear": write out [m, n], row-major; read x [m, k]
+/// of the same floats (float32 or 16 bits), rows x_row elements apart; read the
+/// weights; read scales, of x's dtype (kInt8 and kInt4, else undefined); read
+/// bias [n], or undefined:
+///   out = x @ transpose(weights) + bias
+/// with sums in float32. k is a multiple of `group` (kInt4), of 32 (kQ8_0,
+/// kQ4_0) or of block_elements. unpack(blocks, count, out) and the two sizes
+/// are given for all three kinds of blocks.
+struct WeightOnlyAttributes {
+  NarrowLayout layout = NarrowLayout::kInt8;
+  int64_t m = 0, n = 0, k = 0;
+  int64_t x_row = 0;
+  int64_t group = 0;
+  void (*unpack)(const std::byte* blocks, int64_t count, float* out) = nullptr;
+  int64_t block_elements = 1, block_bytes = 1;
+};
+
+}  // namespace hotaru

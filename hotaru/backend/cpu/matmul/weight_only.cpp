@@ -1,0 +1,248 @@
+// The kernel "weight_only_linear".
+#include "hotaru/backend/common/matmul/weight_only.h"
+
+#include <algorithm>
+#include <cstring>
+#include <type_traits>
+
+#include "hotaru/backend/common/kernel_types.h"
+#include "hotaru/backend/cpu/matmul/areas.h"
+#include "hotaru/backend/cpu/matmul/gemm.h"
+#include "hotaru/backend/cpu/matmul/weight_only_rows.h"
+#include "hotaru/backend/cpu/scratch.h"
+#include "hotaru/backend/cpu/simd/reduced_simd.h"
+
+namespace hotaru::cpu {
+namespace {
+
+using Layout = NarrowLayout;
+
+// Rows of x up to which weights are widened in registers; of more, in panels.
+constexpr int64_t kFewRows = 8;
+// Rows of the weights that are cut apart for threads and panels at once.
+constexpr int64_t kRowUnit = kInt4Rows;
+// Bytes of a panel of floats, about: it stays in the second-level cache.
+constexpr int64_t kPanelSize = 1 << 19;
+
+template <class T>
+struct Product {
+  const WeightOnlyAttributes& g;
+  FewRows x;  // in float; of Q4_0 and few rows in its order
+  const uint8_t* w;
+  const T* scales;
+  const T* bias;
+  float* sums;  // [m, n], which may be out
+  T* out;
+
+  bool few() const { return g.m <= kFewRows && g.layout != Layout::kBlocks; }
+  FewSums sums_at(int64_t row) const { return {sums + row, g.n}; }
+};
+
+/// Scale and zero of kInt4's rows [row, row + rows) in one group, as floats.
+template <class T>
+const float* pairs_of(const Product<T>& p, int64_t group, int64_t row,
+                      int64_t rows, float* buffer) {
+  const T* from = p.scales + (group * p.g.n + row) * 2;
+  if constexpr (std::is_same_v<T, float>) {
+    static_cast<void>(rows);
+    static_cast<void>(buffer);
+    return from;
+  } else {
+    widen(from, buffer, rows * 2);
+    return buffer;
+  }
+}
+
+/// The last, smaller block of int4's rows as floats [k, rows].
+template <class T>
+void widen_rest(const Product<T>& p, int64_t row, int64_t rows, float* to) {
+  const uint8_t* w = p.w + row * (p.g.k / 2);
+  float buffer[2 * kInt4Rows];
+  for (int64_t i = 0; i < p.g.k; ++i, w += rows / 2, to += rows) {
+    const float* pairs = pairs_of(p, i / p.g.group, row, rows, buffer);
+    for (int64_t j = 0; j < rows; ++j) {
+      const int q = j % 2 ? w[j / 2] >> 4 : w[j / 2] & 15;
+      to[j] = float(q - 8) * pairs[2 * j] + pairs[2 * j + 1];
+    }
+  }
+}
+
+/// Rows [row, row + rows) of the weights, at most kInt4Rows of int4's, as
+/// floats: a matrix [k, rows].
+template <class T>
+MatrixRef<float> widened(const Product<T>& p, int64_t row, int64_t rows) {
+  const WeightOnlyAttributes& g = p.g;
+  float* to = scratch<float>(ScratchUse::kNarrowPanel, rows * g.k);
+  if (g.layout == Layout::kInt4) {
+    float buffer[2 * kInt4Rows];
+    if (rows < kInt4Rows)
+      widen_rest(p, row, rows, to);
+    else
+      for (int64_t i = 0; i < g.k; i += g.group)
+        int4_kernels().widen(
+            g.group, p.w + row * (g.k / 2) + i * (kInt4Rows / 2),
+            pairs_of(p, i / g.group, row, rows, buffer), to + i * kInt4Rows);
+    return {to, rows, 1};
+  }
+  if (g.layout == Layout::kInt8) {
+    const auto* from = reinterpret_cast<const int8_t*>(p.w) + row * g.k;
+    for (int64_t i = 0; i < rows * g.k; ++i) to[i] = float(from[i]);
+  } else {
+    const int64_t blocks = g.k / g.block_elements;
+    g.unpack(
+        reinterpret_cast<const std::byte*>(p.w) + row * blocks * g.block_bytes,
+        rows * blocks, to);
+  }
+  return {to, 1, g.k};
+}
+
+/// Rows [begin, end) of the weights by way of floats.
+template <class T>
+void by_panels(const Product<T>& p, int64_t begin, int64_t end) {
+  const WeightOnlyAttributes& g = p.g;
+  int64_t most = kPanelSize / int64_t{sizeof(float)} / g.k;
+  most = std::clamp<int64_t>(most, 8, 4 * kRowUnit);
+  if (g.layout == Layout::kInt4) most = kInt4Rows;
+  for (int64_t row = begin; row < end; row += most) {
+    const int64_t rows = std::min(most, end - row);
+    const FewSums to = p.sums_at(row);
+    gemm<float>(g.m, rows, g.k, 1.0f, {p.x.x, p.x.stride, 1},
+                widened(p, row, rows), 0.0f, to.data, to.stride);
+  }
+}
+
+template <class T>
+void int4_by_registers(const Product<T>& p, int64_t begin, int64_t end) {
+  const WeightOnlyAttributes& g = p.g;
+  const Int4Kernels& kernels = int4_kernels();
+  [[maybe_unused]] float buffer[2 * kInt4Rows];
+  int64_t row = begin;
+  for (; row + kInt4Rows <= end; row += kInt4Rows) {
+    const FewSums to = p.sums_at(row);
+    for (int64_t i = 0; i < g.m; ++i)
+      std::fill_n(to.data + i * to.stride, kInt4Rows, 0.0f);
+    const uint8_t* w = p.w + row * (g.k / 2);
+    for (int64_t i = 0; i < g.k; i += g.group) {
+      if constexpr (std::is_same_v<T, BFloat16>)
+        kernels.add_bf16(p.x, i, g.group, w,
+                         p.scales + (i / g.group * g.n + row) * 2, to);
+      else
+        kernels.add(p.x, i, g.group, w,
+                    pairs_of(p, i / g.group, row, kInt4Rows, buffer), to);
+    }
+  }
+  if (row < end) by_panels(p, row, end);
+}
+
+template <class T>
+void by_registers(const Product<T>& p, int64_t begin, int64_t end) {
+  const WeightOnlyKernels& kernels = weight_only_kernels();
+  const int64_t rows = end - begin;
+  const FewSums to = p.sums_at(begin);
+  const uint8_t* blocks =
+      p.w + begin * (p.g.k / p.g.block_elements) * p.g.block_bytes;
+  switch (p.g.layout) {
+    case Layout::kInt8:
+      return kernels.int8(
+          p.x, rows, reinterpret_cast<const int8_t*>(p.w) + begin * p.g.k, to);
+    case Layout::kInt4:
+      return int4_by_registers(p, begin, end);
+    case Layout::kQ8_0:
+      return kernels.q8_0(p.x, rows, blocks, to);
+    case Layout::kQ4_0:
+      return kernels.q4_0(p.x, rows, blocks, to);
+    case Layout::kBlocks:
+      return by_panels(p, begin, end);
+  }
+}
+
+/// Columns [begin, end) of sums, in the cache, to those of out.
+template <class T>
+void finish(const Product<T>& p, int64_t begin, int64_t end) {
+  const bool scaled = p.g.layout == Layout::kInt8;
+  if (std::is_same_v<T, float> && !scaled && !p.bias) return;
+  for (int64_t i = 0; i < p.g.m; ++i) {
+    const float* from = p.sums + i * p.g.n;
+    T* to = p.out + i * p.g.n;
+    for (int64_t j = begin; j < end; ++j) {
+      float v = from[j];
+      if (scaled) v *= float(p.scales[j]);
+      if (p.bias) v += float(p.bias[j]);
+      to[j] = T(v);
+    }
+  }
+}
+
+template <class T>
+void multiply(const Product<T>& p) {
+  const WeightOnlyAttributes& g = p.g;
+  // Of a single row, loading the weights takes as long as the products.
+  const int64_t work = std::max<int64_t>(g.m, 2) * g.k * kRowUnit;
+  const int64_t units = detail::divide_up(g.n, kRowUnit);
+  const int64_t grain = std::max<int64_t>(1, kProductsPerThread / work);
+  parallel_for(0, units, grain, [&](int64_t first, int64_t last) {
+    const int64_t begin = first * kRowUnit;
+    const int64_t end = std::min(g.n, last * kRowUnit);
+    p.few() ? by_registers(p, begin, end) : by_panels(p, begin, end);
+    finish(p, begin, end);
+  });
+}
+
+/// x in float and in the order in which it is read.
+template <class T>
+FewRows rows_of(const Product<T>& p, const T* x) {
+  const WeightOnlyAttributes& g = p.g;
+  const WeightOnlyKernels& kernels = weight_only_kernels();
+  const bool order = p.few() && g.layout == Layout::kQ4_0;
+  if constexpr (std::is_same_v<T, float>)
+    if (!order) return {x, g.x_row, g.m, g.k};
+  const int64_t stride = order ? kernels.q4_0_size(g.k) : g.k;
+  float* to = scratch<float>(ScratchUse::kNarrowRows, g.m * stride + g.k);
+  for (int64_t i = 0; i < g.m; ++i) {
+    const float* row = nullptr;
+    if constexpr (std::is_same_v<T, float>) {
+      row = x + i * g.x_row;
+    } else {
+      float* wide = to + (order ? g.m : i) * stride;
+      widen(x + i * g.x_row, wide, g.k);
+      row = wide;
+    }
+    if (order) kernels.q4_0_order(row, g.k, to + i * stride);
+  }
+  return {to, stride, g.m, g.k};
+}
+
+constexpr KernelTypes<TypeList<float, Half, BFloat16>> kTypes{0};
+
+void weight_only_linear(const KernelCall& call) {
+  const auto& g = call.attributes<WeightOnlyAttributes>();
+  if (g.m == 0 || g.n == 0) return;
+  const Tensor &weight = call.tensor(2), &scales = call.tensor(3),
+               &bias = call.tensor(4);
+  kTypes.visit(call, [&]<class T>() {
+    T* out = call.tensor(0).data<T>();
+    Product<T> p{.g = g,
+                 .x = {},
+                 .w = static_cast<const uint8_t*>(weight.raw_data()),
+                 .scales = scales.defined() ? scales.data<T>() : nullptr,
+                 .bias = bias.defined() ? bias.data<T>() : nullptr,
+                 .sums = nullptr,
+                 .out = out};
+    if constexpr (std::is_same_v<T, float>)
+      p.sums = out;
+    else
+      p.sums = scratch<float>(ScratchUse::kNarrowSums, g.m * g.n);
+    if (g.k == 0)
+      std::fill_n(p.sums, g.m * g.n, 0.0f);
+    else
+      p.x = rows_of(p, call.tensor(1).data<T>());
+    if (g.k == 0) return finish(p, 0, g.n);
+    multiply(p);
+  });
+}
+
+HOTARU_KERNEL(kCPU, "weight_only_linear", weight_only_linear,
+              check_types<kTypes>);
+
+}  // namespace
+}  // namespace hotaru::cpu

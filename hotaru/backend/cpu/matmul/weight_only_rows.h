@@ -1,0 +1,65 @@
+// Few rows of floats times many rows of narrow weights: the SIMD parts of
+// "weight_only_linear", chosen at run time. Each byte of the weights is read
+// once and in order; numbers are widened in registers, sums are floats.
+#pragma once
+
+#include <cstdint>
+
+#include "hotaru/core/half.h"
+
+namespace hotaru::cpu {
+
+/// m rows of k floats, `stride` apart.
+struct FewRows {
+  const float* x;
+  int64_t stride;
+  int64_t m, k;
+};
+
+/// Where results go: row i of x times row j of the weights to
+/// data[i * stride + j].
+struct FewSums {
+  float* data;
+  int64_t stride;
+};
+
+struct WeightOnlyKernels {
+  /// n rows of k int8, without their scales.
+  void (*int8)(const FewRows& x, int64_t n, const int8_t* w,
+               const FewSums& out);
+  /// n rows of k / 32 blocks Q8_0.
+  void (*q8_0)(const FewRows& x, int64_t n, const uint8_t* w,
+               const FewSums& out);
+  /// n rows of k / 32 blocks Q4_0, of x as q4_0_order() made it.
+  void (*q4_0)(const FewRows& x, int64_t n, const uint8_t* w,
+               const FewSums& out);
+  /// A row of k floats in the order in which q4_0 reads them:
+  /// q4_0_size(k) floats.
+  void (*q4_0_order)(const float* x, int64_t k, float* to);
+  int64_t (*q4_0_size)(int64_t k);
+};
+
+/// The same of int4 as PyTorch's CPU kernels have it (NarrowLayout::kInt4).
+struct Int4Kernels {
+  /// Columns [begin, begin + group) of a block of kInt4Rows rows of int4 (`w`
+  /// begins with column 0), whose scales and zeros, each as a pair, are given,
+  /// in float or bfloat16: adds to the 64 sums of each row of x.
+  void (*add)(const FewRows& x, int64_t begin, int64_t group, const uint8_t* w,
+              const float* scales, const FewSums& out);
+  void (*add_bf16)(const FewRows& x, int64_t begin, int64_t group,
+                   const uint8_t* w, const BFloat16* scales,
+                   const FewSums& out);
+  /// The same columns as floats: to[i * kInt4Rows + row] for column i.
+  void (*widen)(int64_t group, const uint8_t* w, const float* scales,
+                float* to);
+};
+
+const WeightOnlyKernels& weight_only_kernels();
+const Int4Kernels& int4_kernels();
+
+/// The same without vectors: for processors that have none known here, and to
+/// test the others by.
+WeightOnlyKernels plain_weight_only_kernels();
+Int4Kernels plain_int4_kernels();
+
+}  // namespace hotaru::cpu
