@@ -228,7 +228,8 @@ class OpOverloadPacket:
     def _declared(self) -> dict:
         """The overloads by their names."""
         found = {}
-        for schema in _C._op_schemas(self.__name__):
+        plain = self._qualified_op_name.removeprefix("aten::")
+        for schema in _C._op_schemas(plain):
             _, _, overload = schema.partition("(")[0].partition(".")
             found[overload or "default"] = schema
         return found
@@ -395,6 +396,10 @@ class _OpNamespace(types.ModuleType):
             from ._dispatch.derivative import Derivatives
 
             return Derivatives(getattr(aten, name))
+        if space == "hotaru" and not len(made):
+            whole = f"hotaru::{name}"
+            if _C._op_schemas(whole):
+                return OpOverloadPacket(name, _C._operator(whole), space)
         return made if len(made) else None
 
     def __repr__(self) -> str:

@@ -80,6 +80,16 @@ class GgufFile : public WeightFile {
     return out;
   }
 
+  Tensor read_blocks(const WeightInfo& info) const override {
+    const BlockType* type = find_block_type(info.type);
+    if (!type || !type->unpack || info.shape.empty())
+      return WeightFile::read_blocks(info);
+    Dims shape(info.shape);
+    int64_t& row = shape[shape.size() - 1];
+    row = row / type->elements * type->nbytes;
+    return mapped_tensor(file_, info.offset, info.nbytes, DType::kUInt8, shape);
+  }
+
   Value metadata() const override {
     auto out = make_ref<DictObject>();
     uint64_t memory = kMetadataMemory;

@@ -49,6 +49,11 @@ Tensor mapped_tensor(const Ref<MappedFile>& file, uint64_t offset,
                      contiguous_strides(shape), 0);
 }
 
+Tensor WeightFile::read_blocks(const WeightInfo& info) const {
+  fail(where(path(), info.name), " is of type ", info.type,
+       ", which is none of GGUF's blocks that are read");
+}
+
 std::string where(const std::string& path, std::string_view name) {
   return concat(path, ": tensor '", name.substr(0, 200), "'");
 }

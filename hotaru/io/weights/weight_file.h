@@ -48,6 +48,11 @@ class WeightFile : public RefCounted {
   Tensor tensor(std::string_view name) const { return read(get(name)); }
   /// The same for one of tensors().
   virtual Tensor read(const WeightInfo& info) const = 0;
+  /// The bytes of one that lies in quantised blocks: uint8, its shape with the
+  /// bytes of a row last. They lie in the mapping, as above. Throws Error where
+  /// there is none of that name, or it lies in no blocks known here.
+  Tensor blocks(std::string_view name) const { return read_blocks(get(name)); }
+  virtual Tensor read_blocks(const WeightInfo& info) const;
 
   /// A new dict of strings to what the format allows: strings in safetensors;
   /// numbers, bools, strings and lists of these in GGUF.

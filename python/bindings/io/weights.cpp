@@ -74,6 +74,10 @@ nb::object read_tensor(const PyWeights& self, const std::string& name) {
   return nb::steal(wrap(std::move(tensor)));
 }
 
+nb::object read_blocks(const PyWeights& self, const std::string& name) {
+  return nb::steal(wrap(self.file->blocks(name)));
+}
+
 io::NamedTensors named_tensors(const nb::dict& tensors) {
   io::NamedTensors out;
   for (auto [name, tensor] : tensors)
@@ -140,7 +144,8 @@ void init_weights(nb::module_& m) {
            [](const PyWeights& self) {
              return metadata_object(self.file->metadata());
            })
-      .def("tensor", &read_tensor);
+      .def("tensor", &read_tensor)
+      .def("blocks", &read_blocks);
   m.def("_open_weights", &open_path);
   m.def("_open_weights_bytes", &open_bytes);
   m.def("_looks_like_weights", [](const nb::bytes& beginning) {

@@ -259,8 +259,9 @@ class Resolver:
                 ("function", self._scripter.function(if_true)),
                 ("function", self._scripter.function(if_false)),
             )  # fmt: skip
-        if isinstance(function, _OPERATOR):
-            return ("builtin", function.__name__)
+        op = getattr(function, "op", function)  # torch.ops.hotaru.name
+        if isinstance(op, _OPERATOR):
+            return ("builtin", op.__name__)
         if scope is not None and scope is math:
             return ("builtin", real_name)
         if scope is hotaru:

@@ -5,9 +5,11 @@ for it need another import and nothing else. Files are recognised by their
 bytes, not by their names; a sharded model is opened by its index
 (`model.safetensors.index.json`). Tensors on the CPU lie in a private mapping of
 the file: opening takes the same time for any size, and writing to them never
-changes the file. GGUF's quantised tensors are read as float32.
+changes the file. GGUF's quantised tensors are read as float32, or kept in their
+blocks, which `BlockLinear` multiplies by.
 """
 
+from ._blocks import BlockLinear, Blocks
 from ._info import FileInfo, TensorInfo, info
 from ._model import load_model, save_model
 from ._open import TensorSlice, load, load_file, safe_open
@@ -17,6 +19,8 @@ from ._save import save, save_file
 SafetensorError = RuntimeError
 
 __all__ = [
+    "BlockLinear",
+    "Blocks",
     "FileInfo",
     "SafetensorError",
     "TensorInfo",

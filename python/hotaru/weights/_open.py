@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from .. import _C
+from ._blocks import Blocks
 
 _FRAMEWORKS = ("pt", "torch", "pytorch")
 
@@ -14,21 +15,34 @@ def load_file(
     device: str | int | _C.device = "cpu",
     *,
     backend: str = "mmap",
-) -> dict[str, _C.Tensor]:
+    blocks: str = "float32",
+) -> dict[str, _C.Tensor | Blocks]:
     """All tensors of a file by their names, in the order of their bytes.
 
     Args:
         filename: a safetensors or GGUF file, or the index of a sharded model.
         device: where the tensors go.
         backend: "mmap" or "pread", which does the same: files are mapped.
+        blocks: what GGUF's quantised tensors become: "float32", or "keep":
+            `Blocks`, which lie in the mapping.
 
     Raises:
         FileNotFoundError: no such file.
         RuntimeError: a file that is broken or of another format; the text
             names file, tensor and offset.
+        ValueError: another word for `blocks` or `backend`.
     """
+    if blocks not in ("float32", "keep"):
+        raise ValueError(f"blocks {blocks!r}: there are 'float32' and 'keep'")
     with safe_open(filename, "pt", device, backend=backend) as file:
-        return file.get_tensors()
+        if blocks == "float32":
+            return file.get_tensors()
+        return {
+            name: file.get_blocks(name)
+            if file.has_blocks(name)
+            else file.get_tensor(name)
+            for name in file.offset_keys()
+        }
 
 
 def load(data: bytes) -> dict[str, _C.Tensor]:
@@ -108,6 +122,17 @@ class safe_open:  # noqa: N801
     def get_tensors(self) -> dict[str, _C.Tensor]:
         """All tensors by their names, in the order of their bytes."""
         return {name: self.get_tensor(name) for name in self.offset_keys()}
+
+    def has_blocks(self, name: str) -> bool:
+        """Whether a tensor lies in quantised blocks that are read."""
+        _, kind, dtype, *_ = self._opened().info(name)
+        return dtype is not None and kind[0] == "Q"
+
+    def get_blocks(self, name: str) -> Blocks:
+        """A tensor in the blocks in which it lies; RuntimeError for others."""
+        opened = self._opened()
+        _, kind, _, shape, *_ = opened.info(name)
+        return Blocks(self._placed(opened.blocks(name)), kind, shape)
 
     def get_slice(self, name: str) -> TensorSlice:
         """What gives parts of a tensor, of which alone bytes are read."""
