@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "hotaru/backend/cpu/matmul/weight_only_rows.cpp"
@@ -147,29 +148,85 @@ HWY_ATTR void q8_0(const FewRows& x, int64_t n, const uint8_t* w,
 }
 
 // Q4_0: as many blocks at a time as vectors have words of 16 bytes. Word w of
-// block b stands in lane 4 * b + w; bits 4 * s of it are of that block's
-// element 4 * w + s / 2, or 16 beyond it where s is odd.
+// block b stands in lane 4 * b + w; bits 4 * s of its half h are of that
+// block's element 4 * w + 2 * h + s / 2, or 16 beyond it where s is odd.
+// Products of floats would take twice the time that the bytes do, so x is
+// rounded to 16 bits, with a scale for each block: as near as 2^-16 of the
+// block's largest number.
 constexpr int64_t kTogether = kLanes / 4;
 constexpr int64_t kOrdered = kTogether * kBlock;  // elements at a time
+using Integers = hn::Vec<hn::RebindToSigned<Words> >;
 
-// Floats that belong to them: x in this order, by nibble_scale(s), and what
-// 8 * x, which each lane takes too much, adds up to.
-constexpr int64_t kOrderedSize = kOrdered + kLanes;
+// What belongs to them, in vectors: x for s from 0 to 3, what -8 * x adds up to
+// in each lane as integers, and x's scales.
+constexpr int64_t kOffsets = 4 * kLanes, kScales = 5 * kLanes;
+constexpr int64_t kOrderedSize = 6 * kLanes;
 
 int64_t q4_0_size(int64_t k) {
   return (k + kOrdered - 1) / kOrdered * kOrderedSize;
 }
 
-void q4_0_order(const float* x, int64_t k, float* to) {
-  std::memset(to, 0, size_t(q4_0_size(k)) * sizeof(float));
-  for (int64_t i = 0; i < k; ++i) {
-    const int64_t at = i % kBlock, byte = at % 16;
-    const int64_t s = 2 * (byte % 4) + at / 16;
-    const int64_t lane = i % kOrdered / kBlock * 4 + byte / 4;
-    float* step = to + i / kOrdered * kOrderedSize;
-    step[s * kLanes + lane] = x[i] * nibble_scale(s);
-    step[kOrdered + lane] -= 8 * x[i];
+/// Rounds a block and gives its scale. What is not finite has a scale of NaN.
+HWY_ATTR float round_block(const float* x, int16_t* to) {
+  const D d;
+  const hn::Rebind<int16_t, D> narrow;
+  V most = hn::Zero(d), apart = hn::Zero(d);
+  for (int64_t i = 0; i < kBlock; i += kLanes) {
+    const V v = hn::LoadU(d, x + i);
+    most = hn::Max(most, hn::Abs(v));
+    apart = hn::Add(apart, hn::Sub(v, v));
   }
+  const float largest = hn::GetLane(hn::MaxOfLanes(d, most));
+  const bool finite = lane_sum(apart) == 0;
+  // Of numbers so small the inverse would be infinite; they count as zero.
+  const bool some = finite && largest > 1e-33f;
+  const V by = hn::Set(d, some ? 32767.0f / largest : 0.0f);
+  for (int64_t i = 0; i < kBlock; i += kLanes) {
+    const V v = some ? hn::Mul(hn::LoadU(d, x + i), by) : hn::Zero(d);
+    const auto rounded = hn::NearestInt(v);
+    hn::StoreU(hn::DemoteTo(narrow, rounded), narrow, to + i);
+  }
+  if (!finite) return std::numeric_limits<float>::quiet_NaN();
+  return some ? largest / 32767.0f : 0.0f;
+}
+
+HWY_ATTR void q4_0_order(const float* x, int64_t k, float* to) {
+  std::memset(to, 0, size_t(q4_0_size(k)) * sizeof(float));
+  for (int64_t block = 0; block < k / kBlock; ++block) {
+    HWY_ALIGN int16_t rounded[kBlock];
+    const float scale = round_block(x + block * kBlock, rounded);
+    float* step = to + block / kTogether * kOrderedSize;
+    const int64_t lane = block % kTogether * 4;
+    for (int64_t w = 0; w < 4; ++w) {
+      int16_t halves[4][2];
+      int32_t sum = 0;
+      for (int64_t s = 0; s < 4; ++s)
+        for (int64_t h = 0; h < 2; ++h) {
+          halves[s][h] = rounded[4 * w + 2 * h + s / 2 + s % 2 * 16];
+          sum += halves[s][h];
+        }
+      for (int64_t s = 0; s < 4; ++s)
+        std::memcpy(step + s * kLanes + lane + w, halves[s], sizeof(float));
+      sum *= -8;
+      std::memcpy(step + kOffsets + lane + w, &sum, sizeof sum);
+      step[kScales + lane + w] = scale;
+    }
+  }
+}
+
+/// Bits 4 * s of each half word.
+template <int s>
+HWY_ATTR HWY_INLINE auto half_nibbles(W words) {
+  const hn::Repartition<uint16_t, Words> d;
+  const hn::RebindToSigned<decltype(d)> whole;
+  const auto halves = hn::BitCast(d, words);
+  const auto low = hn::Set(d, uint16_t{15});
+  if constexpr (s == 0)
+    return hn::BitCast(whole, hn::And(halves, low));
+  else if constexpr (s == 3)
+    return hn::BitCast(whole, hn::ShiftRight<12>(halves));
+  else
+    return hn::BitCast(whole, hn::And(hn::ShiftRight<4 * s>(halves), low));
 }
 
 /// The words of kTogether blocks.
@@ -205,6 +262,8 @@ HWY_ATTR HWY_INLINE void q4_0_rows(const FewRows& x, int64_t row,
                                    const uint8_t* w,
                                    Sums<kRows, kWeights>& sums) {
   const D d;
+  const hn::RebindToSigned<Words> whole;
+  const hn::Repartition<int16_t, Words> half;
   const float* from = x.x + row * x.stride;
   HWY_ALIGN int32_t lanes[kLanes];
   for (int64_t i = 0; i < kLanes; ++i) lanes[i] = int32_t(i / 4);
@@ -216,31 +275,34 @@ HWY_ATTR HWY_INLINE void q4_0_rows(const FewRows& x, int64_t row,
   const auto some = [&](const uint8_t* at, int64_t apart,
                         const float* xs) HOTARU_SIMD_LAMBDA {
     W words[kWeights];
-    Sums<kRows, kWeights> inner, odd;
-    clear<kRows, kWeights>(odd);
+    // The second one is for targets that add the second halves apart.
+    Integers inner[kRows][kWeights], more[kRows][kWeights];
     unrolled<kWeights>([&]<int j>() HOTARU_SIMD_LAMBDA {
       words[j] = words_of_blocks(at + j * apart);
       unrolled<kRows>([&]<int r>() HOTARU_SIMD_LAMBDA {
-        inner[r][j] = hn::LoadU(d, xs + r * x.stride + kOrdered);
+        inner[r][j] =
+            hn::BitCast(whole, hn::LoadU(d, xs + r * x.stride + kOffsets));
+        more[r][j] = hn::Zero(whole);
       });
     });
-    unrolled<8>([&]<int s>() HOTARU_SIMD_LAMBDA {
-      V v[kRows];
-      unrolled<kRows>([&]<int r>() HOTARU_SIMD_LAMBDA {
-        v[r] = hn::LoadU(d, xs + r * x.stride + s * kLanes);
-      });
+    unrolled<4>([&]<int s>() HOTARU_SIMD_LAMBDA {
       unrolled<kWeights>([&]<int j>() HOTARU_SIMD_LAMBDA {
-        const V q = nibbles<s>(words[j]);
+        const auto q = half_nibbles<s>(words[j]);
         unrolled<kRows>([&]<int r>() HOTARU_SIMD_LAMBDA {
-          add_product(s % 2 ? odd[r][j] : inner[r][j], q, v[r]);
+          const auto v =
+              hn::BitCast(half, hn::LoadU(d, xs + r * x.stride + s * kLanes));
+          inner[r][j] = hn::ReorderWidenMulAccumulate(whole, q, v, inner[r][j],
+                                                      more[r][j]);
         });
       });
     });
-    add<kRows, kWeights>(inner, odd);
     unrolled<kWeights>([&]<int j>() HOTARU_SIMD_LAMBDA {
       const V scale = scales_of_blocks(at + j * apart, fourth);
       unrolled<kRows>([&]<int r>() HOTARU_SIMD_LAMBDA {
-        add_product(sums[r][j], scale, inner[r][j]);
+        const V both =
+            hn::Mul(scale, hn::LoadU(d, xs + r * x.stride + kScales));
+        const V sum = hn::ConvertTo(d, hn::Add(inner[r][j], more[r][j]));
+        add_product(sums[r][j], both, sum);
       });
     });
   };
@@ -264,7 +326,7 @@ HWY_ATTR HWY_INLINE void q4_0_rows(const FewRows& x, int64_t row,
 HWY_ATTR void q4_0(const FewRows& x, int64_t n, const uint8_t* w,
                    const FewSums& out) {
   const int64_t bytes = x.k / kBlock * kBytes4;
-  by_blocks<2, 4>(x.m, n,
+  by_blocks<2, 2>(x.m, n,
                   [&]<int kRows, int kWeights>(int64_t row, int64_t j)
                       HOTARU_SIMD_LAMBDA {
                         Sums<kRows, kWeights> sums;

@@ -33,7 +33,7 @@ struct WeightOnlyKernels {
   /// n rows of k / 32 blocks Q4_0, of x as q4_0_order() made it.
   void (*q4_0)(const FewRows& x, int64_t n, const uint8_t* w,
                const FewSums& out);
-  /// A row of k floats in the order in which q4_0 reads them:
+  /// A row of k floats in the form and order in which q4_0 reads them, in
   /// q4_0_size(k) floats.
   void (*q4_0_order)(const float* x, int64_t k, float* to);
   int64_t (*q4_0_size)(int64_t k);
