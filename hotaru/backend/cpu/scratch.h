@@ -34,6 +34,7 @@ enum class ScratchUse {
   kInt8Weights,
   kBf16A,
   kBf16Columns,
+  kBf16Rows,
   kReducedSums,
   kAttentionKeys,
   kAttentionValues,

@@ -4,6 +4,9 @@
 #include <cstdint>
 
 #include "hotaru/backend/cpu/lines.h"
+#include "hotaru/backend/cpu/matmul/areas.h"
+#include "hotaru/backend/cpu/matmul/bf16_rows.h"
+#include "hotaru/backend/cpu/matmul/gemm_kernel.h"
 #include "hotaru/backend/cpu/scratch.h"
 #include "hotaru/backend/cpu/simd/reduced_simd.h"
 #include "hotaru/runtime/threads/parallel.h"
@@ -178,6 +181,24 @@ MatrixRef<float> as_floats(const Bf16Matrix& a, int64_t m, int64_t k,
   return {to, k, 1};
 }
 
+/// Few rows times a B whose rows are contiguous.
+void multiply_rows(int64_t m, int64_t n, int64_t k, float alpha,
+                   const Bf16Matrix& a, const Bf16Matrix& b, float* c,
+                   int64_t ldc, const Epilogue<float>& epilogue) {
+  float* left = scratch<float>(ScratchUse::kBf16Rows, m * k);
+  for (int64_t i = 0; i < m; ++i)
+    for (int64_t p = 0; p < k; ++p)
+      left[i * k + p] = alpha * float(element(a, i, p));
+  constexpr int64_t kColumns = 64;
+  for_areas(m, n, k, m, kColumns, [&](const Area& area) {
+    const int64_t col = area.col_begin;
+    cpu::bf16_rows(m, area.col_end - col, k, left, k,
+                   static_cast<const BFloat16*>(b.data) + col, b.row_stride,
+                   c + col, ldc);
+  });
+  if (!epilogue.empty()) gemm_kernels<float>().finish(c, ldc, m, n, epilogue);
+}
+
 /// A product without depth.
 void add_nothing(int64_t m, int64_t n, float beta, float* c, int64_t ldc,
                  const Epilogue<float>& epilogue) {
@@ -197,6 +218,9 @@ void gemm_bf16(int64_t m, int64_t n, int64_t k, float alpha,
   if (m <= 0 || n <= 0) return;
   k = std::max<int64_t>(k, 0);
   if (k == 0) return add_nothing(m, n, beta, c, ldc, epilogue);
+  if (m <= cpu::kBf16Rows && !b.is_float && b.col_stride == 1 && n > 1 &&
+      beta == 0 && !epilogue.residual && !epilogue.scale)
+    return multiply_rows(m, n, k, alpha, a, b, c, ldc, epilogue);
   const MatrixRef<float> left = as_pairs(a, m, k, ScratchUse::kBf16A);
   const PairPanels panels(b, k);
   Factor<float> right;

@@ -335,6 +335,28 @@ constexpr int kDotRows = 4;
 constexpr int kDotRows = 10;
 #endif
 
+#if HWY_TARGET != HWY_SCALAR
+/// The sums of four vectors of floats, in the order of SumOfLanes: all of a
+/// block's halves are added to each other before its lanes are.
+template <class D, class V>
+HWY_INLINE auto four_sums(D d, V a, V b, V c, V e) {
+  if constexpr (hn::MaxLanes(D()) > 4) {
+    const hn::Half<D> h;
+    const auto half = [&](V v) HOTARU_SIMD_LAMBDA {
+      return hn::Add(hn::LowerHalf(h, v), hn::UpperHalf(h, v));
+    };
+    return four_sums(h, half(a), half(b), half(c), half(e));
+  } else {
+    const auto ab =
+        hn::Add(hn::InterleaveLower(d, a, b), hn::InterleaveUpper(d, a, b));
+    const auto ce =
+        hn::Add(hn::InterleaveLower(d, c, e), hn::InterleaveUpper(d, c, e));
+    return hn::Add(hn::ConcatLowerLower(d, ce, ab),
+                   hn::ConcatUpperUpper(d, ce, ab));
+  }
+}
+#endif
+
 /// kRows x kCols dot products of length k. kAhead: fetches B a page ahead.
 template <class P, class T, int kRows, int kCols, bool kAhead = false>
 void dot_tile(int64_t k, const T* HWY_RESTRICT a, int64_t lda,
@@ -371,6 +393,22 @@ void dot_tile(int64_t k, const T* HWY_RESTRICT a, int64_t lda,
     step([&](const T* at)
              HOTARU_SIMD_LAMBDA { return load_first(mask, d, at); });
   }
+#if HWY_TARGET != HWY_SCALAR
+  if constexpr (sizeof(T) == 4 && kCols % 4 == 0) {
+    if (out.beta == 0) {
+      const hn::CappedTag<T, 4> four;
+      HWY_UNROLL(4)
+      for (int i = 0; i < kRows; ++i) HWY_UNROLL(2)
+      for (int j = 0; j < kCols; j += 4) {
+        const auto v = four_sums(d, sum[i][j], sum[i][j + 1], sum[i][j + 2],
+                                 sum[i][j + 3]);
+        hn::StoreU(hn::Mul(hn::Set(four, out.alpha), v), four,
+                   out.c + i * out.ldc + j);
+      }
+      return;
+    }
+  }
+#endif
   for (int i = 0; i < kRows; ++i) {
     for (int j = 0; j < kCols; ++j) {
       T& c = out.c[i * out.ldc + j];

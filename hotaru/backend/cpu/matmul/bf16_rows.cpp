@@ -1,0 +1,103 @@
+#include "hotaru/backend/cpu/matmul/bf16_rows.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "hotaru/backend/cpu/matmul/bf16_rows.cpp"
+#include "hotaru/backend/cpu/simd/simd.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace hotaru::cpu::HWY_NAMESPACE {
+namespace {
+namespace hn = hwy::HWY_NAMESPACE;
+
+using D = hn::ScalableTag<float>;
+using V = hn::Vec<D>;
+constexpr int64_t kLanes = int64_t(hn::MaxLanes(D()));
+// Vectors of columns at a time.
+constexpr int kVectors = 4;
+
+HWY_ATTR HWY_INLINE V widened(const BFloat16* at) {
+  const hn::Rebind<uint32_t, D> words;
+  const hn::Rebind<uint16_t, D> halves;
+  const auto bits = hn::LoadU(halves, reinterpret_cast<const uint16_t*>(at));
+  return hn::BitCast(D(), hn::ShiftLeft<16>(hn::PromoteTo(words, bits)));
+}
+
+/// kCount * kLanes columns.
+template <int kRows, int kCount>
+HWY_ATTR void columns(int64_t k, const float* a, int64_t lda, const BFloat16* b,
+                      int64_t ldb, float* c, int64_t ldc) {
+  const D d;
+  // Even and odd rows of B apart: additions to one sum wait for each other.
+  V sums[2][kRows][kCount];
+  HWY_UNROLL(2)
+  for (int h = 0; h < 2; ++h) HWY_UNROLL(3)
+  for (int i = 0; i < kRows; ++i) HWY_UNROLL(4)
+  for (int v = 0; v < kCount; ++v) sums[h][i][v] = hn::Zero(d);
+  int64_t p = 0;
+  for (; p + 2 <= k; p += 2) {
+    HWY_UNROLL(2)
+    for (int h = 0; h < 2; ++h) {
+      const BFloat16* row = b + (p + h) * ldb;
+      HWY_UNROLL(4)
+      for (int v = 0; v < kCount; ++v) {
+        const V numbers = widened(row + v * kLanes);
+        HWY_UNROLL(3)
+        for (int i = 0; i < kRows; ++i)
+          sums[h][i][v] = hn::MulAdd(hn::Set(d, a[i * lda + p + h]), numbers,
+                                     sums[h][i][v]);
+      }
+    }
+  }
+  if (p < k)
+    for (int v = 0; v < kCount; ++v)
+      for (int i = 0; i < kRows; ++i)
+        sums[0][i][v] =
+            hn::MulAdd(hn::Set(d, a[i * lda + p]),
+                       widened(b + p * ldb + v * kLanes), sums[0][i][v]);
+  HWY_UNROLL(3)
+  for (int i = 0; i < kRows; ++i) HWY_UNROLL(4)
+  for (int v = 0; v < kCount; ++v)
+    hn::StoreU(hn::Add(sums[0][i][v], sums[1][i][v]), d,
+               c + i * ldc + v * kLanes);
+}
+
+template <int kRows>
+HWY_ATTR void rows(int64_t n, int64_t k, const float* a, int64_t lda,
+                   const BFloat16* b, int64_t ldb, float* c, int64_t ldc) {
+  int64_t j = 0;
+  for (; j + kVectors * kLanes <= n; j += kVectors * kLanes)
+    columns<kRows, kVectors>(k, a, lda, b + j, ldb, c + j, ldc);
+  for (; j + kLanes <= n; j += kLanes)
+    columns<kRows, 1>(k, a, lda, b + j, ldb, c + j, ldc);
+  for (; j < n; ++j)
+    for (int64_t i = 0; i < kRows; ++i) {
+      float sum = 0;
+      for (int64_t p = 0; p < k; ++p)
+        sum += a[i * lda + p] * float(b[p * ldb + j]);
+      c[i * ldc + j] = sum;
+    }
+}
+
+HWY_ATTR void some_rows(int64_t m, int64_t n, int64_t k, const float* a,
+                        int64_t lda, const BFloat16* b, int64_t ldb, float* c,
+                        int64_t ldc) {
+  const auto fn = m == 1 ? &rows<1> : m == 2 ? &rows<2> : &rows<3>;
+  fn(n, k, a, lda, b, ldb, c, ldc);
+}
+
+}  // namespace
+}  // namespace hotaru::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace hotaru::cpu {
+
+HWY_EXPORT(some_rows);
+
+void bf16_rows(int64_t m, int64_t n, int64_t k, const float* a, int64_t lda,
+               const BFloat16* b, int64_t ldb, float* c, int64_t ldc) {
+  HWY_DYNAMIC_DISPATCH(some_rows)(m, n, k, a, lda, b, ldb, c, ldc);
+}
+
+}  // namespace hotaru::cpu
+#endif

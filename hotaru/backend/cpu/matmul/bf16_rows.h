@@ -1,0 +1,20 @@
+// Few rows of bfloat16 times a matrix of long rows, such as the values of an
+// attention for one token: B is read once, in order, and never packed.
+#pragma once
+
+#include <cstdint>
+
+#include "hotaru/core/half.h"
+
+namespace hotaru::cpu {
+
+/// Rows of A at a time.
+inline constexpr int64_t kBf16Rows = 3;
+
+/// c[i, j] = sum over p of a[i, p] * b[p, j] in float, for m <= kBf16Rows rows
+/// that are lda and ldc apart and n columns of b, whose rows are contiguous and
+/// ldb apart.
+void bf16_rows(int64_t m, int64_t n, int64_t k, const float* a, int64_t lda,
+               const BFloat16* b, int64_t ldb, float* c, int64_t ldc);
+
+}  // namespace hotaru::cpu
