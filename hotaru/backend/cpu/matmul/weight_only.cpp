@@ -111,6 +111,19 @@ void by_panels(const Product<T>& p, int64_t begin, int64_t end) {
   }
 }
 
+// Groups ahead of which scales are fetched: those of a block's rows lie n pairs
+// apart, which nothing foresees.
+constexpr int64_t kGroupsAhead = 2;
+
+template <class T>
+void fetch_pairs(const Product<T>& p, int64_t group, int64_t row) {
+  if (group >= p.g.k / p.g.group) return;
+  const auto* at =
+      reinterpret_cast<const char*>(p.scales + (group * p.g.n + row) * 2);
+  for (size_t i = 0; i < 2 * kInt4Rows * sizeof(T); i += 64)
+    __builtin_prefetch(at + i);
+}
+
 template <class T>
 void int4_by_registers(const Product<T>& p, int64_t begin, int64_t end) {
   const WeightOnlyAttributes& g = p.g;
@@ -123,6 +136,7 @@ void int4_by_registers(const Product<T>& p, int64_t begin, int64_t end) {
       std::fill_n(to.data + i * to.stride, kInt4Rows, 0.0f);
     const uint8_t* w = p.w + row * (g.k / 2);
     for (int64_t i = 0; i < g.k; i += g.group) {
+      fetch_pairs(p, i / g.group + kGroupsAhead, row);
       if constexpr (std::is_same_v<T, BFloat16>)
         kernels.add_bf16(p.x, i, g.group, w,
                          p.scales + (i / g.group * g.n + row) * 2, to);
