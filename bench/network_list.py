@@ -182,21 +182,28 @@ def vision(name):
     return build
 
 
-def distilbert():
-    import transformers as t
+def transformers():
+    """The library, which imports torchvision where it is installed."""
+    with contextlib.suppress(ImportError):
+        torchvision_models()
+    import transformers
 
+    return transformers
+
+
+def distilbert():
+    t = transformers()
     return Only(t.DistilBertModel(t.DistilBertConfig()))
 
 
 def t5():
-    import transformers as t
-
+    t = transformers()
     return Only(t.T5EncoderModel(t.T5Config(use_cache=False)))
 
 
 def whisper():
     """The encoder of Whisper's smallest: 30 s of speech."""
-    import transformers as t
+    t = transformers()
     from transformers.models.whisper.modeling_whisper import WhisperEncoder
 
     config = t.WhisperConfig(

@@ -98,7 +98,9 @@ def measure(workers: dict, network: str, options) -> dict:
     """One row: per engine seconds, ratio and error, or why there are none."""
     with tempfile.TemporaryDirectory() as folder:
         made = results(workers, network, folder)
-    wanted = made.get("eager", made[BASE])
+    wanted = made.get("eager")
+    if not isinstance(wanted, list):
+        wanted = made[BASE]
     row: dict = {}
     for engine in workers:
         if isinstance(made[engine], str):

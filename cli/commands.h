@@ -13,6 +13,7 @@ void add_info(CLI::App& program);
 void add_run(CLI::App& program);
 void add_bench(CLI::App& program);
 void add_graph(CLI::App& program);
+void add_compare(CLI::App& program);
 /// `command` is how the program was called: Python is looked for beside it.
 void add_convert(CLI::App& program, const std::string& command);
 void add_alias(CLI::App& program, const std::string& command);

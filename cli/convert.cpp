@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <charconv>
+#include <iostream>
 #include <map>
 
 #include "commands.h"
@@ -8,12 +9,18 @@
 #include "hotaru/exchange/onnx_out/export_onnx.h"
 #include "hotaru/io/weights/weight_file.h"
 #include "hotaru/script/archive/archive.h"
+#include "hotaru/script/passes/round_weights.h"
 #include "hotaru/script/program/function.h"
 #include "inputs.h"
+#include "precision.h"
 #include "python.h"
 
 namespace hotaru::cli {
 namespace {
+
+using LowerPass = script::Module(const script::Module&,
+                                 const std::vector<std::string>&,
+                                 script::ProductCounts*);
 
 /// As few digits as give the same number.
 std::string digits(double value) {
@@ -25,6 +32,7 @@ struct ConvertOptions {
   std::string from, to;
   std::string method = "forward";
   std::string key;
+  std::string precision;
   std::vector<std::string> dynamic;
   int64_t opset = 20;
   bool external_data = false;
@@ -136,8 +144,35 @@ void write_onnx(const script::Module& module, const ConvertOptions& options) {
   become_python(command, "convert to .pt2", words);
 }
 
+/// An archive whose linear maps have weights of fewer bits; tells which.
+void write_low(const script::Module& module, const ConvertOptions& options) {
+  const std::vector<Precision> wanted = parse_precisions(options.precision);
+  HOTARU_CHECK_AS(ValueError, wanted.size() == 1, "--precision ",
+                  options.precision, ": an archive has one");
+  script::ProductCounts counts;
+  const auto make = wanted[0] == Precision::kInt8
+                        ? static_cast<LowerPass*>(script::quantize_linear)
+                        : static_cast<LowerPass*>(script::round_weights);
+  const script::Module low = make(module, methods_of(module), &counts);
+  HOTARU_CHECK(counts.rewritten > 0, options.from,
+               ": no linear map in it has a constant weight of float32");
+  script::save(low, options.to);
+  std::cout << count_text(counts, wanted[0]) << '\n';
+}
+
 void convert(const ConvertOptions& options, const std::string& command) {
   const Ref<io::MappedFile> file = io::MappedFile::open(options.from);
+  if (!options.precision.empty()) {
+    const bool archive = !options.to.ends_with(".onnx") &&
+                         !options.to.ends_with(".pt2") &&
+                         !names_weights(options.to);
+    HOTARU_CHECK_AS(ValueError, archive, "--precision: of ", options.to,
+                    " there is no such form; write a TorchScript archive, "
+                    "such as model.pt");
+    const script::Module module = exchange::load_program(options.from);
+    module.eval();
+    return write_low(module, options);
+  }
   if (io::looks_like_weights(file->bytes()) ||
       exchange::format_of(file) == exchange::Format::kTorchFile) {
     HOTARU_CHECK(
@@ -183,6 +218,10 @@ void add_convert(CLI::App& program, const std::string& command) {
       ->capture_default_str();
   verb->add_option("--method", options->method, "What the model does")
       ->capture_default_str();
+  verb->add_option("--precision", options->precision,
+                   "Of linear maps' weights in the archive: int8 (products in "
+                   "integers, inputs quantised in each call; only hotaru "
+                   "reads it) or bfloat16 (stored so, products in float32)");
   verb->add_flag("--external-data", options->external_data,
                  "Weights in a file beside the model");
   verb->add_option("--key", options->key,

@@ -5,11 +5,11 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
+#include "capture.h"
 #include "commands.h"
 #include "hotaru/core/error.h"
 #include "hotaru/graph/drawing/drawing.h"
 #include "hotaru/graph/passes/passes.h"
-#include "hotaru/runtime/backend.h"
 #include "model.h"
 #include "text.h"
 
@@ -25,36 +25,7 @@ struct GraphOptions : ModelOptions {
   std::vector<std::string> without;
 };
 
-constexpr int kWarmUpCalls = 3;
 constexpr int kTimedReplays = 50;
-
-/// The model's next call as a graph; what it returns lives as long as `result`.
-Ref<Graph> capture(Model& model, const GraphOptions& options, Value& result) {
-  for (const std::string& name : options.without) {
-    const auto named = [&](const graph::Pass& p) { return p.name == name; };
-    const auto passes = graph::passes();
-    HOTARU_CHECK_AS(ValueError,
-                    std::any_of(passes.begin(), passes.end(), named),
-                    "there is no pass '", name, "'");
-  }
-  // What a first call makes (compiled code, state) is not to be captured.
-  for (int i = 0; i < kWarmUpCalls; ++i) model.call();
-  auto made = make_ref<Graph>(graph::Options{options.without, false});
-  const Device device = model.device();
-  const Stream stream = DeviceTable::instance()
-                            .backend(device.type)
-                            .make_stream(std::max<int>(device.index, 0), 0);
-  made->capture_begin(stream);
-  try {
-    const StreamGuard guard(stream);
-    result = model.call();
-  } catch (const std::exception& e) {
-    made->abandon();
-    fail("the model can't be captured as a graph:\n", e.what());
-  }
-  made->capture_end();
-  return made;
-}
 
 /// Median nanoseconds of each node.
 std::vector<double> node_times(Graph& graph) {
@@ -124,9 +95,10 @@ void print_json(const GraphOptions& options, const Graph& made,
 }
 
 void run_graph(const GraphOptions& options) {
+  check_passes(options.without);
   Model model(options);
   Value result;
-  const Ref<Graph> made = capture(model, options, result);
+  const Ref<Graph> made = capture(model, result, {options.without, false});
   const std::vector<double> times = node_times(*made);
   const Description after = made->description();
   double total = 0;

@@ -14,6 +14,7 @@ int main(int argc, char** argv) {
   hotaru::cli::add_run(program);
   hotaru::cli::add_bench(program);
   hotaru::cli::add_graph(program);
+  hotaru::cli::add_compare(program);
   hotaru::cli::add_convert(program, argv[0]);
   hotaru::cli::add_alias(program, argv[0]);
   try {

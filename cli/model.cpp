@@ -32,10 +32,8 @@ void check_count(script::Function& method, size_t given) {
 }
 
 /// A method of the module, with its arguments on the device.
-std::function<Value()> own_call(const ModelOptions& options, Device device) {
-  script::Module module = exchange::load_program(options.path);
-  module.eval();
-  if (!device.is_cpu()) module.to(device, {});
+std::function<Value()> own_call(const script::Module& module,
+                                const ModelOptions& options, Device device) {
   script::Function& method = module.method(options.method);
   std::vector<Value> arguments = options.inputs.values();
   check_count(method, arguments.size());
@@ -45,6 +43,13 @@ std::function<Value()> own_call(const ModelOptions& options, Device device) {
     const autograd::NoGrad no_grad;
     return module.call(name, arguments);
   };
+}
+
+std::function<Value()> own_call(const ModelOptions& options, Device device) {
+  const script::Module module = exchange::load_program(options.path);
+  module.eval();
+  if (!device.is_cpu()) module.to(device, {});
+  return own_call(module, options, device);
 }
 
 }  // namespace
@@ -78,6 +83,11 @@ Model::Model(const ModelOptions& options) {
   state_.reset(new State{options.engine == kHotaru ? own_call(options, device)
                                                    : onnx_runtime_call(options),
                          device});
+}
+
+Model::Model(const script::Module& module, const ModelOptions& options) {
+  if (options.threads > 0) set_num_threads(options.threads);
+  state_.reset(new State{own_call(module, options, Device{}), Device{}});
 }
 
 Model::~Model() = default;

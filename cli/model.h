@@ -8,6 +8,7 @@
 
 #include "hotaru/core/device.h"
 #include "hotaru/core/value.h"
+#include "hotaru/script/program/module.h"
 #include "inputs.h"
 
 namespace hotaru::cli {
@@ -37,6 +38,9 @@ class Model {
   /// that fails, when the method or the engine does not exist, or (naming its
   /// parameters) when the number of inputs does not fit.
   explicit Model(const ModelOptions& options);
+  /// The same of a module that is in evaluation mode already: `path`, `device`
+  /// and `engine` of the options count for nothing, it runs on the CPU.
+  Model(const script::Module& module, const ModelOptions& options);
   ~Model();
 
   Value call();

@@ -66,8 +66,8 @@ struct Read {
 
 class Freezer {
  public:
-  explicit Freezer(const Module& root)
-      : old_unit_(root.type().unit()), printer_(old_unit_) {
+  Freezer(const Module& root, const Rewrite& rewrite)
+      : old_unit_(root.type().unit()), printer_(old_unit_), rewrite_(rewrite) {
     printer_.leave_out_modules();
     root_ = &frozen_of(*root.object());
   }
@@ -90,7 +90,13 @@ class Freezer {
     keep_shared();
     for (const Read& read : reads_) replace(read);
     for (Frozen& frozen : all_) {
-      for (Method& method : frozen.methods) simplify(*method.graph);
+      for (Method& method : frozen.methods) {
+        ask_constants(*method.graph, method.graph->top());
+        simplify(*method.graph);
+        if (!rewrite_) continue;
+        rewrite_(*method.graph);
+        simplify(*method.graph);
+      }
     }
     for (auto [frozen, method] : work_) {
       Known known = {{method->graph->top().params[0], frozen}};
@@ -345,6 +351,29 @@ class Freezer {
     }
   }
 
+  // What constant tensors, which nobody writes to, are asked in vain.
+  static void ask_constants(Graph& graph, Block& block) {
+    for (Node* node = block.first; node; node = node->next) {
+      for (Block* inner : node->blocks) ask_constants(graph, *inner);
+      if (node->kind != NodeKind::kOp || node->inputs.size() != 1) continue;
+      const Value* of = node->constant(0);
+      if (!of || !of->is_tensor() || !of->tensor_ref().defined()) continue;
+      const std::string_view asked = node->op->name();
+      Value answer;
+      if (asked == "dim") {
+        answer = of->tensor_ref().dim();
+      } else if (asked == "is_floating_point") {
+        answer = is_floating_point(of->tensor_ref().dtype());
+      } else {
+        continue;
+      }
+      graph.remove_input(node, 0);
+      node->kind = NodeKind::kConstant;
+      node->op = nullptr;
+      node->value = std::move(answer);
+    }
+  }
+
   // An attribute that nobody assigns, by its value.
   void replace(const Read& read) {
     Frozen& self = *read.module;
@@ -504,6 +533,7 @@ class Freezer {
 
   CompilationUnit& old_unit_;
   SourcePrinter printer_;
+  const Rewrite& rewrite_;
   std::deque<Frozen> all_;
   std::unordered_map<const void*, Frozen*> by_object_;
   Frozen* root_ = nullptr;
@@ -517,13 +547,14 @@ class Freezer {
 
 }  // namespace
 
-Module freeze(const Module& module, const std::vector<std::string>& preserved) {
+Module freeze(const Module& module, const std::vector<std::string>& preserved,
+              const Rewrite& rewrite) {
   bool training = module.has_attribute("training") &&
                   module.attribute("training").as_bool();
   HOTARU_CHECK(!training,
                "Freezing is currently only implemented for modules in eval "
                "mode. Please call .eval() on your module before freezing.");
-  return Freezer(module).run(preserved);
+  return Freezer(module, rewrite).run(preserved);
 }
 
 }  // namespace hotaru::script

@@ -6,7 +6,7 @@
 
 namespace hotaru::script {
 
-/// All of the below except inlining, until nothing changes.
+/// All of the below except inlining and widening, until nothing changes.
 void simplify(Graph& graph);
 
 /// Replaces calls by the called functions' bodies, except recursive calls and
@@ -22,6 +22,11 @@ bool fold_constants(Graph& graph);
 
 /// Local rewrites: elements of tuples just made, casts that cannot fail.
 bool simplify_locally(Graph& graph);
+
+/// Evaluates conversions of constant matrices from 16 bits to float32 that only
+/// products read, so that they happen once and not in each call;
+/// the numbers then lie in memory twice.
+bool widen_constants(Graph& graph);
 
 /// Whether running the node can be noticed other than through its outputs:
 /// writes, exceptions raised on purpose, calls, draws of random numbers.

@@ -208,6 +208,7 @@ const Code& Function::code() {
     Graph& own = graph();
     inline_calls(own);
     simplify(own);
+    widen_constants(own);
     code_ = std::make_unique<Code>(*this, own);
     ready_.store(code_.get(), std::memory_order_release);
   }

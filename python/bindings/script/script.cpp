@@ -300,7 +300,13 @@ void init_module(nb::module_& m) {
                values.append(nb::steal(to_python(value)));
              return nb::make_tuple(code, values);
            })
-      .def("freeze", &script::freeze, nb::call_guard<GilRelease>())
+      .def(
+          "freeze",
+          [](const script::Module& module,
+             const std::vector<std::string>& preserved) {
+            return script::freeze(module, preserved);
+          },
+          nb::call_guard<GilRelease>())
       .def("save_file", &save_file<const Module>)
       .def("save_stream", &save_stream<const Module>)
       .def("same", [](const Module& a,

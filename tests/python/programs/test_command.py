@@ -83,7 +83,9 @@ def test_info_lists_kernels_by_device():
     assert last.startswith(f"{len(rows)} kernels: ")
 
 
-@pytest.mark.parametrize("command", ["info", "run", "bench", "graph"])
+@pytest.mark.parametrize(
+    "command", ["info", "run", "bench", "graph", "compare"]
+)
 def test_help_of_each_command(command):
     assert "--json" in output(command, "--help")
 

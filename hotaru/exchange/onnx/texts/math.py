@@ -496,25 +496,30 @@ def Gemm(
     transB: bool = False,
     broadcast: int = 0,
 ) -> Tensor:
+    # One return and questions about B alone, so that a call of it becomes part
+    # of its caller, and one product where B and C are constants.
     a = A.t() if transA else A
+    real = B.is_floating_point()
     if (
         transB
         and alpha == 1.0
         and beta == 1.0
         and C is not None
         and C.dim() == 1
-        and A.is_floating_point()
+        and real
     ):
-        return torch.linear(a, B, C)
-    b = B.t() if transB else B
-    if A.is_floating_point() and C is not None:
-        return torch.addmm(C, a, b, beta=beta, alpha=alpha)
-    out = torch.mm(a, b)
-    if alpha != 1.0:
-        out = out * alpha if A.is_floating_point() else out * int(alpha)
-    if C is not None:
-        if beta == 1.0:
-            out = out + C
+        out = torch.linear(a, B, C)
+    else:
+        b = B.t() if transB else B
+        if real and C is not None:
+            out = torch.addmm(C, a, b, beta=beta, alpha=alpha)
         else:
-            out = out + (C * beta if A.is_floating_point() else C * int(beta))
+            out = torch.mm(a, b)
+            if alpha != 1.0:
+                out = out * alpha if real else out * int(alpha)
+            if C is not None:
+                if beta == 1.0:
+                    out = out + C
+                else:
+                    out = out + (C * beta if real else C * int(beta))
     return out

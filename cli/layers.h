@@ -1,0 +1,39 @@
+// Products and convolutions of a program, each in float32 and in less.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "deviation.h"
+#include "hotaru/script/program/module.h"
+#include "model.h"
+#include "precision.h"
+
+namespace hotaru::cli {
+
+/// What low precision does to one product's result.
+struct Layer {
+  /// The module that holds its weight, "layers.0.up", or which of the
+  /// operators without a weight it is, "matmul 3".
+  std::string name;
+  std::string op;      // "linear"
+  std::string result;  // the result's shape, "[1, 128, 768]"
+  size_t calls = 0;
+  /// Stays in float32, and has no error.
+  bool kept = false;
+  /// Of the call whose relative error is the largest.
+  Deviation error;
+};
+
+/// Calls the method once in float32. On the way each product and convolution
+/// is computed once more, from the same float32 inputs, as a graph of the
+/// precision would compute it. In the order of the program's code; those that
+/// did not run are left out. `called`: how many products stand in functions
+/// that could not become part of their caller, or give several results, which
+/// are not looked at. Throws
+/// what freeze() throws for programs that can't be frozen.
+std::vector<Layer> layer_errors(const script::Module& module,
+                                const ModelOptions& options,
+                                Precision precision, size_t* called);
+
+}  // namespace hotaru::cli

@@ -1,0 +1,48 @@
+// Precisions below float32, as commands name them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "hotaru/script/passes/quantize_linear.h"
+#include "hotaru/script/program/module.h"
+
+namespace hotaru::cli {
+
+enum class Precision {
+  kFloat32,
+  /// Products of float32 may round their factors (library_settings.h).
+  kBFloat16,
+  /// Linear maps by constant weights compute in integers (quantize_linear.h).
+  kInt8,
+};
+
+const char* precision_name(Precision precision);
+/// "bfloat16,int8": each once, in that order. Throws ValueError for others.
+std::vector<Precision> parse_precisions(const std::string& words);
+
+/// Within its scope products may round their factors to bfloat16, or may not;
+/// it is the process's.
+class PrecisionScope {
+ public:
+  explicit PrecisionScope(Precision precision);
+  ~PrecisionScope();
+  PrecisionScope(const PrecisionScope&) = delete;
+  PrecisionScope& operator=(const PrecisionScope&) = delete;
+
+ private:
+  bool before_;
+};
+
+/// The methods that freeze() is to keep so that `method` is there: none for
+/// forward.
+std::vector<std::string> preserved(const std::string& method);
+/// All methods of the module itself, for freeze() to keep, but forward, which
+/// it keeps anyway.
+std::vector<std::string> methods_of(const script::Module& module);
+
+/// "73 linear maps in int8; in float32: lstm, matmul 12".
+std::string count_text(const script::ProductCounts& counts,
+                       Precision precision);
+
+}  // namespace hotaru::cli
