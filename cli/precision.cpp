@@ -55,13 +55,16 @@ std::vector<Precision> parse_precisions(const std::string& words) {
   return out;
 }
 
-PrecisionScope::PrecisionScope(Precision precision)
-    : before_(allows_bf16_products()) {
-  set_allows_bf16_products(precision == Precision::kBFloat16);
+PrecisionScope::PrecisionScope(Precision precision) {
+  for (size_t i = 0; i < before_.size(); ++i) {
+    before_[i] = allows_bf16(Bf16(i));
+    set_allows_bf16(Bf16(i), precision == Precision::kBFloat16);
+  }
 }
 
 PrecisionScope::~PrecisionScope() {
-  set_allows_bf16_products(before_);
+  for (size_t i = 0; i < before_.size(); ++i)
+    set_allows_bf16(Bf16(i), before_[i]);
 }
 
 std::vector<std::string> preserved(const std::string& method) {

@@ -1,6 +1,7 @@
 // Precisions below float32, as commands name them.
 #pragma once
 
+#include <array>
 #include <string>
 #include <vector>
 
@@ -31,7 +32,7 @@ class PrecisionScope {
   PrecisionScope& operator=(const PrecisionScope&) = delete;
 
  private:
-  bool before_;
+  std::array<bool, 3> before_{};
 };
 
 /// The methods that freeze() is to keep so that `method` is there: none for

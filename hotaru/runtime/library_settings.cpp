@@ -8,8 +8,7 @@ namespace {
 
 constexpr uint8_t kEnabled = 1, kBenchmark = 2, kDeterministic = 4;
 constinit std::atomic<bool> allowed[] = {false, true};
-constinit std::atomic<bool> bf16_products{false}, bf16_convolutions{false},
-    bf16_recurrence{false};
+constinit std::atomic<bool> rounding[] = {false, false, false};
 constinit std::atomic<uint8_t> cudnn{kEnabled};
 
 }  // namespace
@@ -22,28 +21,12 @@ void set_allows_tf32(Tf32 where, bool allows) {
   allowed[size_t(where)].store(allows, std::memory_order_relaxed);
 }
 
-bool allows_bf16_products() {
-  return bf16_products.load(std::memory_order_relaxed);
+bool allows_bf16(Bf16 where) {
+  return rounding[size_t(where)].load(std::memory_order_relaxed);
 }
 
-void set_allows_bf16_products(bool allows) {
-  bf16_products.store(allows, std::memory_order_relaxed);
-}
-
-bool allows_bf16_convolutions() {
-  return bf16_convolutions.load(std::memory_order_relaxed);
-}
-
-void set_allows_bf16_convolutions(bool allows) {
-  bf16_convolutions.store(allows, std::memory_order_relaxed);
-}
-
-bool allows_bf16_recurrence() {
-  return bf16_recurrence.load(std::memory_order_relaxed);
-}
-
-void set_allows_bf16_recurrence(bool allows) {
-  bf16_recurrence.store(allows, std::memory_order_relaxed);
+void set_allows_bf16(Bf16 where, bool allows) {
+  rounding[size_t(where)].store(allows, std::memory_order_relaxed);
 }
 
 CudnnSettings cudnn_settings() {

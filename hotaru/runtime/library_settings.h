@@ -13,17 +13,13 @@ enum class Tf32 : uint8_t { kMatmul, kConv };
 bool allows_tf32(Tf32 where);
 void set_allows_tf32(Tf32 where, bool allows);
 
-/// Whether the CPU's products may round factors of float32 to bfloat16; at
-/// first they may not. Looked up when a product is called for, not when it
-/// runs.
-bool allows_bf16_products();
-void set_allows_bf16_products(bool allows);
-/// The same of its convolutions.
-bool allows_bf16_convolutions();
-void set_allows_bf16_convolutions(bool allows);
-/// And of its recurrent layers.
-bool allows_bf16_recurrence();
-void set_allows_bf16_recurrence(bool allows);
+enum class Bf16 : uint8_t { kMatmul, kConv, kRnn };
+
+/// Whether the CPU's products, convolutions or recurrent layers may round
+/// factors of float32 to bfloat16; at first they may not. Looked up when one is
+/// called for, not when it runs.
+bool allows_bf16(Bf16 where);
+void set_allows_bf16(Bf16 where, bool allows);
 
 /// torch.backends.cudnn's.
 struct CudnnSettings {

@@ -231,7 +231,7 @@ ConvPlan plan_convolution(const Tensor& input, const Tensor& weight,
                shape_text(weight.sizes()));
   const ConvAttributes a{
       spatial("stride", stride, dims), spatial("padding", padding, dims),
-      spatial("dilation", dilation, dims), groups, allows_bf16_convolutions()};
+      spatial("dilation", dilation, dims), groups, allows_bf16(Bf16::kConv)};
   const Dims extra = spatial("output_padding", output_padding, dims);
   check_parameters(a, extra);
   HOTARU_CHECK(input.dim() == weight.dim(), "Expected ", weight.dim(),

@@ -82,7 +82,7 @@ void run(const Tensor& out, const Matrix& a, const Matrix& b,
   if (out.numel() == 0) return;
   const MatmulAttributes attributes{
       a.batch,   a.rows,  b.columns, a.columns, a.strides,
-      b.strides, bias_at, alpha,     beta,      allows_bf16_products()};
+      b.strides, bias_at, alpha,     beta,      allows_bf16(Bf16::kMatmul)};
   enqueue(matmul_kernel,
           {write(out), read(a.tensor), read(b.tensor), read(bias)}, attributes);
 }

@@ -111,7 +111,7 @@ RnnState run_layer(RnnMode mode, const Tensor& y, int64_t offset, bool reverse,
       {write(y), write(out.h), write(out.c), read(input), read(h0), read(c0),
        read(w_ih), read(w_hh), read(b_ih), read(b_hh), read(w_hr)},
       RnnAttributes{mode, reverse, y.size(-1), offset, false, false,
-                    allows_bf16_recurrence()});
+                    allows_bf16(Bf16::kRnn)});
   return out;
 }
 

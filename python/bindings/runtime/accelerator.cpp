@@ -195,9 +195,8 @@ void init_accelerator(nb::module_& m) {
   m.def("_set_allows_tf32", [](const std::string& kind, bool allows) {
     set_allows_tf32(kind == "conv" ? Tf32::kConv : Tf32::kMatmul, allows);
   });
-  m.def("_set_allows_bf16_products", &set_allows_bf16_products);
-  m.def("_set_allows_bf16_convolutions", &set_allows_bf16_convolutions);
-  m.def("_set_allows_bf16_recurrence", &set_allows_bf16_recurrence);
+  m.def("_set_allows_bf16",
+        [](int family, bool allows) { set_allows_bf16(Bf16(family), allows); });
   m.def("_set_cudnn", [](bool enabled, bool benchmark, bool deterministic) {
     set_cudnn_settings({enabled, benchmark, deterministic});
   });

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
 from enum import Enum
 
 from .. import _C
@@ -111,8 +110,8 @@ class _MkldnnPrecision(Flag):
 class _OperatorPrecision:
     """How a family of the CPU's operators may compute with float32."""
 
-    def __init__(self, library, allow: Callable[[bool], None]) -> None:
-        vars(self).update(_library=library, _own="none", _allow=allow)
+    def __init__(self, library, family: int) -> None:
+        vars(self).update(_library=library, _own="none", _family=family)
 
     @property
     def fp32_precision(self) -> str:
@@ -131,7 +130,7 @@ class _OperatorPrecision:
         self._tell()
 
     def _tell(self) -> None:
-        self._allow(self.fp32_precision == "bf16")
+        _C._set_allows_bf16(self._family, self.fp32_precision == "bf16")
 
 
 class Mkldnn(Library):
@@ -148,9 +147,9 @@ class Mkldnn(Library):
 
     def __init__(self, name: str) -> None:
         super().__init__(name)
-        self.matmul = _OperatorPrecision(self, _C._set_allows_bf16_products)
-        self.conv = _OperatorPrecision(self, _C._set_allows_bf16_convolutions)
-        self.rnn = _OperatorPrecision(self, _C._set_allows_bf16_recurrence)
+        self.matmul, self.conv, self.rnn = (
+            _OperatorPrecision(self, family) for family in range(3)
+        )
 
     def is_acl_available(self) -> bool:
         """Whether its form for ARM is used: never."""

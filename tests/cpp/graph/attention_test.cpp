@@ -164,9 +164,9 @@ TEST(FuseAttention, RoundsWhereItMay) {
     GTEST_SKIP() << "this processor has no products of bfloat16";
   const Heads h(1, 3, 100, 90, 64);
   const Tensor want = h();
-  set_allows_bf16_products(true);
+  set_allows_bf16(Bf16::kMatmul, true);
   const Captured graph([&] { return h(); });
-  set_allows_bf16_products(false);
+  set_allows_bf16(Bf16::kMatmul, false);
   EXPECT_EQ(graph.count("softmax_product"), 1);
   const double far = distance(graph.replayed(), want);
   // Scores of 64 products of size 1, and weights and values, rounded at 2^-9.

@@ -28,9 +28,9 @@ class RoundPictures : public testing::Test {
   void SetUp() override {
     if (!simd_has_bf16_products())
       GTEST_SKIP() << "this processor has no products of bfloat16";
-    set_allows_bf16_convolutions(true);
+    set_allows_bf16(Bf16::kConv, true);
   }
-  void TearDown() override { set_allows_bf16_convolutions(false); }
+  void TearDown() override { set_allows_bf16(Bf16::kConv, false); }
 };
 
 /// A captured call and the calls that it became.
@@ -108,7 +108,7 @@ TEST_F(RoundPictures, WhatConvolutionsAloneReadIsKeptInBfloat16) {
                                   {"blocked_conv", 2},
                                   {"blocked_mean", 0}}));
   const Tensor got = graph.replayed();
-  set_allows_bf16_convolutions(false);
+  set_allows_bf16(Bf16::kConv, false);
   const Captured exact(model);
   const double far = distance(got, exact.replayed());
   EXPECT_LE(far, kRounded);
@@ -139,7 +139,7 @@ TEST_F(RoundPictures, WhatOthersReadIsRoundedOnceMore) {
                                   {"blocked_conv", 2},
                                   {"blocked_conv", 2},
                                   {"unblock_channels", 0}}));
-  set_allows_bf16_convolutions(false);
+  set_allows_bf16(Bf16::kConv, false);
   EXPECT_LE(distance(graph.replayed(), Captured(model).replayed()), kRounded);
 }
 
@@ -169,7 +169,7 @@ TEST_F(RoundPictures, PoolsJoinsAndRectanglesMoveBfloat16) {
                                   {"blocked_conv", 2},
                                   {"unblock_channels", 0}}));
   const Tensor got = graph.replayed();
-  set_allows_bf16_convolutions(false);
+  set_allows_bf16(Bf16::kConv, false);
   EXPECT_LE(distance(got, Captured(model).replayed()), 2 * kRounded);
 }
 
@@ -220,7 +220,7 @@ TEST_F(RoundPictures, DepthwiseOnesWriteBfloat16) {
                                   {"unblock_channels", 0}}));
   const Tensor got = graph.replayed();
   const Tensor apart = Captured(model).replayed();
-  set_allows_bf16_convolutions(false);
+  set_allows_bf16(Bf16::kConv, false);
   EXPECT_LE(distance(got, Captured(straight).replayed()), kRounded);
   EXPECT_LE(distance(apart, Captured(model).replayed()), kRounded);
 }
@@ -243,7 +243,7 @@ TEST_F(RoundPictures, WithoutThePassOrPermissionNothingIsRounded) {
   const Tensor x = randn(Dims{1, 32, 8, 8});
   const auto model = [&] { return b(relu(a(x))); };
   const Captured without(model, Options{{"round_pictures"}, false});
-  set_allows_bf16_convolutions(false);
+  set_allows_bf16(Bf16::kConv, false);
   const Captured exact(model);
   EXPECT_EQ(distance(without.replayed(), exact.replayed()), 0);
   for (const auto& [name, halves] : exact.calls()) EXPECT_EQ(halves, 0) << name;
