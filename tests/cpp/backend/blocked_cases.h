@@ -118,7 +118,7 @@ inline bool same_bits(const Tensor& a, const Tensor& b) {
 }
 
 struct Layer {
-  int64_t n = 1, c = 1, o = 1;
+  int64_t n = 1, c = 1, o = 1, groups = 1;
   Dims in{1, 1}, kernel{1, 1}, stride{1, 1}, padding{0, 0}, dilation{1, 1};
   bool depthwise = false, plain = false;
   bool bias = false, norm = false, residual = false, relu = false;
@@ -140,7 +140,7 @@ struct Layer {
     return true;
   }
   std::string text() const {
-    std::string s = concat("n ", n, " c ", c, " o ", o);
+    std::string s = concat("n ", n, " c ", c, " o ", o, " groups ", groups);
     const auto list = [&](const char* what, const Dims& dims) {
       s += concat(" ", what);
       for (const int64_t d : dims) s += concat(" ", d);
@@ -189,7 +189,7 @@ struct Form {
 /// A layer's operands and what it computes, plain and blocked.
 struct Case {
   explicit Case(const Layer& layer) : l(layer) {
-    Dims x_sizes{l.n, l.c}, w_sizes{l.o, l.depthwise ? 1 : l.c};
+    Dims x_sizes{l.n, l.c}, w_sizes{l.o, l.depthwise ? 1 : l.c / l.groups};
     for (const int64_t d : l.in) x_sizes.push_back(d);
     for (const int64_t d : l.kernel) w_sizes.push_back(d);
     x = randn(x_sizes);
@@ -206,7 +206,7 @@ struct Case {
 
   Tensor want() const {
     Tensor y = convolution(x, w, bias, l.stride, l.padding, l.dilation, false,
-                           Dims(l.in.size(), 0), l.depthwise ? l.c : 1);
+                           Dims(l.in.size(), 0), l.depthwise ? l.c : l.groups);
     if (l.norm)
       y = batch_norm(y, norm_weight, norm_bias, mean, variance, false, 0.1,
                      kEps);
@@ -216,8 +216,8 @@ struct Case {
 
   Tensor blocked(bool prepared = false, Where where = Where::kAnywhere,
                  Form form = {}) const {
-    const BlockedWeightAttributes weight{l.depthwise, l.plain, kEps,
-                                         form.pairs};
+    const BlockedWeightAttributes weight{l.depthwise, l.plain, kEps, form.pairs,
+                                         l.groups};
     const auto made = [&](IntSpan sizes, bool half = false) {
       return moved(in_form(filled(sizes, kNaN), half), where);
     };
@@ -239,7 +239,7 @@ struct Case {
     const std::array<Operand, 5> operands{write(y), read(from), read(packed),
                                           read(shift), read(more)};
     BlockedConvAttributes a;
-    a.conv = {l.stride, l.padding, l.dilation, l.depthwise ? l.c : 1};
+    a.conv = {l.stride, l.padding, l.dilation, l.depthwise ? l.c : l.groups};
     a.kernel = l.kernel;
     a.in_channels = l.c;
     a.out_channels = l.o;

@@ -58,6 +58,19 @@ TEST(ConvPairs, LayersOfNetworks) {
   check(first, {false, true});
 }
 
+TEST(ConvPairs, Groups) {
+  for (const auto& [c, o, groups] : {std::array<int64_t, 3>{64, 64, 8},
+                                     {32, 32, 16},
+                                     {96, 192, 3},
+                                     {160, 80, 5}})
+    for (const int64_t kernel : {1, 3}) {
+      Layer l = square(c, o, 9, kernel, 2);
+      l.groups = groups;
+      l.residual = true;
+      for (const Form form : kForms) check(l, form);
+    }
+}
+
 TEST(ConvPairs, EveryWidthAndNumberOfBlocks) {
   for (int64_t width = 1; width <= 30; ++width)
     for (const int64_t outputs : {5, 32, 48, 64, 100}) {

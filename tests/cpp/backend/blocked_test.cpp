@@ -83,6 +83,26 @@ TEST(ConvBlocked, LayersOfNetworks) {
   }
 }
 
+TEST(ConvBlocked, Groups) {
+  for (const auto& [c, o, groups] : {std::array<int64_t, 3>{64, 64, 8},
+                                     {32, 32, 16},
+                                     {48, 48, 3},
+                                     {64, 96, 2},
+                                     {96, 192, 3},
+                                     {160, 80, 5},
+                                     {128, 128, 4}})
+    for (const int64_t kernel : {1, 3})
+      for (const int64_t stride : {1, 2}) {
+        Layer l = square(c, o, 11, kernel, stride);
+        l.groups = groups;
+        l.n = 2;
+        l.residual = stride == 2;
+        check(l);
+        l.in = {4, 4};
+        check(l);
+      }
+}
+
 TEST(ConvBlocked, EveryWidthAndNumberOfBlocks) {
   for (int64_t width = 1; width <= 30; ++width)
     for (const int64_t outputs : {5, 32, 48, 64, 100}) {

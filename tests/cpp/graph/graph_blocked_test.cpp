@@ -261,6 +261,21 @@ TEST(BlockChannels, ZerosAroundPicturesArePadding) {
   EXPECT_LE(distance(graph.replayed(), seen()), kTolerance);
 }
 
+TEST(BlockChannels, GroupsThatFillBlocksStayInThem) {
+  const Layer first(3, 64, 3), narrow_groups(64, 64, 3, 1, 8),
+      wide_groups(64, 32, 1, 1, 2), others(32, 48, 3, 1, 4);
+  const Tensor x = randn(Dims{2, 3, 7, 6});
+  const auto model = [&] {
+    return relu(wide_groups(relu(narrow_groups(relu(first(x))))));
+  };
+  const Captured graph(model);
+  EXPECT_EQ(graph.names(), (Names{"blocked_conv", "blocked_conv",
+                                  "blocked_conv", "unblock_channels"}));
+  EXPECT_LE(distance(graph.replayed(), model()), kTolerance);
+  const auto apart = [&] { return others(model()); };  // of 8 and 12
+  EXPECT_LE(distance(Captured(apart).replayed(), apart()), kTolerance);
+}
+
 TEST(BlockChannels, NormsBeforeConvolutionsStayInBlocks) {
   const Layer first(3, 48, 3), second(48, 32, 1);
   const Tensor x = randn(Dims{2, 3, 7, 6});

@@ -51,7 +51,17 @@ struct BlockedWeightAttributes {
   double eps = 0;
   /// packed is of bfloat16, in pairs of input channels; not of the two above.
   bool pairs = false;
+  /// Of the convolution; not of the two above. See blocked_groups().
+  int64_t groups = 1;
 };
+
+/// Whether groups of so many inputs and outputs each lie in blocks: as whole
+/// ones, or several groups in one, which is multiplied by a matrix of zeros but
+/// for theirs.
+constexpr bool blocked_groups(int64_t inputs, int64_t outputs) {
+  return (inputs % kChannelBlock == 0 && outputs % kChannelBlock == 0) ||
+         (inputs == outputs && inputs > 1 && kChannelBlock % inputs == 0);
+}
 
 /// Elements of a packed weight of those sizes, w's.
 constexpr int64_t blocked_weight_size(IntSpan w,
@@ -106,7 +116,8 @@ struct ConvEnding {
 /// into it, as it does for "conv_forward". What is infinite or NaN in a
 /// picture stays within the windows that contain it.
 struct BlockedConvAttributes {
-  /// Lists of one or two entries. groups: 1, or C == O if depthwise. padding is
+  /// Lists of one or two entries. groups: C == O if depthwise, else 1 or such
+  /// as blocked_groups() allows, with C and O of whole blocks. padding is
   /// what lies in front of x; behind it as much as y reads.
   ConvAttributes conv;
   Dims kernel;

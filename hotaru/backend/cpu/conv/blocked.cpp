@@ -148,14 +148,16 @@ void blocked_weight(const KernelCall& call) {
   // put(output, element among those of its block, number)
   const auto pack = [&](int64_t o, const auto& put) {
     const bool real = o < outputs;
+    // Where the channels of o's group begin in their block.
+    const int64_t skipped = o * a.groups / outputs * channels % inner;
     const float scale = real ? norm.scale(o) : 0;
     shift[o] = real ? norm.shift(o) : 0;
     int64_t at = 0;
     for (int64_t outer = 0; outer < channels; outer += inner)
       for (int64_t t = 0; t < taps; ++t)
         for (int64_t c = outer; c < outer + inner; ++c, ++at)
-          put(at, real && c < channels
-                      ? from[(o * channels + c) * taps + t] * scale
+          put(at, real && c >= skipped && c < skipped + channels
+                      ? from[(o * channels + c - skipped) * taps + t] * scale
                       : 0);
   };
   parallel_for(0, channel_blocks(outputs), grain, [&](int64_t b, int64_t end) {
@@ -198,7 +200,9 @@ std::unique_ptr<PreparedCall> prepare_conv(const KernelCall& call) {
   if (call.attributes<BlockedConvAttributes>().depthwise)
     return std::make_unique<PreparedConv<BlockedDepthwise>>(call);
   if (call.tensor(0).dtype() == DType::kFloat32 &&
-      call.tensor(1).dtype() == DType::kFloat32 && BlockedWhole::serves(call))
+      call.tensor(1).dtype() == DType::kFloat32 &&
+      call.attributes<BlockedConvAttributes>().conv.groups == 1 &&
+      BlockedWhole::serves(call))
     return std::make_unique<PreparedConv<BlockedWhole>>(call);
   return std::make_unique<PreparedConv<BlockedConv>>(call);
 }

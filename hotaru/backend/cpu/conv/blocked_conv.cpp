@@ -76,12 +76,12 @@ void BlockedConv::run(const Operands& given) const {
 }
 
 int64_t BlockedConv::gathered_size() const {
-  return s_.n * in_blocks_ * s_.out_h * s_.out_w * words_;
+  return s_.n * all_in_blocks_ * s_.out_h * s_.out_w * words_;
 }
 
 /// The pixels of x that are read, next to each other.
 const float* BlockedConv::gather(const float* x) const {
-  const int64_t rows = s_.n * in_blocks_ * source_.rows;
+  const int64_t rows = s_.n * all_in_blocks_ * source_.rows;
   float* const to = scratch<float>(ScratchUse::kConvPatches, gathered_size());
   const int64_t width = s_.out_w / source_.rows;
   parallel_for(0, rows, kRowsToGather, [&](int64_t begin, int64_t end) {
@@ -221,7 +221,10 @@ void BlockedConv::run_blocked(const Run& run) const {
   const int64_t x_row = s_.dilation_h * s_.w * words_;
   t.pixel = s_.stride_w * words_;
   t.column = s_.dilation_w * words_;
-  const float* x = run.o.x + (run.image * in_blocks_ + run.depth.begin) * plane;
+  const int64_t group = run.first_output / blocks_of_group_;
+  const float* x = run.o.x + (run.image * all_in_blocks_ + group * in_blocks_ +
+                              run.depth.begin) *
+                                 plane;
   Ahead ahead = ahead_of(run, t);
   t.ahead_lines = ahead.lines;
   int64_t row = run.begin / parts, i = run.begin % parts;

@@ -220,7 +220,8 @@ class BlockedConv {
   /// Pixels that lie apart are put next to each other first; in `source_`.
   bool gathered_ = false;
   Source source_{};
-  int64_t in_blocks_, out_blocks_;
+  int64_t in_blocks_, out_blocks_;  // that an output reads; all
+  int64_t all_in_blocks_, blocks_of_group_;
   /// The first groups_large_ groups have large_ output blocks, others one less.
   int64_t groups_, groups_large_, large_;
   std::vector<Part> parts_;  // of a row

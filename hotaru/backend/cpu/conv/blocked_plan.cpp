@@ -77,8 +77,11 @@ BlockedConv::BlockedConv(const KernelCall& call)
   pairs_ = call.tensor(1).dtype() == DType::kBFloat16;
   words_ = pairs_ ? kChannelBlock / 2 : kChannelBlock;
   rounds_ = call.tensor(0).dtype() == DType::kBFloat16;
-  in_blocks_ = plain_ ? s_.c : channel_blocks(s_.c);
+  const int64_t of_group = s_.c / a.conv.groups;
+  all_in_blocks_ = plain_ ? s_.c : channel_blocks(s_.c);
+  in_blocks_ = a.conv.groups == 1 ? all_in_blocks_ : channel_blocks(of_group);
   out_blocks_ = channel_blocks(s_.o);
+  blocks_of_group_ = out_blocks_ * in_blocks_ / all_in_blocks_;
   const bool pointwise =
       s_.taps() == 1 && s_.padding_h == 0 && s_.padding_w == 0;
   gathered_ = pointwise && !plain_ && (s_.stride_h > 1 || s_.stride_w > 1) &&
@@ -111,7 +114,9 @@ void BlockedConv::choose_tiles() {
   int64_t best = std::numeric_limits<int64_t>::max(), tiles = 0;
   for (int64_t blocks = 1; blocks <= kernels.kMaxBlocks; ++blocks) {
     const int64_t most = kernels.max_pixels[blocks - 1];
-    if (most == 0) continue;
+    // A tile's blocks read the same inputs.
+    const bool grouped = blocks_of_group_ < out_blocks_;
+    if (most == 0 || (grouped && blocks_of_group_ % blocks != 0)) continue;
     const int64_t groups = divide_up(out_blocks_, blocks);
     int64_t count = divide_up(s_.out_w, most);
     if (s_.out_h == 1 && count > 2) count += count % 2;  // for two threads

@@ -8,6 +8,7 @@
 #include "hotaru/backend/common/reduce/reduce.h"
 #include "hotaru/backend/common/shape/join.h"
 #include "hotaru/backend/common/shape/pad.h"
+#include "hotaru/core/host.h"
 #include "hotaru/graph/passes/pictures/blocker.h"
 #include "hotaru/runtime/backend.h"
 
@@ -334,7 +335,7 @@ bool Blocker::normalize(const KernelCall& call) {
   Dims weight_sizes{channels, 1};
   for (const int64_t one : taps) weight_sizes.push_back(one);
   const Tensor ones = allocate(weight_sizes, DType::kFloat32, Device{});
-  std::fill_n(ones.data<float>(), channels, 1.0f);
+  std::fill_n(host_data<float>(ones, "graph"), channels, 1.0f);
   BlockedWeightAttributes packs;
   packs.depthwise = true;
   packs.eps = call.attributes<BatchNormAttributes>().eps;

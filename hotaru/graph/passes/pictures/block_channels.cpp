@@ -63,7 +63,7 @@ bool Blocker::takes(const KernelCall& call) const {
       c.x().numel() == 0 || c.y().numel() == 0)
     return false;
   const ConvAttributes& a = c.attributes.conv;
-  if (a.groups != 1 && !c.depthwise()) return false;
+  if (a.groups != 1 && !c.depthwise() && !c.grouped()) return false;
   // Not where a quarter of the lanes would have nothing to do, unless they
   // have nothing to do for a pixel alone.
   const int64_t outputs = c.y().size(1);
@@ -171,8 +171,8 @@ void Blocker::convolve(const Convolution& c) {
     for (size_t d = 0; d < a.padding.size(); ++d)
       a.padding[d] += at->second.before[d];
   }
-  const bool plain =
-      !c.depthwise() && !known(from).defined() && from.size(1) <= kFewChannels;
+  const bool plain = !c.depthwise() && !c.grouped() && !known(from).defined() &&
+                     from.size(1) <= kFewChannels;
   if (plain) bring_back(from);
   const Tensor x = plain ? from : blocked(from);
   const Tensor residual =
@@ -202,13 +202,14 @@ std::pair<Tensor, Tensor> Blocker::weight(const Convolution& c, bool plain) {
     key.addresses.push_back(
         c.extra(i).defined() ? reinterpret_cast<uintptr_t>(c.extra(i).address())
                              : 0);
+  key.addresses.push_back(uintptr_t(c.attributes.conv.groups));
   for (const int64_t size : c.w().sizes())
     key.addresses.push_back(uintptr_t(size));
   const auto [at, fresh] = weights_.try_emplace(key);
   auto& [packed, shift] = at->second;
   if (!fresh) return at->second;
-  const BlockedWeightAttributes attributes{c.depthwise(), plain,
-                                           c.attributes.eps};
+  BlockedWeightAttributes attributes{c.depthwise(), plain, c.attributes.eps};
+  if (c.grouped()) attributes.groups = c.attributes.conv.groups;
   packed = allocate(Dims{blocked_weight_size(c.w().sizes(), attributes)},
                     DType::kFloat32, Device{});
   shift = allocate(Dims{channel_blocks(c.y().size(1)) * kChannelBlock},

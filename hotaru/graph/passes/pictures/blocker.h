@@ -37,6 +37,14 @@ struct Convolution {
            attributes.conv.groups == x().size(1) && y().size(1) == x().size(1);
   }
 
+  /// In more than one group, each in blocks.
+  bool grouped() const {
+    const int64_t groups = attributes.conv.groups;
+    return groups > 1 && !depthwise() && x().size(1) % kChannelBlock == 0 &&
+           y().size(1) % kChannelBlock == 0 &&
+           blocked_groups(x().size(1) / groups, y().size(1) / groups);
+  }
+
   const KernelCall& call;
   const ConvFusedAttributes attributes;
 };

@@ -18,8 +18,9 @@ constexpr size_t kY = 0, kX = 1, kWeight = 2, kResidual = 4;
 
 RemadeWeights::Form paired_form(const Tensor& packed,
                                 const BlockedWeightAttributes& a) {
-  return {allocate(Dims{packed.numel()}, DType::kBFloat16, Device{}),
-          {a.depthwise, a.plain_input, a.eps, true}};
+  BlockedWeightAttributes pairs = a;
+  pairs.pairs = true;
+  return {allocate(Dims{packed.numel()}, DType::kBFloat16, Device{}), pairs};
 }
 
 class Rounder {

@@ -20,8 +20,8 @@ bool pays(const KernelCall& call) {
   };
   if (call.tensor(0).dtype() != DType::kFloat32 ||
       call.tensor(1).dtype() != DType::kFloat32 || a.depthwise ||
-      a.plain_input || a.kernel.size() != 2 || !all(a.kernel, 3) ||
-      !all(a.conv.stride, 1) || !all(a.conv.dilation, 1))
+      a.conv.groups != 1 || a.plain_input || a.kernel.size() != 2 ||
+      !all(a.kernel, 3) || !all(a.conv.stride, 1) || !all(a.conv.dilation, 1))
     return false;
   const IntSpan y = call.tensor(0).sizes();
   const int64_t tiles = y[0] * ((y[2] + 1) / 2) * ((y[3] + 1) / 2);
