@@ -1,4 +1,4 @@
-#include "deviation.h"
+#include "precision/deviation.h"
 
 #include <algorithm>
 #include <cmath>

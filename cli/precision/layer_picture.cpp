@@ -1,4 +1,4 @@
-#include "layer_picture.h"
+#include "precision/layer_picture.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "precision.h"
+#include "precision/precision.h"
 
 #include <algorithm>
 #include <string_view>
