@@ -217,9 +217,15 @@ w.add_vocab_size(vocabulary)
 w.add_tokenizer_model("no_vocab")
 rng = numpy.random.default_rng(0)
 def add(name, shape):
-    x = rng.standard_normal(shape, dtype=numpy.float32) / shape[-1] ** 0.5
     q = getattr(gguf.GGMLQuantizationType, kind)
-    w.add_tensor(name, gguf.quants.quantize(x, q), raw_dtype=q)
+    # Uniform integers of deviation 74 or 4.6, to numbers of 1 / sqrt(k).
+    size, deviation = (34, 74) if kind == "Q8_0" else (18, 4.6)
+    blocks = numpy.frombuffer(
+        rng.bytes(shape[0] * shape[1] // 32 * size), numpy.uint8
+    ).reshape(-1, size).copy()
+    scale = numpy.float16(1 / (deviation * shape[1] ** 0.5))
+    blocks[:, :2] = numpy.frombuffer(scale.tobytes(), numpy.uint8)
+    w.add_tensor(name, blocks.reshape(shape[0], -1), raw_dtype=q)
 add("token_embd.weight", (vocabulary, width))
 for name, shape in table.items():
     add(name + ".weight", tuple(shape))

@@ -42,6 +42,7 @@ enum class ScratchUse {
   kNarrowRows,
   kNarrowSums,
   kNarrowPanel,
+  kAttention,
   kCount
 };
 

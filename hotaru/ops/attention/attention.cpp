@@ -44,6 +44,8 @@ Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key,
   if (has_fused_attention(query) &&
       takes_fused_attention(fused_refusal(query, key, value, mask, options)))
     return fused_attention(query, key, value, mask, options);
+  if (is_token_attention(query, key, value, mask, options))
+    return token_attention(query, key, value, mask, options);
   return composed_attention(query, key, value, mask, options);
 }
 

@@ -65,6 +65,28 @@ Tensor heads_like(const Tensor& like, int64_t width) {
   return allocate(size, like.dtype(), like.device());
 }
 
+/// The operands as the kernels take them.
+struct FourDims {
+  FourDims(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& m)
+      : query(rows(four_dims(q))),
+        key(rows(four_dims(k))),
+        value(rows(four_dims(v))),
+        mask(m) {
+    if (m.defined())
+      mask = expand(
+          m, Dims{query.size(0), query.size(1), query.size(2), key.size(2)});
+  }
+  Tensor query, key, value, mask;
+};
+
+Tensor shaped_like(const Tensor& out, const Tensor& query,
+                   const Tensor& value) {
+  if (query.dim() == 4) return out;
+  Dims size(query.sizes());
+  size.back() = value.size(-1);
+  return reshape(out, size);
+}
+
 Tensors run_gradient(const Backward& b, const Tensor& grad,
                      const AttentionAttributes& a) {
   static const Kernel& run = kernel("attention_grad");
@@ -140,20 +162,35 @@ std::string fused_refusal(const Tensor& query, const Tensor& key,
   return {};
 }
 
+bool is_token_attention(const Tensor& query, const Tensor& key,
+                        const Tensor& value, const Tensor& mask,
+                        const AttentionOptions& options) {
+  static const Kernel& token = kernel("attention_token");
+  return query.size(-2) == 1 && !options.causal &&
+         token.has(query.device().type) &&
+         !autograd::needs_grad(query, key, value) &&
+         fused_refusal(query, key, value, mask, options).empty();
+}
+
+Tensor token_attention(const Tensor& query, const Tensor& key,
+                       const Tensor& value, const Tensor& mask,
+                       const AttentionOptions& options) {
+  static const Kernel& token = kernel("attention_token");
+  const FourDims all(query, key, value, mask);
+  const Tensor out = heads_like(all.query, all.value.size(3));
+  enqueue(token,
+          {write(out), read(all.query), read(all.key), read(all.value),
+           read(all.mask)},
+          AttentionAttributes{float(attention_scale(query, options)), false});
+  return shaped_like(out, query, value);
+}
+
 Tensor fused_attention(const Tensor& query, const Tensor& key,
                        const Tensor& value, const Tensor& mask,
                        const AttentionOptions& options) {
-  const auto ready = [](const Tensor& t) { return rows(four_dims(t)); };
-  const Tensor q = ready(query), k = ready(key), v = ready(value);
-  const Tensor m =
-      mask.defined()
-          ? expand(mask, Dims{q.size(0), q.size(1), q.size(2), k.size(2)})
-          : mask;
-  const Tensor out = run(q, k, v, m, options);
-  if (query.dim() == 4) return out;
-  Dims size(query.sizes());
-  size.back() = value.size(-1);
-  return reshape(out, size);
+  const FourDims all(query, key, value, mask);
+  const Tensor out = run(all.query, all.key, all.value, all.mask, options);
+  return shaped_like(out, query, value);
 }
 
 }  // namespace hotaru

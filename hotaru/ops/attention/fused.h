@@ -12,6 +12,16 @@ bool has_fused_attention(const Tensor& query);
 std::string fused_refusal(const Tensor& query, const Tensor& key,
                           const Tensor& value, const Tensor& mask,
                           const AttentionOptions& options);
+/// Whether query is one token for which the CPU has a kernel, and no gradient
+/// is wanted; fused_refusal() is empty then.
+bool is_token_attention(const Tensor& query, const Tensor& key,
+                        const Tensor& value, const Tensor& mask,
+                        const AttentionOptions& options);
+/// Attention of it, which reads keys and values once and as they are.
+Tensor token_attention(const Tensor& query, const Tensor& key,
+                       const Tensor& value, const Tensor& mask,
+                       const AttentionOptions& options);
+
 /// Where has_fused_attention() and fused_refusal() is empty. Gradients are the
 /// kernels', too, but for those of gradients.
 Tensor fused_attention(const Tensor& query, const Tensor& key,

@@ -65,7 +65,8 @@ def test_info_tells_the_same_to_people_and_programs():
 # other kernels stand for there, what graphs of the CPU are made of, and other
 # engines.
 CPU_ONLY = {
-    "block_channels", "blocked_conv", "blocked_max_pool", "blocked_mean",
+    "attention_token", "block_channels", "blocked_conv", "blocked_max_pool",
+    "blocked_mean",
     "blocked_scale", "blocked_weight", "conv_fused", "dynamic_quantize",
     "graph_fused", "int8_conv", "int8_matmul", "lstm_train", "lstm_train_grad",
     "pack_int8", "pack_int8_conv", "provider_run", "rnn_layer",

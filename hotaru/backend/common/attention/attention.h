@@ -19,6 +19,10 @@ inline constexpr int64_t kMostAttentionWidth = 128;
 /// Of "attention_grad": read the gradient of out, read out, read lse, then
 /// query, key, value and mask as above; write the gradients of query, key and
 /// value, each undefined if it is not wanted.
+///
+/// Of "attention_token", for L = 1, never causal: write out, then query, key,
+/// value and mask. Keys that a mask hides are not read; without any key out is
+/// zeros.
 struct AttentionAttributes {
   float scale = 1;
   /// Position i of the queries sees keys 0 .. i.
