@@ -33,6 +33,15 @@ HWY_ATTR HWY_INLINE V load(const Half* at) {
                        hn::LoadU(bits, reinterpret_cast<const uint16_t*>(at))));
 }
 
+// Bytes ahead of what is read that are fetched.
+constexpr int64_t kAhead = 8192;
+
+template <class T>
+HWY_ATTR HWY_INLINE V load_on(const T* at) {
+  __builtin_prefetch(reinterpret_cast<const char*>(at) + kAhead);
+  return load(at);
+}
+
 template <class T>
 HWY_ATTR void scores(const float* query, const T* keys, int64_t stride,
                      int64_t count, int64_t n, float* out) {
@@ -50,10 +59,10 @@ HWY_ATTR void scores(const float* query, const T* keys, int64_t stride,
     int64_t i = 0;
     for (; i + kLanes <= n; i += kLanes) {
       const V q = hn::LoadU(d, query + i);
-      a = hn::MulAdd(q, load(at + i), a);
-      b = hn::MulAdd(q, load(at + stride + i), b);
-      c = hn::MulAdd(q, load(at + 2 * stride + i), c);
-      e = hn::MulAdd(q, load(at + 3 * stride + i), e);
+      a = hn::MulAdd(q, load_on(at + i), a);
+      b = hn::MulAdd(q, load_on(at + stride + i), b);
+      c = hn::MulAdd(q, load_on(at + 2 * stride + i), c);
+      e = hn::MulAdd(q, load_on(at + 3 * stride + i), e);
     }
     const hn::CappedTag<float, 4> four;
     hn::StoreU(hotaru::HWY_NAMESPACE::four_sums(d, a, b, c, e), four, out + t);
@@ -89,8 +98,8 @@ HWY_ATTR void columns(const float* weights, const T* values, int64_t stride,
     const V a = hn::Set(d, weights[t]), b = hn::Set(d, weights[t + 1]);
     HWY_UNROLL(4)
     for (int v = 0; v < kCount; ++v) {
-      even[v] = hn::MulAdd(a, load(at + v * kLanes), even[v]);
-      odd[v] = hn::MulAdd(b, load(at + stride + v * kLanes), odd[v]);
+      even[v] = hn::MulAdd(a, load_on(at + v * kLanes), even[v]);
+      odd[v] = hn::MulAdd(b, load_on(at + stride + v * kLanes), odd[v]);
     }
   }
   if (t < count) {
