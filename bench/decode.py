@@ -7,6 +7,7 @@ many bytes (the sum of a float32 tensor) and, with --peer, with llama.cpp on
 the same GGUF file.
 
     python bench/decode.py [--threads 1 2] [--peer PYTHON] [--json FILE]
+    python bench/decode.py --products    one row times one matrix after another
 
 PYTHON has the packages llama-cpp-python, gguf and numpy.
 """
@@ -127,6 +128,13 @@ class Decoder(torch.nn.Module):
         self.register_buffer("cos", angles.cos().to(dtype))
         self.register_buffer("sin", angles.sin().to(dtype))
         self.register_buffer("seen", torch.ones(CONTEXT, CONTEXT).tril() > 0)
+
+    def cache_bytes(self):
+        return sum(
+            t.numel() * t.element_size()
+            for layer in self.layers
+            for t in (layer.keys, layer.values)
+        )
 
     def forward(self, token, position):
         x = self.embedding(token)
@@ -299,6 +307,7 @@ def measure(size, precision, path, threads, peer, turns):
         "precision": precision,
         "threads": threads,
         "megabytes": total / 1e6,
+        "caches_megabytes": model.cache_bytes() / 1e6,
         "tokens_per_s": 1 / statistics.median(times),
         "tokens_per_s_best": 1 / min(times),
         "read_gb_per_s": total / statistics.median(reads) / 1e9,
@@ -306,6 +315,9 @@ def measure(size, precision, path, threads, peer, turns):
         "share": statistics.median(r / t for r, t in zip(reads, times)),
         "share_best": min(reads) / min(times),
     }
+    # With what else a token has to read: all keys and values.
+    whole = 1 + row["caches_megabytes"] / row["megabytes"]
+    row["share_with_caches"] = row["share"] * whole
     if others:
         row["peer_tokens_per_s"] = 1 / statistics.median(others)
         row["over_peer"] = statistics.median(
@@ -314,17 +326,78 @@ def measure(size, precision, path, threads, peer, turns):
     return row
 
 
+def product(precision, n, k):
+    """A product of one row with a new weight, and the weight's bytes."""
+    x = torch.randn(1, k)
+    if precision == "bfloat16":
+        x = x.bfloat16()
+    if precision in ("float32", "bfloat16"):
+        weight = torch.ones(n, k, dtype=x.dtype)
+        return (lambda: F.linear(x, weight)), weight.numel() * x.itemsize
+    if precision == "int8":
+        weight, scale = torch.ones(n, k, dtype=torch.int8), torch.ones(n)
+        run = lambda: torch._weight_int8pack_mm(x, weight, scale)  # noqa: E731
+        return run, n * k
+    if precision == "int4":
+        weight = torch.ones(n, k // 2, dtype=torch.uint8)
+        pairs = torch.ones(k // GROUP, n, 2)
+
+        def run():
+            return torch._weight_int4pack_mm_for_cpu(x, weight, GROUP, pairs)
+
+        return run, n * k // 2 + pairs.numel() * 4
+    row = k // 32 * (34 if precision == "Q8_0" else 18)
+    blocks = torch.ones(n, row, dtype=torch.uint8)
+    run = torch.ops.hotaru.linear_blocks
+    return (lambda: run(x, blocks, precision)), n * row
+
+
+def measure_products(precision, n, k, threads, turns):
+    """One pass over 256 MiB of weights against a read of as many bytes."""
+    torch.set_num_threads(threads)
+    runs, total = [], 0
+    while total < 256 << 20:
+        run, size = product(precision, n, k)
+        runs.append(run)
+        total += size
+    buffer = torch.ones(total // 4)
+    times, reads = [], []
+    for _ in range(turns):
+        begin = time.perf_counter()
+        for run in runs:
+            run()
+        times.append(time.perf_counter() - begin)
+        reads.append(read(buffer))
+    pairs = zip(reads[1:], times[1:])  # the first pass maps memory
+    return {
+        "precision": precision,
+        "weight": [n, k],
+        "threads": threads,
+        "read_gb_per_s": total / min(reads) / 1e9,
+        "share": statistics.median(r / t for r, t in pairs),
+        "share_best": min(reads) / min(times),
+    }
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--sizes", nargs="+", default=list(SIZES))
     parser.add_argument("--precisions", nargs="+", default=list(PRECISIONS))
+    parser.add_argument("--products", action="store_true")
     parser.add_argument("--turns", type=int, default=25)
     parser.add_argument("--peer", help="a Python with llama-cpp-python, gguf")
     parser.add_argument("--folder", help="where GGUF files stay; else nowhere")
     parser.add_argument("--json", type=Path)
     args = parser.parse_args()
     rows = []
+    if args.products:
+        for precision in args.precisions:
+            for n, k in ((2048, 2048), (8192, 2048), (2048, 8192)):
+                for threads in args.threads:
+                    row = measure_products(precision, n, k, threads, args.turns)
+                    print(json.dumps(row), flush=True)
+        return
     with tempfile.TemporaryDirectory() as passing:
         folder = args.folder or passing
         for size in args.sizes:
