@@ -8,7 +8,7 @@
 #include "hotaru/backend/common/kernel_types.h"
 #include "hotaru/backend/cpu/matmul/areas.h"
 #include "hotaru/backend/cpu/matmul/gemm.h"
-#include "hotaru/backend/cpu/matmul/weight_only_rows.h"
+#include "hotaru/backend/cpu/matmul/narrow/weight_only_rows.h"
 #include "hotaru/backend/cpu/scratch.h"
 #include "hotaru/backend/cpu/simd/reduced_simd.h"
 

@@ -15,7 +15,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "hotaru/backend/cpu/matmul/weight_only_rows.h"
+#include "hotaru/backend/cpu/matmul/narrow/weight_only_rows.h"
 #include "hotaru/backend/cpu/simd/simd_load-inl.h"
 
 #if HWY_TARGET != HWY_SCALAR

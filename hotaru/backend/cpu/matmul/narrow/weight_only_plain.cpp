@@ -2,7 +2,7 @@
 #include <cstring>
 
 #include "hotaru/backend/common/matmul/weight_only.h"
-#include "hotaru/backend/cpu/matmul/weight_only_rows.h"
+#include "hotaru/backend/cpu/matmul/narrow/weight_only_rows.h"
 #include "hotaru/core/half.h"
 
 namespace hotaru::cpu {

@@ -1,12 +1,13 @@
 #include "hotaru/backend/common/matmul/weight_only.h"
-#include "hotaru/backend/cpu/matmul/weight_only_rows.h"
+#include "hotaru/backend/cpu/matmul/narrow/weight_only_rows.h"
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "hotaru/backend/cpu/matmul/weight_only_int4.cpp"
+#define HWY_TARGET_INCLUDE \
+  "hotaru/backend/cpu/matmul/narrow/weight_only_int4.cpp"
 #include "hotaru/backend/cpu/simd/simd.h"
 
 // Below simd.h, which chooses the target.
-#include "hotaru/backend/cpu/matmul/weight_only-inl.h"
+#include "hotaru/backend/cpu/matmul/narrow/weight_only-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace hotaru::cpu::HWY_NAMESPACE {
