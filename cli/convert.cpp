@@ -12,7 +12,7 @@
 #include "hotaru/script/passes/round_weights.h"
 #include "hotaru/script/program/function.h"
 #include "inputs.h"
-#include "precision/precision.h"
+#include "precision.h"
 #include "python.h"
 
 namespace hotaru::cli {

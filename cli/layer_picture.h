@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "precision/layers.h"
+#include "layers.h"
 
 namespace hotaru::cli {
 

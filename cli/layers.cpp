@@ -1,4 +1,4 @@
-#include "precision/layers.h"
+#include "layers.h"
 
 #include <map>
 #include <mutex>
@@ -110,7 +110,7 @@ std::map<const void*, std::string> owners(const script::Module& module) {
   const auto add = [&](const std::string& name, const Tensor& tensor) {
     const size_t dot = name.rfind('.');
     if (tensor.defined() && tensor.numel() > 0)
-      out.emplace(tensor.address(),
+      out.emplace(tensor.raw_data(),
                   name.ends_with(".weight") ? name.substr(0, dot) : name);
   };
   for (const auto& [name, tensor] : module.named_parameters())
@@ -149,7 +149,7 @@ class Rewriter {
       if (!from || from->kind != NodeKind::kConstant ||
           !from->value.is_tensor() || !from->value.tensor_ref().defined())
         continue;
-      const auto found = owners_.find(from->value.tensor_ref().address());
+      const auto found = owners_.find(from->value.tensor_ref().raw_data());
       if (found != owners_.end() && from->value.tensor_ref().dim() > 1)
         return found->second;
     }

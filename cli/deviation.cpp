@@ -1,4 +1,4 @@
-#include "precision/deviation.h"
+#include "deviation.h"
 
 #include <algorithm>
 #include <cmath>

@@ -4,10 +4,10 @@
 #include <string>
 #include <vector>
 
+#include "deviation.h"
 #include "hotaru/script/program/module.h"
 #include "model.h"
-#include "precision/deviation.h"
-#include "precision/precision.h"
+#include "precision.h"
 
 namespace hotaru::cli {
 

@@ -1,4 +1,4 @@
-#include "precision/layer_picture.h"
+#include "layer_picture.h"
 
 #include <algorithm>
 #include <cmath>

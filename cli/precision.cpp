@@ -1,4 +1,4 @@
-#include "precision/precision.h"
+#include "precision.h"
 
 #include <algorithm>
 #include <string_view>
