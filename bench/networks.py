@@ -86,12 +86,14 @@ def results(workers: dict, network: str, folder: str) -> dict:
 
 
 def error_of(made: list, wanted: list) -> float:
-    """Largest difference of an output over its largest magnitude."""
-    out = 0.0
+    """Largest difference of an output over its largest magnitude; NaN if one
+    has NaNs.
+    """
+    found = [0.0]
     for one, other in zip(made, wanted, strict=True):
         most = float(numpy.abs(other).max()) or 1.0
-        out = max(out, float(numpy.abs(one - other).max()) / most)
-    return out
+        found.append(float(numpy.abs(one - other).max()) / most)
+    return float(numpy.max(found))
 
 
 def measure(workers: dict, network: str, options) -> dict:

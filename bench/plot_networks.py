@@ -76,6 +76,7 @@ def draw(report: dict, target: str | Path) -> None:
     for line in grid:  # shared axes turn together, once is enough
         line[0].set_ylim(count - 0.5, -0.5)
     plt.rcParams["svg.hashsalt"] = "networks"  # equal figures, equal files
+    plt.rcParams["svg.fonttype"] = "none"
     figure.savefig(target, metadata={"Date": None})
 
 

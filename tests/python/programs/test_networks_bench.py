@@ -72,6 +72,24 @@ def test_errors_are_relative_to_each_outputs_largest():
         0.25
     )
     assert networks.error_of([wanted[0], np.array([0, 0.5])], wanted) == 0.5
+    for nan in ([np.array([1, np.nan]), wanted[1]], [np.nan * wanted[0]] * 2):
+        assert np.isnan(networks.error_of(nan, wanted))
+        assert np.isnan(networks.error_of(wanted, nan))
+
+
+def test_a_deep_networks_result_depends_on_its_input():
+    """Batch norms have the statistics of what goes through them."""
+    command = (
+        "import sys; sys.path.insert(0, sys.argv[1]); import torch;"
+        "import network_list;"
+        "model, (x,) = network_list.make('mobilenet_v2');"
+        "torch.set_grad_enabled(False);"
+        "print(float((model(x) - model(-x)).abs().max()))"
+    )
+    words = [sys.executable, "-m", "hotaru", "-c", command, BENCH]
+    done = subprocess.run(words, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert float(done.stdout) > 0.1
 
 
 def test_draws_every_network(tmp_path):
