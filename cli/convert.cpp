@@ -4,6 +4,7 @@
 #include <map>
 
 #include "commands.h"
+#include "compare/precision.h"
 #include "convert_weights.h"
 #include "hotaru/exchange/load_program.h"
 #include "hotaru/exchange/onnx_out/export_onnx.h"
@@ -12,7 +13,6 @@
 #include "hotaru/script/passes/round_weights.h"
 #include "hotaru/script/program/function.h"
 #include "inputs.h"
-#include "precision.h"
 #include "python.h"
 
 namespace hotaru::cli {

@@ -351,13 +351,18 @@ class Freezer {
     }
   }
 
-  // What constant tensors, which nobody writes to, are asked in vain.
+  // What constant tensors are asked in vain, where nothing could change them.
   static void ask_constants(Graph& graph, Block& block) {
     for (Node* node = block.first; node; node = node->next) {
       for (Block* inner : node->blocks) ask_constants(graph, *inner);
       if (node->kind != NodeKind::kOp || node->inputs.size() != 1) continue;
       const Value* of = node->constant(0);
       if (!of || !of->is_tensor() || !of->tensor_ref().defined()) continue;
+      const auto& uses = node->in(0)->uses;
+      if (std::any_of(uses.begin(), uses.end(), [](const Var::Use& use) {
+            return has_side_effects(*use.node);  // which may be resize_
+          }))
+        continue;
       const std::string_view asked = node->op->name();
       Value answer;
       if (asked == "dim") {

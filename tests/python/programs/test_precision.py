@@ -262,6 +262,23 @@ def test_a_converted_constant_that_is_written_is_made_in_each_call():
     assert [model(x).tolist() for _ in range(3)] == [[[1.0, 5.0]]] * 3
 
 
+def test_dimensions_of_a_constant_that_changes_are_asked_in_each_call():
+    class Grows(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.fixed = nn.Parameter(torch.ones(2, 3))
+
+        def forward(self, x):
+            table = torch.tensor([1.0, 2.0])
+            before = table.dim() + self.fixed.dim()
+            table.unsqueeze_(0)
+            return before, table.dim(), self.fixed.is_floating_point()
+
+    model = torch.jit.freeze(torch.jit.script(Grows().eval()))
+    assert [model(torch.ones(1)) for _ in range(2)] == [(3, 2, True)] * 2
+    assert "torch.dim(CONSTANTS" not in model.code
+
+
 def test_other_methods_are_kept(tmp_path):
     class Two(nn.Module):
         def __init__(self):

@@ -1,4 +1,4 @@
-#include "precision.h"
+#include "compare/precision.h"
 
 #include <algorithm>
 #include <string_view>

@@ -1,4 +1,4 @@
-#include "deviation.h"
+#include "compare/deviation.h"
 
 #include <algorithm>
 #include <cmath>

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "layers.h"
+#include "compare/layers.h"
 
 namespace hotaru::cli {
 

@@ -8,14 +8,14 @@
 
 #include "capture.h"
 #include "commands.h"
-#include "deviation.h"
+#include "compare/deviation.h"
+#include "compare/layer_picture.h"
+#include "compare/layers.h"
 #include "hotaru/core/error.h"
 #include "hotaru/core/shape.h"
 #include "hotaru/exchange/load_program.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/runtime/threads/parallel.h"
-#include "layer_picture.h"
-#include "layers.h"
 #include "text.h"
 
 namespace hotaru::cli {

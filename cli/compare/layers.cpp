@@ -1,9 +1,10 @@
-#include "layers.h"
+#include "compare/layers.h"
 
 #include <map>
 #include <mutex>
 #include <optional>
 
+#include "hotaru/core/host.h"
 #include "hotaru/core/shape.h"
 #include "hotaru/graph/graph.h"
 #include "hotaru/ops/create/copy.h"
@@ -110,7 +111,7 @@ std::map<const void*, std::string> owners(const script::Module& module) {
   const auto add = [&](const std::string& name, const Tensor& tensor) {
     const size_t dot = name.rfind('.');
     if (tensor.defined() && tensor.numel() > 0)
-      out.emplace(tensor.raw_data(),
+      out.emplace(host_bytes(tensor, "compare"),
                   name.ends_with(".weight") ? name.substr(0, dot) : name);
   };
   for (const auto& [name, tensor] : module.named_parameters())
@@ -149,7 +150,8 @@ class Rewriter {
       if (!from || from->kind != NodeKind::kConstant ||
           !from->value.is_tensor() || !from->value.tensor_ref().defined())
         continue;
-      const auto found = owners_.find(from->value.tensor_ref().raw_data());
+      const auto found =
+          owners_.find(host_bytes(from->value.tensor_ref(), "compare"));
       if (found != owners_.end() && from->value.tensor_ref().dim() > 1)
         return found->second;
     }

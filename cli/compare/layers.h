@@ -4,10 +4,10 @@
 #include <string>
 #include <vector>
 
-#include "deviation.h"
+#include "compare/deviation.h"
+#include "compare/precision.h"
 #include "hotaru/script/program/module.h"
 #include "model.h"
-#include "precision.h"
 
 namespace hotaru::cli {
 

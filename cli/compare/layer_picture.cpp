@@ -1,4 +1,4 @@
-#include "layer_picture.h"
+#include "compare/layer_picture.h"
 
 #include <algorithm>
 #include <cmath>
