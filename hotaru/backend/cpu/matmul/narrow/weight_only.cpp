@@ -21,8 +21,8 @@ using Layout = NarrowLayout;
 constexpr int64_t kFewRows = 8;
 // Rows of the weights that are cut apart for threads and panels at once.
 constexpr int64_t kRowUnit = kInt4Rows;
-// Bytes of a panel of floats, about: it stays in the second-level cache.
-constexpr int64_t kPanelSize = 1 << 19;
+// Bytes of a panel of floats, about.
+constexpr int64_t kPanelSize = 1 << 21;
 
 template <class T>
 struct Product {
@@ -101,7 +101,7 @@ template <class T>
 void by_panels(const Product<T>& p, int64_t begin, int64_t end) {
   const WeightOnlyAttributes& g = p.g;
   int64_t most = kPanelSize / int64_t{sizeof(float)} / g.k;
-  most = std::clamp<int64_t>(most, 8, 4 * kRowUnit);
+  most = std::clamp<int64_t>(most, kRowUnit, 4 * kRowUnit);
   if (g.layout == Layout::kInt4) most = kInt4Rows;
   for (int64_t row = begin; row < end; row += most) {
     const int64_t rows = std::min(most, end - row);
