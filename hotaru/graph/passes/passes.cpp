@@ -13,6 +13,7 @@
 #include "hotaru/graph/passes/pictures/block_channels.h"
 #include "hotaru/graph/passes/pictures/fuse_conv.h"
 #include "hotaru/graph/passes/pictures/round_pictures.h"
+#include "hotaru/graph/passes/pictures/widen_pictures.h"
 #include "hotaru/graph/passes/pictures/winograd.h"
 #include "hotaru/graph/passes/silu.h"
 #include "hotaru/graph/passes/straighten.h"
@@ -33,6 +34,9 @@ constexpr auto kPasses = std::to_array<Pass>({
     {"once", "what comes out alike each time, and weights made of weights",
      true, kCPU, &compute_once},
     {"silu", "x * sigmoid(x) becomes one call", true, kCPU, &find_silu},
+    {"widen_pictures",
+     "convolutions of bfloat16 and what follows them go the ways of float32",
+     false, kCPU, &widen_pictures},
     {"fuse_conv", "norms, sums and rectifiers become part of convolutions",
      false, kCPU, &fuse_conv},
     {"block_channels",

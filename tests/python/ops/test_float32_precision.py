@@ -223,6 +223,34 @@ def by_steps(kind, net, x):
     return torch.stack(out)
 
 
+@pytest.mark.parametrize("autocast", [False, True])
+def test_graphs_of_convolutions_in_bfloat16(autocast):
+    net = torch.nn.Sequential(
+        torch.nn.Conv2d(3, 32, 3, 2),
+        torch.nn.BatchNorm2d(32),
+        torch.nn.ReLU(),
+        torch.nn.Conv2d(32, 48, 3, padding=1),
+        torch.nn.Hardswish(),
+        torch.nn.ConvTranspose2d(48, 32, 2, 2),
+        torch.nn.AdaptiveAvgPool2d(1),
+    ).eval()
+    net[1].running_mean.uniform_(-1, 1)
+    net[1].running_var.uniform_(0.5, 2)
+    x = torch.randn(2, 3, 17, 15)
+    with torch.no_grad():
+        exact = net(x)
+        if not autocast:
+            net, x = net.bfloat16(), x.bfloat16()
+        with torch.autocast("cpu", torch.bfloat16, enabled=autocast):
+            eager = net(x)
+            graphed = torch.compile(net)
+            got = [graphed(x) for _ in range(2)][1]
+    assert got.dtype == eager.dtype == torch.bfloat16
+    # Roundings of what the calls round, or fewer.
+    gaps = [(y.float() - exact).abs().max().item() for y in (got, eager)]
+    assert gaps[0] <= 2 * gaps[1] + 2.0**-9
+
+
 def takes_permission_in_graphs():
     MKLDNN.matmul.fp32_precision = "bf16"
     return takes_permission()

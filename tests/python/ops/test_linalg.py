@@ -235,3 +235,16 @@ def test_chain_costs_least():
     wanted = (parts[0] @ parts[1]) @ (parts[2] @ parts[3])
     assert torch.equal(L.multi_dot(parts), wanted)
     assert torch.equal(torch.chain_matmul(*parts), wanted)
+
+
+def test_symmetric_indefinite_nan_stays_within_the_matrix():
+    """Pivots and info are LAPACK's; one NaN was taken for a block of two."""
+    nan = float("nan")
+    for a, pivots, info in (
+        ([[nan]], [1], 1),
+        ([[2.0, 0.0], [0.0, nan]], [1, 2], 2),
+        ([[nan, 1.0], [1.0, 2.0]], [2, 2], 2),
+    ):
+        got = L.ldl_factor_ex(torch.tensor(a))
+        assert got.pivots.tolist() == pivots
+        assert got.info.item() == info

@@ -51,7 +51,8 @@ struct Ldl {
         column = magnitude(at(i, k));
         largest = i;
       }
-    if (std::max(here, column) == 0) return {k, 0};
+    // Of a NaN alone, too: there is no other row for a block of two.
+    if (column == 0 && !(here > 0)) return {k, 0};
     if (here >= alpha * column) return {k, 1};
     Real<T> row = 0;
     for (int64_t j = k; j < largest; ++j)
