@@ -52,6 +52,11 @@ ChosenTarget& GetChosenTarget() {
   return chosen;
 }
 
+/// Of what debug and sanitizer builds assert.
+void Abort(const char*, int, const char*, ...) {
+  std::abort();
+}
+
 }  // namespace hwy
 
 namespace hotaru {
