@@ -17,6 +17,11 @@ namespace {
 // Of fewer rows, keys and values are not read again.
 constexpr int64_t kRows = 16;
 
+/// Tensors of calls live as long as these, aliases longer.
+Tensor own(const Tensor& t) {
+  return t.defined() ? make_alias(t) : Tensor();
+}
+
 /// A product with no activation.
 struct Product {
   LinearAttributes g;
@@ -43,8 +48,8 @@ std::optional<Product> product_of(const KernelCall& call) {
     if (p.g.packed || p.g.activation != Activation::kNone ||
         (bias.defined() && residual.defined()))
       return std::nullopt;
-    p.scale = call.tensor(4);
-    p.added = bias.defined() ? bias : residual;
+    p.scale = own(call.tensor(4));
+    p.added = own(bias.defined() ? bias : residual);
     p.added_row = bias.defined() ? 0 : p.g.residual_stride;
   } else {
     return std::nullopt;
@@ -136,7 +141,7 @@ class Finder {
       if (!from(mine) || !same(add.tensor(mine).sizes(), scores.sizes()))
         return;
       first = *from(mine);
-      mask = add.tensor(3 - mine);
+      mask = own(add.tensor(3 - mine));
     }
     const auto p = product_of(call(first)), v = product_of(call(*after));
     if (!p || !v || first > s || p->g.out_row != p->g.n ||
