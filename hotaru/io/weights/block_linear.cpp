@@ -66,7 +66,8 @@ Tensor multiply(const Tensor& x, const Tensor& blocks, const BlockType& type,
                 const Tensor& bias) {
   static const Kernel& product = kernel("weight_only_linear");
   const int64_t m = x.size(0), n = blocks.size(0);
-  const Tensor none, out = allocate(Dims{m, n}, x.dtype(), x.device());
+  const Tensor none;
+  Tensor out = allocate(Dims{m, n}, x.dtype(), x.device());
   enqueue(product, {write(out), read(x), read(blocks), read(none), read(bias)},
           WeightOnlyAttributes{.layout = layout_of(type),
                                .m = m,
