@@ -23,37 +23,6 @@
 namespace hotaru::graph {
 namespace {
 
-using Names = std::vector<std::string>;
-
-struct Captured {
-  template <class F>
-  explicit Captured(const F& what, Options options = {})
-      : graph(captured_graph([&] { result = what(); }, std::move(options))) {}
-  Tensor replayed() const {
-    graph->replay();
-    return clone(result);
-  }
-  int64_t count(const std::string& name) const {
-    Names names;
-    for (const auto& node : graph->program().nodes())
-      names.push_back(node->name());
-    return std::count(names.begin(), names.end(), name);
-  }
-
-  Tensor result;
-  Ref<Graph> graph;
-};
-
-double distance(const Tensor& a, const Tensor& b) {
-  EXPECT_TRUE(same(a.sizes(), b.sizes()));
-  const Tensor x = clone(contiguous(a)), y = clone(contiguous(b));
-  double most = 0;
-  for (int64_t i = 0; i < x.numel(); ++i)
-    most = std::max(most, std::abs(double(x.data<float>()[i]) -
-                                   double(y.data<float>()[i])));
-  return most;
-}
-
 // Weights of sum 1 times values below 5; scores of at most 130 products, each
 // rounded at 6e-8 of at most 40 and so moving weights by as much of themselves.
 constexpr double kTolerance = 5 * (130 * 6e-8 * 40 + 1e-6);

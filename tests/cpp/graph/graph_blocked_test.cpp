@@ -28,37 +28,6 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-/// A captured call, which can be run again.
-struct Captured {
-  template <class F>
-  explicit Captured(const F& what, Options options = {}) {
-    graph = captured_graph([&] { result = what(); }, std::move(options));
-  }
-  Tensor replayed() const {
-    graph->replay();
-    return clone(result);
-  }
-  Names names() const {
-    Names out;
-    for (const auto& node : graph->program().nodes())
-      out.push_back(node->name());
-    return out;
-  }
-
-  Ref<Graph> graph;
-  Tensor result;
-};
-
-double distance(const Tensor& a, const Tensor& b) {
-  EXPECT_TRUE(same(a.sizes(), b.sizes()));
-  const Tensor x = clone(a), y = clone(b);
-  double most = 0;
-  for (int64_t i = 0; i < x.numel(); ++i)
-    most = std::max(most, std::abs(double(x.data<float>()[i]) -
-                                   double(y.data<float>()[i])));
-  return most;
-}
-
 // Values of size 1 through sums of some hundred products with weights of size
 // 0.1, each rounded at 6e-8 of at most 10.
 constexpr double kTolerance = 1e-4;

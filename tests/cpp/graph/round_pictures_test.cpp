@@ -33,33 +33,20 @@ class RoundPictures : public testing::Test {
   void TearDown() override { set_allows_bf16(Bf16::kConv, false); }
 };
 
-/// A captured call and the calls that it became.
-struct Captured {
-  template <class F>
-  explicit Captured(const F& what, Options options = {})
-      : graph(captured_graph([&] { result = what(); }, std::move(options))) {}
-  Tensor replayed() const {
-    graph->replay();
-    return clone(result);
-  }
-  /// Names, and how many operands of bfloat16 each of them has.
-  std::vector<std::pair<std::string, int>> calls() const {
-    std::vector<std::pair<std::string, int>> out;
-    for (const auto& node : graph->program().nodes()) {
-      int halves = 0;
-      for (const Operand& operand : node->call().operands())
-        halves += !operand.object && operand.tensor->defined() &&
-                  operand.tensor->dtype() == DType::kBFloat16;
-      out.emplace_back(node->name(), halves);
-    }
-    return out;
-  }
-
-  Tensor result;
-  Ref<Graph> graph;
-};
-
 using Calls = std::vector<std::pair<std::string, int>>;
+
+/// Names of a graph's calls, and how many operands of bfloat16 each has.
+Calls calls(const Captured& captured) {
+  Calls out;
+  for (const auto& node : captured.graph->program().nodes()) {
+    int halves = 0;
+    for (const Operand& operand : node->call().operands())
+      halves += !operand.object && operand.tensor->defined() &&
+                operand.tensor->dtype() == DType::kBFloat16;
+    out.emplace_back(node->name(), halves);
+  }
+  return out;
+}
 
 struct Layer {
   Layer(int64_t inputs, int64_t outputs, int64_t kernel, int64_t stride = 1)
@@ -74,16 +61,6 @@ struct Layer {
   Tensor w, bias;
   int64_t stride;
 };
-
-double distance(const Tensor& a, const Tensor& b) {
-  const Tensor x = clone(a), y = clone(b);
-  EXPECT_TRUE(same(x.sizes(), y.sizes()));
-  double most = 0;
-  for (int64_t i = 0; i < x.numel(); ++i)
-    most = std::max(most, std::abs(double(x.data<float>()[i]) -
-                                   double(y.data<float>()[i])));
-  return most;
-}
 
 // Values of size 1: each rounding moves a sum of k products by about
 // 2^-9 / sqrt(3), whatever k, as errors are independent; six deviations of
@@ -101,12 +78,12 @@ TEST_F(RoundPictures, WhatConvolutionsAloneReadIsKeptInBfloat16) {
   };
   const Captured graph(model);
   // Of the first one the result; then x and w, result, residual.
-  EXPECT_EQ(graph.calls(), (Calls{{"blocked_conv", 1},
-                                  {"blocked_conv", 3},
-                                  {"blocked_conv", 3},
-                                  {"blocked_conv", 4},
-                                  {"blocked_conv", 2},
-                                  {"blocked_mean", 0}}));
+  EXPECT_EQ(calls(graph), (Calls{{"blocked_conv", 1},
+                                 {"blocked_conv", 3},
+                                 {"blocked_conv", 3},
+                                 {"blocked_conv", 4},
+                                 {"blocked_conv", 2},
+                                 {"blocked_mean", 0}}));
   const Tensor got = graph.replayed();
   set_allows_bf16(Bf16::kConv, false);
   const Captured exact(model);
@@ -132,13 +109,13 @@ TEST_F(RoundPictures, WhatOthersReadIsRoundedOnceMore) {
   };
   const Captured graph(model);
   // y and z are rounded by the call that computes z.
-  EXPECT_EQ(graph.calls(), (Calls{{"block_channels", 0},
-                                  {"copy_", 1},
-                                  {"blocked_conv", 2},
-                                  {"graph_fused", 2},
-                                  {"blocked_conv", 2},
-                                  {"blocked_conv", 2},
-                                  {"unblock_channels", 0}}));
+  EXPECT_EQ(calls(graph), (Calls{{"block_channels", 0},
+                                 {"copy_", 1},
+                                 {"blocked_conv", 2},
+                                 {"graph_fused", 2},
+                                 {"blocked_conv", 2},
+                                 {"blocked_conv", 2},
+                                 {"unblock_channels", 0}}));
   set_allows_bf16(Bf16::kConv, false);
   EXPECT_LE(distance(graph.replayed(), Captured(model).replayed()), kRounded);
 }
@@ -157,17 +134,17 @@ TEST_F(RoundPictures, PoolsJoinsAndRectanglesMoveBfloat16) {
     return out(relu(up(cat({high, wide}, 1))));
   };
   const Captured graph(model);
-  EXPECT_EQ(graph.calls(), (Calls{{"block_channels", 0},
-                                  {"copy_", 1},
-                                  {"blocked_conv", 3},
-                                  {"blocked_max_pool", 2},
-                                  {"blocked_conv", 3},
-                                  {"blocked_conv", 3},  // four pixels each
-                                  {"copy_", 2},
-                                  {"cat", 3},
-                                  {"blocked_conv", 3},
-                                  {"blocked_conv", 2},
-                                  {"unblock_channels", 0}}));
+  EXPECT_EQ(calls(graph), (Calls{{"block_channels", 0},
+                                 {"copy_", 1},
+                                 {"blocked_conv", 3},
+                                 {"blocked_max_pool", 2},
+                                 {"blocked_conv", 3},
+                                 {"blocked_conv", 3},  // four pixels each
+                                 {"copy_", 2},
+                                 {"cat", 3},
+                                 {"blocked_conv", 3},
+                                 {"blocked_conv", 2},
+                                 {"unblock_channels", 0}}));
   const Tensor got = graph.replayed();
   set_allows_bf16(Bf16::kConv, false);
   EXPECT_LE(distance(got, Captured(model).replayed()), 2 * kRounded);
@@ -212,12 +189,12 @@ TEST_F(RoundPictures, DepthwiseOnesWriteBfloat16) {
                                 false, Dims{0}, 48)));
   };
   const Captured graph(straight);
-  EXPECT_EQ(graph.calls(), (Calls{{"block_channels", 0},
-                                  {"copy_", 1},
-                                  {"blocked_conv", 2},
-                                  {"blocked_conv", 1},
-                                  {"blocked_conv", 2},
-                                  {"unblock_channels", 0}}));
+  EXPECT_EQ(calls(graph), (Calls{{"block_channels", 0},
+                                 {"copy_", 1},
+                                 {"blocked_conv", 2},
+                                 {"blocked_conv", 1},
+                                 {"blocked_conv", 2},
+                                 {"unblock_channels", 0}}));
   const Tensor got = graph.replayed();
   const Tensor apart = Captured(model).replayed();
   set_allows_bf16(Bf16::kConv, false);
@@ -246,7 +223,7 @@ TEST_F(RoundPictures, WithoutThePassOrPermissionNothingIsRounded) {
   set_allows_bf16(Bf16::kConv, false);
   const Captured exact(model);
   EXPECT_EQ(distance(without.replayed(), exact.replayed()), 0);
-  for (const auto& [name, halves] : exact.calls()) EXPECT_EQ(halves, 0) << name;
+  for (const auto& [name, halves] : calls(exact)) EXPECT_EQ(halves, 0) << name;
 }
 
 }  // namespace

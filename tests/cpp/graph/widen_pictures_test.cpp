@@ -22,36 +22,6 @@ namespace {
 
 constexpr DType kHalf = DType::kBFloat16;
 
-struct Captured {
-  template <class F>
-  explicit Captured(const F& what, Options options = {})
-      : graph(captured_graph([&] { result = what(); }, std::move(options))) {}
-  Tensor replayed() const {
-    graph->replay();
-    return clone(result);
-  }
-  int64_t count(const std::string& name) const {
-    int64_t n = 0;
-    for (const auto& node : graph->program().nodes()) n += node->name() == name;
-    return n;
-  }
-
-  Tensor result;
-  Ref<Graph> graph;
-};
-
-double distance(const Tensor& a, const Tensor& b) {
-  EXPECT_EQ(a.dtype(), b.dtype());
-  EXPECT_TRUE(same(a.sizes(), b.sizes()));
-  const Tensor x = clone(to(a, DType::kFloat32)),
-               y = clone(to(b, DType::kFloat32));
-  double most = 0;
-  for (int64_t i = 0; i < x.numel(); ++i)
-    most = std::max(most, std::abs(double(x.data<float>()[i]) -
-                                   double(y.data<float>()[i])));
-  return most;
-}
-
 Tensor half(const Tensor& t) {
   return to(t, kHalf);
 }

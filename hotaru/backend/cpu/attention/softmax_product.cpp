@@ -18,8 +18,6 @@ using detail::divide_up;
 
 // Scores that are in memory at a time, as far as rows of tiles allow.
 constexpr int64_t kScores = 48 * 1024;
-// Rows and columns from which rounding both factors pays, as in "matmul".
-constexpr int64_t kRounded = 32;
 
 /// A factor in the order in which products read it, for all blocks of rows.
 class PackedFactor {
@@ -62,10 +60,6 @@ int64_t mask_offset(const SoftmaxProductAttributes& g, int64_t i) {
   return offset;
 }
 
-bool rounds(bool allowed, int64_t m, int64_t n) {
-  return allowed && has_pair_products() && std::min(m, n) >= kRounded;
-}
-
 void softmax_product(const KernelCall& call) {
   const auto& g = call.attributes<SoftmaxProductAttributes>();
   float* const out = call.tensor(0).data<float>();
@@ -83,9 +77,10 @@ void softmax_product(const KernelCall& call) {
   const int64_t work = divide_up(g.m, blocks) * g.n * (g.k + g.width);
   const int64_t grain = std::max<int64_t>(1, (int64_t{1} << 18) / work);
   parallel_for(0, g.batch * blocks, grain, [&](int64_t begin, int64_t end) {
-    PackedFactor keys(g.k, g.n, rounds(g.bf16_scores, g.m, g.n),
+    PackedFactor keys(g.k, g.n, g.bf16_scores && pays_to_round(g.m, g.n),
                       ScratchUse::kAttentionKeys);
-    PackedFactor values(g.n, g.width, rounds(g.bf16_values, g.m, g.width),
+    PackedFactor values(g.n, g.width,
+                        g.bf16_values && pays_to_round(g.m, g.width),
                         ScratchUse::kAttentionValues);
     float* const scores = scratch<float>(ScratchUse::kAttentionScores,
                                          divide_up(g.m, blocks) * g.n);

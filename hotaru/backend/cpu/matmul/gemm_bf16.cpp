@@ -14,6 +14,9 @@
 namespace hotaru {
 namespace {
 
+// Rows and columns from which rounding both factors costs less than it saves.
+constexpr int64_t kRounded = 32;
+
 const BFloat16* halves(const Bf16Matrix& m, int64_t row, int64_t col) {
   return static_cast<const BFloat16*>(m.data) + row * m.row_stride +
          col * m.col_stride;
@@ -210,6 +213,10 @@ void add_nothing(int64_t m, int64_t n, float beta, float* c, int64_t ldc,
 
 bool suits_bf16(int64_t m) {
   return has_pair_products() || m <= pair_kernels().max_rows;
+}
+
+bool pays_to_round(int64_t m, int64_t n) {
+  return has_pair_products() && std::min(m, n) >= kRounded;
 }
 
 void gemm_bf16(int64_t m, int64_t n, int64_t k, float alpha,

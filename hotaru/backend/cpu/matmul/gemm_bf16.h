@@ -27,6 +27,10 @@ struct Bf16Matrix {
 /// what takes time is to read B.
 bool suits_bf16(int64_t m);
 
+/// Whether it is for floats of m rows and n columns that may be rounded, whose
+/// rounding takes time, too.
+bool pays_to_round(int64_t m, int64_t n);
+
 /// C = act(alpha A B + beta C + bias) as gemm(), with C and all that is added
 /// in float. Subnormal numbers may count as zero.
 void gemm_bf16(int64_t m, int64_t n, int64_t k, float alpha,

@@ -22,9 +22,6 @@ void spread(const MatmulAttributes& g, const T* bias, T* out) {
     }
 }
 
-// Rows and columns from which rounding both factors costs less than it saves.
-constexpr int64_t kRoundedRows = 32;
-
 /// The batch's products, rows of out `row` and matrices `step` apart; g: those
 /// of "matmul" or "linear".
 template <class T, class A>
@@ -34,8 +31,7 @@ void multiply(const A& g, OpMath<T> alpha, const T* a, const T* b,
   const MatrixRef<T> left{a, g.a.row, g.a.column};
   const MatrixRef<T> right{b, g.b.row, g.b.column};
   if constexpr (std::is_same_v<T, float>) {
-    if (g.bf16 && has_pair_products() && g.k > 0 &&
-        std::min(g.m, g.n) >= kRoundedRows) {
+    if (g.bf16 && g.k > 0 && pays_to_round(g.m, g.n)) {
       return for_batch(g.batch, g.m * g.n * g.k, [&](int64_t i) {
         MatrixRef<float> x = left, y = right;
         x.data += i * g.a.batch;
