@@ -6,6 +6,7 @@
 
 // Below simd.h, which chooses the target.
 #include "hotaru/backend/cpu/matmul/tile-inl.h"
+#include "hotaru/backend/cpu/simd/pairs-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace hotaru::cpu::HWY_NAMESPACE {
@@ -20,10 +21,7 @@ HWY_ATTR HWY_INLINE V load(const float* at) {
   return hn::LoadU(D(), at);
 }
 HWY_ATTR HWY_INLINE V load(const BFloat16* at) {
-  const hn::Rebind<uint32_t, D> words;
-  const hn::Rebind<uint16_t, D> halves;
-  const auto bits = hn::LoadU(halves, reinterpret_cast<const uint16_t*>(at));
-  return hn::BitCast(D(), hn::ShiftLeft<16>(hn::PromoteTo(words, bits)));
+  return hotaru::HWY_NAMESPACE::load_bf16(D(), at);
 }
 HWY_ATTR HWY_INLINE V load(const Half* at) {
   const hn::Rebind<hwy::float16_t, D> halves;

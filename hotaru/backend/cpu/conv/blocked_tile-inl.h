@@ -83,12 +83,6 @@ struct Bf16Products : hotaru::HWY_NAMESPACE::SplitProducts {
 #endif
   static constexpr int kWords = kBlock / 2;
   static constexpr bool kPairs = true;
-  static HWY_INLINE V load(const uint16_t* from) {
-    const hn::RebindToUnsigned<D> words;
-    const hn::Rebind<uint16_t, D> half;
-    return hn::BitCast(
-        D(), hn::ShiftLeft<16>(hn::PromoteTo(words, hn::LoadU(half, from))));
-  }
 };
 
 /// Keeps the compiler from giving each element an address of its own.
@@ -192,9 +186,9 @@ HWY_INLINE void store_rounded(const BlockedTile& t,
   };
   if (t.residual)
     store([&](V v, int q, int at) HOTARU_SIMD_LAMBDA {
-      return hn::Add(v, Bf16Products::load(reinterpret_cast<const uint16_t*>(
-                                               t.residual + q * t.y_output) +
-                                           at));
+      const auto* more =
+          reinterpret_cast<const BFloat16*>(t.residual + q * t.y_output);
+      return hn::Add(v, hotaru::HWY_NAMESPACE::load_bf16(D(), more + at));
     });
   else
     store([](V v, int, int) HOTARU_SIMD_LAMBDA { return v; });

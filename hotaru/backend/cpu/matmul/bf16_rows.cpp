@@ -3,6 +3,8 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "hotaru/backend/cpu/matmul/bf16_rows.cpp"
 #include "hotaru/backend/cpu/simd/simd.h"
+// Below simd.h, which chooses the target.
+#include "hotaru/backend/cpu/simd/pairs-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace hotaru::cpu::HWY_NAMESPACE {
@@ -16,10 +18,7 @@ constexpr int64_t kLanes = int64_t(hn::MaxLanes(D()));
 constexpr int kVectors = 4;
 
 HWY_ATTR HWY_INLINE V widened(const BFloat16* at) {
-  const hn::Rebind<uint32_t, D> words;
-  const hn::Rebind<uint16_t, D> halves;
-  const auto bits = hn::LoadU(halves, reinterpret_cast<const uint16_t*>(at));
-  return hn::BitCast(D(), hn::ShiftLeft<16>(hn::PromoteTo(words, bits)));
+  return hotaru::HWY_NAMESPACE::load_bf16(D(), at);
 }
 
 /// kCount * kLanes columns.

@@ -10,6 +10,8 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "hotaru/backend/cpu/pool/blocked_pool.cpp"
 #include "hotaru/backend/cpu/simd/simd.h"
+// After simd.h: compiled for each target.
+#include "hotaru/backend/cpu/simd/pairs-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace hotaru::cpu::HWY_NAMESPACE {
@@ -32,10 +34,7 @@ HWY_INLINE void store(V v, float* p) {
 
 /// As floats, of which one is stored again.
 HWY_INLINE V load(const BFloat16* p) {
-  const hn::RebindToUnsigned<D> words;
-  const hn::Rebind<uint16_t, D> half;
-  const auto bits = hn::LoadU(half, reinterpret_cast<const uint16_t*>(p));
-  return hn::BitCast(D(), hn::ShiftLeft<16>(hn::PromoteTo(words, bits)));
+  return hotaru::HWY_NAMESPACE::load_bf16(D(), p);
 }
 HWY_INLINE void store(V v, BFloat16* p) {
   const hn::RebindToUnsigned<D> words;

@@ -14,6 +14,7 @@
 #include <hwy/highway.h>
 
 #include "hotaru/backend/cpu/simd/simd_load-inl.h"
+#include "hotaru/core/half.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace hotaru::HWY_NAMESPACE {
@@ -56,6 +57,16 @@ struct PairProducts {
   }
 };
 #endif
+
+/// Numbers of bfloat16 as floats.
+template <class D>
+HWY_INLINE hwy::HWY_NAMESPACE::Vec<D> load_bf16(D d, const BFloat16* p) {
+  namespace hn = hwy::HWY_NAMESPACE;
+  const hn::RebindToUnsigned<D> words;
+  const hn::Rebind<uint16_t, D> half;
+  const auto bits = hn::LoadU(half, reinterpret_cast<const uint16_t*>(p));
+  return hn::BitCast(d, hn::ShiftLeft<16>(hn::PromoteTo(words, bits)));
+}
 
 /// Bits of floats rounded to bfloat16, in the lower halves.
 template <class V>
