@@ -1,6 +1,6 @@
 """Many application threads call one small TorchScript model at once.
 
-    .venv/bin/python bench/callers.py [--ordered]
+    .venv/bin/python bench/callers.py [--unordered]
                                       [--peer .venv-peers/bin/python]
 
 The model is three convolutions of a 28x28 picture with 32 channels, scripted;
@@ -11,8 +11,8 @@ per second of all callers together, the 50th and 99th percentile of one call's
 time, and the most threads the process had beyond its callers and its main
 thread. "of best" is the throughput over that of the best number of callers;
 "of fair" is the 99th percentile over what a call would take if all callers had
-one in line, in order of arrival: callers over throughput. --ordered measures
-hotaru with calls in order of arrival (HOTARU_ADMISSION=on), too. A
+one in line, in order of arrival: callers over throughput. --unordered
+measures hotaru with calls as they come (HOTARU_ADMISSION=off), too. A
 measurement waits up to --patience seconds for a quiet machine; one during which
 other processes took more than 5 % of the processors is made again, up to
 --tries times; it prints how many it had to keep.
@@ -190,7 +190,7 @@ def show(name: str, results: dict[int, list[dict]]) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--peer", help="a Python that has PyTorch")
-    parser.add_argument("--ordered", action="store_true")
+    parser.add_argument("--unordered", action="store_true")
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--seconds", type=float, default=0.5)
     parser.add_argument("--tries", type=int, default=5)
@@ -202,8 +202,8 @@ def main() -> None:
         return
     own = [sys.executable, "-m", "hotaru"]
     libraries = {"hotaru": Library(own)}
-    if options.ordered:
-        libraries["hotaru, ordered"] = Library(own, HOTARU_ADMISSION="on")
+    if options.unordered:
+        libraries["hotaru, unordered"] = Library(own, HOTARU_ADMISSION="off")
     if options.peer:
         libraries["torch"] = Library([options.peer])
     results = {name: {callers: [] for callers in CALLERS} for name in libraries}

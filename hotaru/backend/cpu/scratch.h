@@ -51,7 +51,8 @@ void* scratch_bytes(ScratchUse use, size_t bytes);
 }  // namespace detail
 
 /// The calling thread's buffer for a use, of at least count elements. Valid
-/// until the same thread asks for the same use again.
+/// until the same thread asks for the same use again or ends a call, with which
+/// its buffers go to the next caller (runtime/threads/admission.h).
 template <class T>
 T* scratch(ScratchUse use, int64_t count) {
   return static_cast<T*>(

@@ -1,60 +1,85 @@
 #include "hotaru/runtime/threads/admission.h"
 
 #include <pthread.h>
-#include <time.h>
 
-#include <condition_variable>
+#include <array>
 #include <cstdlib>
 #include <string_view>
+#include <thread>
 #include <utility>
 
-#include "hotaru/core/mutex.h"
+#include "hotaru/runtime/threads/caller.h"
+#include "hotaru/runtime/threads/cpu_relax.h"
 #include "hotaru/runtime/threads/placement.h"
 #include "hotaru/runtime/threads/scheduler.h"
 
 namespace hotaru {
 
-/// A thread that calls. Its own, but for what the lock of its owner guards.
-struct detail::Caller {
-  Admission* owner = nullptr;
-  uint32_t process = 0;  // fork_count() when it was made known
-  int depth = 0;
-  std::atomic<bool> holds{false};
-
-  // By the lock:
-  Caller *next_known = nullptr, *next_in_line = nullptr;
-  std::condition_variable admitted;
-  bool lends = false;  // counted in lent_
-  Waking waking;       // its own while it is awake
-  clockid_t clock{};
-  int64_t used = 0;  // processor time when somebody last looked, in ns
-
-  ~Caller() {
-    if (is_known()) owner->forget(*this);
+/// The lock, and whom to wake when it is released: woken before, a thread would
+/// take the processor only to wait for the lock.
+class Admission::Locked {
+ public:
+  explicit Locked(Admission& admission)
+      : lock_(admission.mutex_, std::defer_lock) {
+    lock();
   }
-  /// After a fork the parent's admission is no longer anybody's.
-  bool is_known() const { return owner && process == hotaru::fork_count(); }
-
-  int64_t processor_time() const {
-    timespec t{};
-    if (clock_gettime(clock, &t) != 0) return 0;
-    return int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec;
+  ~Locked() {
+    if (lock_) release();
   }
+  Locked(const Locked&) = delete;
+  Locked& operator=(const Locked&) = delete;
+
+  void wake(Caller& caller) {
+    caller.bell.announce();
+    if (count_ == woken_.size()) return detail::Bell::wake(&caller.bell);
+    woken_[count_++] = &caller.bell;
+  }
+  void release() {
+    lock_.unlock();
+    while (count_ > 0) detail::Bell::wake(woken_[--count_]);
+  }
+  /// It is held for a microsecond; a processor that sleeps takes twenty to
+  /// wake.
+  void lock() {
+    for (int i = 0; i < 100; ++i) {
+      if (lock_.try_lock()) return;
+      cpu_relax();
+    }
+    lock_.lock();
+  }
+
+ private:
+  std::unique_lock<std::mutex> lock_;
+  std::array<detail::Bell*, 4> woken_;
+  size_t count_ = 0;
 };
 
 namespace {
+
+/// While it lives, this thread counts as one that needs a processor, so that no
+/// worker takes it.
+struct Counted {
+  Counted() { Scheduler::instance().count_waiting_callers(1); }
+  ~Counted() { Scheduler::instance().count_waiting_callers(-1); }
+  Counted(const Counted&) = delete;
+  Counted& operator=(const Counted&) = delete;
+};
 
 thread_local detail::Caller this_caller;
 
 bool ordered_at_first() {
   const char* text = std::getenv("HOTARU_ADMISSION");
-  return text && std::string_view(text) == "on";
+  return !text || std::string_view(text) != "off";
 }
 
 }  // namespace
 
-Admission::Admission(int places, std::chrono::milliseconds patience)
-    : places_(places), patience_(patience), ordered_(ordered_at_first()) {}
+Admission::Admission(int places, std::chrono::milliseconds patience,
+                     std::chrono::microseconds shortest)
+    : places_(places),
+      patience_(patience),
+      shortest_(shortest),
+      ordered_(ordered_at_first()) {}
 
 Admission::~Admission() {
   const std::lock_guard lock(mutex_);
@@ -66,9 +91,9 @@ Admission& Admission::instance() {
 }
 
 void Admission::set_ordered(bool ordered) {
-  const std::lock_guard lock(mutex_);
+  Locked locked(*this);
   ordered_.store(ordered);
-  admit_waiting();
+  admit_waiting(locked);
 }
 
 void Admission::adopt(Caller& caller) {
@@ -78,6 +103,7 @@ void Admission::adopt(Caller& caller) {
   caller.process = fork_count();
   caller.holds.store(false);
   caller.lends = false;
+  caller.on = -1;
   if (pthread_getcpuclockid(pthread_self(), &caller.clock) != 0)
     caller.clock = CLOCK_MONOTONIC;  // then it never seems to wait
   caller.next_known = known_;
@@ -101,19 +127,23 @@ bool Admission::take_free_place() {
   return false;
 }
 
+void Admission::occupy(Caller& caller, int processor) {
+  caller.on = processor;
+  if (processor >= 0) ++holders(processor);
+}
+
 void Admission::enter(Caller& caller) {
   if (!ordered()) return;
   if (caller.owner != this || !caller.is_known()) adopt(caller);
   if (callers_.load(std::memory_order_relaxed) <= places_) return;
-  if (take_free_place())
-    caller.holds.store(true, std::memory_order_relaxed);
-  else
-    wait_in_line(caller);
+  caller.begin(Clock::now());
+  if (caller.usual < shortest_) return;
+  if (!take_free_place()) wait_in_line(caller);
+  if (caller.on < 0) occupy(caller, detail::current_processor());
+  caller.holds.store(true, std::memory_order_relaxed);
 }
 
-void Admission::wait_in_line(Caller& caller) {
-  caller.waking.begin();
-  std::unique_lock lock(mutex_);
+bool Admission::join_line(Caller& caller) {
   State s = state_.load();
   // A place that came free meanwhile has no one who would hand it on.
   while (true) {
@@ -121,9 +151,8 @@ void Admission::wait_in_line(Caller& caller) {
     const State next =
         free ? State{s.running + 1, 0} : State{s.running, s.waiting + 1};
     if (!state_.compare_exchange_weak(s, next)) continue;
-    if (!free) break;
-    caller.holds.store(true);
-    return caller.waking.end();
+    if (free) return false;
+    break;
   }
   if (!first_) {
     looked_ = Clock::now();
@@ -132,31 +161,57 @@ void Admission::wait_in_line(Caller& caller) {
   (first_ ? last_->next_in_line : first_) = &caller;
   last_ = &caller;
   caller.next_in_line = nullptr;
-  while (!caller.holds.load()) {
-    if (!ordered()) {
-      admit_waiting();
-      continue;
-    }
-    // Whoever comes later looks later, so that a long line is not all awake.
-    const int turns = 1 + s.waiting / places_;
-    if (caller.admitted.wait_for(lock, turns * patience_) ==
-        std::cv_status::timeout)
-      lend_places();
-  }
-  lock.unlock();
-  caller.waking.end();
+  return true;
 }
 
-void Admission::admit_waiting(int processor) {
+void Admission::wait_in_line(Caller& caller) {
+  caller.processor.begin();
+  {
+    Locked locked(*this);
+    if (!join_line(caller)) return;
+    const Counted counted;
+    leave_memory();
+    wait_for_place(locked, caller);
+  }
+  WorkingMemory::give(std::move(caller.memory));
+  caller.processor.end();
+}
+
+void Admission::wait_for_place(Locked& locked, Caller& caller) {
+  // In a long line whoever comes later looks later: not all are awake at once.
+  const int turns = 1 + state_.load().waiting / (8 * places_);
+  while (true) {
+    admit_waiting(locked);
+    if (caller.holds.load()) return;
+    const uint32_t seen = caller.bell.rings();
+    locked.release();
+    const bool rang = caller.bell.wait(seen, turns * patience_);
+    if (caller.holds.load()) return;  // it was alone with this
+    locked.lock();
+    if (!rang) lend_places();
+  }
+}
+
+void Admission::admit_waiting(Locked& locked, int processor) {
   State s = state_.load();
   while (s.waiting > 0 && (s.running < places_ + lent_ || !ordered())) {
     if (!state_.compare_exchange_weak(s, {s.running + 1, s.waiting - 1}))
       continue;
     Caller& next = *first_;
     first_ = next.next_in_line;
-    next.waking.bind(std::exchange(processor, -1));
-    next.holds.store(true);
-    next.admitted.notify_one();
+    next.on = -1;
+    // Where another one has a place, the system finds a better processor.
+    const int free = std::exchange(processor, -1);
+    if (free >= 0 && holders(free) == 0) {
+      next.processor.bind(free);
+      occupy(next, free);
+    }
+    if (!spare_.empty()) {
+      next.memory = std::move(spare_.back());
+      spare_.pop_back();
+    }
+    next.holds.store(true);  // from now on it may go on
+    locked.wake(next);
     s = state_.load();
   }
   if (first_ || lent_ == 0) return;
@@ -178,15 +233,18 @@ void Admission::lend_places() {
     c->used = used;
     lent_ += c->lends;
   }
-  admit_waiting();
 }
 
-void Admission::leave(Caller& caller) {
+void Admission::leave(Caller& caller, bool ends) {
   caller.holds.store(false, std::memory_order_relaxed);
+  const int processor = std::exchange(caller.on, -1);
+  if (processor >= 0) --holders(processor);
   State s = state_.load();
   while (s.waiting == 0)
-    if (state_.compare_exchange_weak(s, {s.running - 1, 0})) return;
-  const std::lock_guard lock(mutex_);
+    if (state_.compare_exchange_weak(s, {s.running - 1, 0}))
+      return ends ? let_others_in(caller) : void();
+  const Counted counted;
+  Locked locked(*this);
   if (caller.lends) {
     caller.lends = false;
     --lent_;
@@ -194,13 +252,31 @@ void Admission::leave(Caller& caller) {
   s = state_.load();
   while (!state_.compare_exchange_weak(s, {s.running - 1, s.waiting})) {
   }
-  admit_waiting(detail::current_processor());
+  if (ends) leave_memory();
+  admit_waiting(locked, processor);
+}
+
+void Admission::leave_memory() {
+  auto memory = WorkingMemory::take();
+  if (memory && spare_.size() < 2 * size_t(places_))
+    spare_.push_back(std::move(memory));
+}
+
+void Admission::let_others_in(Caller& caller) {
+  // Whoever calls at once again may be ahead of threads that are awake, on
+  // their way to the line and without a processor.
+  constexpr std::chrono::microseconds kUnnoticed{200};
+  if (!caller.prompt || caller.ended - caller.yielded < kUnnoticed) return;
+  const Counted counted;
+  std::this_thread::yield();
+  caller.yielded = caller.ended;
 }
 
 void Admission::resume(Caller& caller) {
   State s = state_.load();
   while (!state_.compare_exchange_weak(s, {s.running + 1, s.waiting})) {
   }
+  occupy(caller, detail::current_processor());
   caller.holds.store(true, std::memory_order_relaxed);
 }
 
@@ -213,9 +289,11 @@ AdmittedCall::AdmittedCall(Admission& admission) : caller_(this_caller) {
 }
 
 AdmittedCall::~AdmittedCall() {
-  if (--caller_.depth > 0 || !caller_.holds.load(std::memory_order_relaxed))
-    return;
-  if (caller_.is_known()) caller_.owner->leave(caller_);
+  if (--caller_.depth > 0) return;
+  if (caller_.began != detail::Caller::Clock::time_point{})
+    caller_.end(detail::Caller::Clock::now());
+  if (!caller_.holds.load(std::memory_order_relaxed)) return;
+  if (caller_.is_known()) caller_.owner->leave(caller_, true);
 }
 
 void AdmittedCall::exempt_thread() {
@@ -227,7 +305,7 @@ AdmissionPause::AdmissionPause() {
   if (!caller.holds.load(std::memory_order_relaxed) || !caller.is_known())
     return;
   left_ = caller.owner;
-  left_->leave(caller);
+  left_->leave(caller, false);
 }
 
 AdmissionPause::~AdmissionPause() {

@@ -4,14 +4,21 @@
 //
 // A call is what a thread asks for from outside: a replay of a graph, a run of
 // a TorchScript program. Calls within a call need no place of their own, and
-// the pool's workers none at all. While it is off, admission costs a load, and
-// two while there are no more calling threads than cores.
+// the pool's workers none at all. Whoever is admitted gets the processor of the
+// one that leaves, and its working memory, which is in that one's caches; so
+// order costs a switch of threads a call, and nothing else. Off, admission
+// costs a load, and three while there are no more calling threads than cores.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <mutex>
+#include <vector>
+
+#include "hotaru/runtime/threads/working_memory.h"
 
 namespace hotaru {
 
@@ -26,10 +33,13 @@ class Admission {
   /// processor time is lent to the first in line: whatever the thread waits
   /// for, a call that waits here may be it.
   static constexpr std::chrono::milliseconds kPatience{5};
+  /// Calls of threads whose calls are shorter need no place: a line would cost
+  /// as much, and the system seldom interrupts one.
+  static constexpr std::chrono::microseconds kShort{50};
 
   /// `places`: calls that may run at a time.
-  explicit Admission(int places,
-                     std::chrono::milliseconds patience = kPatience);
+  explicit Admission(int places, std::chrono::milliseconds patience = kPatience,
+                     std::chrono::microseconds shortest = kShort);
   /// No thread is amid a call.
   ~Admission();
   Admission(const Admission&) = delete;
@@ -38,9 +48,8 @@ class Admission {
   /// Of the process's scheduler.
   static Admission& instance();
 
-  /// Off, calls never wait: so it is at first, unless the environment's
-  /// HOTARU_ADMISSION is "on". Order costs throughput: each call may be another
-  /// thread's, whose working memory is in no cache.
+  /// Off, calls never wait. On at first, unless the environment's
+  /// HOTARU_ADMISSION is "off".
   void set_ordered(bool ordered);
   bool ordered() const { return ordered_.load(std::memory_order_relaxed); }
 
@@ -54,32 +63,48 @@ class Admission {
   friend struct detail::Caller;
   using Caller = detail::Caller;
   using Clock = std::chrono::steady_clock;
+  class Locked;
   struct State {
     int32_t running = 0, waiting = 0;
   };
 
   void enter(Caller& caller);
-  void leave(Caller& caller);
+  /// `ends`: the call does, or else it waits for something.
+  void leave(Caller& caller, bool ends);
   void resume(Caller& caller);
 
   void adopt(Caller& caller);
   void forget(Caller& caller);
   bool take_free_place();
+  void occupy(Caller& caller, int processor);
+  std::atomic<int>& holders(int processor) {
+    return holders_[size_t(processor) % holders_.size()];
+  }
+  void let_others_in(Caller& caller);
   void wait_in_line(Caller& caller);
   // With the lock held:
+  /// False if there was a place at once.
+  bool join_line(Caller& caller);
+  void wait_for_place(Locked& locked, Caller& caller);
   /// `processor`: one that the calling thread is about to leave, or -1.
-  void admit_waiting(int processor = -1);
+  void admit_waiting(Locked& locked, int processor = -1);
   void lend_places();
+  /// The calling thread's working memory, for whoever comes next.
+  void leave_memory();
 
   const int places_;
   const std::chrono::milliseconds patience_;
+  const std::chrono::microseconds shortest_;
   std::atomic<State> state_{};
+  std::array<std::atomic<int>, 64> holders_{};  // of places, by processor
   std::atomic<int> callers_{0};  // living threads that called while it was on
   std::atomic<bool> ordered_;
   std::mutex mutex_;  // guards what follows; `waiting` changes under it alone
   Caller* first_ = nullptr;  // in line
   Caller* last_ = nullptr;
-  Caller* known_ = nullptr;   // all callers
+  Caller* known_ = nullptr;  // all callers
+  // Of those who wait: the last is in some processor's caches.
+  std::vector<std::unique_ptr<WorkingMemory>> spare_;
   int lent_ = 0;              // places beyond places_, while somebody waits
   Clock::time_point looked_;  // when somebody last looked, or the line began
   bool has_looked_ = false;   // while there is this line

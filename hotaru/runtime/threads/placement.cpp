@@ -57,31 +57,27 @@ void leave_processor(int processor) {
   if (may_move_now()) move([&](int other) { return other != processor; });
 }
 
-void Waking::begin() {
+void WokenHere::begin() {
+  static_assert(sizeof(cpu_set_t) == sizeof(allowed_));
   if (thread_ == 0) thread_ = int(syscall(SYS_gettid));
   bound_ = false;
-  // Those of this policy do not interrupt others when they wake.
-  const sched_param none{};
-  patient_ = sched_getscheduler(0) == SCHED_OTHER &&
-             sched_setscheduler(0, SCHED_BATCH, &none) == 0;
+  known_ =
+      sched_getaffinity(0, sizeof(cpu_set_t),
+                        reinterpret_cast<cpu_set_t*>(allowed_.data())) == 0;
 }
 
-void Waking::bind(int processor) {
-  static_assert(sizeof(cpu_set_t) == sizeof(allowed_));
-  cpu_set_t chosen;
-  auto* allowed = reinterpret_cast<cpu_set_t*>(allowed_.data());
-  if (processor < 0 ||
-      sched_getaffinity(thread_, sizeof(*allowed), allowed) != 0 ||
-      !CPU_ISSET(processor, allowed))
+void WokenHere::bind(int processor) {
+  if (processor < 0 || !known_ ||
+      !CPU_ISSET(processor,
+                 reinterpret_cast<const cpu_set_t*>(allowed_.data())))
     return;
+  cpu_set_t chosen;
   CPU_ZERO(&chosen);
   CPU_SET(processor, &chosen);
-  bound_ = sched_setaffinity(thread_, sizeof(chosen), &chosen) == 0;
+  bound_ |= sched_setaffinity(thread_, sizeof(chosen), &chosen) == 0;
 }
 
-void Waking::end() {
-  const sched_param none{};
-  if (patient_) sched_setscheduler(0, SCHED_OTHER, &none);
+void WokenHere::end() {
   if (bound_)
     sched_setaffinity(0, sizeof(cpu_set_t),
                       reinterpret_cast<const cpu_set_t*>(allowed_.data()));
@@ -117,9 +113,9 @@ int current_processor() {
 }
 void leave_processor(int) {}
 void forget_tasks() {}
-void Waking::begin() {}
-void Waking::bind(int) {}
-void Waking::end() {}
+void WokenHere::begin() {}
+void WokenHere::bind(int) {}
+void WokenHere::end() {}
 Placed::Placed(bool, int) : processor_(-1) {}
 Placed::~Placed() = default;
 }  // namespace hotaru::detail

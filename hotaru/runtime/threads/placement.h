@@ -32,21 +32,20 @@ class Placed {
   int processor_;
 };
 
-/// How a thread wakes that is woken by one which is about to sleep itself: on
-/// its processor, when it does. The system would interrupt the other one for
-/// the time of a slice, or have this one wait as long for another processor.
-class Waking {
+/// A thread that others wake on the processor which they are about to leave:
+/// the system would often choose one that is busy, and leave theirs idle.
+class WokenHere {
  public:
   /// By the thread itself, before it sleeps.
   void begin();
-  /// Binds the sleeping thread to a processor; by one thread at a time.
+  /// Binds the thread to a processor; by one thread at a time.
   void bind(int processor);
   /// By the thread itself, awake: all is as it was before begin().
   void end();
 
  private:
   int thread_ = 0;
-  bool patient_ = false, bound_ = false;
+  bool known_ = false, bound_ = false;
   alignas(long) std::array<unsigned char, 128> allowed_{};  // a cpu_set_t
 };
 

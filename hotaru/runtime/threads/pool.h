@@ -141,6 +141,9 @@ class Pool {
   /// Threads in regions now.
   int active() const { return active_.load(std::memory_order_relaxed); }
   int width() const { return width_.load(std::memory_order_relaxed); }
+  /// A thread waits for the core on which it will be in regions, or no longer
+  /// does: it counts as being in one, so that no worker takes that core.
+  void count_waiting(int change) { active_.fetch_add(change); }
   void set_width(int width) { width_.store(width); }
 
   int task_limit() const { return tasks_.limit(); }

@@ -12,6 +12,7 @@
 #include "hotaru/core/error.h"
 #include "hotaru/runtime/threads/admission.h"
 #include "hotaru/runtime/threads/cpu_count.h"
+#include "hotaru/runtime/threads/cpu_relax.h"
 #include "hotaru/runtime/threads/placement.h"
 #include "hotaru/runtime/threads/pool.h"
 #include "hotaru/runtime/threads/region.h"
@@ -34,14 +35,6 @@ constexpr int kPausesPerClockRead = 16;
 std::atomic<Scheduler*> current{nullptr};
 constinit thread_local bool runs_task = false;
 constinit thread_local bool is_worker = false;
-
-inline void cpu_relax() {
-#if defined(__x86_64__) || defined(__i386__)
-  __builtin_ia32_pause();
-#elif defined(__aarch64__)
-  asm volatile("yield");
-#endif
-}
 
 /// Polls done() for at most the given time; returns whether it held.
 template <class Done>
@@ -239,7 +232,9 @@ void Scheduler::run_chunks(int64_t chunks, ChunkFn fn, void* context) {
       core_->release_slot(slot);
     } else {
       thread_slot.busy = false;
-      if (core_->active() >= core_->width()) take_turns();
+      // Whoever waits for a place does so for the end of this call.
+      if (core_->active() >= core_->width() && admission_->waiting() == 0)
+        take_turns();
     }
   }
   region.rethrow();
@@ -265,6 +260,10 @@ void Scheduler::wait_until(StopFn stop, const void* context) {
   if (stop(context)) return;
   const AdmissionPause pause;
   core_->wait_until([&] { return stop(context); });
+}
+
+void Scheduler::count_waiting_callers(int change) {
+  core_->count_waiting(change);
 }
 
 bool Scheduler::has_tasks() const {

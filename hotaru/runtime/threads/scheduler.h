@@ -103,6 +103,9 @@ class Scheduler {
 
   /// Where whole calls wait for their turn.
   Admission& admission() { return *admission_; }
+  /// One more caller waits there (1), or one less (-1): workers leave it the
+  /// core.
+  void count_waiting_callers(int change);
 
   /// Worker threads alive now: at most num_threads - 1, or from the
   /// first launch() on min(num_interop_threads, cores) if that is more.

@@ -114,13 +114,12 @@ def ordered_calls() -> bool:
 def set_ordered_calls(ordered: bool) -> None:
     """Whether whole calls of many threads take turns, in order of arrival.
 
-    Off at first, unless the environment has ``HOTARU_ADMISSION=on``. A call is
+    On at first, unless the environment has ``HOTARU_ADMISSION=off``. A call is
     a run of a TorchScript program or a replay of a graph of some size. With
     more calling threads than cores, as many run as there are cores; the others
     sleep until it is their turn, so that none waits for time slices of the
-    system. A call that waits for something gives its place up meanwhile. The
-    longest waits become a third to a quarter as long, for a fifth of the
-    throughput and more.
+    system. A call that waits for something gives its place up meanwhile, and
+    threads whose calls usually take less than 50 us need no place.
     """
     _C._set_ordered_calls(bool(ordered))
 

@@ -11,6 +11,7 @@
 
 #include "hotaru/runtime/threads/blocking.h"
 #include "hotaru/runtime/threads/scheduler.h"
+#include "hotaru/runtime/threads/working_memory.h"
 
 namespace hotaru {
 namespace {
@@ -48,6 +49,7 @@ void compute(std::chrono::microseconds time) {
 }
 
 constexpr std::chrono::hours kForGood{1};
+constexpr std::chrono::microseconds kAll{0};  // short calls need a place, too
 
 /// A thread that called once and is counted since: one caller alone takes no
 /// place.
@@ -98,7 +100,7 @@ class Busy {
 };
 
 TEST(Admission, NeverMoreThanThereArePlaces) {
-  Admission admission(2, kForGood);
+  Admission admission(2, kForGood, kAll);
   admission.set_ordered(true);
   std::atomic<int> inside{0}, most{0}, calls{0};
   std::atomic<int> ready{0};
@@ -221,6 +223,73 @@ TEST(Admission, WhoeverWaitsUnseenLendsItsPlace) {
   EXPECT_EQ(admission.running(), 0);
 }
 
+/// The thread's usual call is so short that it goes beside those with a place.
+TEST(Admission, ShortCallsNeedNoPlace) {
+  Admission admission(1, kForGood, std::chrono::hours(1));
+  admission.set_ordered(true);
+  const Known other(admission);
+  std::thread caller([&] {
+    const AdmittedCall call(admission);
+    EXPECT_EQ(admission.running(), 0);
+  });
+  caller.join();
+}
+
+/// Whoever comes next works in the memory of the one that left: two callers of
+/// one place have one between them.
+TEST(Admission, WorkingMemoryGoesWithThePlace) {
+  Admission admission(1, kForGood, kAll);
+  admission.set_ordered(true);
+  const Known other(admission);
+  Gate waits;
+  void *first = nullptr, *second = nullptr;
+  std::thread leaves([&] {
+    { const AdmittedCall known(admission); }
+    const AdmittedCall call(admission);
+    first = WorkingMemory::here().buffer(0, 100);
+    waits.open();
+    until([&] { return admission.waiting() == 1; });
+  });
+  std::thread comes([&] {
+    waits.wait();
+    const AdmittedCall call(admission);
+    second = WorkingMemory::here().buffer(0, 100);
+  });
+  leaves.join();
+  comes.join();
+  EXPECT_NE(first, nullptr);
+  EXPECT_EQ(first, second);
+}
+
+/// A call that only waits for something goes on in its own memory.
+TEST(Admission, WhoeverWaitsKeepsItsMemory) {
+  Admission admission(1, kForGood, kAll);
+  admission.set_ordered(true);
+  const Known other(admission);
+  Gate paused, gone;
+  std::thread waits([&] {
+    const AdmittedCall call(admission);
+    void* const mine = WorkingMemory::here().buffer(0, 100);
+    paused.open();
+    until([&] { return admission.waiting() == 1; });
+    {
+      const BlockingRegion region;
+      gone.wait();
+    }
+    EXPECT_EQ(WorkingMemory::here().buffer(0, 100), mine);
+  });
+  std::thread comes([&] {
+    paused.wait();
+    {
+      const AdmittedCall call(admission);
+      WorkingMemory::here().buffer(0, 1 << 20);
+    }
+    gone.open();
+  });
+  waits.join();
+  comes.join();
+}
+
 TEST(Admission, OffLetsAllGo) {
   Admission admission(1);
   admission.set_ordered(true);
@@ -235,7 +304,7 @@ TEST(Admission, OffLetsAllGo) {
 }
 
 TEST(Admission, AChildHasPlacesOfItsOwn) {
-  Admission::instance().set_ordered(true);
+  ASSERT_TRUE(Admission::instance().ordered());
   const AdmittedCall call;
   const Busy busy(Admission::instance(), 1);
   const pid_t child = fork();
@@ -246,7 +315,6 @@ TEST(Admission, AChildHasPlacesOfItsOwn) {
   }
   int status = 0;
   ASSERT_EQ(waitpid(child, &status, 0), child);
-  Admission::instance().set_ordered(false);
   EXPECT_EQ(status, 0);
 }
 
