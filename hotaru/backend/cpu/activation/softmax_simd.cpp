@@ -2,7 +2,6 @@
 
 #include <cmath>
 #include <limits>
-#include <type_traits>
 
 #include "hotaru/backend/cpu/reduce/reduce_simd.h"
 
@@ -10,104 +9,22 @@
 #define HWY_TARGET_INCLUDE "hotaru/backend/cpu/activation/softmax_simd.cpp"
 #include "hotaru/backend/cpu/simd/simd.h"
 // After simd.h: it, too, is compiled for each target.
-#include "hotaru/backend/cpu/simd/simd_math-inl.h"
+#include "hotaru/backend/cpu/activation/softmax-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace hotaru::cpu::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
-
-/// f(i, lanes) for each whole vector of n elements, with lanes as a compile
-/// time mark of a full vector, then f(i, count) for the rest.
-struct Whole {};
-template <class T, class F>
-HWY_INLINE void for_vectors(int64_t n, const F& f) {
-  const hn::ScalableTag<T> d;
-  const int64_t lanes = int64_t(hn::Lanes(d));
-  int64_t i = 0;
-  for (; i + lanes <= n; i += lanes) f(i, Whole{});
-  if (i < n) f(i, n - i);
-}
-
-template <class D, class T>
-HWY_INLINE hn::Vec<D> load(D d, const T* x, Whole) {
-  return hn::LoadU(d, x);
-}
-/// The first `count` elements, then zeros.
-template <class D, class T>
-HWY_INLINE hn::Vec<D> load(D d, const T* x, int64_t count) {
-  HWY_ALIGN T part[HWY_MAX_BYTES / sizeof(T)] = {};
-  for (int64_t j = 0; j < count; ++j) part[j] = x[j];
-  return hn::Load(d, part);
-}
-
-template <class D, class T>
-HWY_INLINE void store(hn::Vec<D> v, D d, T* y, Whole) {
-  hn::StoreU(v, d, y);
-}
-template <class D, class T>
-HWY_INLINE void store(hn::Vec<D> v, D d, T* y, int64_t count) {
-  HWY_ALIGN T part[HWY_MAX_BYTES / sizeof(T)];
-  hn::Store(v, d, part);
-  for (int64_t j = 0; j < count; ++j) y[j] = part[j];
-}
-
-/// v with `rest` behind its first `count` lanes.
-template <class D>
-HWY_INLINE hn::Vec<D> first(D, hn::Vec<D> v, Whole, hn::Vec<D>) {
-  return v;
-}
-template <class D>
-HWY_INLINE hn::Vec<D> first(D d, hn::Vec<D> v, int64_t count, hn::Vec<D> rest) {
-  return hn::IfThenElse(hn::FirstN(d, size_t(count)), v, rest);
-}
-
-/// e^x for the differences to a maximum, x <= 0; 0 below the normal range, NaN
-/// for NaN.
-template <class D>
-HWY_INLINE hn::Vec<D> exp_negative(D d, hn::Vec<D> x) {
-  using T = hn::TFromD<D>;
-  if constexpr (std::is_same_v<T, double>) {
-    return hn::IfThenElse(hn::IsNaN(x), x, hn::Exp(d, x));
-  } else {
-    const auto log2e = hn::Set(d, 1.44269504f);
-    const auto n = hn::Round(hn::Mul(x, log2e));
-    const auto r = hotaru::HWY_NAMESPACE::simd_minus_ln2(d, x, n);
-    const auto p = hotaru::HWY_NAMESPACE::simd_exp_polynomial(d, r);
-    const auto y = hn::Add(hn::MulAdd(p, hn::Mul(r, r), r), hn::Set(d, 1.0f));
-    const hn::RebindToSigned<D> di;
-    const auto power =
-        hn::ShiftLeft<23>(hn::Add(hn::ConvertTo(di, n), hn::Set(di, 127)));
-    // A product, as NaN stays NaN whatever it was converted to.
-    const auto scaled = hn::Mul(y, hn::BitCast(d, power));
-    return hn::IfThenZeroElse(hn::Lt(x, hn::Set(d, -87.0f)), scaled);
-  }
-}
-
-template <class T, class V, class D>
-HWY_INLINE T total(D d, V v) {
-  return hn::GetLane(hn::SumOfLanes(d, v));
-}
 
 /// kRows rows at a time: what one waits for, the others compute meanwhile.
 template <int kRows, class T>
 HWY_ATTR void softmax_group(const T* x, T* y, int64_t n) {
   const hn::ScalableTag<T> d;
   using V = hn::Vec<decltype(d)>;
-  const auto lowest = hn::Set(d, -std::numeric_limits<T>::infinity());
-  // With a NaN they may be anything: the sums become NaN.
+  // With a NaN the sums become NaN.
   V largest[kRows], sum[kRows], scale[kRows];
+  find_largest<kRows>(x, n, n, largest);
   HWY_UNROLL(4)
-  for (int r = 0; r < kRows; ++r) largest[r] = lowest, sum[r] = hn::Zero(d);
-  for_vectors<T>(n, [&](int64_t i, auto count) HWY_ATTR {
-    HWY_UNROLL(4)
-    for (int r = 0; r < kRows; ++r) {
-      const auto v = load(d, x + r * n + i, count);
-      largest[r] = hn::Max(largest[r], first(d, v, count, lowest));
-    }
-  });
-  HWY_UNROLL(4)
-  for (int r = 0; r < kRows; ++r)
-    largest[r] = hn::Set(d, hn::GetLane(hn::MaxOfLanes(d, largest[r])));
+  for (int r = 0; r < kRows; ++r) sum[r] = hn::Zero(d);
   for_vectors<T>(n, [&](int64_t i, auto count) HWY_ATTR {
     HWY_UNROLL(4)
     for (int r = 0; r < kRows; ++r) {

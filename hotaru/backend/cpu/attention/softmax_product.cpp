@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "hotaru/backend/common/matmul/linear.h"
-#include "hotaru/backend/cpu/activation/softmax_simd.h"
+#include "hotaru/backend/cpu/attention/exp_rows.h"
 #include "hotaru/backend/cpu/matmul/gemm_bf16.h"
 #include "hotaru/backend/cpu/matmul/gemm_kernel.h"
 #include "hotaru/backend/cpu/scratch.h"
@@ -44,6 +44,15 @@ class PackedFactor {
       gemm(m, alpha, a, floats_, 0.0f, c, ldc, epilogue);
   }
 
+  bool is_bf16() const { return bf16_; }
+  /// c = rows of bfloat16, as long as pairs need, times the factor.
+  void multiply(int64_t m, const BFloat16* rows, float* c, int64_t ldc) const {
+    PackedRef<BFloat16> whole = pairs_;
+    whole.k = row_length();
+    gemm_bf16(m, 1, MatrixRef<BFloat16>{rows, whole.k, 1}, whole, 0, c, ldc);
+  }
+  int64_t row_length() const { return 2 * bf16_pairs(k_); }
+
  private:
   int64_t k_, n_;
   bool bf16_;
@@ -74,7 +83,8 @@ void softmax_product(const KernelCall& call) {
   const int64_t tile = gemm_kernels<float>().max_rows;
   const int64_t most = std::max(tile, kScores / g.n / tile * tile);
   const int64_t blocks = divide_up(g.m, std::min(most, g.m));
-  const int64_t work = divide_up(g.m, blocks) * g.n * (g.k + g.width);
+  const int64_t most_rows = divide_up(g.m, blocks);
+  const int64_t work = most_rows * g.n * (g.k + g.width);
   const int64_t grain = std::max<int64_t>(1, (int64_t{1} << 18) / work);
   parallel_for(0, g.batch * blocks, grain, [&](int64_t begin, int64_t end) {
     PackedFactor keys(g.k, g.n, g.bf16_scores && pays_to_round(g.m, g.n),
@@ -82,8 +92,9 @@ void softmax_product(const KernelCall& call) {
     PackedFactor values(g.n, g.width,
                         g.bf16_values && pays_to_round(g.m, g.width),
                         ScratchUse::kAttentionValues);
-    float* const scores = scratch<float>(ScratchUse::kAttentionScores,
-                                         divide_up(g.m, blocks) * g.n);
+    float* const scores =
+        scratch<float>(ScratchUse::kAttentionScores, most_rows * (g.n + 1));
+    float* const factors = scores + most_rows * g.n;
     int64_t packed = -1;
     for (int64_t at = begin; at < end; ++at) {
       const int64_t i = at / blocks, block = at % blocks;
@@ -102,9 +113,18 @@ void softmax_product(const KernelCall& call) {
       keys.multiply(rows, alpha,
                     {a + i * g.a.batch + first * g.a.row, g.a.row, g.a.column},
                     scores, g.n, add);
-      softmax_rows(scores, scores, rows, g.n);
-      values.multiply(rows, 1, {scores, g.n, 1},
-                      out + i * g.out_batch + first * g.out_row, g.out_row);
+      float* const to = out + i * g.out_batch + first * g.out_row;
+      if (values.is_bf16()) {
+        const int64_t length = values.row_length();
+        auto* const rounded =
+            scratch<BFloat16>(ScratchUse::kAttention, most_rows * length);
+        exp_rows(scores, rounded, length, rows, g.n, factors);
+        values.multiply(rows, rounded, to, g.out_row);
+      } else {
+        exp_rows(scores, rows, g.n, factors);
+        values.multiply(rows, 1, {scores, g.n, 1}, to, g.out_row);
+      }
+      scale_rows(to, g.out_row, rows, g.width, factors);
     }
   });
 }

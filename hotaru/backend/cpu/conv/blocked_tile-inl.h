@@ -65,20 +65,10 @@ struct Bf16Products : hotaru::HWY_NAMESPACE::PairProducts {
   static HWY_INLINE void add_each(V& sum, const float* x, V w) {
     asm("vdpbf16ps %2%{1to16%}, %1, %0" : "+v"(sum.raw) : "v"(w.raw), "m"(*x));
   }
-  static HWY_INLINE void store(V v, uint16_t* to) {
-    __m256i half;
-    asm("vcvtneps2bf16 %1, %0" : "=v"(half) : "v"(v.raw));
-    _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), half);
-  }
 #else
 struct Bf16Products : hotaru::HWY_NAMESPACE::SplitProducts {
   static HWY_INLINE void add_each(V& sum, const float* x, V w) {
     add(sum, hn::Set(D(), *x), w);
-  }
-  static HWY_INLINE void store(V v, uint16_t* to) {
-    const hn::Rebind<uint16_t, D> half;
-    hn::StoreU(hn::TruncateTo(half, hotaru::HWY_NAMESPACE::rounded(v)), half,
-               to);
   }
 #endif
   static constexpr int kWords = kBlock / 2;
@@ -174,7 +164,7 @@ HWY_INLINE void store_rounded(const BlockedTile& t,
   const auto store = [&](const auto& last) HOTARU_SIMD_LAMBDA {
     HWY_UNROLL(8)
     for (int q = 0; q < kBlocks; ++q) {
-      auto* const to = keep(reinterpret_cast<uint16_t*>(t.y + q * t.y_output));
+      auto* const to = keep(reinterpret_cast<BFloat16*>(t.y + q * t.y_output));
       HWY_UNROLL(16)
       for (int p = 0; p < kPixels; ++p) HWY_UNROLL(16)
       for (int v = 0; v < kVectors; ++v) {

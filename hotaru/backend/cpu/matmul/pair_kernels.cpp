@@ -63,11 +63,9 @@ void pair_floats(float* to, int64_t n, const float* first,
 }
 
 void round(const float* x, BFloat16* to, int64_t n) {
-  const hn::Rebind<uint16_t, DBits> half;
   int64_t i = 0;
   for (; i + kLanes <= n; i += kLanes)
-    hn::StoreU(hn::TruncateTo(half, rounded(hn::LoadU(D(), x + i))), half,
-               reinterpret_cast<uint16_t*>(to + i));
+    SplitProducts::store(hn::LoadU(D(), x + i), to + i);
   for (; i < n; ++i) to[i] = BFloat16(x[i]);
 }
 

@@ -38,26 +38,6 @@ HWY_INLINE V upper(V pairs) {
       d, hn::And(hn::BitCast(bits, pairs), hn::Set(bits, 0xFFFF0000u)));
 }
 
-/// sum += both products of each lane's pairs; where there is no instruction
-/// for it.
-struct SplitProducts {
-  template <class V>
-  static HWY_INLINE void add(V& sum, const V& a, const V& b) {
-    add_product(sum, upper(a), upper(b));
-    add_product(sum, lower(a), lower(b));
-  }
-};
-
-#if HWY_TARGET == HWY_AVX3
-/// By AVX512-BF16, which the processor must have.
-struct PairProducts {
-  template <class V>
-  static HWY_INLINE void add(V& sum, const V& a, const V& b) {
-    asm("vdpbf16ps %2, %1, %0" : "+v"(sum.raw) : "v"(a.raw), "v"(b.raw));
-  }
-};
-#endif
-
 /// Numbers of bfloat16 as floats.
 template <class D>
 HWY_INLINE hwy::HWY_NAMESPACE::Vec<D> load_bf16(D d, const BFloat16* p) {
@@ -81,6 +61,40 @@ HWY_INLINE auto rounded(V x) {
   return hn::ShiftRight<16>(
       hn::IfThenElse(hn::RebindMask(d, hn::IsNaN(x)), nan, sum));
 }
+
+/// sum += both products of each lane's pairs; where there is no instruction
+/// for it.
+struct SplitProducts {
+  template <class V>
+  static HWY_INLINE void add(V& sum, const V& a, const V& b) {
+    add_product(sum, upper(a), upper(b));
+    add_product(sum, lower(a), lower(b));
+  }
+  /// A vector of floats as numbers of bfloat16.
+  template <class V>
+  static HWY_INLINE void store(V v, BFloat16* to) {
+    namespace hn = hwy::HWY_NAMESPACE;
+    const hn::Rebind<uint16_t, hn::DFromV<V>> half;
+    hn::StoreU(hn::TruncateTo(half, rounded(v)), half,
+               reinterpret_cast<uint16_t*>(to));
+  }
+};
+
+#if HWY_TARGET == HWY_AVX3
+/// By AVX512-BF16, which the processor must have; subnormal numbers are zero.
+struct PairProducts {
+  template <class V>
+  static HWY_INLINE void add(V& sum, const V& a, const V& b) {
+    asm("vdpbf16ps %2, %1, %0" : "+v"(sum.raw) : "v"(a.raw), "v"(b.raw));
+  }
+  template <class V>
+  static HWY_INLINE void store(V v, BFloat16* to) {
+    __m256i half;
+    asm("vcvtneps2bf16 %1, %0" : "=v"(half) : "v"(v.raw));
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), half);
+  }
+};
+#endif
 
 }  // namespace hotaru::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();

@@ -1,0 +1,129 @@
+#include "hotaru/backend/cpu/attention/exp_rows.h"
+
+#include <algorithm>
+
+#include "hotaru/backend/cpu/matmul/pair_kernels.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "hotaru/backend/cpu/attention/exp_rows.cpp"
+#include "hotaru/backend/cpu/simd/simd.h"
+// After simd.h: compiled for each target.
+#include "hotaru/backend/cpu/activation/softmax-inl.h"
+#include "hotaru/backend/cpu/simd/pairs-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace hotaru::cpu::HWY_NAMESPACE {
+
+using hotaru::HWY_NAMESPACE::SplitProducts;
+#if HWY_TARGET == HWY_AVX3
+using hotaru::HWY_NAMESPACE::PairProducts;
+#endif
+using D = hn::ScalableTag<float>;
+using V = hn::Vec<D>;
+
+template <class P, class Count>
+HWY_INLINE void put(V v, float* y, Count count) {
+  store(v, D(), y, count);
+}
+
+/// Products of P store a vector as bfloat16.
+template <class P>
+HWY_INLINE void put(V v, BFloat16* y, Whole) {
+  P::store(v, y);
+}
+template <class P>
+HWY_INLINE void put(V v, BFloat16* y, int64_t count) {
+  HWY_ALIGN float part[HWY_MAX_BYTES / sizeof(float)];
+  hn::Store(v, D(), part);
+  for (int64_t j = 0; j < count; ++j) y[j] = BFloat16(part[j]);
+}
+
+/// kRows rows at a time: what one waits for, the others compute meanwhile.
+template <class P, int kRows, class T>
+HWY_ATTR void exp_group(const float* x, T* y, int64_t stride, int64_t n,
+                        float* factors) {
+  const D d;
+  V largest[kRows], sum[kRows];
+  find_largest<kRows>(x, n, n, largest);
+  HWY_UNROLL(4)
+  for (int r = 0; r < kRows; ++r) sum[r] = hn::Zero(d);
+  for_vectors<float>(n, [&](int64_t i, auto count) HWY_ATTR {
+    HWY_UNROLL(4)
+    for (int r = 0; r < kRows; ++r) {
+      const auto e =
+          exp_negative(d, hn::Sub(load(d, x + r * n + i, count), largest[r]));
+      put<P>(e, y + r * stride + i, count);
+      sum[r] = hn::Add(sum[r], first(d, e, count, hn::Zero(d)));
+    }
+  });
+  HWY_UNROLL(4)
+  for (int r = 0; r < kRows; ++r) factors[r] = 1.0f / total<float>(d, sum[r]);
+}
+
+template <class P, class T>
+HWY_ATTR void exp_all(const float* x, T* y, int64_t stride, int64_t rows,
+                      int64_t n, float* factors) {
+  // Of longer rows four do not fit in the first-level cache.
+  const int64_t together = n <= 2048 ? rows / 4 * 4 : 0;
+  for (int64_t r = 0; r < together; r += 4)
+    exp_group<P, 4>(x + r * n, y + r * stride, stride, n, factors + r);
+  for (int64_t r = together; r < rows; ++r)
+    exp_group<P, 1>(x + r * n, y + r * stride, stride, n, factors + r);
+}
+
+HWY_ATTR void exp_floats(float* x, int64_t rows, int64_t n, float* factors) {
+  exp_all<SplitProducts>(x, x, n, rows, n, factors);
+}
+
+HWY_ATTR void exp_bf16(const float* x, BFloat16* y, int64_t stride,
+                       int64_t rows, int64_t n, float* factors,
+                       [[maybe_unused]] bool native) {
+#if HWY_TARGET == HWY_AVX3
+  if (native)
+    exp_all<PairProducts>(x, y, stride, rows, n, factors);
+  else
+#endif
+    exp_all<SplitProducts>(x, y, stride, rows, n, factors);
+  for (int64_t r = 0; r < rows && stride > n; ++r)
+    std::fill(y + r * stride + n, y + (r + 1) * stride, BFloat16(0.0f));
+}
+
+HWY_ATTR void scale(float* x, int64_t stride, int64_t rows, int64_t n,
+                    const float* factors) {
+  const D d;
+  for (int64_t r = 0; r < rows; ++r) {
+    const V factor = hn::Set(d, factors[r]);
+    for_vectors<float>(n, [&](int64_t i, auto count) HWY_ATTR {
+      float* at = x + r * stride + i;
+      store(hn::Mul(load(d, at, count), factor), d, at, count);
+    });
+  }
+}
+
+}  // namespace hotaru::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace hotaru::cpu {
+
+HWY_EXPORT(exp_floats);
+HWY_EXPORT(exp_bf16);
+HWY_EXPORT(scale);
+
+void exp_rows(float* x, int64_t rows, int64_t n, float* factors) {
+  HWY_DYNAMIC_DISPATCH(exp_floats)(x, rows, n, factors);
+}
+
+void exp_rows(const float* x, BFloat16* y, int64_t stride, int64_t rows,
+              int64_t n, float* factors) {
+  HWY_DYNAMIC_DISPATCH(exp_bf16)
+  (x, y, stride, rows, n, factors, has_pair_products());
+}
+
+void scale_rows(float* x, int64_t stride, int64_t rows, int64_t n,
+                const float* factors) {
+  HWY_DYNAMIC_DISPATCH(scale)(x, stride, rows, n, factors);
+}
+
+}  // namespace hotaru::cpu
+#endif
