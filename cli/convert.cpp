@@ -18,10 +18,6 @@
 namespace hotaru::cli {
 namespace {
 
-using LowerPass = script::Module(const script::Module&,
-                                 const std::vector<std::string>&,
-                                 script::ProductCounts*);
-
 /// As few digits as give the same number.
 std::string digits(double value) {
   char buffer[32];
@@ -35,6 +31,7 @@ struct ConvertOptions {
   std::string precision;
   std::vector<std::string> dynamic;
   int64_t opset = 20;
+  int64_t group = 32;
   bool external_data = false;
   Inputs inputs;
 };
@@ -150,12 +147,16 @@ void write_low(const script::Module& module, const ConvertOptions& options) {
   HOTARU_CHECK_AS(ValueError, wanted.size() == 1, "--precision ",
                   options.precision, ": an archive has one");
   script::ProductCounts counts;
-  const auto make = wanted[0] == Precision::kInt8
-                        ? static_cast<LowerPass*>(script::quantize_linear)
-                        : static_cast<LowerPass*>(script::round_weights);
-  const script::Module low = make(module, methods_of(module), &counts);
-  HOTARU_CHECK(counts.rewritten > 0, options.from,
-               ": no linear map in it has a constant weight of float32");
+  const std::vector<std::string> kept = methods_of(module);
+  const auto form = integer_weights(wanted[0], options.group);
+  const script::Module low =
+      form ? script::quantize_linear(module, kept, &counts, *form)
+           : script::round_weights(module, kept, &counts);
+  HOTARU_CHECK(counts.rewritten + counts.embeddings > 0, options.from,
+               ": no linear map in it has a constant weight of float32",
+               form && form->bits == 4 ? concat(" of a width that groups of ",
+                                                form->group, " divide")
+                                       : std::string());
   script::save(low, options.to);
   std::cout << count_text(counts, wanted[0]) << '\n';
 }
@@ -220,8 +221,13 @@ void add_convert(CLI::App& program, const std::string& command) {
       ->capture_default_str();
   verb->add_option("--precision", options->precision,
                    "Of linear maps' weights in the archive: int8 (products in "
-                   "integers, inputs quantised in each call; only hotaru "
-                   "reads it) or bfloat16 (stored so, products in float32)");
+                   "integers, inputs quantised in each call), int4 (in groups, "
+                   "widened in each call; only hotaru reads these two) or "
+                   "bfloat16 (stored so, products in float32)");
+  verb->add_option("--group", options->group,
+                   "Columns of int4 that share a scale")
+      ->check(CLI::IsMember({32, 64, 128}))
+      ->capture_default_str();
   verb->add_flag("--external-data", options->external_data,
                  "Weights in a file beside the model");
   verb->add_option("--key", options->key,

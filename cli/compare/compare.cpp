@@ -29,6 +29,7 @@ struct CompareOptions : ModelOptions {
   std::string picture;
   double seconds = 1;
   size_t layers = 10;
+  int64_t group = 32;
 };
 
 constexpr size_t kFewestTurns = 5;
@@ -129,10 +130,11 @@ Comparison compare(const script::Module& module, Runner& base,
   Comparison out;
   out.precision = precision;
   script::Module low = module;
-  if (precision == Precision::kInt8) {
+  const auto form = integer_weights(precision, options.group);
+  if (form) {
     out.counts.emplace();
     low = script::quantize_linear(module, preserved(options.method),
-                                  &*out.counts);
+                                  &*out.counts, *form);
   }
   Runner runner(low, options, precision);
   out.why = runner.why();
@@ -146,7 +148,7 @@ Comparison compare(const script::Module& module, Runner& base,
   }
   measure(base, runner, options.seconds, &out);
   try {
-    out.layers = layer_errors(module, options, precision, &out.unseen);
+    out.layers = layer_errors(module, options, {precision, form}, &out.unseen);
   } catch (const Error& e) {
     out.no_layers = e.what();
   }
@@ -223,7 +225,8 @@ Json json_of(const Comparison& one) {
               {"outputs", Json::array()},
               {"layers", Json::array()}};
   if (one.counts)
-    out["linear"] = {{"int8", one.counts->rewritten},
+    out["linear"] = {{precision_name(one.precision), one.counts->rewritten},
+                     {"embeddings", one.counts->embeddings},
                      {"kept", one.counts->kept}};
   for (size_t i = 0; i < one.outputs.size(); ++i) {
     out["outputs"].push_back(json_of(one.outputs[i]));
@@ -290,7 +293,13 @@ void add_compare(CLI::App& program) {
   command
       ->add_option("--precision", options->precision,
                    "bfloat16 (products may round their factors), int8 (linear "
-                   "maps by constant weights in integers), or both")
+                   "maps by constant weights in integers), int4 (their weights "
+                   "alone, in groups), or several")
+      ->capture_default_str();
+  command
+      ->add_option("--group", options->group,
+                   "Columns of int4 that share a scale")
+      ->check(CLI::IsMember({32, 64, 128}))
       ->capture_default_str();
   options->inputs.add_options(*command);
   command->add_option("--method", options->method, "What to call")

@@ -24,8 +24,8 @@ using script::Var;
 struct Probe {
   Layer layer;
   const Operator* op;
-  /// Of int8, with the positions of x and bias among the arguments.
-  std::optional<script::QuantizedWeight> weight;
+  /// In integers, with the positions of x and bias among the arguments.
+  std::optional<script::IntegerLinear> low;
   size_t x = 0;
   std::optional<size_t> bias;
 };
@@ -34,7 +34,7 @@ struct Probe {
 /// be tasks of other threads.
 struct Probes {
   std::mutex mutex;
-  Precision precision = Precision::kFloat32;
+  LowPrecision low;
   std::vector<Probe> items;
 };
 Probes* running = nullptr;
@@ -62,16 +62,11 @@ Tensor in_graph(const Operator& op, const std::vector<Value>& arguments,
 }
 
 Tensor in_integers(const Probe& probe, const std::vector<Value>& arguments) {
-  static const Operator* const op =
-      Registry::instance().find("hotaru::linear_dynamic", "");
-  Value given[] = {arguments[probe.x],
-                   probe.weight->integers,
-                   probe.weight->scale,
-                   Value(),
-                   probe.bias ? arguments[*probe.bias] : Value(),
-                   true};
+  std::vector<Value> given = probe.low->arguments;
+  given[0] = arguments[probe.x];
+  if (probe.bias) given[probe.low->bias] = arguments[*probe.bias];
   Value result;
-  op->call(given, &result);
+  probe.low->op->call(given.data(), &result);
   return result.as_tensor();
 }
 
@@ -87,10 +82,10 @@ Tensor product(int64_t index, const Value& arguments) {
   probe.op->call(given.data(), &wanted);
   const Tensor& result = wanted.tensor_ref();
   std::optional<Deviation> error;
-  if (running->precision == Precision::kBFloat16)
+  if (running->low.precision == Precision::kBFloat16)
     error = deviation(in_graph(*probe.op, items, Precision::kBFloat16),
                       in_graph(*probe.op, items, Precision::kFloat32));
-  else if (probe.weight)
+  else if (probe.low)
     error = deviation(in_integers(probe, items), result);
   const std::lock_guard lock(running->mutex);
   Layer& layer = probe.layer;
@@ -164,10 +159,10 @@ class Rewriter {
     out.op = node.op;
     out.layer.name = name_of(node);
     out.layer.op = std::string(node.op->name());
-    if (probes_->precision != Precision::kInt8) return out;
+    if (!probes_->low.weights) return out;
     const auto found = script::constant_product(node);
-    if (!found || !script::is_quantizable(found->constant)) return out;
-    out.weight = script::quantize_weight(found->weight());
+    if (!found) return out;
+    out.low = script::integer_linear(*found, *probes_->low.weights);
     for (size_t i = 0; i < node.inputs.size(); ++i) {
       if (node.in(i) == found->x) out.x = i;
       if (node.in(i) == found->bias) out.bias = i;
@@ -209,9 +204,9 @@ class Rewriter {
 
 std::vector<Layer> layer_errors(const script::Module& module,
                                 const ModelOptions& options,
-                                Precision precision, size_t* called) {
+                                const LowPrecision& low, size_t* called) {
   Probes probes;
-  probes.precision = precision;
+  probes.low = low;
   Rewriter rewriter(module, &probes);
   const script::Module probed =
       script::freeze(module, preserved(options.method),

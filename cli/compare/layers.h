@@ -1,6 +1,7 @@
 // Products and convolutions of a program, each in float32 and in less.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,12 @@ struct Layer {
   Deviation error;
 };
 
+struct LowPrecision {
+  Precision precision = Precision::kFloat32;
+  /// Of those that rewrite weights (integer_weights()).
+  std::optional<script::IntegerWeights> weights;
+};
+
 /// Calls the method once in float32. On the way each product and convolution
 /// is computed once more, from the same float32 inputs, as a graph of the
 /// precision would compute it. In the order of the program's code; those that
@@ -34,6 +41,6 @@ struct Layer {
 /// what freeze() throws for programs that can't be frozen.
 std::vector<Layer> layer_errors(const script::Module& module,
                                 const ModelOptions& options,
-                                Precision precision, size_t* called);
+                                const LowPrecision& low, size_t* called);
 
 }  // namespace hotaru::cli

@@ -10,10 +10,11 @@ namespace hotaru::cli {
 namespace {
 
 Precision parse_precision(std::string_view word) {
-  for (const Precision known : {Precision::kBFloat16, Precision::kInt8})
+  for (const Precision known :
+       {Precision::kBFloat16, Precision::kInt8, Precision::kInt4})
     if (word == precision_name(known)) return known;
   fail<ValueError>("--precision ", word,
-                   ": there is bfloat16 and int8; write both as "
+                   ": there is bfloat16, int8 and int4; write several as "
                    "bfloat16,int8");
 }
 
@@ -38,9 +39,18 @@ const char* precision_name(Precision precision) {
       return "bfloat16";
     case Precision::kInt8:
       return "int8";
+    case Precision::kInt4:
+      return "int4";
     default:
       return "float32";
   }
+}
+
+std::optional<script::IntegerWeights> integer_weights(Precision precision,
+                                                      int64_t group) {
+  if (precision == Precision::kInt8) return script::IntegerWeights{8};
+  if (precision == Precision::kInt4) return script::IntegerWeights{4, group};
+  return std::nullopt;
 }
 
 std::vector<Precision> parse_precisions(const std::string& words) {
@@ -81,9 +91,15 @@ std::vector<std::string> methods_of(const script::Module& module) {
 
 std::string count_text(const script::ProductCounts& counts,
                        Precision precision) {
-  std::string out = concat(
-      counts.rewritten, counts.rewritten == 1 ? " linear map" : " linear maps",
-      " in ", precision_name(precision));
+  std::string out;
+  const auto add = [&](size_t count, const char* what) {
+    out += concat(out.empty() ? "" : " and ", count, " ", what,
+                  count == 1 ? "" : "s");
+  };
+  if (counts.rewritten || !counts.embeddings)
+    add(counts.rewritten, "linear map");
+  if (counts.embeddings) add(counts.embeddings, "embedding");
+  out += concat(" in ", precision_name(precision));
   if (!counts.kept.empty()) out += concat("; in float32: ", tally(counts.kept));
   return out;
 }

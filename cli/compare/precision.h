@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,9 +17,15 @@ enum class Precision {
   kBFloat16,
   /// Linear maps by constant weights compute in integers (quantize_linear.h).
   kInt8,
+  /// Their weights alone are integers, of 4 bits in groups.
+  kInt4,
 };
 
 const char* precision_name(Precision precision);
+/// What weights are rewritten to; nullopt for precisions that rewrite none.
+/// `group`: the columns that share a scale, of int4.
+std::optional<script::IntegerWeights> integer_weights(Precision precision,
+                                                      int64_t group);
 /// "bfloat16,int8": each once, in that order. Throws ValueError for others.
 std::vector<Precision> parse_precisions(const std::string& words);
 
@@ -42,7 +49,7 @@ std::vector<std::string> preserved(const std::string& method);
 /// it keeps anyway.
 std::vector<std::string> methods_of(const script::Module& module);
 
-/// "73 linear maps in int8; in float32: lstm, matmul 12".
+/// "73 linear maps and 3 embeddings in int8; in float32: lstm, matmul 12".
 std::string count_text(const script::ProductCounts& counts,
                        Precision precision);
 

@@ -11,64 +11,85 @@
 #include "hotaru/ops/registry.h"
 #include "hotaru/runtime/backend.h"
 #include "hotaru/script/passes/freeze.h"
+#include "hotaru/script/passes/group_weight.h"
+#include "hotaru/script/passes/narrow_table.h"
 
 namespace hotaru::script {
 namespace {
 
-/// The constant is kept, so that no other one gets its address.
-struct Done {
-  Tensor constant;
-  QuantizedWeight quantized;
-};
+void check(const IntegerWeights& form) {
+  HOTARU_CHECK_AS(
+      ValueError,
+      form.bits == 8 || (form.bits == 4 && is_group_size(form.group)),
+      "quantize_linear: weights should have 8 bits, or 4 in groups "
+      "of 32, 64 or 128, got ",
+      form.bits, " in groups of ", form.group);
+}
 
-/// Weights of a program, each quantised once however often it is used.
+/// Weights and tables of a program, each quantised once however often it is
+/// used. Constants are kept, so that no other ones get their addresses.
 class Quantizer {
  public:
-  explicit Quantizer(ProductCounts* counts)
-      : counts_(counts ? counts : &own_) {}
+  Quantizer(ProductCounts* counts, const IntegerWeights& form)
+      : counts_(counts ? counts : &own_), form_(form) {
+    check(form);
+  }
 
   void run(Graph& graph) {
     for_each_node(graph.top(), [&](Node& node) { visit(graph, node); });
   }
 
  private:
+  struct Weight {
+    Tensor constant;
+    std::optional<IntegerLinear> made;
+  };
+  struct Table {
+    Tensor constant, made;  // undefined where it stays
+  };
+
   void visit(Graph& graph, Node& node) {
-    const std::optional<ConstantProduct> product = constant_product(node);
-    if (product && is_quantizable(product->constant)) {
-      replace(graph, *product);
-      ++counts_->rewritten;
-    } else {
-      counts_->keep(node);
+    if (const std::optional<ConstantProduct> product = constant_product(node)) {
+      if (const auto& made = weight(*product))
+        return replace(graph, *product, *made);
+    } else if (node.kind == NodeKind::kOp && node.op->name() == "embedding") {
+      const Tensor* table = constant_table(node);
+      if (table && this->table(*table).defined())
+        return replace(graph, &node, this->table(*table));
+      counts_->kept.emplace_back("embedding");
+      return;
     }
+    counts_->keep(node);
   }
 
-  const QuantizedWeight& quantized(const ConstantProduct& product) {
+  const std::optional<IntegerLinear>& weight(const ConstantProduct& product) {
     const auto key = std::pair(product.constant.impl(), product.transposed);
-    auto [found, added] = done_.try_emplace(key);
+    auto [found, added] = weights_.try_emplace(key);
     if (added)
-      found->second = {product.constant, quantize_weight(product.weight())};
-    return found->second.quantized;
+      found->second = {product.constant, integer_linear(product, form_)};
+    return found->second.made;
   }
 
-  void replace(Graph& graph, const ConstantProduct& product) {
-    static const Operator* const to =
-        Registry::instance().find("hotaru::linear_dynamic", "");
-    Node* node = product.node;
-    const QuantizedWeight& weight = quantized(product);
-    const auto constant = [&](Value value, TypePtr type) {
-      return constant_before(graph, node, std::move(value), type);
-    };
+  const Tensor& table(const Tensor& constant) {
+    auto [found, added] = tables_.try_emplace(constant.impl());
+    const NarrowTableForm form{form_.bits, form_.bits == 4 ? form_.group : 0};
+    if (added) {
+      found->second.constant = constant;
+      if (is_narrowable(constant, form))
+        found->second.made = narrow_table(constant, form);
+    }
+    return found->second.made;
+  }
+
+  Node* node_for(Graph& graph, Node* node, const Operator* op) {
     Node* made = graph.make_node(NodeKind::kOp, node->range);
     made->function = node->function;
     made->call_site = node->call_site;
-    made->op = to;
-    graph.add_input(made, product.x);
-    graph.add_input(made, constant(weight.integers, TypeTable::tensor()));
-    graph.add_input(made, constant(weight.scale, TypeTable::tensor()));
-    graph.add_input(made, constant(Value(), TypeTable::none()));
-    graph.add_input(made, product.bias ? product.bias
-                                       : constant(Value(), TypeTable::none()));
-    graph.add_input(made, constant(true, TypeTable::boolean()));
+    made->op = op;
+    return made;
+  }
+
+  void put(Graph& graph, Node* made, Node* node) {
     graph.insert_before(made, node);
     Var* result = node->out();
     graph.replace_uses(result,
@@ -76,9 +97,42 @@ class Quantizer {
     graph.erase(node);
   }
 
+  void replace(Graph& graph, const ConstantProduct& product,
+               const IntegerLinear& by) {
+    Node* node = product.node;
+    Node* made = node_for(graph, node, by.op);
+    graph.add_input(made, product.x);
+    for (size_t i = 1; i < by.arguments.size(); ++i) {
+      const Value& value = by.arguments[i];
+      const TypePtr type = value.is_tensor() ? TypeTable::tensor()
+                           : value.is_bool() ? TypeTable::boolean()
+                                             : TypeTable::none();
+      const bool given = i == by.bias && product.bias;
+      graph.add_input(made, given ? product.bias
+                                  : constant_before(graph, node, value, type));
+    }
+    put(graph, made, node);
+    ++counts_->rewritten;
+  }
+
+  void replace(Graph& graph, Node* node, const Tensor& table) {
+    static const Operator* const to =
+        Registry::instance().find("hotaru::embedding_narrow", "");
+    Node* made = node_for(graph, node, to);
+    graph.add_input(made,
+                    constant_before(graph, node, table, TypeTable::tensor()));
+    graph.add_input(made, node->in(1));
+    graph.add_input(
+        made, constant_before(graph, node, form_.bits, TypeTable::integer()));
+    put(graph, made, node);
+    ++counts_->embeddings;
+  }
+
   ProductCounts own_;
   ProductCounts* counts_;
-  std::map<std::pair<const void*, bool>, Done> done_;
+  IntegerWeights form_;
+  std::map<std::pair<const void*, bool>, Weight> weights_;
+  std::map<const void*, Table> tables_;
 };
 
 }  // namespace
@@ -118,14 +172,32 @@ QuantizedWeight quantize_weight(const Tensor& weight) {
   return out;
 }
 
-void quantize_linear(Graph& graph, ProductCounts* counts) {
-  Quantizer(counts).run(graph);
+std::optional<IntegerLinear> integer_linear(const ConstantProduct& product,
+                                            const IntegerWeights& form) {
+  static const Operator* const eight =
+      Registry::instance().find("hotaru::linear_dynamic", "");
+  static const Operator* const four =
+      Registry::instance().find("hotaru::linear_int4", "");
+  if (form.bits == 4) {
+    if (!is_groupable(product.weight(), form.group)) return std::nullopt;
+    const GroupedWeight made = group_weight(product.weight(), form.group);
+    return IntegerLinear{four, {Value(), made.packed, made.scales, Value()}, 3};
+  }
+  if (!is_quantizable(product.constant)) return std::nullopt;
+  const QuantizedWeight made = quantize_weight(product.weight());
+  return IntegerLinear{
+      eight, {Value(), made.integers, made.scale, Value(), Value(), true}, 4};
+}
+
+void quantize_linear(Graph& graph, ProductCounts* counts,
+                     const IntegerWeights& form) {
+  Quantizer(counts, form).run(graph);
 }
 
 Module quantize_linear(const Module& module,
                        const std::vector<std::string>& preserved,
-                       ProductCounts* counts) {
-  Quantizer quantizer(counts);
+                       ProductCounts* counts, const IntegerWeights& form) {
+  Quantizer quantizer(counts, form);
   return freeze(module, preserved, [&](Graph& graph) { quantizer.run(graph); });
 }
 

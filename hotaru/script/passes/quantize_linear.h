@@ -1,6 +1,7 @@
-// Linear maps whose weights are 8-bit integers.
+// Linear maps and embeddings whose weights are integers of 8 or 4 bits.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,17 +26,40 @@ bool is_quantizable(const Tensor& weight);
 /// are not of float32 on the CPU.
 QuantizedWeight quantize_weight(const Tensor& weight);
 
+/// Bits of weights and, of 4, the columns that share a scale (is_group_size()).
+struct IntegerWeights {
+  int64_t bits = 8;
+  int64_t group = 32;
+};
+
+/// What a linear map by a constant weight is in integers.
+struct IntegerLinear {
+  const Operator* op;
+  /// Of op; the first one and that of `bias` are the caller's.
+  std::vector<Value> arguments;
+  size_t bias;
+};
+
+/// hotaru::linear_dynamic or, of 4 bits, hotaru::linear_int4; nullopt for
+/// weights that stay in floats: without elements, with numbers that are not
+/// finite (group_weight.h: too large), or which no groups divide.
+std::optional<IntegerLinear> integer_linear(const ConstantProduct& product,
+                                            const IntegerWeights& form);
+
 /// A module as freeze() makes it, in which linear maps by constant weights of
-/// float32 (constant_product) compute as hotaru::linear_dynamic: inputs are
-/// quantised in each call, weights once, here; the archive of such a module is
-/// read by hotaru alone. Weights without elements or with numbers that are not
-/// finite stay as they are. `counts`, if given, gets what was done. Throws what
-/// freeze() throws.
+/// float32 (constant_product) compute as integer_linear() says: of 8 bits
+/// inputs are quantised in each call, weights once, here; and embeddings of
+/// constant tables as hotaru::embedding_narrow, of 4 bits in the same groups.
+/// The archive of such a module is read by hotaru alone. `counts`, if given,
+/// gets what was done. Throws what freeze() throws, ValueError for other bits
+/// or groups.
 Module quantize_linear(const Module& module,
                        const std::vector<std::string>& preserved = {},
-                       ProductCounts* counts = nullptr);
+                       ProductCounts* counts = nullptr,
+                       const IntegerWeights& form = {});
 
 /// The same on one graph.
-void quantize_linear(Graph& graph, ProductCounts* counts);
+void quantize_linear(Graph& graph, ProductCounts* counts,
+                     const IntegerWeights& form = {});
 
 }  // namespace hotaru::script

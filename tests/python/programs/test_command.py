@@ -69,7 +69,7 @@ CPU_ONLY = {
     "blocked_mean",
     "blocked_scale", "blocked_weight", "conv_fused", "dynamic_quantize",
     "graph_fused", "int8_conv", "int8_matmul", "lstm_train", "lstm_train_grad",
-    "pack_int8", "pack_int8_conv", "provider_run", "rnn_layer",
+    "narrow_rows", "pack_int8", "pack_int8_conv", "provider_run", "rnn_layer",
     "softmax_product", "unblock_channels", "weight_only_linear",
     "winograd_conv", "winograd_weight",
 }  # fmt: skip

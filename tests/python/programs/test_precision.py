@@ -157,7 +157,7 @@ def test_a_function_of_several_returns_is_counted(tmp_path):
     assert text == "1 linear map in int8; in float32: mm\n"
     words = (source, "--shape=4,4", "--input=true", "--precision=int8")
     (low,) = report(*words)["precisions"]
-    assert low["linear"] == {"int8": 1, "kept": ["mm"]}
+    assert low["linear"] == {"int8": 1, "embeddings": 0, "kept": ["mm"]}
     assert [one["name"] for one in low["layers"]] == ["inner"]
     assert low["not_looked_at"] == 1
 
@@ -331,7 +331,7 @@ def test_compare_tells_how_far_the_archives_are_apart(tmp_path):
     assert result["magnitude"] == pytest.approx(wanted.abs().max().item())
     assert result["relative"] == result["largest"] / result["magnitude"]
     assert (result["shape"], result["elements"]) == ("[3, 40]", 120)
-    assert low["linear"] == {"int8": 2, "kept": []}
+    assert low["linear"] == {"int8": 2, "embeddings": 0, "kept": []}
 
 
 def test_compare_says_what_the_permission_does(tmp_path, permission):
@@ -473,7 +473,7 @@ def test_numbers_that_are_none_are_told_of(tmp_path):
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
-        (("compare", "MODEL", "--precision=int4"), "bfloat16 and int8"),
+        (("compare", "MODEL", "--precision=int2"), "int8 and int4"),
         (("compare", "MODEL"), "forward(input: Tensor)"),
         (("convert", "MODEL", "OUT.onnx", "--precision=int8"), "archive"),
         (

@@ -10,10 +10,11 @@ namespace hotaru {
 enum class NarrowLayout : uint8_t {
   /// [n, k] of int8, each row times its scale: scales [n].
   kInt8,
-  /// Rows in blocks of 64 (the last one has what is left, an even number): for
-  /// each k the bytes of the block's rows. A whole block has its rows j and j +
-  /// 32 in one byte, low bits first; what is left over, its neighbours. Element
-  /// q stands for (q - 8) * scale + zero; scales [k / group, n, 2] has both.
+  /// Rows in blocks of 64 (the last one has what is left): for each k the
+  /// bytes of the block's rows. A whole block has its rows j and j + 32 in one
+  /// byte, low bits first; what is left over, its neighbours, and beside the
+  /// last row of an odd number nothing that counts. Element q stands for (q -
+  /// 8) * scale + zero; scales [k / group, n, 2] has both.
   kInt4,
   /// GGUF's blocks of 32 elements, row by row: a half-precision scale d, then
   /// 32 bytes q, for q * d; ...
@@ -30,8 +31,8 @@ inline constexpr int64_t kInt4Rows = 64;
 
 /// Operands of "weight_only_linear": write out [m, n], row-major; read x [m, k]
 /// of the same floats (float32 or 16 bits), rows x_row elements apart; read the
-/// weights; read scales, of x's dtype (kInt8 and kInt4, else undefined); read
-/// bias [n], or undefined:
+/// weights; read scales, of x's dtype (kInt8 and kInt4, else undefined) or, of
+/// kInt4 beside float32, bfloat16; read bias [n], or undefined:
 ///   out = x @ transpose(weights) + bias
 /// with sums in float32. Of few rows kQ4_0 may round x to 16-bit integers by
 /// blocks of 32, each with its scale. k is a multiple of `group` (kInt4), of 32

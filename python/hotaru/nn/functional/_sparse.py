@@ -49,12 +49,14 @@ def embedding(
 
 
 def _row(padding_idx: int | None, weight: Tensor) -> int:
-    if padding_idx is None:
-        return -1
-    rows = weight.size(0)
-    if padding_idx < -rows or padding_idx >= rows:
-        raise AssertionError("Padding_idx must be within num_embeddings")
-    return padding_idx % rows
+    row = -1
+    # One return: such a function becomes part of a frozen program.
+    if padding_idx is not None:
+        rows = weight.size(0)
+        if padding_idx < -rows or padding_idx >= rows:
+            raise AssertionError("Padding_idx must be within num_embeddings")
+        row = padding_idx % rows
+    return row
 
 
 def embedding_bag(

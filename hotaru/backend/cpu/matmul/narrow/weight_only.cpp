@@ -24,12 +24,13 @@ constexpr int64_t kRowUnit = kInt4Rows;
 // Bytes of a panel of floats, about.
 constexpr int64_t kPanelSize = 1 << 21;
 
-template <class T>
+/// Of x and its results in T, scales in S.
+template <class T, class S>
 struct Product {
   const WeightOnlyAttributes& g;
   FewRows x;  // in float; of Q4_0 and few rows in its order
   const uint8_t* w;
-  const T* scales;
+  const S* scales;
   const T* bias;
   float* sums;  // [m, n], which may be out
   T* out;
@@ -39,11 +40,11 @@ struct Product {
 };
 
 /// Scale and zero of kInt4's rows [row, row + rows) in one group, as floats.
-template <class T>
-const float* pairs_of(const Product<T>& p, int64_t group, int64_t row,
+template <class T, class S>
+const float* pairs_of(const Product<T, S>& p, int64_t group, int64_t row,
                       int64_t rows, float* buffer) {
-  const T* from = p.scales + (group * p.g.n + row) * 2;
-  if constexpr (std::is_same_v<T, float>) {
+  const S* from = p.scales + (group * p.g.n + row) * 2;
+  if constexpr (std::is_same_v<S, float>) {
     static_cast<void>(rows);
     static_cast<void>(buffer);
     return from;
@@ -54,11 +55,12 @@ const float* pairs_of(const Product<T>& p, int64_t group, int64_t row,
 }
 
 /// The last, smaller block of int4's rows as floats [k, rows].
-template <class T>
-void widen_rest(const Product<T>& p, int64_t row, int64_t rows, float* to) {
+template <class T, class S>
+void widen_rest(const Product<T, S>& p, int64_t row, int64_t rows, float* to) {
   const uint8_t* w = p.w + row * (p.g.k / 2);
+  const int64_t bytes = (rows + 1) / 2;
   float buffer[2 * kInt4Rows];
-  for (int64_t i = 0; i < p.g.k; ++i, w += rows / 2, to += rows) {
+  for (int64_t i = 0; i < p.g.k; ++i, w += bytes, to += rows) {
     const float* pairs = pairs_of(p, i / p.g.group, row, rows, buffer);
     for (int64_t j = 0; j < rows; ++j) {
       const int q = j % 2 ? w[j / 2] >> 4 : w[j / 2] & 15;
@@ -69,8 +71,8 @@ void widen_rest(const Product<T>& p, int64_t row, int64_t rows, float* to) {
 
 /// Rows [row, row + rows) of the weights, at most kInt4Rows of int4's, as
 /// floats: a matrix [k, rows].
-template <class T>
-MatrixRef<float> widened(const Product<T>& p, int64_t row, int64_t rows) {
+template <class T, class S>
+MatrixRef<float> widened(const Product<T, S>& p, int64_t row, int64_t rows) {
   const WeightOnlyAttributes& g = p.g;
   float* to = scratch<float>(ScratchUse::kNarrowPanel, rows * g.k);
   if (g.layout == Layout::kInt4) {
@@ -97,8 +99,8 @@ MatrixRef<float> widened(const Product<T>& p, int64_t row, int64_t rows) {
 }
 
 /// Rows [begin, end) of the weights by way of floats.
-template <class T>
-void by_panels(const Product<T>& p, int64_t begin, int64_t end) {
+template <class T, class S>
+void by_panels(const Product<T, S>& p, int64_t begin, int64_t end) {
   const WeightOnlyAttributes& g = p.g;
   int64_t most = kPanelSize / int64_t{sizeof(float)} / g.k;
   most = std::clamp<int64_t>(most, kRowUnit, 4 * kRowUnit);
@@ -115,17 +117,17 @@ void by_panels(const Product<T>& p, int64_t begin, int64_t end) {
 // apart, which nothing foresees.
 constexpr int64_t kGroupsAhead = 2;
 
-template <class T>
-void fetch_pairs(const Product<T>& p, int64_t group, int64_t row) {
+template <class T, class S>
+void fetch_pairs(const Product<T, S>& p, int64_t group, int64_t row) {
   if (group >= p.g.k / p.g.group) return;
   const auto* at =
       reinterpret_cast<const char*>(p.scales + (group * p.g.n + row) * 2);
-  for (size_t i = 0; i < 2 * kInt4Rows * sizeof(T); i += 64)
+  for (size_t i = 0; i < 2 * kInt4Rows * sizeof(S); i += 64)
     __builtin_prefetch(at + i);
 }
 
-template <class T>
-void int4_by_registers(const Product<T>& p, int64_t begin, int64_t end) {
+template <class T, class S>
+void int4_by_registers(const Product<T, S>& p, int64_t begin, int64_t end) {
   const WeightOnlyAttributes& g = p.g;
   const Int4Kernels& kernels = int4_kernels();
   [[maybe_unused]] float buffer[2 * kInt4Rows];
@@ -137,7 +139,7 @@ void int4_by_registers(const Product<T>& p, int64_t begin, int64_t end) {
     const uint8_t* w = p.w + row * (g.k / 2);
     for (int64_t i = 0; i < g.k; i += g.group) {
       fetch_pairs(p, i / g.group + kGroupsAhead, row);
-      if constexpr (std::is_same_v<T, BFloat16>)
+      if constexpr (std::is_same_v<S, BFloat16>)
         kernels.add_bf16(p.x, i, g.group, w,
                          p.scales + (i / g.group * g.n + row) * 2, to);
       else
@@ -148,8 +150,8 @@ void int4_by_registers(const Product<T>& p, int64_t begin, int64_t end) {
   if (row < end) by_panels(p, row, end);
 }
 
-template <class T>
-void by_registers(const Product<T>& p, int64_t begin, int64_t end) {
+template <class T, class S>
+void by_registers(const Product<T, S>& p, int64_t begin, int64_t end) {
   const WeightOnlyKernels& kernels = weight_only_kernels();
   const int64_t rows = end - begin;
   const FewSums to = p.sums_at(begin);
@@ -171,8 +173,8 @@ void by_registers(const Product<T>& p, int64_t begin, int64_t end) {
 }
 
 /// Columns [begin, end) of sums, in the cache, to those of out.
-template <class T>
-void finish(const Product<T>& p, int64_t begin, int64_t end) {
+template <class T, class S>
+void finish(const Product<T, S>& p, int64_t begin, int64_t end) {
   const bool scaled = p.g.layout == Layout::kInt8;
   if (std::is_same_v<T, float> && !scaled && !p.bias) return;
   for (int64_t i = 0; i < p.g.m; ++i) {
@@ -187,8 +189,8 @@ void finish(const Product<T>& p, int64_t begin, int64_t end) {
   }
 }
 
-template <class T>
-void multiply(const Product<T>& p) {
+template <class T, class S>
+void multiply(const Product<T, S>& p) {
   const WeightOnlyAttributes& g = p.g;
   // Of a single row, loading the weights takes as long as the products.
   const int64_t work = std::max<int64_t>(g.m, 2) * g.k * kRowUnit;
@@ -203,8 +205,8 @@ void multiply(const Product<T>& p) {
 }
 
 /// x in float and in the order in which it is read.
-template <class T>
-FewRows rows_of(const Product<T>& p, const T* x) {
+template <class T, class S>
+FewRows rows_of(const Product<T, S>& p, const T* x) {
   const WeightOnlyAttributes& g = p.g;
   const WeightOnlyKernels& kernels = weight_only_kernels();
   const bool order = p.few() && g.layout == Layout::kQ4_0;
@@ -226,33 +228,41 @@ FewRows rows_of(const Product<T>& p, const T* x) {
   return {to, stride, g.m, g.k};
 }
 
+template <class T, class S>
+void run(const KernelCall& call) {
+  const auto& g = call.attributes<WeightOnlyAttributes>();
+  const Tensor &weight = call.tensor(2), &scales = call.tensor(3),
+               &bias = call.tensor(4);
+  T* out = call.tensor(0).data<T>();
+  Product<T, S> p{.g = g,
+                  .x = {},
+                  .w = static_cast<const uint8_t*>(weight.raw_data()),
+                  .scales = scales.defined() ? scales.data<S>() : nullptr,
+                  .bias = bias.defined() ? bias.data<T>() : nullptr,
+                  .sums = nullptr,
+                  .out = out};
+  if constexpr (std::is_same_v<T, float>)
+    p.sums = out;
+  else
+    p.sums = scratch<float>(ScratchUse::kNarrowSums, g.m * g.n);
+  if (g.k == 0) {
+    std::fill_n(p.sums, g.m * g.n, 0.0f);
+    return finish(p, 0, g.n);
+  }
+  p.x = rows_of(p, call.tensor(1).data<T>());
+  multiply(p);
+}
+
 constexpr KernelTypes<TypeList<float, Half, BFloat16>> kTypes{0};
 
 void weight_only_linear(const KernelCall& call) {
   const auto& g = call.attributes<WeightOnlyAttributes>();
   if (g.m == 0 || g.n == 0) return;
-  const Tensor &weight = call.tensor(2), &scales = call.tensor(3),
-               &bias = call.tensor(4);
-  kTypes.visit(call, [&]<class T>() {
-    T* out = call.tensor(0).data<T>();
-    Product<T> p{.g = g,
-                 .x = {},
-                 .w = static_cast<const uint8_t*>(weight.raw_data()),
-                 .scales = scales.defined() ? scales.data<T>() : nullptr,
-                 .bias = bias.defined() ? bias.data<T>() : nullptr,
-                 .sums = nullptr,
-                 .out = out};
-    if constexpr (std::is_same_v<T, float>)
-      p.sums = out;
-    else
-      p.sums = scratch<float>(ScratchUse::kNarrowSums, g.m * g.n);
-    if (g.k == 0)
-      std::fill_n(p.sums, g.m * g.n, 0.0f);
-    else
-      p.x = rows_of(p, call.tensor(1).data<T>());
-    if (g.k == 0) return finish(p, 0, g.n);
-    multiply(p);
-  });
+  const Tensor& scales = call.tensor(3);
+  const bool brief = scales.defined() && scales.dtype() == DType::kBFloat16;
+  if (brief && call.tensor(0).dtype() == DType::kFloat32)
+    return run<float, BFloat16>(call);
+  kTypes.visit(call, [&]<class T>() { run<T, T>(call); });
 }
 
 HOTARU_KERNEL(kCPU, "weight_only_linear", weight_only_linear,

@@ -1,0 +1,80 @@
+// Linear maps of floats by weights of 4 bits in groups.
+#include "hotaru/autograd/grad_mode.h"
+#include "hotaru/backend/common/matmul/weight_only.h"
+#include "hotaru/core/error.h"
+#include "hotaru/core/shape.h"
+#include "hotaru/ops/create/copy.h"
+#include "hotaru/ops/registry.h"
+#include "hotaru/ops/shape/view.h"
+#include "hotaru/runtime/backend.h"
+#include "hotaru/runtime/kernel.h"
+#include "hotaru/runtime/streams/stream.h"
+
+namespace hotaru {
+namespace {
+
+constexpr const char* kName = "linear_int4: ";
+
+void check(const Tensor& x, const Tensor& packed, const Tensor& scales,
+           const Tensor& bias) {
+  HOTARU_CHECK(x.dtype() == DType::kFloat32 && x.dim() > 0, kName,
+               "the input should be float32 of some dimensions, got ",
+               scalar_type_name(x.dtype()), " of shape ",
+               shape_text(x.sizes()));
+  HOTARU_CHECK(scales.dtype() == DType::kBFloat16 && scales.dim() == 3 &&
+                   scales.size(2) == 2,
+               kName,
+               "scales should be bfloat16 of shape [groups, outputs, 2], got ",
+               scalar_type_name(scales.dtype()), " of shape ",
+               shape_text(scales.sizes()));
+  const int64_t k = x.size(-1), groups = scales.size(0), n = scales.size(1);
+  const int64_t group = groups > 0 ? k / groups : 0;
+  HOTARU_CHECK(group > 0 && group % 32 == 0 && group * groups == k, kName,
+               "an input of shape ", shape_text(x.sizes()), " does not fit ",
+               groups, " groups of 32, 64 or another multiple of 32");
+  HOTARU_CHECK(packed.dtype() == DType::kUInt8 && packed.dim() == 2 &&
+                   packed.size(0) == n + n % 2 && packed.size(1) == k / 2,
+               kName, "for ", n, " outputs of ", k,
+               " inputs the weight should be uint8 of shape [", n + n % 2, ", ",
+               k / 2, "], got ", scalar_type_name(packed.dtype()), " of shape ",
+               shape_text(packed.sizes()));
+  if (!bias.defined()) return;
+  HOTARU_CHECK(
+      bias.dtype() == x.dtype() && bias.dim() == 1 && bias.size(0) == n, kName,
+      "a bias of ", scalar_type_name(bias.dtype()), " and shape ",
+      shape_text(bias.sizes()), " does not fit ", n, " outputs of Float");
+}
+
+/// x [..., k] times the transpose of a weight [n, k] of 4-bit integers, as
+/// NarrowLayout::kInt4 has them, plus bias. packed [n, k / 2], n rounded up to
+/// an even number; scales [groups, n, 2]: scale and zero. No gradient.
+Tensor linear_int4(const Tensor& x, const Tensor& packed, const Tensor& scales,
+                   const Tensor& bias) {
+  static const Kernel& product = kernel("weight_only_linear");
+  check(x, packed, scales, bias);
+  const autograd::NoGrad no_grad;
+  const int64_t k = x.size(-1), n = scales.size(1), m = x.numel() / k;
+  const Tensor rows = reshape(contiguous(x), Dims{m, k});
+  const Tensor out = allocate(Dims{m, n}, x.dtype(), x.device());
+  enqueue(product,
+          {write(out), read(rows), read(contiguous(packed)),
+           read(contiguous(scales)),
+           read(bias.defined() ? contiguous(bias) : bias)},
+          WeightOnlyAttributes{.layout = NarrowLayout::kInt4,
+                               .m = m,
+                               .n = n,
+                               .k = k,
+                               .x_row = k,
+                               .group = k / scales.size(0)});
+  Dims shape(x.sizes());
+  shape[shape.size() - 1] = n;
+  return reshape(out, shape);
+}
+
+HOTARU_OP(
+    "hotaru::linear_int4(Tensor x, Tensor weight, Tensor scales, Tensor? "
+    "bias=None) -> Tensor",
+    linear_int4);
+
+}  // namespace
+}  // namespace hotaru
