@@ -33,7 +33,7 @@ class Packer {
     if (g.packed || g.batch != 1 || g.m <= kFewRows || !lasts(b) ||
         !lasts(zero))
       return;
-    const Tensor to = allocate(Dims{packed_size(int8_pairs(g.k), g.n, 4)},
+    const Tensor to = allocate(Dims{packed_size(int8_packed_rows(g.k), g.n, 4)},
                                DType::kInt32, b.device());
     const Operand operands[] = {write(to), read(b), read(zero)};
     region_.once.push_back(std::make_unique<Node>(KernelCall(

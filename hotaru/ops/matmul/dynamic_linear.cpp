@@ -4,9 +4,7 @@
 #include "hotaru/core/error.h"
 #include "hotaru/core/shape.h"
 #include "hotaru/ops/create/copy.h"
-#include "hotaru/ops/create/factory.h"
 #include "hotaru/ops/matmul/quantized.h"
-#include "hotaru/ops/pointwise/pointwise.h"
 #include "hotaru/ops/registry.h"
 #include "hotaru/ops/shape/view.h"
 #include "hotaru/runtime/backend.h"
@@ -17,6 +15,19 @@ namespace hotaru {
 namespace {
 
 constexpr const char* kName = "linear_dynamic: ";
+
+/// Throws unless `t`, if there is one, has a float32 for each of n outputs, or
+/// one for all.
+void check_floats(const char* name, const Tensor& t, int64_t n, bool for_all) {
+  if (!t.defined()) return;
+  const bool fits =
+      (for_all && t.numel() == 1) || (t.dim() == 1 && t.size(0) == n);
+  HOTARU_CHECK(t.dtype() == DType::kFloat32 && fits, kName, name,
+               " should be float32, one for each of ", n, " outputs",
+               for_all ? " or one for all" : "", ", got ",
+               scalar_type_name(t.dtype()), " of shape ",
+               shape_text(t.sizes()));
+}
 
 /// x [..., k], quantised in each call, times the transpose of weight [n, k]
 /// int8, whose rows have scales and zero points: one, or n of them. No
@@ -32,6 +43,8 @@ Tensor linear_dynamic(const Tensor& x, const Tensor& weight,
                "the weight should be a matrix of int8, got ",
                scalar_type_name(weight.dtype()), " of shape ",
                shape_text(weight.sizes()));
+  check_floats("the scale", scale, weight.size(0), true);
+  check_floats("the bias", bias, weight.size(0), false);
   HOTARU_CHECK(x.dim() > 0 && x.size(-1) == weight.size(1), kName,
                "an input of shape ", shape_text(x.sizes()),
                " does not fit a weight of shape ", shape_text(weight.sizes()));
@@ -42,10 +55,9 @@ Tensor linear_dynamic(const Tensor& x, const Tensor& weight,
   const Tensor middle = allocate(Dims{1}, DType::kUInt8, x.device());
   enqueue(quantize, {write(integers), write(step), write(middle), read(from)},
           DynamicQuantizeAttributes{reduce_range});
-  const Tensor sums =
-      quantized_matmul(integers, transpose(weight, 0, 1), middle, zero);
-  const Tensor made = mul(to(sums, DType::kFloat32), mul(scale, step));
-  return bias.defined() ? add(made, bias) : made;
+  return quantized_matmul(
+      integers, transpose(weight, 0, 1), middle, zero,
+      {step, scale, {}, {}, bias.defined() ? contiguous(bias) : bias});
 }
 
 HOTARU_OP(

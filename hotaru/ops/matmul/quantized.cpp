@@ -112,11 +112,12 @@ Tensor multiply(const Factors& f, const Requantization& by) {
   const Tensor out =
       allocate_result(Dims{g.batch, g.m, g.n}, by.dtype(), device);
   if (out.numel() == 0) return out;
-  enqueue(run,
-          {write(out), read(f.a), read(f.b), read(f.a_zero.tensor),
-           read(f.b_zero.tensor), read(f.a_scale.tensor),
-           read(f.b_scale.tensor), read(by.y_scale), read(by.y_zero)},
-          g);
+  enqueue(
+      run,
+      {write(out), read(f.a), read(f.b), read(f.a_zero.tensor),
+       read(f.b_zero.tensor), read(f.a_scale.tensor), read(f.b_scale.tensor),
+       read(by.y_scale), read(by.y_zero), read(by.bias)},
+      g);
   return out;
 }
 

@@ -8,12 +8,19 @@
 
 namespace hotaru {
 
-/// How sums of products become integers again; as a whole there or not.
+/// How sums of products become integers again, as a whole there or not; or,
+/// with a_scale, one number, and b_scale alone, floats: sums * (b_scale *
+/// a_scale) + bias, [n] of float32 or undefined. The latter on the CPU only.
 struct Requantization {
   Tensor a_scale, b_scale, y_scale, y_zero;
+  Tensor bias = {};
 
   bool defined() const { return y_zero.defined(); }
-  DType dtype() const { return defined() ? y_zero.dtype() : DType::kInt32; }
+  DType dtype() const {
+    return defined()           ? y_zero.dtype()
+           : a_scale.defined() ? DType::kFloat32
+                               : DType::kInt32;
+  }
 };
 
 /// Throws Error unless `t` is uint8 or int8 and `zero`, if there is one, of the

@@ -66,6 +66,50 @@ def test_products_of_all_layouts_with_zero_points(m, kinds):
             np.testing.assert_array_equal(out.numpy(), expected)
 
 
+# Inner lengths beside quads, vectors of bytes, what is transposed at a time,
+# and a way of the cache; rows beyond what is packed at a time.
+@pytest.mark.parametrize("kinds", ["uu", "us", "su", "ss"])
+@pytest.mark.parametrize(
+    ("m", "k", "n"),
+    [(4, 63, 20), (3, 65, 9), (8, 259, 5), (14, 130, 40), (27, 1027, 33),
+     (70, 4096, 35), (9, 4, 70), (12, 5, 3)],
+)  # fmt: skip
+def test_products_of_long_rows(m, k, n, kinds):
+    rng = np.random.default_rng(k)
+    a, b = draw(rng, (m, k), kinds[0]), draw(rng, (k, n), kinds[1])
+    a_zero, b_zero = draw(rng, (m,), kinds[0]), draw(rng, (n,), kinds[1])
+    expected = expect_product(
+        a, b, a_zero.astype(np.int64)[:, None], b_zero.astype(np.int64)
+    )
+    zeros = tensor(a_zero), tensor(b_zero)
+    for left, right in itertools.product(layouts(a), layouts(b)):
+        out = MATMUL(left, right, *zeros)
+        np.testing.assert_array_equal(out.numpy(), expected)
+
+
+@pytest.mark.parametrize("kinds", ["us", "uu", "ss"])
+@pytest.mark.parametrize("k", [*range(10), 63, 64, 65, 1030])
+def test_graphs_pack_what_stays_with_its_zero_points(k, kinds):
+    rng = np.random.default_rng(k)
+    a = draw(rng, (6, k), kinds[0])
+    for n, by_columns in itertools.product((1, 31, 33, 64), (False, True)):
+        b, b_zero = draw(rng, (k, n), kinds[1]), draw(rng, (n,), kinds[1])
+        a_zero = draw(rng, (1,), kinds[0])
+        right = tensor(b.T.copy()).t() if by_columns else tensor(b)
+        given = tensor(a)
+        graph = hotaru.cpu.Graph()
+        zeros = tensor(a_zero), tensor(b_zero)
+        with hotaru.cpu.graph(graph):
+            out = MATMUL(given, right, *zeros)
+        for _ in range(2):
+            graph.replay()
+            wide = a.astype(np.int64), b.astype(np.int64)
+            expected = (wide[0] - a_zero) @ (wide[1] - b_zero)
+            np.testing.assert_array_equal(out.numpy(), expected)
+            a = draw(rng, (6, k), kinds[0])
+            given.copy_(tensor(a))
+
+
 @pytest.mark.parametrize("m", [1, 3, 7, 40])
 @pytest.mark.parametrize("value", [-128, 127, 255])
 def test_extremes_wrap_as_int32(m, value):

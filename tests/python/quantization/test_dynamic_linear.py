@@ -139,3 +139,52 @@ def test_scales_and_zero_points(low, high, symmetric, want):
     )
     assert zero == want[1]
     assert scale == pytest.approx(want[0], rel=1e-6)
+
+
+LINEAR = _C._operator("hotaru::linear_dynamic")
+
+
+@pytest.mark.parametrize("rows", [0, 1, 8, 9, 40])
+@pytest.mark.parametrize("biased", [False, True])
+def test_scales_and_bias_are_applied_as_operators_would(rows, biased):
+    """Sums become floats, are scaled and biased, each step rounded; one pass
+    that multiplied and added at once would have other bits.
+    """
+    torch.manual_seed(rows)
+    for n, k in ((1, 1), (15, 33), (16, 64), (17, 66), (70, 130), (33, 1024)):
+        x = torch.randn(rows, k)
+        weight = torch.randint(-128, 128, (n, k)).to(torch.int8)
+        bias = torch.randn(2 * n)[::2] if biased else None
+        for scale in (torch.rand(1) + 0.1, torch.rand(n)):
+            got = LINEAR(x, weight, scale, None, bias)
+            if rows == 0:
+                assert got.shape == (0, n)
+                continue
+            low, high = min(x.min().item(), 0.0), max(x.max().item(), 0.0)
+            step, zero = choose_qparams(low, high, 0, 255, reduce_range=True)
+            step = torch.tensor(step)
+            q = (x * (torch.tensor(1.0) / step) + zero).round().clamp(0, 255)
+            sums = (q.double() - zero) @ weight.double().t()
+            want = sums.float() * (scale * step)
+            want = want if bias is None else want + bias
+            assert torch.equal(got, want), (n, k)
+            graph = torch.cpu.Graph()
+            with torch.cpu.graph(graph):
+                replayed = LINEAR(x, weight, scale, None, bias)
+            graph.replay()
+            assert torch.equal(replayed, want), (n, k)
+
+
+@pytest.mark.parametrize(
+    ("scale", "bias", "expected"),
+    [
+        (torch.ones(3), None, "the scale should be float32, one for each of 4"),
+        (torch.ones(1).double(), None, "or one for all, got Double"),
+        (torch.ones(1), torch.ones(1), "the bias should be float32, one for"),
+    ],
+)
+def test_errors_say_what_would_be_right(scale, bias, expected):
+    with pytest.raises(RuntimeError) as error:
+        LINEAR(torch.ones(2, 8), torch.ones(4, 8).to(torch.int8), scale, None,
+               bias)  # fmt: skip
+    assert expected in str(error.value)

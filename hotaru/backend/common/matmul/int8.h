@@ -18,7 +18,11 @@ struct NumberStrides {
 ///   sums[i] = (a[i] - a_zero) @ (b[i] - b_zero)     in int32, which wraps
 /// out is int32 sums, and the last four undefined; or, of y_zero's dtype,
 ///   saturate(round(sums * (a_scale * b_scale / y_scale)) + y_zero)
-/// in float32, ties to even. With `packed`, batch is 1 and b is what
+/// in float32, ties to even; or, with out float32, y_scale and y_zero
+/// undefined, a_scale one number, and bias a tenth operand, [n] of float32 or
+/// undefined,
+///   float(sums) * (b_scale * a_scale) + bias     each step rounded.
+/// With `packed`, batch is 1 and b is what
 /// "pack_int8" wrote.
 struct Int8MatmulAttributes {
   int64_t batch = 1, m = 1, n = 1, k = 1;
@@ -27,9 +31,9 @@ struct Int8MatmulAttributes {
   bool packed = false;
 };
 
-/// Operands of "pack_int8": write packed int32 [packed_size(int8_pairs(k), n,
-/// 4)], read b (k x n), read b_zero: the order in which products on this device
-/// read b, without its zero points.
+/// Operands of "pack_int8": write packed int32 [packed_size(
+/// int8_packed_rows(k), n, 4)], read b (k x n), read b_zero: the order in which
+/// products on this device read b, and its zero points.
 struct PackInt8Attributes {
   int64_t k = 1, n = 1;
   MatrixStrides b;
@@ -39,6 +43,13 @@ struct PackInt8Attributes {
 /// Pairs along an inner dimension of k elements.
 constexpr int64_t int8_pairs(int64_t k) {
   return (k + 1) / 2;
+}
+
+/// Rows of words that a packed matrix takes at most: pairs, or two more than
+/// quads.
+constexpr int64_t int8_packed_rows(int64_t k) {
+  const int64_t quads = (k + 3) / 4 + 2;
+  return int8_pairs(k) > quads ? int8_pairs(k) : quads;
 }
 
 }  // namespace hotaru

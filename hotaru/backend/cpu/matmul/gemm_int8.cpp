@@ -5,6 +5,7 @@
 #include "hotaru/backend/cpu/matmul/areas.h"
 #include "hotaru/backend/cpu/matmul/gemm_int8_kernel.h"
 #include "hotaru/backend/cpu/matmul/gemm_kernel.h"
+#include "hotaru/backend/cpu/matmul/quads/gemm_quads.h"
 #include "hotaru/backend/cpu/scratch.h"
 
 namespace hotaru {
@@ -205,19 +206,25 @@ void gemm_int8(const Int8Product& product) {
   // A stride over one element means nothing; the natural one helps the choice.
   if (p.k <= 1) p.a.col_stride = p.b.row_stride = 1;
   if (p.n == 1) p.b.col_stride = 1;
+  const QuadKernels* quads = quad_kernels();
   if (p.k > 0 && !p.packed) {
     if (p.b.row_stride == 1 && p.m <= kDotRows)
-      return multiply_in_place(kernels, p, false);
+      return quads ? few_rows_by_quads(*quads, p)
+                   : multiply_in_place(kernels, p, false);
     if (p.b.col_stride == 1 && p.m <= kInt8FewRows)
       return multiply_in_place(kernels, p, true);
   }
+  if (quads) return gemm_quads(*quads, p);
   for_areas(p.m, p.n, p.k, kernels.max_rows, kernels.max_cols,
             [&](const Area& area) { multiply_area(kernels, p, area); });
 }
 
 void pack_int8(int64_t k, int64_t n, const ByteMatrix& b, const int32_t* b_zero,
                int32_t* to) {
-  if (k > 0 && n > 0) pack_panels(int8_kernels(), k, 0, n, b, b_zero, to);
+  if (n <= 0) return;
+  if (const QuadKernels* quads = quad_kernels())
+    return pack_quads(*quads, k, n, b, b_zero, to);
+  if (k > 0) pack_panels(int8_kernels(), k, 0, n, b, b_zero, to);
 }
 
 }  // namespace hotaru

@@ -108,21 +108,61 @@ void finish_typed(const int32_t* sums, int64_t n, const Int8Output& out) {
   int64_t j = 0;
   for (; j + kLanes <= n; j += kLanes)
     finish_vector<T>(hn::LoadU(d, sums + j), bias, j, kLanes, out);
-  if (j == n) return;
+  if (kLanes == 1 || j >= n) return;
   HWY_ALIGN int32_t rest[kLanes] = {};
   std::copy_n(sums + j, n - j, rest);
   finish_vector<T>(hn::Load(d, rest), bias, j, static_cast<int>(n - j), out);
+}
+
+/// Rows of sums as floats, column by column of vectors. Two roundings: this
+/// file is compiled without contraction.
+void finish_floats(const int32_t* sums, int rows, int64_t stride, int64_t n,
+                   const Int8Output& out) {
+  const D32 d;
+  const hn::RebindToFloat<D32> df;
+  for (int64_t j = 0; j < n; j += kLanes) {
+    const size_t count = static_cast<size_t>(std::min<int64_t>(kLanes, n - j));
+    HWY_ALIGN float scales[kLanes] = {}, more[kLanes] = {};
+    std::copy_n(out.column_scale + j, count, scales);
+    if (out.column_bias) std::copy_n(out.column_bias + j, count, more);
+    const auto scale = hn::Load(df, scales), bias = hn::Load(df, more);
+    const bool biased = out.column_bias != nullptr;
+    const int32_t* from = sums + j;
+    float* to = static_cast<float*>(out.data) + j;
+    for (int i = 0; i < rows; ++i, from += stride, to += out.stride) {
+      HWY_ALIGN int32_t rest[kLanes] = {};
+      const bool whole = count == kLanes;
+      if (!whole) std::copy_n(from, count, rest);
+      const V32 sum = whole ? hn::LoadU(d, from) : hn::Load(d, rest);
+      auto made = hn::Mul(hn::ConvertTo(df, sum), scale);
+      // -0 + 0 would be 0.
+      if (biased) made = hn::Add(made, bias);
+      if (whole)
+        hn::StoreU(made, df, to);
+      else
+        hn::BlendedStore(made, hn::FirstN(df, count), df, to);
+    }
+  }
 }
 
 void finish(const int32_t* sums, int64_t n, const Int8Output& out) {
   switch (out.kind) {
     case Int8Output::Kind::kSums:
       return finish_typed<int32_t>(sums, n, out);
+    case Int8Output::Kind::kFloats:
+      return finish_floats(sums, 1, n, n, out);
     case Int8Output::Kind::kUnsigned:
       return finish_typed<uint8_t>(sums, n, out);
     case Int8Output::Kind::kSigned:
       return finish_typed<int8_t>(sums, n, out);
   }
+}
+
+void finish_rows(const int32_t* sums, int rows, int64_t stride, int64_t n,
+                 const Int8Output& out) {
+  if (out.kind == Int8Output::Kind::kFloats)
+    return finish_floats(sums, rows, stride, n, out);
+  for (int i = 0; i < rows; ++i) finish(sums + i * stride, n, out.at(i, 0));
 }
 
 struct EvenPairs {
@@ -197,8 +237,7 @@ void tile(int cols, int64_t pairs, const int32_t* HWY_RESTRICT a, int64_t a_row,
   for (int i = 0; i < kRows; ++i) HWY_UNROLL(2)
   for (int j = 0; j < kVectors; ++j)
     hn::Store(sum[i][j], d, rows + i * kCols + j * kLanes);
-  for (int i = 0; i < kRows; ++i)
-    finish(rows + i * kCols, std::min(cols, kCols), out.at(i, 0));
+  finish_rows(rows, kRows, kCols, std::min(cols, kCols), out);
 }
 
 template <int kVectors, class B>
@@ -566,8 +605,9 @@ void dot(int64_t n, int64_t k, const int16_t* a, const ByteMatrix& b,
 }
 
 Int8Kernels int8_table() {
-  return {kMaxRows,   kWidth,  &even_tile, &offset_tile, &widen, &pair,
-          &pair_even, &gather, &pack,      &stream,      &dot,   &finish};
+  return {kMaxRows, kWidth,     &even_tile,  &offset_tile, &widen,
+          &pair,    &pair_even, &gather,     &pack,        &stream,
+          &dot,     &finish,    &finish_rows};
 }
 
 }  // namespace hotaru::HWY_NAMESPACE

@@ -50,6 +50,9 @@ struct Int8Kernels {
               int32_t* sums);
   /// A row of sums to where they go.
   void (*finish)(const int32_t* sums, int64_t n, const Int8Output& out);
+  /// Rows of sums, `stride` apart, n of each.
+  void (*finish_rows)(const int32_t* sums, int rows, int64_t stride, int64_t n,
+                      const Int8Output& out);
 };
 
 /// Chosen at run time.

@@ -20,7 +20,9 @@ class Matmul {
         b_zero_(call.tensor(4)),
         a_scale_(call.tensor(5)),
         b_scale_(call.tensor(6)) {
-    if (!a_scale_.defined()) return;
+    if (out_.dtype() == DType::kFloat32 && call.tensor(9).defined())
+      bias_ = call.tensor(9).data<float>();
+    if (!call.tensor(7).defined()) return;
     y_scale_ = *call.tensor(7).data<float>();
     y_zero_ = byte_at(call.tensor(8), 0);
   }
@@ -59,6 +61,7 @@ class Matmul {
     float* columns = rows + g_.m;
     const float* a = a_scale_.data<float>() + i * g_.a_scale.batch;
     const float* b = b_scale_.data<float>() + i * g_.b_scale.batch;
+    out.column_bias = bias_;
     out.zero = y_zero_;
     out.divisor = y_scale_;
     const bool by_rows = g_.a_scale.step != 0, by_columns = g_.b_scale.step;
@@ -78,6 +81,7 @@ class Matmul {
 
   const Int8MatmulAttributes& g_;
   const Tensor &out_, &a_, &b_, &a_zero_, &b_zero_, &a_scale_, &b_scale_;
+  const float* bias_ = nullptr;
   float y_scale_ = 1;
   int32_t y_zero_ = 0;
 };

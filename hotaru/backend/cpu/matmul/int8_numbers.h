@@ -32,9 +32,10 @@ inline ByteMatrix byte_matrix(const Tensor& t, int64_t first,
 
 inline Int8Output::Kind output_kind(const Tensor& out) {
   using Kind = Int8Output::Kind;
-  return out.dtype() == DType::kInt32  ? Kind::kSums
-         : out.dtype() == DType::kInt8 ? Kind::kSigned
-                                       : Kind::kUnsigned;
+  return out.dtype() == DType::kInt32     ? Kind::kSums
+         : out.dtype() == DType::kFloat32 ? Kind::kFloats
+         : out.dtype() == DType::kInt8    ? Kind::kSigned
+                                          : Kind::kUnsigned;
 }
 
 }  // namespace hotaru::cpu

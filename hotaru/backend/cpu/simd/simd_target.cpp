@@ -69,12 +69,30 @@ std::string simd_target_name() {
   return hwy::TargetName(usable & -usable);
 }
 
-bool simd_has_bf16_products() {
+namespace {
+
 #if defined(__x86_64__)
+/// AVX-512, and more of it than HOTARU_SIMD=avx512 leaves.
+bool has_all_of_avx512() {
   const char* text = std::getenv("HOTARU_SIMD");
   return (!text || std::string_view(text) != "avx512") &&
-         (hwy::SupportedTargets() & HWY_AVX3) != 0 &&
-         __builtin_cpu_supports("avx512bf16");
+         (hwy::SupportedTargets() & HWY_AVX3) != 0;
+}
+#endif
+
+}  // namespace
+
+bool simd_has_bf16_products() {
+#if defined(__x86_64__)
+  return has_all_of_avx512() && __builtin_cpu_supports("avx512bf16");
+#else
+  return false;
+#endif
+}
+
+bool simd_has_int8_products() {
+#if defined(__x86_64__)
+  return has_all_of_avx512() && __builtin_cpu_supports("avx512vnni");
 #else
   return false;
 #endif

@@ -2,8 +2,8 @@
 //
 // The best one that the processor has, unless the environment variable
 // HOTARU_SIMD names a lower limit when the library is loaded: "avx512" (without
-// its instructions for bfloat16), "avx2" or "baseline". Other values are
-// ignored.
+// its instructions for bfloat16 and bytes), "avx2" or "baseline". Other values
+// are ignored.
 #pragma once
 
 #include <string>
@@ -15,5 +15,8 @@ std::string simd_target_name();
 
 /// Whether AVX-512's products of bfloat16 may be used (AVX512-BF16).
 bool simd_has_bf16_products();
+
+/// Whether AVX-512's products of four bytes may be used (AVX512-VNNI).
+bool simd_has_int8_products();
 
 }  // namespace hotaru

@@ -1,0 +1,299 @@
+#include "hotaru/backend/cpu/matmul/quads/quad_kernels.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "hotaru/backend/cpu/matmul/gemm_int8_kernel.h"
+#include "hotaru/backend/cpu/simd/simd_target.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "hotaru/backend/cpu/matmul/quads/quad_kernels.cpp"
+#include "hotaru/backend/cpu/simd/simd.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace hotaru::HWY_NAMESPACE {
+namespace {
+#if HWY_TARGET == HWY_AVX3
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+using D32 = hn::ScalableTag<int32_t>;
+using V32 = hn::Vec<D32>;
+using D8 = hn::Repartition<uint8_t, D32>;
+constexpr int kLanes = int(hn::MaxLanes(D32()));
+constexpr int kWidth = 2 * kLanes;
+constexpr int kBytes = 4 * kLanes;
+constexpr int kMaxRows = 13;
+// Bytes of B ahead of which dot() fetches, as weight_only-inl.h does.
+constexpr int64_t kAhead = 16 << 10;
+
+/// sum plus the products of four unsigned bytes of a and signed ones of b.
+/// By value: sums whose address is taken would stay in memory.
+HWY_INLINE V32 add_quads(V32 a, V32 b, V32 sum) {
+  asm("vpdpbusd %2, %1, %0" : "+v"(sum.raw) : "v"(a.raw), "v"(b.raw));
+  return sum;
+}
+
+HWY_INLINE V32 ones() {
+  return hn::Set(D32(), 0x01010101);
+}
+
+HWY_INLINE V32 corrected(V32 sum, V32 row_sum, V32 row_zero, V32 zeros,
+                         V32 heads) {
+  return hn::Sub(hn::Sub(sum, hn::Mul(zeros, row_sum)),
+                 hn::Mul(heads, row_zero));
+}
+
+template <int kRows, int kVectors>
+void tile(int cols, int64_t quads, const int32_t* HWY_RESTRICT a, int64_t a_row,
+          const QuadRow* rows_of_a, const int32_t* HWY_RESTRICT panel,
+          const Int8Output& out) {
+  const D32 d;
+  V32 sum[kRows][kVectors];
+  HWY_UNROLL(16)
+  for (int i = 0; i < kRows; ++i) HWY_UNROLL(2)
+  for (int j = 0; j < kVectors; ++j) sum[i][j] = hn::Zero(d);
+  // Two pointers and multiples of 1, 3 and 5 strides, see gemm_int8_kernel.cpp.
+  constexpr int kHalf = 7;
+  const int64_t row3 = 3 * a_row, row5 = 5 * a_row;
+  const int32_t* HWY_RESTRICT lower = a;
+  const int32_t* HWY_RESTRICT upper = a + kHalf * a_row;
+  const auto row_at = [&](int i) HOTARU_SIMD_LAMBDA {
+    const int32_t* base = i < kHalf ? lower : upper;
+    switch (i % kHalf) {
+      case 0:
+        return base;
+      case 1:
+        return base + a_row;
+      case 2:
+        return base + a_row * 2;
+      case 3:
+        return base + row3;
+      case 4:
+        return base + a_row * 4;
+      case 5:
+        return base + row5;
+      default:
+        return base + row3 * 2;
+    }
+  };
+  const int32_t* HWY_RESTRICT b = panel + kQuadHeader * kWidth;
+  for (int64_t p = 0; p < quads; ++p, b += kWidth, ++lower, ++upper) {
+    V32 bs[kVectors];
+    HWY_UNROLL(2)
+    for (int j = 0; j < kVectors; ++j) bs[j] = hn::Load(d, b + j * kLanes);
+    HWY_UNROLL(16)
+    for (int i = 0; i < kRows; ++i) {
+      const V32 ai = hn::Set(d, *row_at(i));
+      HWY_UNROLL(2)
+      for (int j = 0; j < kVectors; ++j)
+        sum[i][j] = add_quads(ai, bs[j], sum[i][j]);
+    }
+  }
+  V32 zeros[kVectors], heads[kVectors];
+  HWY_UNROLL(2)
+  for (int j = 0; j < kVectors; ++j) {
+    zeros[j] = hn::Load(d, panel + j * kLanes);
+    heads[j] = hn::Load(d, panel + kWidth + j * kLanes);
+  }
+  constexpr int kCols = kVectors * kLanes;
+  HWY_ALIGN int32_t rows[kRows * kCols];
+  HWY_UNROLL(16)
+  for (int i = 0; i < kRows; ++i) {
+    const V32 row_sum = hn::Set(d, rows_of_a[i].sum);
+    const V32 row_zero = hn::Set(d, rows_of_a[i].zero);
+    HWY_UNROLL(2)
+    for (int j = 0; j < kVectors; ++j)
+      hn::Store(corrected(sum[i][j], row_sum, row_zero, zeros[j], heads[j]), d,
+                rows + i * kCols + j * kLanes);
+  }
+  int8_kernels().finish_rows(rows, kRows, kCols, std::min(cols, kCols), out);
+}
+
+template <int kVectors>
+using TileFn = void (*)(int, int64_t, const int32_t*, int64_t, const QuadRow*,
+                        const int32_t*, const Int8Output&);
+
+template <int kVectors, size_t... kRow>
+constexpr std::array<TileFn<kVectors>, sizeof...(kRow)> tiles(
+    std::index_sequence<kRow...>) {
+  return {&tile<int(kRow) + 1, kVectors>...};
+}
+
+void any_tile(int rows, int cols, int64_t quads, const int32_t* a,
+              int64_t a_row, const QuadRow* rows_of_a, const int32_t* panel,
+              const Int8Output& out) {
+  using Rows = std::make_index_sequence<kMaxRows>;
+  static constexpr auto kOne = tiles<1>(Rows());
+  static constexpr auto kTwo = tiles<2>(Rows());
+  const size_t row = size_t(rows - 1);
+  (cols > kLanes ? kTwo : kOne)[row](cols, quads, a, a_row, rows_of_a, panel,
+                                     out);
+}
+
+int32_t copy(uint8_t* HWY_RESTRICT to, int64_t n,
+             const uint8_t* HWY_RESTRICT from, int flip) {
+  const D8 d;
+  const D32 d32;
+  const auto flips = hn::Set(d, uint8_t(flip));
+  const V32 one = ones();
+  V32 sum = hn::Zero(d32);
+  for (int64_t i = 0; i < n; i += kBytes) {
+    const size_t count = size_t(std::min<int64_t>(kBytes, n - i));
+    const auto mask = hn::FirstN(d, count);
+    const auto v = hn::IfThenElseZero(
+        mask, hn::Xor(hn::MaskedLoad(mask, d, from + i), flips));
+    hn::BlendedStore(v, mask, d, to + i);
+    sum = add_quads(hn::BitCast(d32, v), one, sum);
+  }
+  return hn::GetLane(hn::SumOfLanes(d32, sum));
+}
+
+/// Rows p to p + 3 of B, side by side.
+HWY_INLINE void pack_quad(int32_t* HWY_RESTRICT to, int rows, int cols,
+                          const uint8_t* b, int64_t row_stride, int flip) {
+  const hn::CappedTag<uint8_t, kWidth> d;
+  const auto mask = hn::FirstN(d, size_t(cols));
+  const auto flips = hn::Set(d, uint8_t(flip));
+  hn::Vec<decltype(d)> v[4];
+  HWY_UNROLL(4)
+  for (int r = 0; r < 4; ++r)
+    v[r] = r < rows
+               ? hn::IfThenElseZero(
+                     mask, hn::Xor(hn::MaskedLoad(mask, d, b + r * row_stride),
+                                   flips))
+               : hn::Zero(d);
+  hn::StoreInterleaved4(v[0], v[1], v[2], v[3], d,
+                        reinterpret_cast<uint8_t*>(to));
+}
+
+void pack(int32_t* HWY_RESTRICT quads, int64_t k, int cols, const uint8_t* b,
+          int64_t row_stride, int flip) {
+  for (int64_t p = 0; p < k; p += 4, quads += kWidth, b += 4 * row_stride) {
+    // Each row lies on a page of its own, which no machine foresees.
+    if (p + 20 <= k)
+      for (int r = 0; r < 4; ++r) __builtin_prefetch(b + (16 + r) * row_stride);
+    pack_quad(quads, int(std::min<int64_t>(4, k - p)), cols, b, row_stride,
+              flip);
+  }
+}
+
+void head(int32_t* panel, int64_t quads, int64_t k, int cols,
+          const int32_t* zero) {
+  const D32 d;
+  const V32 one = ones();
+  for (int j = 0; j < kWidth; j += kLanes) {
+    const int32_t* b = panel + kQuadHeader * kWidth + j;
+    V32 sum = hn::Zero(d);
+    for (int64_t p = 0; p < quads; ++p, b += kWidth)
+      sum = add_quads(one, hn::Load(d, b), sum);
+    HWY_ALIGN int32_t zeros[kLanes] = {};
+    if (j < cols) std::copy_n(zero + j, std::min(kLanes, cols - j), zeros);
+    const V32 z = hn::Load(d, zeros);
+    hn::Store(z, d, panel + j);
+    hn::Store(hn::Sub(sum, hn::Mul(z, hn::Set(d, int32_t(k)))), d,
+              panel + kWidth + j);
+  }
+}
+
+/// kRows rows of A times one column of B.
+template <int kRows>
+HWY_INLINE void dot_column(int64_t k, const uint8_t* HWY_RESTRICT a,
+                           int64_t a_row, const uint8_t* HWY_RESTRICT b,
+                           int flip, int32_t* sums, int64_t sums_row,
+                           int32_t* column_sum) {
+  const D8 d;
+  const D32 d32;
+  constexpr int kChains = kRows == 1 ? 4 : 2;
+  const auto flips = hn::Set(d, uint8_t(flip));
+  const V32 one = ones();
+  V32 sum[kRows][kChains], own = hn::Zero(d32);
+  HWY_UNROLL(4)
+  for (int i = 0; i < kRows; ++i) HWY_UNROLL(4)
+  for (int c = 0; c < kChains; ++c) sum[i][c] = hn::Zero(d32);
+  const auto add = [&](hn::Vec<D8> v, int64_t p, int c) HOTARU_SIMD_LAMBDA {
+    const V32 bs = hn::BitCast(d32, v);
+    own = add_quads(one, bs, own);
+    HWY_UNROLL(4)
+    for (int i = 0; i < kRows; ++i)
+      sum[i][c] = add_quads(hn::BitCast(d32, hn::LoadU(d, a + i * a_row + p)),
+                            bs, sum[i][c]);
+  };
+  int64_t p = 0;
+  for (; p + kChains * kBytes <= k; p += kChains * kBytes) {
+    HWY_UNROLL(4)
+    for (int c = 0; c < kChains; ++c) {
+      const int64_t at = p + c * kBytes;
+      __builtin_prefetch(b + at + kAhead);
+      add(hn::Xor(hn::LoadU(d, b + at), flips), at, c);
+    }
+  }
+  for (; p < k; p += kBytes) {
+    const auto mask = hn::FirstN(d, size_t(std::min<int64_t>(kBytes, k - p)));
+    add(hn::IfThenElseZero(mask,
+                           hn::Xor(hn::MaskedLoad(mask, d, b + p), flips)),
+        p, 0);
+  }
+  HWY_UNROLL(4)
+  for (int i = 0; i < kRows; ++i) {
+    V32 all = sum[i][0];
+    HWY_UNROLL(4)
+    for (int c = 1; c < kChains; ++c) all = hn::Add(all, sum[i][c]);
+    sums[i * sums_row] = hn::GetLane(hn::SumOfLanes(d32, all));
+  }
+  *column_sum = hn::GetLane(hn::SumOfLanes(d32, own));
+}
+
+void dot(int rows, int64_t n, int64_t k, const uint8_t* a, int64_t a_row,
+         const uint8_t* b, int64_t col_stride, int flip, int32_t* sums,
+         int64_t sums_row, int32_t* column_sums) {
+  for (int64_t j = 0; j < n; ++j, b += col_stride) {
+    int i = 0;
+    const auto some = [&]<int kRows>() HOTARU_SIMD_LAMBDA {
+      for (; i + kRows <= rows; i += kRows)
+        dot_column<kRows>(k, a + i * a_row, a_row, b, flip,
+                          sums + i * sums_row + j, sums_row, column_sums + j);
+    };
+    some.template operator()<4>();
+    some.template operator()<2>();
+    some.template operator()<1>();
+  }
+}
+
+void correct(int32_t* sums, int64_t n, const QuadRow& row, const int32_t* zeros,
+             const int32_t* heads) {
+  for (int64_t j = 0; j < n; ++j)
+    sums[j] =
+        int32_t(uint32_t(sums[j]) - uint32_t(zeros[j]) * uint32_t(row.sum) -
+                uint32_t(heads[j]) * uint32_t(row.zero));
+}
+
+QuadKernels quad_table() {
+  return {kMaxRows, kWidth, &any_tile, &copy, &pack, &head, &dot, &correct};
+}
+
+#else
+
+QuadKernels quad_table() {
+  return {};
+}
+
+#endif
+}  // namespace
+}  // namespace hotaru::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace hotaru {
+
+HWY_EXPORT(quad_table);
+
+const QuadKernels* quad_kernels() {
+  static const QuadKernels table = HWY_DYNAMIC_DISPATCH(quad_table)();
+  static const bool usable = table.tile && simd_has_int8_products();
+  return usable ? &table : nullptr;
+}
+
+}  // namespace hotaru
+#endif

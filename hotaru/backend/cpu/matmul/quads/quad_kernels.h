@@ -1,0 +1,55 @@
+// Products of 8-bit integers by AVX512-VNNI: four unsigned bytes of A times
+// four signed ones of B are added to an int32 by one instruction, exactly.
+// Bytes of the other kind become so by their highest bit, which moves them and
+// their zero points by 128. Zero points stay in, and come off the sums:
+//   sum (a - za)(b - zb) = sum ab - zb * sum a - za * (sum b - k zb)
+// all of it in int32, which wraps.
+#pragma once
+
+#include "hotaru/backend/cpu/matmul/gemm_int8.h"
+
+namespace hotaru {
+
+/// Words of a panel before its quads: of each column its zero point, and what
+/// that of a row is multiplied by.
+inline constexpr int64_t kQuadHeader = 2;
+
+/// A row of A as quads.
+struct QuadRow {
+  int32_t sum, zero;
+};
+
+struct QuadKernels {
+  /// Largest block of one tile call, and the width of a panel.
+  int max_rows, max_cols;
+
+  /// rows x cols sums over `quads`. Row i of A begins at a + i * a_row; the
+  /// panel's words are `max_cols` a row.
+  void (*tile)(int rows, int cols, int64_t quads, const int32_t* a,
+               int64_t a_row, const QuadRow* rows_of_a, const int32_t* panel,
+               const Int8Output& out);
+  /// to[i] = from[i] ^ flip; returns the sum of to, as unsigned bytes.
+  int32_t (*copy)(uint8_t* to, int64_t n, const uint8_t* from, int flip);
+  /// Quads of a panel of k rows of B, each `cols` contiguous bytes, the others
+  /// zero.
+  void (*pack)(int32_t* quads, int64_t k, int cols, const uint8_t* b,
+               int64_t row_stride, int flip);
+  /// Writes the header of a panel whose quads are there; zero: of its `cols`
+  /// columns, as of signed bytes.
+  void (*head)(int32_t* panel, int64_t quads, int64_t k, int cols,
+               const int32_t* zero);
+  /// `rows` rows of A, a_row bytes apart and filled up to 64 bytes with zeros,
+  /// times n contiguous columns of B: sums[i * sums_row + j], and the columns'
+  /// own sums. B is read once and in order.
+  void (*dot)(int rows, int64_t n, int64_t k, const uint8_t* a, int64_t a_row,
+              const uint8_t* b, int64_t col_stride, int flip, int32_t* sums,
+              int64_t sums_row, int32_t* column_sums);
+  /// sums[j] -= zeros[j] * row.sum + row.zero * heads[j].
+  void (*correct)(int32_t* sums, int64_t n, const QuadRow& row,
+                  const int32_t* zeros, const int32_t* heads);
+};
+
+/// Null where the processor lacks the instruction.
+const QuadKernels* quad_kernels();
+
+}  // namespace hotaru
