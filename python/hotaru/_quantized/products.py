@@ -125,13 +125,20 @@ def linear_dynamic(x: Tensor, weight, bias: Tensor | None) -> Tensor:
 
 def rows(table: QuantizedTensor, indices: Tensor) -> Tensor:
     """Rows of a table as float32, each with its own scale."""
-    found = table._integers[indices].to(_C.float32)
+    found = table._integers[indices]
     scale, zero_point = table._scale, table._zero_point
     if table._axis is None:
-        return (found - zero_point) * scale
+        return (found.to(_C.float32) - zero_point) * scale
     scale = scale[indices].to(_C.float32).unsqueeze(-1)
-    zero_point = zero_point[indices].to(_C.float32).unsqueeze(-1)
-    return found * scale - zero_point * scale
+    bias = -zero_point[indices].to(_C.float32).unsqueeze(-1) * scale
+    if found.device.type != "cpu":
+        return found.to(_C.float32) * scale + bias
+    # As PyTorch's kernel: one rounding of integer * scale + bias.
+    tail = hotaru.cat([scale, bias], -1).view(_C.uint8)
+    table = hotaru.cat([found, tail], -1)
+    run = _C._operator("hotaru::embedding_narrow")
+    each = hotaru.arange(indices.numel()).reshape(indices.shape)
+    return run(table.reshape(-1, 1, table.size(-1)), each, 8)
 
 
 def saturated_half(weight: Tensor) -> Tensor:

@@ -1,0 +1,50 @@
+"""Rows of quantised tables as floats."""
+
+import pytest
+
+import hotaru as torch
+
+
+def table_of(rows, width):
+    torch.manual_seed(width)
+    scales = torch.rand(rows) * 0.1 + 0.01
+    return torch.quantize_per_channel(
+        torch.randn(rows, width) * 2,
+        scales,
+        torch.rand(rows) * 100,
+        0,
+        torch.quint8,
+    )
+
+
+@pytest.mark.parametrize("width", [1, 16, 65])
+def test_integers_are_scaled_and_moved_with_one_rounding(width):
+    """As PyTorch's kernel does on processors with FMA; two roundings give
+    another last bit in most numbers.
+    """
+    table = table_of(9, width)
+    module = torch.ao.nn.quantized.Embedding(9, width)
+    module.set_weight(table)
+    scale = table.q_per_channel_scales().float().unsqueeze(-1)
+    zero = table.q_per_channel_zero_points().float().unsqueeze(-1)
+    exact = table.int_repr() * scale.double() + (-zero * scale).double()
+    for indices in (
+        torch.tensor([[8, 0], [3, 3]]),
+        torch.tensor(2),
+        torch.arange(9).int(),
+        torch.empty(0, 2).long(),
+    ):
+        got = module(indices)
+        want = exact[indices.long()].float()
+        assert got.shape == (*indices.shape, width)
+        if "AVX" in torch._C._simd_target_name():
+            assert torch.equal(got, want)
+        else:
+            assert torch.allclose(got, want, rtol=0, atol=1e-5)
+
+
+def test_rows_that_are_not_there_are_an_error():
+    module = torch.ao.nn.quantized.Embedding(4, 5)
+    for bad in (4, -5):
+        with pytest.raises(IndexError, match="out of"):
+            module(torch.tensor([bad]))
