@@ -3,13 +3,19 @@
 #include <vector>
 
 #include "hotaru/backend/common/conv/int8.h"
+#include "hotaru/backend/cpu/simd/simd_target.h"
 #include "hotaru/runtime/backend.h"
 
 namespace hotaru::graph {
 namespace {
 
-// Rows up to which products read their weight where it lies, half as long.
+// Rows up to which products read their weight where it lies: pairs are twice
+// as long, and quads save nothing where columns are contiguous.
 constexpr int64_t kFewRows = 4;
+
+bool reads_in_place(const Int8MatmulAttributes& g) {
+  return g.m <= kFewRows && (g.b.row == 1 || !simd_has_int8_products());
+}
 
 class Packer {
  public:
@@ -30,7 +36,7 @@ class Packer {
     const KernelCall& call = node->call();
     auto g = call.attributes<Int8MatmulAttributes>();
     const Tensor &b = call.tensor(2), &zero = call.tensor(4);
-    if (g.packed || g.batch != 1 || g.m <= kFewRows || !lasts(b) ||
+    if (g.packed || g.batch != 1 || reads_in_place(g) || !lasts(b) ||
         !lasts(zero))
       return;
     const Tensor to = allocate(Dims{packed_size(int8_packed_rows(g.k), g.n, 4)},
@@ -48,9 +54,9 @@ class Packer {
     auto a = call.attributes<Int8ConvAttributes>();
     const Tensor &w = call.tensor(2), &zero = call.tensor(4);
     if (a.packed || !lasts(w) || !lasts(zero)) return;
-    const int64_t pairs = int8_conv_pairs(a.channels, a.kernel);
+    const int64_t words = int8_conv_words(a.channels, a.kernel);
     const Tensor to =
-        allocate(Dims{w.size(0) * pairs}, DType::kInt32, w.device());
+        allocate(Dims{w.size(0) * words}, DType::kInt32, w.device());
     const Operand operands[] = {write(to), read(w), read(zero)};
     region_.once.push_back(std::make_unique<Node>(KernelCall(
         kernel, operands, PackInt8ConvAttributes{a.kernel, a.channels})));

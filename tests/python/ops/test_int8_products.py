@@ -284,6 +284,36 @@ def test_convolutions_of_any_window(seed):
     np.testing.assert_array_equal(out.numpy(), expected)
 
 
+@pytest.mark.parametrize("kinds", ["us", "uu", "ss"])
+@pytest.mark.parametrize(
+    ("channels", "kernel", "stride", "dilation"),
+    [(3, 7, 2, 1), (1, 7, 1, 1), (1, 9, 3, 2), (5, 3, 2, 1), (6, 1, 1, 1),
+     (7, 5, 1, 2), (8, 3, 3, 1), (33, 3, 1, 1), (2, 11, 4, 1)],
+)  # fmt: skip
+def test_graphs_pack_windows_of_words_that_are_not_full(
+    channels, kernel, stride, dilation, kinds
+):
+    """Words of four channels or positions of the kernel, of which some are not
+    there, beside weights with and without zero points.
+    """
+    rng = np.random.default_rng(channels * kernel)
+    pad = dilation * (kernel // 2)
+    window = [stride] * 2, [pad] * 2, [pad] * 2, [dilation] * 2, 1
+    x = draw(rng, (1, channels, 23, 41), kinds[0])
+    w = draw(rng, (15, channels, kernel, kernel), kinds[1])
+    for w_zero in (draw(rng, (15,), kinds[1]), np.zeros(15, w.dtype)):
+        given, graph = tensor(x), hotaru.cpu.Graph()
+        rest = tensor(w), tensor(np.array(100, x.dtype)), tensor(w_zero)
+        with hotaru.cpu.graph(graph):
+            out = CONV(given, rest[0], *rest[1:], *window)
+        for _ in range(2):
+            graph.replay()
+            expected = expect_conv(x, w, 100, w_zero.astype(np.int64), *window)
+            np.testing.assert_array_equal(out.numpy(), expected)
+            x = draw(rng, x.shape, kinds[0])
+            given.copy_(tensor(x))
+
+
 def test_deep_convolutions_in_bands_on_two_threads():
     rng = np.random.default_rng(0)
     before = hotaru.get_num_threads()

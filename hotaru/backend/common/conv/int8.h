@@ -27,25 +27,32 @@ struct Int8ConvAttributes {
   bool packed = false;
 };
 
-/// Operands of "pack_int8_conv": write packed int32 [O * int8_conv_pairs], read
+/// Operands of "pack_int8_conv": write packed int32 [O * int8_conv_words], read
 /// w, row-major, read w_zero: weights as the convolution reads them.
 struct PackInt8ConvAttributes {
   Dims kernel;
   int64_t channels = 1;
 };
 
-/// Whether pairs are neighbours of the kernel's last dimension, else of the
-/// channels: the one that needs fewer.
-inline bool int8_pairs_along_kernel(int64_t channels, IntSpan kernel) {
+/// Whether the `lanes` elements of a word, two or four, are neighbours of the
+/// kernel's last dimension, else of the channels: what needs fewer words.
+inline bool int8_lanes_along_kernel(int64_t channels, IntSpan kernel,
+                                    int64_t lanes) {
   const int64_t last = kernel.back();
-  return int8_pairs(last) * channels < int8_pairs(channels) * last;
+  const auto words = [&](int64_t n) { return (n + lanes - 1) / lanes; };
+  return words(last) * channels < words(channels) * last;
 }
 
-/// Pairs of one output channel's weights.
-inline int64_t int8_conv_pairs(int64_t channels, IntSpan kernel) {
+/// Words of one output channel's weights at most: of pairs, or of quads and
+/// two numbers.
+inline int64_t int8_conv_words(int64_t channels, IntSpan kernel) {
   const int64_t last = kernel.back();
-  return numel_of(kernel.first(kernel.size() - 1)) *
-         std::min(int8_pairs(last) * channels, int8_pairs(channels) * last);
+  const auto least = [&](int64_t lanes) {
+    const auto words = [&](int64_t n) { return (n + lanes - 1) / lanes; };
+    return numel_of(kernel.first(kernel.size() - 1)) *
+           std::min(words(last) * channels, words(channels) * last);
+  };
+  return std::max(least(2), least(4) + 2);
 }
 
 }  // namespace hotaru

@@ -1,7 +1,8 @@
 // The kernel "int8_conv": for each picture, group and band of outputs the
-// planes of pairs, which weights then multiply without unrolled windows.
+// planes of words, which weights then multiply without unrolled windows.
 #include <algorithm>
 #include <optional>
+#include <vector>
 
 #include "hotaru/backend/common/conv/int8.h"
 #include "hotaru/backend/cpu/conv/pair_planes.h"
@@ -29,20 +30,39 @@ Extents extents(IntSpan list, int64_t missing = 1) {
   return out;
 }
 
-/// Weights [rows, channels, kernel] as pairs; zeros: of each row.
+/// Weights [rows, channels, kernel] as words; zeros: of each row. Behind quads
+/// a QuadRow for each row.
 void pair_weights(const PairedWindows& windows, const Tensor& w,
                   const int32_t* zeros, int32_t* to) {
-  const int64_t pairs = windows.pairs();
-  const int flip = w.dtype() == DType::kInt8 ? 0x80 : 0;
+  const int64_t depth = windows.pairs(), rows = w.size(0);
+  const bool quads = windows.lanes == 4, is_signed = w.dtype() == DType::kInt8;
+  // Pairs are of unsigned bytes, quads of signed ones.
+  const int flip = is_signed == quads ? 0 : 0x80;
   const int64_t row = windows.channels * volume(windows.kernel);
   const auto* from = static_cast<const uint8_t*>(w.raw_data());
-  parallel_for(0, w.size(0),
-               std::max<int64_t>(1, kProductsPerThread / (row + 1)),
+  auto* of_rows = reinterpret_cast<QuadRow*>(to + rows * depth);
+  const auto make = [&](int64_t i) {
+    if (!quads)
+      return windows.pair_weights(from + i * row, flip, zeros[i] + flip,
+                                  to + i * depth);
+    const int32_t zero = zeros[i] - flip;
+    const int32_t sum =
+        windows.quad_weights(from + i * row, flip, to + i * depth);
+    of_rows[i] = {int32_t(uint32_t(sum) - uint32_t(row) * uint32_t(zero)),
+                  zero};
+  };
+  parallel_for(0, rows, std::max<int64_t>(1, kProductsPerThread / (row + 1)),
                [&](int64_t begin, int64_t end) {
-                 for (int64_t i = begin; i < end; ++i)
-                   windows.pair_weights(from + i * row, flip, zeros[i] + flip,
-                                        to + i * pairs);
+                 for (int64_t i = begin; i < end; ++i) make(i);
                });
+}
+
+void set_words(PairedWindows& windows, int64_t channels, IntSpan kernel) {
+  windows.channels = channels;
+  // A channel alone has few products for what quads need beside them.
+  windows.lanes = quad_kernels() && channels > 1 ? 4 : 2;
+  windows.along_kernel =
+      int8_lanes_along_kernel(channels, kernel, windows.lanes);
 }
 
 void read_channel_zeros(const Tensor& t, int64_t n, int32_t* to) {
@@ -60,8 +80,7 @@ class Conv {
     windows_.stride = extents(a.stride);
     windows_.padding = extents(a.padding, 0);
     windows_.dilation = extents(a.dilation);
-    windows_.channels = a.channels;
-    windows_.along_kernel = int8_pairs_along_kernel(a.channels, a.kernel);
+    set_words(windows_, a.channels, a.kernel);
     windows_.flip = x_.dtype() == DType::kInt8 ? 0x80 : 0;
     merge();
     groups_ = a.groups;
@@ -102,15 +121,24 @@ class Conv {
     const int64_t rows = y_.size(1);
     auto* zeros = scratch<int32_t>(ScratchUse::kInt8Zeros, 2 * rows);
     scales_ = reinterpret_cast<float*>(zeros + rows);
+    const int64_t depth = windows_.pairs();
     if (packed) {
       weights_ = w.data<int32_t>();
-      return;
+    } else {
+      read_channel_zeros(zero, rows, zeros);
+      auto* to = scratch<int32_t>(ScratchUse::kInt8Weights, rows * (depth + 2));
+      pair_weights(windows_, w, zeros, to);
+      weights_ = to;
     }
-    read_channel_zeros(zero, rows, zeros);
-    auto* to =
-        scratch<int32_t>(ScratchUse::kInt8Weights, rows * windows_.pairs());
-    pair_weights(windows_, w, zeros, to);
-    weights_ = to;
+    if (windows_.lanes == 2) return;
+    rows_ = reinterpret_cast<const QuadRow*>(weights_ + rows * depth);
+    if (std::all_of(rows_, rows_ + rows,
+                    [](const QuadRow& row) { return row.zero == 0; }))
+      return;
+    const std::vector<uint8_t> ones(
+        size_t(windows_.channels * volume(windows_.kernel)), 1);
+    ones_.resize(size_t(depth));
+    windows_.quad_weights(ones.data(), 0, ones_.data());
   }
 
   void set_scales(const KernelCall& call) {
@@ -198,19 +226,39 @@ class Conv {
         panel = scratch<int32_t>(ScratchUse::kGemmB, (depth + 1) * width);
         gather(planes, pairs, at, count, panel);
       }
+      const int32_t* from = panel ? panel : pairs + where;
+      const int64_t* offsets = panel ? nullptr : planes.offsets().data();
+      alignas(64) int32_t sums[kMostColumns] = {};
+      if (!ones_.empty()) sum_columns(int(count), from, offsets, sums);
       for (int64_t t = 0; t < tiles; ++t) {
         const int64_t begin = first + (last - first) * t / tiles,
                       end = first + (last - first) * (t + 1) / tiles;
         const int32_t* a = weights_ + (group_first + begin) * depth;
         const int rows = static_cast<int>(end - begin),
                   cols = static_cast<int>(count);
-        if (panel)
+        if (rows_)
+          quad_kernels()->conv_tile(rows, cols, depth, a,
+                                    rows_ + group_first + begin, from, offsets,
+                                    windows_.zero, sums, out.at(begin, at));
+        else if (panel)
           kernels.tile(rows, cols, depth, a, depth, panel, out.at(begin, at));
         else
           kernels.offset_tile(rows, cols, depth, a, depth, pairs + where,
                               planes.offsets().data(), out.at(begin, at));
       }
     }
+  }
+
+  /// What the windows of quads add up to.
+  void sum_columns(int cols, const int32_t* from, const int64_t* offsets,
+                   int32_t* sums) const {
+    alignas(64) static constexpr int32_t kNone[kMostColumns] = {};
+    const QuadRow none{0, 0};
+    Int8Output out{};
+    out.data = sums;
+    out.stride = kMostColumns;
+    quad_kernels()->conv_tile(1, cols, windows_.pairs(), ones_.data(), &none,
+                              from, offsets, 0, kNone, out);
   }
 
   /// Outputs [at, at + count) of several rows as a panel.
@@ -228,7 +276,7 @@ class Conv {
                           planes.offsets().data(), runs, from, to);
   }
 
-  static constexpr int kMostRuns = 32;
+  static constexpr int kMostRuns = 32, kMostColumns = 32;
   static constexpr int64_t kFewChannels = 4;
 
   const Tensor &y_, &x_;
@@ -237,6 +285,8 @@ class Conv {
   size_t along_ = 0;
   std::optional<PairPlanes> whole_;  // of all outputs
   const int32_t* weights_ = nullptr;
+  const QuadRow* rows_ = nullptr;  // of quads
+  std::vector<int32_t> ones_;  // in the place of weights, if some have zeros
   float* scales_ = nullptr;
   Int8Output out_{};
 };
@@ -248,9 +298,8 @@ void int8_conv(const KernelCall& call) {
 void pack(const KernelCall& call) {
   const auto& a = call.attributes<PackInt8ConvAttributes>();
   PairedWindows windows{};
-  windows.channels = a.channels;
   windows.kernel = extents(a.kernel);
-  windows.along_kernel = int8_pairs_along_kernel(a.channels, a.kernel);
+  set_words(windows, a.channels, a.kernel);
   const Tensor& w = call.tensor(1);
   auto* zeros = scratch<int32_t>(ScratchUse::kInt8Zeros, w.size(0));
   read_channel_zeros(call.tensor(2), w.size(0), zeros);

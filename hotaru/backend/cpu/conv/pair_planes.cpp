@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "hotaru/backend/cpu/scratch.h"
+
 namespace hotaru::cpu {
 namespace {
 
@@ -11,6 +13,11 @@ constexpr int64_t kBehind = 32;
 int32_t pair_of(int low, int high) {
   return static_cast<int32_t>((static_cast<uint32_t>(low) & 0xFFFFu) |
                               static_cast<uint32_t>(high) << 16);
+}
+
+/// A byte in all four of a word.
+int32_t four_times(int32_t byte) {
+  return static_cast<int32_t>(static_cast<uint32_t>(byte) * 0x01010101u);
 }
 
 int64_t ceil_div(int64_t a, int64_t b) {
@@ -46,13 +53,40 @@ void PairedWindows::pair_weights(const uint8_t* w, int w_flip, int32_t w_zero,
       *to++ = pair_of(value(w[i]), i + 1 < width ? value(w[i + 1]) : 0);
 }
 
+int32_t PairedWindows::quad_weights(const uint8_t* w, int w_flip,
+                                    int32_t* to) const {
+  const int64_t positions = volume(kernel);
+  uint32_t sum = 0;
+  for (int64_t i = 0; i < channels * positions; ++i)
+    sum += static_cast<uint32_t>(static_cast<int8_t>(w[i] ^ w_flip));
+  const auto word = [&](const uint8_t* first, int64_t count, int64_t apart) {
+    uint32_t out = 0;
+    for (int64_t l = 0; l < count; ++l)
+      out |= static_cast<uint32_t>(first[l * apart] ^ w_flip) << (8 * l);
+    return static_cast<int32_t>(out);
+  };
+  if (along_kernel) {
+    const int64_t rows = channels * kernel[0] * kernel[1], width = kernel[2];
+    for (int64_t r = 0; r < rows; ++r, w += width)
+      for (int64_t i = 0; i < width; i += 4)
+        *to++ = word(w + i, std::min<int64_t>(4, width - i), 1);
+  } else {
+    for (int64_t c = 0; c < channels; c += 4)
+      for (int64_t i = 0; i < positions; ++i)
+        *to++ = word(w + c * positions + i, std::min<int64_t>(4, channels - c),
+                     positions);
+  }
+  return static_cast<int32_t>(sum);
+}
+
 PairPlanes::PairPlanes(const PairedWindows& windows, const Extents& begin,
                        const Extents& length)
     : w_(windows), begin_(begin), length_(length) {
   const Extents taps = w_.taps();
   std::array<std::vector<int64_t>, 3> plane_of, shift_of;
   for (size_t d = 0; d < 3; ++d) {
-    const int64_t step = w_.dilation[d] * (d == 2 && w_.along_kernel ? 2 : 1);
+    const int64_t step =
+        w_.dilation[d] * (d == 2 && w_.along_kernel ? w_.lanes : 1);
     int64_t most = 0;
     for (int64_t t = 0; t < taps[d]; ++t) {
       const int64_t at = t * step, remainder = at % w_.stride[d];
@@ -147,8 +181,9 @@ void PairPlanes::fill_row(const uint8_t* first, const uint8_t* second,
   slow(right, n);
 }
 
-void PairPlanes::fill(const uint8_t* x, int32_t* to) const {
-  const int64_t row = w_.in[2], picture = volume(w_.in);
+template <class F, class Outside>
+void PairPlanes::for_rows(int32_t* to, const F& f,
+                          const Outside& outside) const {
   for (int64_t c = 0; c < w_.paired_channels(); ++c)
     for (const int64_t rd : remainders_[0])
       for (const int64_t rh : remainders_[1])
@@ -159,23 +194,95 @@ void PairPlanes::fill(const uint8_t* x, int32_t* to) const {
                   (begin_[0] + d) * w_.stride[0] + rd - w_.padding[0];
               const int64_t y =
                   (begin_[1] + h) * w_.stride[1] + rh - w_.padding[1];
-              if (z < 0 || z >= w_.in[0] || y < 0 || y >= w_.in[1]) {
-                std::fill_n(to, plane_[2], 0);
-                continue;
-              }
-              const uint8_t* first = x +
-                                     (w_.along_kernel ? c : 2 * c) * picture +
-                                     (z * w_.in[1] + y) * row;
-              const bool second =
-                  w_.along_kernel ? w_.kernel[2] > 1 : 2 * c + 1 < w_.channels;
-              fill_row(first,
-                       !second           ? nullptr
-                       : w_.along_kernel ? first
-                                         : first + picture,
-                       w_.along_kernel ? w_.dilation[2] : 0,
-                       begin_[2] * w_.stride[2] + rw - w_.padding[2], to);
+              const int64_t from =
+                  begin_[2] * w_.stride[2] + rw - w_.padding[2];
+              if (z < 0 || z >= w_.in[0] || y < 0 || y >= w_.in[1])
+                outside(to);
+              else
+                f(to, c, (z * w_.in[1] + y) * w_.in[2], from);
             }
   std::fill_n(to, kBehind, 0);
+}
+
+void PairPlanes::fill(const uint8_t* x, int32_t* to) const {
+  if (w_.lanes == 4) return fill_quads(x, to);
+  const int64_t picture = volume(w_.in);
+  for_rows(
+      to,
+      [&](int32_t* at, int64_t c, int64_t row, int64_t from) {
+        const uint8_t* first =
+            x + (w_.along_kernel ? c : 2 * c) * picture + row;
+        const bool second =
+            w_.along_kernel ? w_.kernel[2] > 1 : 2 * c + 1 < w_.channels;
+        fill_row(first,
+                 !second           ? nullptr
+                 : w_.along_kernel ? first
+                                   : first + picture,
+                 w_.along_kernel ? w_.dilation[2] : 0, from, at);
+      },
+      [&](int32_t* at) { std::fill_n(at, plane_[2], 0); });
+}
+
+void PairPlanes::fill_quads(const uint8_t* x, int32_t* to) const {
+  const int64_t picture = volume(w_.in);
+  for_rows(
+      to,
+      [&](int32_t* at, int64_t c, int64_t row, int64_t from) {
+        Line lines[4];
+        for (int64_t l = 0; l < 4; ++l) {
+          const int64_t channel = w_.along_kernel ? c : 4 * c + l;
+          const bool there =
+              w_.along_kernel ? l < w_.kernel[2] : channel < w_.channels;
+          lines[l] = {there ? x + channel * picture + row : nullptr,
+                      from + (w_.along_kernel ? l * w_.dilation[2] : 0)};
+        }
+        fill_quad_row(lines, at);
+      },
+      [&](int32_t* at) { std::fill_n(at, plane_[2], four_times(w_.zero)); });
+}
+
+/// Elements are of x's positions from + i * stride, or the zero point.
+void PairPlanes::fill_quad_row(const Line (&lines)[4], int32_t* to) const {
+  const QuadKernels& kernels = *quad_kernels();
+  const int64_t n = plane_[2], step = w_.stride[2], size = w_.in[2];
+  const auto begin = [&](int64_t at) {
+    return std::clamp<int64_t>(at >= 0 ? 0 : ceil_div(-at, step), 0, n);
+  };
+  const auto end = [&](int64_t at) {
+    return std::clamp<int64_t>(at >= size ? 0 : ceil_div(size - at, step), 0,
+                               n);
+  };
+  const uint8_t* rows[4];
+  if (!w_.along_kernel) {
+    const int64_t from = lines[0].from, left = begin(from),
+                  right = std::max(left, end(from));
+    std::fill_n(to, left, four_times(w_.zero));
+    std::fill_n(to + right, n - right, four_times(w_.zero));
+    if (left == right) return;
+    for (int l = 0; l < 4; ++l)
+      rows[l] = lines[l].row ? lines[l].row + (from + left * step) : nullptr;
+    const int64_t dense = (right - left - 1) * step + 1;
+    if (step == 1) return kernels.interleave(to + left, dense, rows, w_.flip);
+    auto* words = scratch<int32_t>(ScratchUse::kInt8Columns, dense);
+    kernels.interleave(words, dense, rows, w_.flip);
+    return kernels.each_word(to + left, right - left, words, step);
+  }
+  // Each line apart; what is flipped in the end is here still as in x.
+  auto* whole = scratch<uint8_t>(ScratchUse::kInt8Columns, 4 * n);
+  for (int64_t l = 0; l < 4; ++l) {
+    uint8_t* line = whole + l * n;
+    rows[l] = lines[l].row ? line : nullptr;
+    if (!lines[l].row) continue;
+    const int64_t from = lines[l].from, left = begin(from),
+                  right = std::max(left, end(from));
+    const auto zero = uint8_t(w_.zero ^ w_.flip);
+    std::fill_n(line, left, zero);
+    if (left < right)
+      kernels.each(line + left, right - left,
+                   lines[l].row + (from + left * step), step);
+    std::fill_n(line + right, n - right, zero);
+  }
+  kernels.interleave(to, n, rows, w_.flip);
 }
 
 }  // namespace hotaru::cpu

@@ -1,12 +1,14 @@
-// A picture of bytes in the order in which products of pairs read it: what a
+// A picture of bytes in the order in which products of words read it: what a
 // kernel position multiplies is one plane, in which neighbours of the output
-// are neighbours.
+// are neighbours. A word is a pair of int16 without the zero point, or, where
+// the processor multiplies bytes, a quad of unsigned bytes with it.
 #pragma once
 
 #include <array>
 #include <vector>
 
 #include "hotaru/backend/cpu/matmul/gemm_int8_kernel.h"
+#include "hotaru/backend/cpu/matmul/quads/quad_kernels.h"
 
 namespace hotaru::cpu {
 
@@ -22,25 +24,31 @@ struct PairedWindows {
   Extents in, out, kernel, stride, padding, dilation;
   int32_t zero;  // x's zero point, flipped
   int flip;
-  bool along_kernel;  // see int8_pairs_along_kernel
+  bool along_kernel;  // see int8_lanes_along_kernel
+  int64_t lanes = 2;  // of a word: 2 or 4
 
-  /// Positions of the kernel that have pairs of their own.
+  int64_t words_of(int64_t n) const { return (n + lanes - 1) / lanes; }
+  /// Positions of the kernel that have words of their own.
   Extents taps() const {
     return {kernel[0], kernel[1],
-            along_kernel ? int8_pairs(kernel[2]) : kernel[2]};
+            along_kernel ? words_of(kernel[2]) : kernel[2]};
   }
   int64_t paired_channels() const {
-    return along_kernel ? channels : int8_pairs(channels);
+    return along_kernel ? channels : words_of(channels);
   }
+  /// Words of a window.
   int64_t pairs() const { return paired_channels() * volume(taps()); }
 
   /// A row of weights [channels, kernel] as pairs, without their zero point.
   void pair_weights(const uint8_t* w, int w_flip, int32_t w_zero,
                     int32_t* to) const;
+  /// The same as quads of signed bytes, (w ^ w_flip), zeros where a word has no
+  /// element; returns their sum.
+  int32_t quad_weights(const uint8_t* w, int w_flip, int32_t* to) const;
 };
 
 /// The planes that outputs [begin, begin + length) of each dimension read: one
-/// for each paired channel and each remainder of a kernel position by the
+/// for each channel of words and each remainder of a kernel position by the
 /// stride that occurs.
 class PairPlanes {
  public:
@@ -62,6 +70,18 @@ class PairPlanes {
   }
 
  private:
+  /// Where a row of a plane begins in x, of one of a word's lanes.
+  struct Line {
+    const uint8_t* row;  // null: x has none there
+    int64_t from;        // the first element's position
+  };
+
+  /// f(to, channel, z, y, remainder of the last dimension) for each row of each
+  /// plane; f.outside(to) where the row lies outside of x.
+  template <class F, class Outside>
+  void for_rows(int32_t* to, const F& f, const Outside& outside) const;
+  void fill_quads(const uint8_t* x, int32_t* to) const;
+  void fill_quad_row(const Line (&lines)[4], int32_t* to) const;
   void fill_row(const uint8_t* first, const uint8_t* second,
                 int64_t second_shift, int64_t from, int32_t* to) const;
 

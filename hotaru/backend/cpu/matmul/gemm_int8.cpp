@@ -191,7 +191,7 @@ void multiply_in_place(const Int8Kernels& kernels, const Int8Product& p,
           kernels.dot(cols, p.k, reinterpret_cast<const int16_t*>(from), b,
                       row);
         take_off_zeros(p, from, col, cols, row);
-        kernels.finish(row, cols, p.out.at(i, col));
+        kernels.finish_rows(row, 1, cols, cols, p.out.at(i, col));
       }
     }
   });

@@ -73,52 +73,54 @@ HWY_INLINE void store_bytes(V32 v, T* to) {
   hn::StoreU(hn::DemoteTo(d8, v), d8, to);
 }
 
-/// A vector of sums, of which `cols` count.
-template <class T>
-HWY_INLINE void finish_vector(V32 v, V32 bias, int64_t j, int cols,
-                              const Int8Output& out) {
+/// `count` sums from there on, the other lanes zero.
+HWY_INLINE V32 load_sums(const int32_t* from, size_t count) {
   const D32 d;
-  const hn::RebindToFloat<D32> df;
-  T* to = static_cast<T*>(out.data) + j;
-  HWY_ALIGN T rest[kLanes];
-  T* at = cols == kLanes ? to : rest;
-  v = hn::Add(v, bias);
-  if constexpr (std::is_same_v<T, int32_t>) {
-    hn::StoreU(v, d, at);
-  } else {
-    auto scale = hn::Set(df, out.row_scale ? *out.row_scale : 1.0f);
-    if (out.column_scale) {
-      HWY_ALIGN float scales[kLanes] = {};
-      const float* columns = out.column_scale + j;
-      if (at == rest) columns = (std::copy_n(columns, cols, scales), scales);
-      const auto column = hn::LoadU(df, columns);
-      scale = out.row_scale
-                  ? hn::Div(hn::Mul(scale, column), hn::Set(df, out.divisor))
-                  : column;
-    }
-    store_bytes(to_byte(v, scale, out.zero), at);
-  }
-  if (at == rest) std::copy_n(rest, cols, to);
+  if (count == kLanes) return hn::LoadU(d, from);
+  HWY_ALIGN int32_t rest[kLanes] = {};
+  std::copy_n(from, count, rest);
+  return hn::Load(d, rest);
 }
 
+/// Rows of sums as integers, column by column of vectors.
 template <class T>
-void finish_typed(const int32_t* sums, int64_t n, const Int8Output& out) {
+void finish_integers(const int32_t* sums, int rows, int64_t stride, int64_t n,
+                     const Int8Output& out) {
   const D32 d;
-  const V32 bias = hn::Set(d, out.bias ? *out.bias : 0);
-  int64_t j = 0;
-  for (; j + kLanes <= n; j += kLanes)
-    finish_vector<T>(hn::LoadU(d, sums + j), bias, j, kLanes, out);
-  if (kLanes == 1 || j >= n) return;
-  HWY_ALIGN int32_t rest[kLanes] = {};
-  std::copy_n(sums + j, n - j, rest);
-  finish_vector<T>(hn::Load(d, rest), bias, j, static_cast<int>(n - j), out);
+  const hn::RebindToFloat<D32> df;
+  const auto divisor = hn::Set(df, out.divisor);
+  for (int64_t j = 0; j < n; j += kLanes) {
+    const size_t count = static_cast<size_t>(std::min<int64_t>(kLanes, n - j));
+    HWY_ALIGN float scales[kLanes] = {};
+    if (out.column_scale) std::copy_n(out.column_scale + j, count, scales);
+    const auto column = hn::Load(df, scales);
+    const int32_t* from = sums + j;
+    T* to = static_cast<T*>(out.data) + j;
+    for (int i = 0; i < rows; ++i, from += stride, to += out.stride) {
+      V32 v = load_sums(from, count);
+      if (out.bias) v = hn::Add(v, hn::Set(d, out.bias[i]));
+      HWY_ALIGN T rest[kLanes];
+      T* at = count == kLanes ? to : rest;
+      if constexpr (std::is_same_v<T, int32_t>) {
+        hn::StoreU(v, d, at);
+      } else {
+        auto scale = column;
+        if (out.row_scale) {
+          scale = hn::Set(df, out.row_scale[i]);
+          if (out.column_scale)
+            scale = hn::Div(hn::Mul(scale, column), divisor);
+        }
+        store_bytes(to_byte(v, scale, out.zero), at);
+      }
+      if (at == rest) std::copy_n(rest, count, to);
+    }
+  }
 }
 
 /// Rows of sums as floats, column by column of vectors. Two roundings: this
 /// file is compiled without contraction.
 void finish_floats(const int32_t* sums, int rows, int64_t stride, int64_t n,
                    const Int8Output& out) {
-  const D32 d;
   const hn::RebindToFloat<D32> df;
   for (int64_t j = 0; j < n; j += kLanes) {
     const size_t count = static_cast<size_t>(std::min<int64_t>(kLanes, n - j));
@@ -130,14 +132,10 @@ void finish_floats(const int32_t* sums, int rows, int64_t stride, int64_t n,
     const int32_t* from = sums + j;
     float* to = static_cast<float*>(out.data) + j;
     for (int i = 0; i < rows; ++i, from += stride, to += out.stride) {
-      HWY_ALIGN int32_t rest[kLanes] = {};
-      const bool whole = count == kLanes;
-      if (!whole) std::copy_n(from, count, rest);
-      const V32 sum = whole ? hn::LoadU(d, from) : hn::Load(d, rest);
-      auto made = hn::Mul(hn::ConvertTo(df, sum), scale);
+      auto made = hn::Mul(hn::ConvertTo(df, load_sums(from, count)), scale);
       // -0 + 0 would be 0.
       if (biased) made = hn::Add(made, bias);
-      if (whole)
+      if (count == kLanes)
         hn::StoreU(made, df, to);
       else
         hn::BlendedStore(made, hn::FirstN(df, count), df, to);
@@ -145,24 +143,18 @@ void finish_floats(const int32_t* sums, int rows, int64_t stride, int64_t n,
   }
 }
 
-void finish(const int32_t* sums, int64_t n, const Int8Output& out) {
-  switch (out.kind) {
-    case Int8Output::Kind::kSums:
-      return finish_typed<int32_t>(sums, n, out);
-    case Int8Output::Kind::kFloats:
-      return finish_floats(sums, 1, n, n, out);
-    case Int8Output::Kind::kUnsigned:
-      return finish_typed<uint8_t>(sums, n, out);
-    case Int8Output::Kind::kSigned:
-      return finish_typed<int8_t>(sums, n, out);
-  }
-}
-
 void finish_rows(const int32_t* sums, int rows, int64_t stride, int64_t n,
                  const Int8Output& out) {
-  if (out.kind == Int8Output::Kind::kFloats)
-    return finish_floats(sums, rows, stride, n, out);
-  for (int i = 0; i < rows; ++i) finish(sums + i * stride, n, out.at(i, 0));
+  switch (out.kind) {
+    case Int8Output::Kind::kSums:
+      return finish_integers<int32_t>(sums, rows, stride, n, out);
+    case Int8Output::Kind::kFloats:
+      return finish_floats(sums, rows, stride, n, out);
+    case Int8Output::Kind::kUnsigned:
+      return finish_integers<uint8_t>(sums, rows, stride, n, out);
+    case Int8Output::Kind::kSigned:
+      return finish_integers<int8_t>(sums, rows, stride, n, out);
+  }
 }
 
 struct EvenPairs {
@@ -605,9 +597,8 @@ void dot(int64_t n, int64_t k, const int16_t* a, const ByteMatrix& b,
 }
 
 Int8Kernels int8_table() {
-  return {kMaxRows, kWidth,     &even_tile,  &offset_tile, &widen,
-          &pair,    &pair_even, &gather,     &pack,        &stream,
-          &dot,     &finish,    &finish_rows};
+  return {kMaxRows,   kWidth,  &even_tile, &offset_tile, &widen, &pair,
+          &pair_even, &gather, &pack,      &stream,      &dot,   &finish_rows};
 }
 
 }  // namespace hotaru::HWY_NAMESPACE

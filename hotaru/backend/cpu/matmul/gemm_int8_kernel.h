@@ -48,9 +48,7 @@ struct Int8Kernels {
   /// Of one row with a B of contiguous columns. A has k elements.
   void (*dot)(int64_t n, int64_t k, const int16_t* a, const ByteMatrix& b,
               int32_t* sums);
-  /// A row of sums to where they go.
-  void (*finish)(const int32_t* sums, int64_t n, const Int8Output& out);
-  /// Rows of sums, `stride` apart, n of each.
+  /// Rows of sums, `stride` apart, n of each, to where they go.
   void (*finish_rows)(const int32_t* sums, int rows, int64_t stride, int64_t n,
                       const Int8Output& out);
 };

@@ -45,10 +45,35 @@ HWY_INLINE V32 corrected(V32 sum, V32 row_sum, V32 row_zero, V32 zeros,
                  hn::Mul(heads, row_zero));
 }
 
-template <int kRows, int kVectors>
+/// Rows of a panel, and what corrects its columns' sums.
+struct EvenQuads {
+  static constexpr bool kSignedRows = false;
+  const int32_t* HWY_RESTRICT b;
+  const int32_t* zeros;
+  const int32_t* heads;
+
+  HWY_INLINE const int32_t* row() const { return b; }
+  HWY_INLINE void next() { b += kWidth; }
+};
+
+struct EvenPlanes : EvenQuads {
+  static constexpr bool kSignedRows = true;
+};
+
+struct OffsetPlanes {
+  static constexpr bool kSignedRows = true;
+  const int32_t* HWY_RESTRICT b;
+  const int32_t* zeros;
+  const int32_t* heads;
+  const int64_t* HWY_RESTRICT offsets;
+
+  HWY_INLINE const int32_t* row() const { return b + *offsets; }
+  HWY_INLINE void next() { ++offsets; }
+};
+
+template <int kRows, int kVectors, class B>
 void tile(int cols, int64_t quads, const int32_t* HWY_RESTRICT a, int64_t a_row,
-          const QuadRow* rows_of_a, const int32_t* HWY_RESTRICT panel,
-          const Int8Output& out) {
+          const QuadRow* rows_of_a, B b, const Int8Output& out) {
   const D32 d;
   V32 sum[kRows][kVectors];
   HWY_UNROLL(16)
@@ -78,24 +103,28 @@ void tile(int cols, int64_t quads, const int32_t* HWY_RESTRICT a, int64_t a_row,
         return base + row3 * 2;
     }
   };
-  const int32_t* HWY_RESTRICT b = panel + kQuadHeader * kWidth;
-  for (int64_t p = 0; p < quads; ++p, b += kWidth, ++lower, ++upper) {
+  for (int64_t p = 0; p < quads; ++p) {
     V32 bs[kVectors];
+    const int32_t* HWY_RESTRICT row = b.row();
     HWY_UNROLL(2)
-    for (int j = 0; j < kVectors; ++j) bs[j] = hn::Load(d, b + j * kLanes);
+    for (int j = 0; j < kVectors; ++j) bs[j] = hn::LoadU(d, row + j * kLanes);
     HWY_UNROLL(16)
     for (int i = 0; i < kRows; ++i) {
       const V32 ai = hn::Set(d, *row_at(i));
       HWY_UNROLL(2)
       for (int j = 0; j < kVectors; ++j)
-        sum[i][j] = add_quads(ai, bs[j], sum[i][j]);
+        sum[i][j] = B::kSignedRows ? add_quads(bs[j], ai, sum[i][j])
+                                   : add_quads(ai, bs[j], sum[i][j]);
     }
+    b.next();
+    ++lower;
+    ++upper;
   }
   V32 zeros[kVectors], heads[kVectors];
   HWY_UNROLL(2)
   for (int j = 0; j < kVectors; ++j) {
-    zeros[j] = hn::Load(d, panel + j * kLanes);
-    heads[j] = hn::Load(d, panel + kWidth + j * kLanes);
+    zeros[j] = hn::Load(d, b.zeros + j * kLanes);
+    heads[j] = hn::Load(d, b.heads + j * kLanes);
   }
   constexpr int kCols = kVectors * kLanes;
   HWY_ALIGN int32_t rows[kRows * kCols];
@@ -111,25 +140,80 @@ void tile(int cols, int64_t quads, const int32_t* HWY_RESTRICT a, int64_t a_row,
   int8_kernels().finish_rows(rows, kRows, kCols, std::min(cols, kCols), out);
 }
 
-template <int kVectors>
+template <class B>
 using TileFn = void (*)(int, int64_t, const int32_t*, int64_t, const QuadRow*,
-                        const int32_t*, const Int8Output&);
+                        B, const Int8Output&);
 
-template <int kVectors, size_t... kRow>
-constexpr std::array<TileFn<kVectors>, sizeof...(kRow)> tiles(
+template <int kVectors, class B, size_t... kRow>
+constexpr std::array<TileFn<B>, sizeof...(kRow)> tiles(
     std::index_sequence<kRow...>) {
-  return {&tile<int(kRow) + 1, kVectors>...};
+  return {&tile<int(kRow) + 1, kVectors, B>...};
 }
 
-void any_tile(int rows, int cols, int64_t quads, const int32_t* a,
-              int64_t a_row, const QuadRow* rows_of_a, const int32_t* panel,
-              const Int8Output& out) {
+template <class B>
+HWY_INLINE void any_tile(int rows, int cols, int64_t quads, const int32_t* a,
+                         int64_t a_row, const QuadRow* rows_of_a, B b,
+                         const Int8Output& out) {
   using Rows = std::make_index_sequence<kMaxRows>;
-  static constexpr auto kOne = tiles<1>(Rows());
-  static constexpr auto kTwo = tiles<2>(Rows());
+  static constexpr auto kOne = tiles<1, B>(Rows());
+  static constexpr auto kTwo = tiles<2, B>(Rows());
   const size_t row = size_t(rows - 1);
-  (cols > kLanes ? kTwo : kOne)[row](cols, quads, a, a_row, rows_of_a, panel,
-                                     out);
+  (cols > kLanes ? kTwo : kOne)[row](cols, quads, a, a_row, rows_of_a, b, out);
+}
+
+void panel_tile(int rows, int cols, int64_t quads, const int32_t* a,
+                int64_t a_row, const QuadRow* rows_of_a, const int32_t* panel,
+                const Int8Output& out) {
+  any_tile(rows, cols, quads, a, a_row, rows_of_a,
+           EvenQuads{panel + kQuadHeader * kWidth, panel, panel + kWidth}, out);
+}
+
+void conv_tile(int rows, int cols, int64_t quads, const int32_t* a,
+               const QuadRow* rows_of_a, const int32_t* b,
+               const int64_t* offsets, int32_t zero, const int32_t* column_sums,
+               const Int8Output& out) {
+  HWY_ALIGN int32_t zeros[kWidth];
+  std::fill_n(zeros, kWidth, zero);
+  if (offsets)
+    any_tile(rows, cols, quads, a, quads, rows_of_a,
+             OffsetPlanes{b, zeros, column_sums, offsets}, out);
+  else
+    any_tile(rows, cols, quads, a, quads, rows_of_a,
+             EvenPlanes{{b, zeros, column_sums}}, out);
+}
+
+void interleave(int32_t* HWY_RESTRICT to, int64_t n,
+                const uint8_t* const (&rows)[4], int flip) {
+  const hn::CappedTag<uint8_t, kWidth> d;
+  const auto flips = hn::Set(d, uint8_t(flip));
+  const auto words = [&](int64_t i, auto mask, uint8_t* at) HOTARU_SIMD_LAMBDA {
+    hn::Vec<decltype(d)> v[4];
+    HWY_UNROLL(4)
+    for (int r = 0; r < 4; ++r)
+      v[r] = rows[r] ? hn::Xor(hn::MaskedLoad(mask, d, rows[r] + i), flips)
+                     : hn::Zero(d);
+    hn::StoreInterleaved4(v[0], v[1], v[2], v[3], d, at);
+  };
+  int64_t i = 0;
+  const auto all = hn::FirstN(d, kWidth);
+  for (; i + kWidth <= n; i += kWidth)
+    words(i, all, reinterpret_cast<uint8_t*>(to + i));
+  if (i == n) return;
+  HWY_ALIGN int32_t rest[kWidth];
+  words(i, hn::FirstN(d, size_t(n - i)), reinterpret_cast<uint8_t*>(rest));
+  std::copy_n(rest, n - i, to + i);
+}
+
+template <class T>
+void each(T* HWY_RESTRICT to, int64_t n, const T* HWY_RESTRICT from,
+          int64_t step) {
+  if (step == 1) {
+    std::copy_n(from, n, to);
+  } else if (step == 2) {
+    for (int64_t i = 0; i < n; ++i) to[i] = from[2 * i];
+  } else {
+    for (int64_t i = 0; i < n; ++i) to[i] = from[i * step];
+  }
 }
 
 int32_t copy(uint8_t* HWY_RESTRICT to, int64_t n,
@@ -270,7 +354,9 @@ void correct(int32_t* sums, int64_t n, const QuadRow& row, const int32_t* zeros,
 }
 
 QuadKernels quad_table() {
-  return {kMaxRows, kWidth, &any_tile, &copy, &pack, &head, &dot, &correct};
+  return {kMaxRows,    kWidth,         &panel_tile,    &conv_tile,
+          &interleave, &each<uint8_t>, &each<int32_t>, &copy,
+          &pack,       &head,          &dot,           &correct};
 }
 
 #else

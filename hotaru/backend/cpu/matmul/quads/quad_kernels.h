@@ -28,6 +28,19 @@ struct QuadKernels {
   void (*tile)(int rows, int cols, int64_t quads, const int32_t* a,
                int64_t a_row, const QuadRow* rows_of_a, const int32_t* panel,
                const Int8Output& out);
+  /// The same of signed bytes of A and unsigned ones of B, whose row p starts
+  /// at b + offsets[p], or without offsets at b + p * max_cols:
+  ///   sums[j] - zero * row.sum - column_sums[j] * row.zero
+  void (*conv_tile)(int rows, int cols, int64_t quads, const int32_t* a,
+                    const QuadRow* rows_of_a, const int32_t* b,
+                    const int64_t* offsets, int32_t zero,
+                    const int32_t* column_sums, const Int8Output& out);
+  /// Words of rows[0][i] to rows[3][i], each ^ flip; a row may be null.
+  void (*interleave)(int32_t* to, int64_t n, const uint8_t* const (&rows)[4],
+                     int flip);
+  /// to[i] = from[i * step].
+  void (*each)(uint8_t* to, int64_t n, const uint8_t* from, int64_t step);
+  void (*each_word)(int32_t* to, int64_t n, const int32_t* from, int64_t step);
   /// to[i] = from[i] ^ flip; returns the sum of to, as unsigned bytes.
   int32_t (*copy)(uint8_t* to, int64_t n, const uint8_t* from, int flip);
   /// Quads of a panel of k rows of B, each `cols` contiguous bytes, the others
