@@ -314,6 +314,49 @@ def test_graphs_pack_windows_of_words_that_are_not_full(
             given.copy_(tensor(x))
 
 
+@pytest.mark.parametrize("kinds", ["us", "uu", "su", "ss"])
+@pytest.mark.parametrize(
+    "kernel", [(1, 3), (3, 3), (5, 9), (2, 4), (3,), (2, 3, 5)]
+)
+def test_channels_alone_by_lines(kernel, kinds):
+    """One and two outputs a channel, steps of one, two and three, widths beside
+    what is computed at a time, padding on one side and beyond the picture.
+    """
+    rng = np.random.default_rng(len(kernel) * kernel[-1])
+    dims = len(kernel)
+    for width, step, begin, end, outputs in (
+        (9, 1, 0, 0, 1), (16, 1, 1, 2, 2), (17, 2, 3, 0, 1), (40, 2, 0, 4, 1),
+        (31, 1, 20, 1, 1), (50, 3, 1, 1, 1), (64, 2, 1, 1, 5),
+    ):  # fmt: skip
+        x = draw(rng, (2, 3, *[6] * (dims - 1), width), kinds[0])
+        w = draw(rng, (3 * outputs, 1, *kernel), kinds[1])
+        window = [step] * dims, [begin] * dims, [end] * dims, [1] * dims, 3
+        for w_zero in (draw(rng, (len(w),), kinds[1]), np.zeros(1, w.dtype)):
+            out = CONV(tensor(x), tensor(w), tensor(np.array(77, x.dtype)),
+                       tensor(w_zero), *window)  # fmt: skip
+            np.testing.assert_array_equal(
+                out.numpy(),
+                expect_conv(x, w, 77, w_zero.astype(np.int64), *window),
+            )
+            scaled = QCONV(
+                tensor(x), tensor(np.float32(0.1)),
+                tensor(np.array(77, x.dtype)), tensor(w),
+                tensor(np.full(len(w_zero), 0.2, np.float32)), tensor(w_zero),
+                tensor(np.float32(9)), tensor(np.uint8(100)),
+                tensor(np.arange(len(w), dtype=np.int32)), *window,
+            )  # fmt: skip
+            bias = np.arange(len(w)).reshape(-1, *[1] * dims)
+            scale = np.float32(0.1) * np.float32(0.2) / np.float32(9)
+            np.testing.assert_array_equal(
+                scaled.numpy(),
+                rounded(
+                    (out.numpy() + bias).astype(np.float32) * scale,
+                    100,
+                    np.uint8,
+                ),
+            )
+
+
 def test_deep_convolutions_in_bands_on_two_threads():
     rng = np.random.default_rng(0)
     before = hotaru.get_num_threads()

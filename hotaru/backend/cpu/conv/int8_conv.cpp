@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "hotaru/backend/common/conv/int8.h"
+#include "hotaru/backend/cpu/conv/int8_lines.h"
 #include "hotaru/backend/cpu/conv/pair_planes.h"
 #include "hotaru/backend/cpu/matmul/areas.h"
 #include "hotaru/backend/cpu/matmul/int8_numbers.h"
@@ -59,8 +60,7 @@ void pair_weights(const PairedWindows& windows, const Tensor& w,
 
 void set_words(PairedWindows& windows, int64_t channels, IntSpan kernel) {
   windows.channels = channels;
-  // A channel alone has few products for what quads need beside them.
-  windows.lanes = quad_kernels() && channels > 1 ? 4 : 2;
+  windows.lanes = quad_kernels() ? 4 : 2;
   windows.along_kernel =
       int8_lanes_along_kernel(channels, kernel, windows.lanes);
 }
@@ -89,6 +89,7 @@ class Conv {
     read_zeros(call.tensor(3), 0, 0, 1, &zero);
     windows_.zero = zero + windows_.flip;
     out_.kind = output_kind(y_);
+    out_.data = y_.raw_data();
     out_.stride = volume(windows_.out);
     if (call.tensor(5).defined()) out_.bias = call.tensor(5).data<int32_t>();
     set_weights(call.tensor(2), call.tensor(4), a.packed);
@@ -97,6 +98,9 @@ class Conv {
   }
 
   void run() const {
+    if (PaddedLines::fit(windows_) && outputs_ <= kFewChannels &&
+        x_.size(0) * groups_ >= (in_parallel_region() ? 1 : get_num_threads()))
+      return by_lines();
     const int64_t parts = x_.size(0) * groups_ * bands_ * row_parts_;
     const int64_t work = std::max<int64_t>(
         1, y_.numel() * windows_.pairs() * 2 / std::max<int64_t>(1, parts));
@@ -173,6 +177,35 @@ class Conv {
                             ceil_div(outputs_, int8_kernels().max_rows));
   }
 
+  /// Channel by channel, without planes.
+  void by_lines() const {
+    const int64_t work = std::max<int64_t>(
+        1, outputs_ * windows_.pairs() * 4 * volume(windows_.out));
+    parallel_for(0, x_.size(0) * groups_,
+                 std::max<int64_t>(1, kProductsPerThread / work),
+                 [&](int64_t begin, int64_t end) {
+                   PaddedLines lines(windows_);
+                   for (int64_t i = begin; i < end; ++i) {
+                     lines.fill(static_cast<const uint8_t*>(x_.raw_data()) +
+                                i * volume(windows_.in));
+                     for (int64_t o = 0; o < outputs_; ++o)
+                       finish_lines(lines, i, o);
+                   }
+                 });
+  }
+
+  /// Output o of the group of channel i, pictures and groups counted as one.
+  void finish_lines(const PaddedLines& lines, int64_t i, int64_t o) const {
+    const int64_t row = i % groups_ * outputs_ + o, n = volume(windows_.out);
+    auto* sums = scratch<int32_t>(ScratchUse::kGemmB, lines.sums_size());
+    lines.multiply(weights_ + row * windows_.pairs(), rows_[row], ones_.data(),
+                   sums);
+    Int8Output out = out_.at(row, 0);
+    out.data = static_cast<char*>(out.data) +
+               i / groups_ * y_.size(1) * n * out.item();
+    int8_kernels().finish_rows(sums, 1, n, n, out);
+  }
+
   void compute(int64_t part) const {
     const int64_t rows = part % row_parts_, band = part / row_parts_ % bands_;
     const int64_t picture = part / row_parts_ / bands_;
@@ -192,9 +225,8 @@ class Conv {
                   last = outputs_ * (rows + 1) / row_parts_;
     const int64_t done = begin[along_] * volume(windows_.out) / steps;
     Int8Output out = out_;
-    const int64_t bytes = out.kind == Int8Output::Kind::kSums ? 4 : 1;
     out.data = static_cast<char*>(y_.raw_data()) +
-               (picture * outputs_ * out.stride + done) * bytes;
+               (picture * outputs_ * out.stride + done) * out.item();
     if (out.bias) out.bias += group * outputs_;
     if (out.row_scale) out.row_scale += group * outputs_;
     const int64_t together =

@@ -37,11 +37,12 @@ struct Int8Output {
   float divisor = 1;
   int32_t zero = 0;
 
+  /// Bytes of an element.
+  int64_t item() const { return kind <= Kind::kFloats ? 4 : 1; }
   /// What begins at that row and column of this one.
   Int8Output at(int64_t row, int64_t col) const {
     Int8Output out = *this;
-    const int64_t item = kind <= Kind::kFloats ? 4 : 1;
-    out.data = static_cast<char*>(data) + (row * stride + col) * item;
+    out.data = static_cast<char*>(data) + (row * stride + col) * item();
     if (bias) out.bias += row;
     if (row_scale) out.row_scale += row;
     if (column_scale) out.column_scale += col;

@@ -204,6 +204,48 @@ void interleave(int32_t* HWY_RESTRICT to, int64_t n,
   std::copy_n(rest, n - i, to + i);
 }
 
+/// Of each lane the four bytes from kStep * lane on.
+template <int kStep>
+HWY_INLINE V32 windows(const uint8_t* at, hn::Indices512<int32_t> blocks,
+                       hn::Vec<D8> bytes) {
+  const D32 d;
+  const V32 v =
+      hn::TableLookupLanes(hn::BitCast(d, hn::LoadU(D8(), at)), blocks);
+  return hn::BitCast(d, hn::TableLookupBytes(hn::BitCast(D8(), v), bytes));
+}
+
+template <int kStep>
+void lines_by(int32_t* HWY_RESTRICT sums, int64_t n,
+              const uint8_t* const* lines, int count, int words,
+              const int32_t* weights, int32_t first) {
+  const D32 d;
+  // Each block of 16 bytes begins with those of its first lane.
+  HWY_ALIGN int32_t starts[kLanes];
+  HWY_ALIGN uint8_t places[kBytes];
+  for (int i = 0; i < kLanes; ++i) {
+    starts[i] = i / 4 * kStep + i % 4;
+    for (int b = 0; b < 4; ++b) places[4 * i + b] = uint8_t(i % 4 * kStep + b);
+  }
+  const auto blocks = hn::SetTableIndices(d, starts);
+  const auto bytes = hn::Load(D8(), places);
+  for (int64_t i = 0; i < n; i += kLanes) {
+    V32 sum = hn::Set(d, first);
+    const int32_t* w = weights;
+    for (int l = 0; l < count; ++l)
+      for (int q = 0; q < words; ++q)
+        sum = add_quads(
+            windows<kStep>(lines[l] + i * kStep + 4 * q, blocks, bytes),
+            hn::Set(d, *w++), sum);
+    hn::StoreU(sum, d, sums + i);
+  }
+}
+
+void lines(int32_t* sums, int64_t n, const uint8_t* const* lines, int count,
+           int words, const int32_t* weights, int step, int32_t first) {
+  (step == 1 ? &lines_by<1> : &lines_by<2>)(sums, n, lines, count, words,
+                                            weights, first);
+}
+
 template <class T>
 void each(T* HWY_RESTRICT to, int64_t n, const T* HWY_RESTRICT from,
           int64_t step) {
@@ -354,9 +396,9 @@ void correct(int32_t* sums, int64_t n, const QuadRow& row, const int32_t* zeros,
 }
 
 QuadKernels quad_table() {
-  return {kMaxRows,    kWidth,         &panel_tile,    &conv_tile,
-          &interleave, &each<uint8_t>, &each<int32_t>, &copy,
-          &pack,       &head,          &dot,           &correct};
+  return {kMaxRows,    kWidth,         &panel_tile,    &conv_tile, &lines,
+          &interleave, &each<uint8_t>, &each<int32_t>, &copy,      &pack,
+          &head,       &dot,           &correct};
 }
 
 #else

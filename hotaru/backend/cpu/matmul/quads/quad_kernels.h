@@ -35,6 +35,13 @@ struct QuadKernels {
                     const QuadRow* rows_of_a, const int32_t* b,
                     const int64_t* offsets, int32_t zero,
                     const int32_t* column_sums, const Int8Output& out);
+  /// sums[i] = first + the products of signed bytes of weights, `words` quads
+  /// for each of `count` lines, with the line's unsigned bytes from i * step
+  /// on; step: 1 or 2. Writes up to 15 elements behind n, and reads 128 bytes
+  /// behind what it needs.
+  void (*lines)(int32_t* sums, int64_t n, const uint8_t* const* lines,
+                int count, int words, const int32_t* weights, int step,
+                int32_t first);
   /// Words of rows[0][i] to rows[3][i], each ^ flip; a row may be null.
   void (*interleave)(int32_t* to, int64_t n, const uint8_t* const (&rows)[4],
                      int flip);
