@@ -152,11 +152,12 @@ void write_low(const script::Module& module, const ConvertOptions& options) {
   const script::Module low =
       form ? script::quantize_linear(module, kept, &counts, *form)
            : script::round_weights(module, kept, &counts);
-  HOTARU_CHECK(counts.rewritten + counts.embeddings > 0, options.from,
-               ": no linear map in it has a constant weight of float32",
-               form && form->bits == 4 ? concat(" of a width that groups of ",
-                                                form->group, " divide")
-                                       : std::string());
+  HOTARU_CHECK(
+      counts.rewritten + counts.embeddings + counts.recurrent > 0, options.from,
+      ": no linear map in it has a constant weight of float32",
+      form && form->bits == 4
+          ? concat(" of a width that groups of ", form->group, " divide")
+          : std::string());
   script::save(low, options.to);
   std::cout << count_text(counts, wanted[0]) << '\n';
 }

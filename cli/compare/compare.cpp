@@ -227,6 +227,7 @@ Json json_of(const Comparison& one) {
   if (one.counts)
     out["linear"] = {{precision_name(one.precision), one.counts->rewritten},
                      {"embeddings", one.counts->embeddings},
+                     {"recurrent", one.counts->recurrent},
                      {"kept", one.counts->kept}};
   for (size_t i = 0; i < one.outputs.size(); ++i) {
     out["outputs"].push_back(json_of(one.outputs[i]));

@@ -91,14 +91,19 @@ std::vector<std::string> methods_of(const script::Module& module) {
 
 std::string count_text(const script::ProductCounts& counts,
                        Precision precision) {
-  std::string out;
+  std::vector<std::string> parts;
   const auto add = [&](size_t count, const char* what) {
-    out += concat(out.empty() ? "" : " and ", count, " ", what,
-                  count == 1 ? "" : "s");
+    parts.push_back(concat(count, " ", what, count == 1 ? "" : "s"));
   };
-  if (counts.rewritten || !counts.embeddings)
+  if (counts.rewritten || counts.embeddings + counts.recurrent == 0)
     add(counts.rewritten, "linear map");
   if (counts.embeddings) add(counts.embeddings, "embedding");
+  if (counts.recurrent) add(counts.recurrent, "recurrent layer");
+  std::string out;
+  for (size_t i = 0; i < parts.size(); ++i) {
+    const bool last = i > 0 && i + 1 == parts.size();
+    out += concat(i == 0 ? "" : last ? " and " : ", ", parts[i]);
+  }
   out += concat(" in ", precision_name(precision));
   if (!counts.kept.empty()) out += concat("; in float32: ", tally(counts.kept));
   return out;

@@ -29,9 +29,8 @@ void check_floats(const char* name, const Tensor& t, int64_t n, bool for_all) {
                shape_text(t.sizes()));
 }
 
-/// x [..., k], quantised in each call, times the transpose of weight [n, k]
-/// int8, whose rows have scales and zero points: one, or n of them. No
-/// gradient.
+}  // namespace
+
 Tensor linear_dynamic(const Tensor& x, const Tensor& weight,
                       const Tensor& scale, const Tensor& zero,
                       const Tensor& bias, bool reduce_range) {
@@ -65,5 +64,4 @@ HOTARU_OP(
     "zero=None, Tensor? bias=None, bool reduce_range=True) -> Tensor",
     linear_dynamic);
 
-}  // namespace
 }  // namespace hotaru

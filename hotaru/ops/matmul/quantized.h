@@ -41,4 +41,11 @@ Tensor requantize(const Tensor& sums, const Tensor& scale,
 Tensor quantized_matmul(const Tensor& a, const Tensor& b, const Tensor& a_zero,
                         const Tensor& b_zero, const Requantization& by = {});
 
+/// x [..., k], quantised in each call, times the transpose of weight [n, k]
+/// int8, whose rows have scales and zero points: one, or n of them; plus bias
+/// [n] or undefined. In 7 bits with reduce_range. No gradient.
+Tensor linear_dynamic(const Tensor& x, const Tensor& weight,
+                      const Tensor& scale, const Tensor& zero,
+                      const Tensor& bias, bool reduce_range);
+
 }  // namespace hotaru

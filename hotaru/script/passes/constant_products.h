@@ -44,6 +44,8 @@ struct ProductCounts {
   size_t rewritten = 0;
   /// Embeddings of constant tables that were rewritten, too.
   size_t embeddings = 0;
+  /// And recurrent layers.
+  size_t recurrent = 0;
   /// Operators of products and convolutions that stayed, each as often as it
   /// stands in the program: their weight is no constant, or not of float32, or
   /// they stand in a function that could not become part of its caller.

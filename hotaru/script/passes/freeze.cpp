@@ -367,6 +367,8 @@ class Freezer {
       Value answer;
       if (asked == "dim") {
         answer = of->tensor_ref().dim();
+      } else if (asked == "dtype") {
+        answer = int64_t(of->tensor_ref().dtype());
       } else if (asked == "is_floating_point") {
         answer = is_floating_point(of->tensor_ref().dtype());
       } else {

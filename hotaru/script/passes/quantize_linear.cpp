@@ -10,6 +10,7 @@
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/registry.h"
 #include "hotaru/runtime/backend.h"
+#include "hotaru/script/passes/constant_rnn.h"
 #include "hotaru/script/passes/freeze.h"
 #include "hotaru/script/passes/group_weight.h"
 #include "hotaru/script/passes/narrow_table.h"
@@ -58,6 +59,8 @@ class Quantizer {
         return replace(graph, &node, this->table(*table));
       counts_->kept.emplace_back("embedding");
       return;
+    } else if (const auto rnn = constant_rnn(node); rnn && quantizable(*rnn)) {
+      return replace(graph, *rnn);
     }
     counts_->keep(node);
   }
@@ -68,6 +71,11 @@ class Quantizer {
     if (added)
       found->second = {product.constant, integer_linear(product, form_)};
     return found->second.made;
+  }
+
+  bool quantizable(const ConstantRnn& rnn) const {
+    return form_.bits == 8 &&
+           std::all_of(rnn.weights.begin(), rnn.weights.end(), is_quantizable);
   }
 
   const Tensor& table(const Tensor& constant) {
@@ -128,9 +136,52 @@ class Quantizer {
     ++counts_->embeddings;
   }
 
+  void replace(Graph& graph, const ConstantRnn& rnn) {
+    Node* node = rnn.node;
+    const bool lstm = node->op->name() == "lstm";
+    Node* made = node_for(
+        graph, node,
+        Registry::instance().find(
+            lstm ? "hotaru::lstm_dynamic" : "hotaru::gru_dynamic", ""));
+    const auto list = [&](const std::vector<Var*>& items) {
+      Node* of = graph.make_node(NodeKind::kList, node->range);
+      of->function = node->function;
+      of->call_site = node->call_site;
+      for (Var* item : items) graph.add_input(of, item);
+      graph.insert_before(of, node);
+      return graph.add_output(of, rnn.list->out()->type);
+    };
+    std::vector<Var*> weights, scales;
+    for (const Tensor& constant : rnn.weights) {
+      const QuantizedWeight& weight = recurrent(constant);
+      const auto add = [&](const Tensor& t) {
+        return constant_before(graph, node, t, TypeTable::tensor());
+      };
+      weights.push_back(add(weight.integers));
+      scales.push_back(add(weight.scale));
+    }
+    for (size_t i = 0; i < 2; ++i) graph.add_input(made, node->in(i));
+    for (Var* var : {list(weights), list(scales), list(rnn.biases)})
+      graph.add_input(made, var);
+    for (const size_t i : {4, 7, 8}) graph.add_input(made, node->in(i));
+    graph.insert_before(made, node);
+    for (Var* result : node->outputs)
+      graph.replace_uses(result,
+                         graph.add_output(made, result->type, result->name));
+    graph.erase(node);
+    ++counts_->recurrent;
+  }
+
+  const QuantizedWeight& recurrent(const Tensor& constant) {
+    auto [found, added] = recurrent_.try_emplace(constant.impl());
+    if (added) found->second = {constant, quantize_weight(constant)};
+    return found->second.second;
+  }
+
   ProductCounts own_;
   ProductCounts* counts_;
   IntegerWeights form_;
+  std::map<const void*, std::pair<Tensor, QuantizedWeight>> recurrent_;
   std::map<std::pair<const void*, bool>, Weight> weights_;
   std::map<const void*, Table> tables_;
 };

@@ -50,6 +50,8 @@ std::optional<IntegerLinear> integer_linear(const ConstantProduct& product,
 /// float32 (constant_product) compute as integer_linear() says: of 8 bits
 /// inputs are quantised in each call, weights once, here; and embeddings of
 /// constant tables as hotaru::embedding_narrow, of 4 bits in the same groups.
+/// Of 8 bits recurrent layers (constant_rnn.h) are hotaru::lstm_dynamic and
+/// gru_dynamic, a state quantised in each step.
 /// The archive of such a module is read by hotaru alone. `counts`, if given,
 /// gets what was done. Throws what freeze() throws, ValueError for other bits
 /// or groups.

@@ -197,7 +197,12 @@ def test_compare_foretells_what_the_archive_does(tmp_path):
         "--seconds=0", "--json",
     )  # fmt: skip
     (low,) = json.loads(text)["precisions"]
-    assert low["linear"] == {"int4": 2, "embeddings": 0, "kept": []}
+    assert low["linear"] == {
+        "int4": 2,
+        "embeddings": 0,
+        "recurrent": 0,
+        "kept": [],
+    }
     names = [layer["name"] for layer in low["layers"]]
     assert names == ["first", "second"]
     for layer in low["layers"]:
