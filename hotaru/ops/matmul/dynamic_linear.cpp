@@ -4,7 +4,11 @@
 #include "hotaru/core/error.h"
 #include "hotaru/core/shape.h"
 #include "hotaru/ops/create/copy.h"
+#include "hotaru/ops/create/factory.h"
+#include "hotaru/ops/index/mask.h"
 #include "hotaru/ops/matmul/quantized.h"
+#include "hotaru/ops/pointwise/pointwise.h"
+#include "hotaru/ops/reduce/extremum.h"
 #include "hotaru/ops/registry.h"
 #include "hotaru/ops/shape/view.h"
 #include "hotaru/runtime/backend.h"
@@ -28,6 +32,47 @@ void check_floats(const char* name, const Tensor& t, int64_t n, bool for_all) {
                scalar_type_name(t.dtype()), " of shape ",
                shape_text(t.sizes()));
 }
+
+}  // namespace
+
+namespace {
+
+using Quantized = std::tuple<Tensor, Tensor, Tensor>;
+
+/// The same of what every device has.
+Quantized composed(const Tensor& x) {
+  const Tensor low = clamp(amin(x, {}), {}, Scalar(0.0));
+  const Tensor high = clamp(amax(x, {}), Scalar(0.0), {});
+  const Tensor range = div(sub(high, low), wrapped_scalar(255.0));
+  const Tensor scale = masked_fill(range, eq(range, 0), 1);
+  const Tensor zero =
+      round(clamp(div(neg(low), scale), Scalar(0.0), Scalar(255.0)));
+  const Tensor moved = add(round(div(x, scale)), zero);
+  return {to(clamp(moved, Scalar(0.0), Scalar(255.0)), DType::kUInt8), scale,
+          to(zero, DType::kUInt8)};
+}
+
+/// ONNX's DynamicQuantizeLinear: x's bytes, and their scale and zero point, a
+/// number each. No gradient.
+Quantized dynamic_quantize_linear(const Tensor& x) {
+  static const Kernel& run = kernel("dynamic_quantize");
+  HOTARU_CHECK(x.dtype() == DType::kFloat32,
+               "dynamic_quantize_linear: expected scalar type Float but found ",
+               scalar_type_name(x.dtype()));
+  const autograd::NoGrad no_grad;
+  if (!run.has(x.device().type)) return composed(x);
+  const Tensor from = contiguous(x);
+  const Tensor y = allocate(from.sizes(), DType::kUInt8, x.device());
+  const Tensor scale = allocate(Dims{}, DType::kFloat32, x.device());
+  const Tensor zero = allocate(Dims{}, DType::kUInt8, x.device());
+  enqueue(run, {write(y), write(scale), write(zero), read(from)},
+          DynamicQuantizeAttributes{.onnx = true});
+  return {y, scale, zero};
+}
+
+HOTARU_OP(
+    "hotaru::dynamic_quantize_linear(Tensor x) -> (Tensor, Tensor, Tensor)",
+    dynamic_quantize_linear);
 
 }  // namespace
 

@@ -141,3 +141,55 @@ def test_dynamic_quantisation(rows):
         sums = (q.astype(np.int64) - zero) @ (w.astype(np.int64) - 2)
         by = np.float32(scale) * np.float32(0.01)
         np.testing.assert_array_equal(y, sums.astype(np.float32) * by)
+
+
+def quantized_as_onnx(x):
+    """DynamicQuantizeLinear, as ONNX's text has it, in float32."""
+    low, high = min(x.min(), np.float32(0)), max(x.max(), np.float32(0))
+    scale = np.float32(np.float32(high - low) / np.float32(255)) or np.float32(
+        1
+    )
+    zero = np.rint(np.clip(-low / scale, 0, 255)).astype(np.float32)
+    return np.clip(np.rint(x / scale) + zero, 0, 255), scale, zero
+
+
+@pytest.mark.parametrize("n", [1, 15, 16, 33, 1000])
+@pytest.mark.parametrize("shift", [0, 5, -5, 1e30])
+def test_dynamic_quantisation_of_any_range(n, shift):
+    draw = np.random.default_rng(n).standard_normal
+    x = (draw((n, 3), dtype=np.float32) + np.float32(shift)).astype(np.float32)
+    run = hotaru._C._operator("hotaru::dynamic_quantize_linear")
+    wide = hotaru.from_numpy(np.ascontiguousarray(x.T)).t()
+    for given in (hotaru.from_numpy(x), wide):
+        with hotaru.cpu.stream(hotaru.cpu.Stream()):
+            q, scale, zero = run(given)
+        hotaru.cpu.synchronize()
+        wanted = quantized_as_onnx(x)
+        assert (q.dtype, zero.dtype) == (hotaru.uint8, hotaru.uint8)
+        assert (scale.shape, zero.shape) == ((), ())
+        np.testing.assert_array_equal(q.numpy(), wanted[0])
+        assert (scale.item(), zero.item()) == wanted[1:]
+
+
+def test_dynamic_quantisation_of_what_has_no_range():
+    run = hotaru._C._operator("hotaru::dynamic_quantize_linear")
+    q, scale, zero = run(hotaru.zeros(2, 3))
+    assert (q.tolist(), scale.item(), zero.item()) == ([[0] * 3] * 2, 1, 0)
+    q, scale, zero = run(hotaru.empty(0, 3))
+    assert (q.shape, scale.item(), zero.item()) == ((0, 3), 1, 0)
+    q, scale, zero = run(hotaru.tensor([1.0, hotaru.nan, 2.0]))
+    assert q.tolist() == [0, 0, 0]
+    assert scale.isnan()
+    with pytest.raises(RuntimeError, match="expected scalar type Float"):
+        run(hotaru.zeros(2).double())
+
+
+def test_dynamic_quantisation_is_written_as_itself():
+    node = ob.node("DynamicQuantizeLinear", ["x"], ["q", "qs", "qz"])
+    model = load([node], {}, ob.FLOAT, ["q", "qs", "qz"])
+    x, written = hotaru.randn(4, 5), io.BytesIO()
+    hotaru.onnx.export(model, (x,), written)
+    assert b"DynamicQuantizeLinear" in written.getvalue()
+    written.seek(0)
+    for a, b in zip(hotaru.onnx.load(written)(x), model(x)):
+        assert hotaru.equal(a, b)

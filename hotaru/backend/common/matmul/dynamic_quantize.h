@@ -14,9 +14,14 @@ namespace hotaru {
 /// row-major:
 ///   integer = saturate(round(x * (1 / scale) + zero point))   in float32
 /// with the scale and zero point of x's least and greatest element and zero; a
-/// NaN among x is an error.
+/// NaN among x is an error. As ONNX's DynamicQuantizeLinear has it (`onnx`):
+///   scale = (high - low) / 255, or 1 where that is 0
+///   zero point = round(saturate(-low / scale))
+///   integer = saturate(round(x / scale) + zero point)
+/// in float32; with a NaN among x the scale is NaN and all integers 0.
 struct DynamicQuantizeAttributes {
   bool reduce_range = true;  // 7 bits
+  bool onnx = false;
 };
 
 struct QuantizationParameters {

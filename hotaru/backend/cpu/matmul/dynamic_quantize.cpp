@@ -1,6 +1,9 @@
 // The kernel "dynamic_quantize".
 #include "hotaru/backend/common/matmul/dynamic_quantize.h"
 
+#include <algorithm>
+#include <cmath>
+
 #include "hotaru/backend/cpu/matmul/quantize_lines.h"
 #include "hotaru/core/tensor.h"
 #include "hotaru/runtime/kernel.h"
@@ -8,6 +11,35 @@
 
 namespace hotaru::cpu {
 namespace {
+
+/// ONNX's.
+struct FloatParameters {
+  float scale, zero;
+};
+
+FloatParameters onnx_parameters(const Extent& all) {
+  float scale = (all.high - all.low) / 255.0f;
+  if (scale == 0) scale = 1;
+  return {scale, std::nearbyint(std::clamp(-all.low / scale, 0.0f, 255.0f))};
+}
+
+void quantize_as_onnx(const KernelCall& call, const Extent& all) {
+  const Tensor& x = call.tensor(3);
+  auto* to = call.tensor(0).data<uint8_t>();
+  const bool some = !std::isnan(all.low);
+  const auto [scale, zero] =
+      some ? onnx_parameters(all) : FloatParameters{all.low, 0};
+  *call.tensor(1).data<float>() = scale;
+  *call.tensor(2).data<uint8_t>() = uint8_t(zero);
+  if (!some) {
+    std::fill_n(to, x.numel(), uint8_t{0});
+    return;
+  }
+  const float* from = x.data<float>();
+  parallel_for(0, x.numel(), kGrainSize, [&](int64_t begin, int64_t end) {
+    quantize_lines().divide(from + begin, end - begin, scale, zero, to + begin);
+  });
+}
 
 void dynamic_quantize(const KernelCall& call) {
   const Tensor &integers = call.tensor(0), &x = call.tensor(3);
@@ -20,6 +52,7 @@ void dynamic_quantize(const KernelCall& call) {
         return merged(found, lines.extent(from + begin, end - begin));
       },
       merged);
+  if (g.onnx) return quantize_as_onnx(call, all);
   const auto [scale, zero] =
       choose_qparams(all.low, all.high, 0, 255, g.reduce_range, false);
   *call.tensor(1).data<float>() = float(scale);

@@ -62,8 +62,29 @@ HWY_ATTR void quantize(const float* x, int64_t n, float inverse, float zero,
   }
 }
 
+HWY_ATTR void divide(const float* x, int64_t n, float scale, float zero,
+                     uint8_t* to) {
+  const D d;
+  const hn::Rebind<int32_t, D> whole;
+  const hn::Rebind<uint8_t, D> bytes;
+  const auto by = hn::Set(d, scale), shift = hn::Set(d, zero);
+  const auto most = hn::Set(d, 255.0f);
+  int64_t i = 0;
+  for (; i + kLanes <= n; i += kLanes) {
+    const auto level = hn::Round(hn::Div(hn::LoadU(d, x + i), by));
+    const auto moved = hn::Add(level, shift);
+    const auto limited = hn::Min(hn::Max(moved, hn::Zero(d)), most);
+    hn::StoreU(hn::DemoteTo(bytes, hn::ConvertTo(whole, limited)), bytes,
+               to + i);
+  }
+  for (; i < n; ++i) {
+    const float moved = std::nearbyint(x[i] / scale) + zero;
+    to[i] = uint8_t(std::min(std::max(moved, 0.0f), 255.0f));
+  }
+}
+
 QuantizeLines table() {
-  return {&extent, &quantize};
+  return {&extent, &quantize, &divide};
 }
 
 }  // namespace hotaru::cpu::HWY_NAMESPACE

@@ -24,6 +24,9 @@ struct QuantizeLines {
   /// to[i] = saturate(round(x[i] * inverse + zero)), ties to even.
   void (*quantize)(const float* x, int64_t n, float inverse, float zero,
                    uint8_t* to);
+  /// to[i] = saturate(round(x[i] / scale) + zero), ties to even.
+  void (*divide)(const float* x, int64_t n, float scale, float zero,
+                 uint8_t* to);
 };
 
 const QuantizeLines& quantize_lines();

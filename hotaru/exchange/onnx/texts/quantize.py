@@ -139,14 +139,7 @@ def DequantizeLinear_v10(
 
 
 def DynamicQuantizeLinear_v11(x: Tensor) -> Tuple[Tensor, Tensor, Tensor]:
-    low = x.amin().clamp(max=0.0)
-    high = x.amax().clamp(min=0.0)
-    scale = (high - low) / 255.0
-    # Zeros alone: any scale does.
-    scale = scale.masked_fill(scale == 0.0, 1.0)
-    zero_point = torch.round((-low / scale).clamp(0.0, 255.0))
-    y = (torch.round(x / scale) + zero_point).clamp(0.0, 255.0).to(torch.uint8)
-    return y, scale, zero_point.to(torch.uint8)
+    return ops.hotaru.dynamic_quantize_linear(x)
 
 
 def _quantize_rows(zero_point: Tensor) -> Tensor:

@@ -49,7 +49,12 @@ void qlinear_conv(Lowering& l) {
   l.result(l.op("QLinearConv", inputs, window(l)));
 }
 
+void dynamic_quantize_linear(Lowering& l) {
+  l.results(l.many("DynamicQuantizeLinear", {l.tensor("x")}, 3));
+}
+
 constexpr Row kRows[] = {
+    {"hotaru::dynamic_quantize_linear", dynamic_quantize_linear},
     {"hotaru::matmul_integer", matmul_integer},
     {"hotaru::qlinear_matmul", qlinear_matmul},
     {"hotaru::conv_integer", conv_integer},
