@@ -363,6 +363,7 @@ def test_deep_convolutions_in_bands_on_two_threads():
     for size, channels, outputs, kernel in (
         ((9, 9), 300, 40, (3, 3)), ((120, 130), 20, 9, (3, 3)),
         ((4000,), 33, 12, (5,)), ((7, 7), 96, 130, (1, 1)),
+        ((7, 9), 260, 200, (3, 3)), ((11, 70), 300, 90, (3, 3)),
     ):  # fmt: skip
         x, w = (
             draw(rng, (1, channels, *size), "u"),

@@ -19,6 +19,8 @@ namespace {
 constexpr int64_t kPlanePairs = 48 << 10;
 // Pairs of weights that the bands of a group multiply by before the next ones.
 constexpr int64_t kWeightPairs = 96 << 10;
+// Words of windows that are kept for all blocks of weights, likewise.
+constexpr int64_t kPanelWords = 128 << 10;
 
 int64_t ceil_div(int64_t a, int64_t b) {
   return a / b + (a % b > 0);
@@ -229,68 +231,92 @@ class Conv {
                (picture * outputs_ * out.stride + done) * out.item();
     if (out.bias) out.bias += group * outputs_;
     if (out.row_scale) out.row_scale += group * outputs_;
-    const int64_t together =
-        std::max<int64_t>(kWeightPairs / (windows_.pairs() + 1), 1);
+    const int64_t n = volume(length), depth = windows_.pairs();
+    const int64_t together = std::max<int64_t>(kWeightPairs / (depth + 1), 1);
     const int64_t blocks = ceil_div(last - first, together);
-    for (int64_t i = 0; i < blocks; ++i)
-      multiply(planes, pairs, group * outputs_,
-               first + (last - first) * i / blocks,
-               first + (last - first) * (i + 1) / blocks, volume(length), out);
+    // What several blocks of weights multiply is put together once.
+    const int64_t slot = (depth + 2) * int8_kernels().max_cols;
+    const int64_t most =
+        blocks == 1 ? 1 : std::max<int64_t>(kPanelWords / slot, 1);
+    auto* slots = scratch<int32_t>(ScratchUse::kGemmB, most * slot);
+    std::vector<Panel> panels;
+    for (int64_t at = 0; at < n;) {
+      panels.clear();
+      for (; at < n && int64_t(panels.size()) < most; at += panels.back().cols)
+        panels.push_back(panel(planes, pairs, at, n, last - first,
+                               slots + int64_t(panels.size()) * slot));
+      for (int64_t i = 0; i < blocks; ++i)
+        for (const Panel& panel : panels)
+          multiply(panel, group * outputs_, first + (last - first) * i / blocks,
+                   first + (last - first) * (i + 1) / blocks, out);
+    }
   }
 
-  /// Channels [first, last) of n outputs.
-  void multiply(const PairPlanes& planes, const int32_t* pairs,
-                int64_t group_first, int64_t first, int64_t last, int64_t n,
-                const Int8Output& out) const {
-    const Int8Kernels& kernels = int8_kernels();
-    const int64_t width = kernels.max_cols, depth = windows_.pairs();
-    const int64_t tiles = ceil_div(last - first, kernels.max_rows);
+  /// Outputs [at, at + cols), as tiles read them: with offsets in the planes.
+  struct Panel {
+    int64_t at;
+    int cols;
+    const int32_t* from;
+    const int64_t* offsets;
+    const int32_t* sums;  // of quads
+  };
+
+  /// Those from `at` on; `slot` has what is put together for them.
+  Panel panel(const PairPlanes& planes, const int32_t* pairs, int64_t at,
+              int64_t n, int64_t channels, int32_t* slot) const {
+    const int64_t width = int8_kernels().max_cols;
+    int64_t count = std::min(width, n - at);
+    const int64_t run = planes.run(at);
     // Where few channels share a panel, tiles end with the planes' rows.
-    const bool by_rows = last - first <= kFewChannels;
-    int64_t count = 0;
-    for (int64_t at = 0; at < n; at += count) {
-      count = std::min(width, n - at);
-      const int64_t where = planes.position(at);
-      const int64_t run = planes.run(at);
-      if (by_rows) count = std::min(count, run);
-      int32_t* panel = nullptr;
-      if (run < count) {
-        panel = scratch<int32_t>(ScratchUse::kGemmB, (depth + 1) * width);
-        gather(planes, pairs, at, count, panel);
-      }
-      const int32_t* from = panel ? panel : pairs + where;
-      const int64_t* offsets = panel ? nullptr : planes.offsets().data();
-      alignas(64) int32_t sums[kMostColumns] = {};
-      if (!ones_.empty()) sum_columns(int(count), from, offsets, sums);
-      for (int64_t t = 0; t < tiles; ++t) {
-        const int64_t begin = first + (last - first) * t / tiles,
-                      end = first + (last - first) * (t + 1) / tiles;
-        const int32_t* a = weights_ + (group_first + begin) * depth;
-        const int rows = static_cast<int>(end - begin),
-                  cols = static_cast<int>(count);
-        if (rows_)
-          quad_kernels()->conv_tile(rows, cols, depth, a,
-                                    rows_ + group_first + begin, from, offsets,
-                                    windows_.zero, sums, out.at(begin, at));
-        else if (panel)
-          kernels.tile(rows, cols, depth, a, depth, panel, out.at(begin, at));
-        else
-          kernels.offset_tile(rows, cols, depth, a, depth, pairs + where,
-                              planes.offsets().data(), out.at(begin, at));
-      }
+    if (channels <= kFewChannels) count = std::min(count, run);
+    Panel out{at, int(count), pairs + planes.position(at),
+              planes.offsets().data(), nullptr};
+    if (run < count) {
+      gather(planes, pairs, at, count, slot);
+      out.from = slot;
+      out.offsets = nullptr;
+    }
+    if (!rows_) return out;
+    int32_t* sums = slot + (windows_.pairs() + 1) * width;
+    std::fill_n(sums, width, 0);
+    if (!ones_.empty()) sum_columns(out, sums);
+    out.sums = sums;
+    return out;
+  }
+
+  /// Channels [first, last) of a panel.
+  void multiply(const Panel& panel, int64_t group_first, int64_t first,
+                int64_t last, const Int8Output& out) const {
+    const Int8Kernels& kernels = int8_kernels();
+    const int64_t depth = windows_.pairs();
+    const int64_t tiles = ceil_div(last - first, kernels.max_rows);
+    for (int64_t t = 0; t < tiles; ++t) {
+      const int64_t begin = first + (last - first) * t / tiles,
+                    end = first + (last - first) * (t + 1) / tiles;
+      const int32_t* a = weights_ + (group_first + begin) * depth;
+      const int rows = static_cast<int>(end - begin);
+      const Int8Output to = out.at(begin, panel.at);
+      if (rows_)
+        quad_kernels()->conv_tile(rows, panel.cols, depth, a,
+                                  rows_ + group_first + begin, panel.from,
+                                  panel.offsets, windows_.zero, panel.sums, to);
+      else if (!panel.offsets)
+        kernels.tile(rows, panel.cols, depth, a, depth, panel.from, to);
+      else
+        kernels.offset_tile(rows, panel.cols, depth, a, depth, panel.from,
+                            panel.offsets, to);
     }
   }
 
   /// What the windows of quads add up to.
-  void sum_columns(int cols, const int32_t* from, const int64_t* offsets,
-                   int32_t* sums) const {
+  void sum_columns(const Panel& panel, int32_t* sums) const {
     alignas(64) static constexpr int32_t kNone[kMostColumns] = {};
     const QuadRow none{0, 0};
     Int8Output out{};
     out.data = sums;
     out.stride = kMostColumns;
-    quad_kernels()->conv_tile(1, cols, windows_.pairs(), ones_.data(), &none,
-                              from, offsets, 0, kNone, out);
+    quad_kernels()->conv_tile(1, panel.cols, windows_.pairs(), ones_.data(),
+                              &none, panel.from, panel.offsets, 0, kNone, out);
   }
 
   /// Outputs [at, at + count) of several rows as a panel.
