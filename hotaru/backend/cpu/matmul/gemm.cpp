@@ -7,6 +7,7 @@
 #include "hotaru/backend/cpu/matmul/areas.h"
 #include "hotaru/backend/cpu/matmul/gemm_complex.h"
 #include "hotaru/backend/cpu/matmul/gemm_generic.h"
+#include "hotaru/backend/cpu/matmul/gemm_integer.h"
 #include "hotaru/backend/cpu/matmul/gemm_kernel.h"
 #include "hotaru/backend/cpu/matmul/gemm_reduced.h"
 #include "hotaru/backend/cpu/scratch.h"
@@ -379,10 +380,11 @@ void gemm(int64_t m, int64_t n, int64_t k, OpMath<T> alpha, MatrixRef<T> a,
             c, ldc, epilogue);
   } else if constexpr (kIsReduced<T>) {
     gemm_reduced(m, n, k, alpha, a, b, beta, c, ldc, epilogue);
+  } else if constexpr (std::is_integral_v<T>) {
+    gemm_integer(m, n, k, alpha, a, b, beta, c, ldc, epilogue);
   } else {
-    if constexpr (kIsComplex<T>)
-      if (is_worth_panels(m, n, k))
-        return gemm_complex(m, n, k, alpha, a, b, beta, c, ldc, epilogue);
+    if (is_worth_panels(m, n, k))
+      return gemm_complex(m, n, k, alpha, a, b, beta, c, ldc, epilogue);
     gemm_generic(m, n, k, alpha, a, b, beta, c, ldc, epilogue);
   }
 }

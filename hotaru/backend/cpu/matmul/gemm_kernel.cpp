@@ -23,19 +23,11 @@ constexpr int64_t kBlockCols =
         ? 4
         : static_cast<int64_t>(hn::MaxLanes(hn::ScalableTag<T>()));
 
-/// Stores four rows transposed: element (i, j) to to[j * to_stride + i].
-template <class T>
-HWY_INLINE void transpose_block(const T* HWY_RESTRICT from, int64_t stride,
-                                T* HWY_RESTRICT to, int64_t to_stride) {
-  for (int i = 0; i < 4; ++i)
-    for (int j = 0; j < kBlockCols<T>; ++j)
-      to[j * to_stride + i] = from[i * stride + j];
-}
-
 #if HWY_TARGET != HWY_SCALAR
 /// Stores each 128 bits of v, `step` elements apart.
 template <class D>
-HWY_INLINE void store_parts(D d, hn::Vec<D> v, float* to, int64_t step) {
+HWY_INLINE void store_parts(D d, hn::Vec<D> v, hn::TFromD<D>* to,
+                            int64_t step) {
   constexpr size_t kLanes = hn::MaxLanes(D());
   if constexpr (kLanes <= 4) {
     hn::StoreU(v, d, to);
@@ -48,10 +40,10 @@ HWY_INLINE void store_parts(D d, hn::Vec<D> v, float* to, int64_t step) {
 }
 
 /// In each 128 bits of the rows four columns lie, transposed on their own.
-template <>
-HWY_INLINE void transpose_block(const float* HWY_RESTRICT from, int64_t stride,
-                                float* HWY_RESTRICT to, int64_t to_stride) {
-  const hn::ScalableTag<float> d;
+template <class T>
+HWY_INLINE void transpose_words(const T* HWY_RESTRICT from, int64_t stride,
+                                T* HWY_RESTRICT to, int64_t to_stride) {
+  const hn::ScalableTag<T> d;
   const hn::RepartitionToWide<decltype(d)> wide;
   const auto r0 = hn::LoadU(d, from), r1 = hn::LoadU(d, from + stride),
              r2 = hn::LoadU(d, from + 2 * stride),
@@ -69,6 +61,19 @@ HWY_INLINE void transpose_block(const float* HWY_RESTRICT from, int64_t stride,
   store(hn::InterleaveUpper(wide, e, f), 3);
 }
 #endif
+
+/// Stores four rows transposed: element (i, j) to to[j * to_stride + i].
+template <class T>
+HWY_INLINE void transpose_block(const T* HWY_RESTRICT from, int64_t stride,
+                                T* HWY_RESTRICT to, int64_t to_stride) {
+#if HWY_TARGET != HWY_SCALAR
+  if constexpr (sizeof(T) == 4)
+    return transpose_words(from, stride, to, to_stride);
+#endif
+  for (int i = 0; i < 4; ++i)
+    for (int j = 0; j < kBlockCols<T>; ++j)
+      to[j * to_stride + i] = from[i * stride + j];
+}
 
 template <class T>
 HWY_INLINE void copy_row(const T* from, int64_t n, T* to) {
@@ -192,11 +197,44 @@ GemmKernels<T> kernels() {
           &finish<T>};
 }
 
+/// Bias alone: integers know no activations.
+template <class T>
+void finish_integers(T* c, int64_t ldc, int64_t rows, int64_t cols,
+                     const Epilogue<T>& e) {
+  if (!e.bias) return;
+  for (int64_t i = 0; i < rows; ++i)
+    for (int64_t j = 0; j < cols; ++j)
+      c[i * ldc + j] += e.bias[e.bias_per_row ? i : j];
+}
+
+template <class T>
+GemmKernels<T> integer_kernels() {
+  constexpr int kLanes = static_cast<int>(hn::MaxLanes(hn::ScalableTag<T>()));
+  using P = IntegerProducts;
+  return {kMaxRows,
+          2 * kLanes,
+          0,
+          kDotRows,
+          &any_tile<P, T, kMaxRows, false>,
+          &any_tile<P, T, GemmKernels<T>::kFewRows, true>,
+          nullptr,
+          nullptr,
+          &dot<P, T>,
+          &pack<T>,
+          &finish_integers<T>};
+}
+
 GemmKernels<float> kernels_float() {
   return kernels<float>();
 }
 GemmKernels<double> kernels_double() {
   return kernels<double>();
+}
+GemmKernels<uint32_t> kernels_uint32() {
+  return integer_kernels<uint32_t>();
+}
+GemmKernels<uint64_t> kernels_uint64() {
+  return integer_kernels<uint64_t>();
 }
 
 }  // namespace hotaru::HWY_NAMESPACE
@@ -207,6 +245,8 @@ namespace hotaru {
 
 HWY_EXPORT(kernels_float);
 HWY_EXPORT(kernels_double);
+HWY_EXPORT(kernels_uint32);
+HWY_EXPORT(kernels_uint64);
 
 template <>
 const GemmKernels<float>& gemm_kernels() {
@@ -218,6 +258,20 @@ template <>
 const GemmKernels<double>& gemm_kernels() {
   static const GemmKernels<double> table =
       HWY_DYNAMIC_DISPATCH(kernels_double)();
+  return table;
+}
+
+template <>
+const GemmKernels<uint32_t>& gemm_kernels() {
+  static const GemmKernels<uint32_t> table =
+      HWY_DYNAMIC_DISPATCH(kernels_uint32)();
+  return table;
+}
+
+template <>
+const GemmKernels<uint64_t>& gemm_kernels() {
+  static const GemmKernels<uint64_t> table =
+      HWY_DYNAMIC_DISPATCH(kernels_uint64)();
   return table;
 }
 

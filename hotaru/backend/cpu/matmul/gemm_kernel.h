@@ -82,7 +82,8 @@ struct GemmKernels {
                  const Epilogue<T>& epilogue);
 };
 
-/// Chosen at run time. T: float, double.
+/// Chosen at run time. T: float, double, and uint32_t and uint64_t, whose
+/// tables have no offset_tile and no wide.
 template <class T>
 const GemmKernels<T>& gemm_kernels();
 

@@ -26,13 +26,34 @@ HWY_BEFORE_NAMESPACE();
 namespace hotaru::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// A lane is a number.
+/// A lane is a floating number.
 struct WholeProducts {
   template <class V>
   static HWY_INLINE void add(V& sum, const V& a, const V& b) {
     add_product(sum, a, b);
   }
 };
+
+/// A lane is an unsigned integer, whose sums wrap.
+struct IntegerProducts {
+  template <class V>
+  static HWY_INLINE void add(V& sum, const V& a, const V& b) {
+    sum = hn::Add(sum, hn::Mul(a, b));
+#if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3
+    // Compilers add integers in the order they like, which leaves no registers.
+    asm("" : "+v"(sum.raw));
+#endif
+  }
+};
+
+/// a * b + c, rounded once where lanes are floating numbers.
+template <class V>
+HWY_INLINE V multiply_add(V a, V b, V c) {
+  if constexpr (std::is_integral_v<hn::TFromV<V>>)
+    return hn::Add(hn::Mul(a, b), c);
+  else
+    return hn::MulAdd(a, b, c);
+}
 
 // Rows x 2 vectors of accumulators, two vectors of B and a broadcast of A
 // must fit the registers: 32 with AVX-512 and on Arm, else 16.
@@ -222,7 +243,7 @@ HWY_INLINE void multiply_tile(int cols, int64_t k, TileA<T> a, B b,
         if (add) {
           HWY_UNROLL(8)
           for (int j = 0; j < kVectors; ++j)
-            v[j] = hn::MulAdd(beta, load(added, j), v[j]);
+            v[j] = multiply_add(beta, load(added, j), v[j]);
           added += ldd;
         }
         if (more) {
