@@ -6,26 +6,31 @@
 namespace hotaru {
 namespace {
 
-constinit thread_local const Tensor* place = nullptr;
+constinit thread_local const detail::Place* place = nullptr;
 
-/// The tensor that takes a result like that, or null.
-const Tensor* place_for(IntSpan sizes, DType dtype, Device device) {
-  const bool fits = place && place->dtype() == dtype &&
-                    place->device() == device &&
-                    std::ranges::equal(place->sizes(), sizes);
-  return fits ? place : nullptr;
+bool fits(IntSpan sizes, DType dtype, Device device) {
+  return place && place->out->dtype() == dtype &&
+         place->out->device() == device &&
+         std::ranges::equal(place->out->sizes(), sizes);
 }
 
 /// Another tensor over its memory, so that what an operator says of its result
 /// is not said of the caller's tensor.
 Tensor take_place() {
-  return Tensor(make_ref<TensorImpl>(*std::exchange(place, nullptr)->impl()));
+  const Tensor& out = *std::exchange(place, nullptr)->out;
+  return Tensor(make_ref<TensorImpl>(*out.impl()));
+}
+
+/// Whether a kernel is all that an operator does.
+bool is_kernel_of(std::string_view op, std::string_view kernel) {
+  return op == kernel || (op == "sub" && kernel == "add");
 }
 
 }  // namespace
 
-ResultPlace::ResultPlace(const Tensor& out)
-    : previous_(std::exchange(place, &out)) {
+ResultPlace::ResultPlace(const Tensor& out, For what, std::string_view op)
+    : previous_(place), place_{&out, what == For::kElements, op} {
+  place = &place_;
   detail::places.store(true, std::memory_order_relaxed);
 }
 
@@ -38,18 +43,26 @@ namespace detail {
 constinit std::atomic<bool> places{false};
 
 Tensor place_result(IntSpan sizes, DType dtype, Device device) {
-  const Tensor* out = place_for(sizes, dtype, device);
-  if (out && out->is_contiguous()) [[unlikely]]
+  if (fits(sizes, dtype, device) && !place->elements &&
+      place->out->is_contiguous()) [[unlikely]]
     return take_place();
   return allocate(sizes, dtype, device);
 }
 
 Tensor place_result(IntSpan sizes, IntSpan strides, DType dtype,
                     Device device) {
-  const Tensor* out = place_for(sizes, dtype, device);
-  if (out && std::ranges::equal(out->strides(), strides)) [[unlikely]]
+  if (fits(sizes, dtype, device) && !place->elements &&
+      std::ranges::equal(place->out->strides(), strides)) [[unlikely]]
     return take_place();
   return allocate(sizes, strides, dtype, device);
+}
+
+Tensor place_elements(std::string_view kernel, IntSpan sizes, DType dtype,
+                      Device device) {
+  if (fits(sizes, dtype, device) && is_kernel_of(place->op, kernel))
+      [[unlikely]]
+    return take_place();
+  return {};
 }
 
 }  // namespace detail

@@ -17,6 +17,7 @@
 #include "hotaru/ops/shape/view.h"
 #include "hotaru/runtime/backend.h"
 #include "hotaru/runtime/determinism.h"
+#include "hotaru/runtime/result_place.h"
 #include "hotaru/runtime/streams/stream.h"
 
 namespace hotaru {
@@ -181,6 +182,12 @@ int64_t arange_length(const Scalar& start, const Scalar& end,
   return int64_t(n);
 }
 
+/// As empty(), in the place of `out=` if there is one.
+Tensor empty_result(IntSpan size, const TensorOptions& options) {
+  return allocate_result(size, options.dtype.value_or(default_dtype()),
+                         resolve(options.device.value_or(Device{})));
+}
+
 }  // namespace
 
 Tensor empty(IntSpan size, TensorOptions options) {
@@ -198,15 +205,15 @@ Tensor empty_strided(IntSpan size, IntSpan stride, TensorOptions options) {
 
 Tensor full(IntSpan size, const Scalar& value, TensorOptions options) {
   if (!options.dtype) options.dtype = value.dtype();
-  return filled(empty(size, options), value);
+  return filled(empty_result(size, options), value);
 }
 
 Tensor zeros(IntSpan size, TensorOptions options) {
-  return filled(empty(size, options), 0);
+  return filled(empty_result(size, options), 0);
 }
 
 Tensor ones(IntSpan size, TensorOptions options) {
-  return filled(empty(size, options), 1);
+  return filled(empty_result(size, options), 1);
 }
 
 Tensor empty_like(const Tensor& self) {
@@ -256,7 +263,7 @@ Tensor arange(const Scalar& start, const Scalar& end, const Scalar& step,
               TensorOptions options) {
   if (!options.dtype) options.dtype = arange_dtype(start, end, step);
   const int64_t n = arange_length(start, end, step, *options.dtype);
-  Tensor out = empty({{n}}, options);
+  Tensor out = empty_result({{n}}, options);
   if (out.numel() > 0)
     enqueue(kArange, {write(out)}, PointwiseNumbers{start, step});
   return out;
@@ -267,7 +274,7 @@ Tensor linspace(const Scalar& start, const Scalar& end, int64_t steps,
   HOTARU_CHECK(steps >= 0, "number of steps must be non-negative");
   if (!options.dtype && (start.is_complex() || end.is_complex()))
     options.dtype = to_complex(default_dtype());
-  Tensor out = empty({{steps}}, options);
+  Tensor out = empty_result({{steps}}, options);
   for (const Scalar& bound : {start, end}) check_bound(out.dtype(), bound);
   if (steps > 0) enqueue(kLinspace, {write(out)}, PointwiseNumbers{start, end});
   return out;

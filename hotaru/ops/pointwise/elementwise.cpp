@@ -150,8 +150,11 @@ bool is_plain(const Spec& spec, Inputs inputs) {
 Tensor compute_plain(const Spec& spec, Inputs inputs,
                      const PointwiseNumbers& numbers) {
   const Tensor& first = *inputs[0];
-  Tensor out = hotaru::allocate_result(
-      first.sizes(), result_dtype(spec, first.dtype()), first.device());
+  const DType dtype = result_dtype(spec, first.dtype());
+  Tensor out = result_of_elements(spec.kernel.name(), first.sizes(), dtype,
+                                  first.device());
+  if (!out.defined())
+    out = hotaru::allocate_result(first.sizes(), dtype, first.device());
   std::array<Operand, 4> operands{write(out)};
   for (size_t i = 0; i < inputs.size(); ++i) operands[i + 1] = read(*inputs[i]);
   enqueue_list(spec.kernel, {operands.data(), inputs.size() + 1}, numbers);
@@ -227,8 +230,11 @@ Tensor compute(const Spec& spec, Inputs inputs,
                const PointwiseNumbers& numbers) {
   if (is_plain(spec, inputs)) return compute_plain(spec, inputs, numbers);
   const DType common = common_dtype(spec, inputs);
-  Tensor out =
-      allocate_result(inputs, common_shape(inputs), result_dtype(spec, common));
+  const Dims shape = common_shape(inputs);
+  const DType dtype = result_dtype(spec, common);
+  Tensor out = result_of_elements(spec.kernel.name(), shape, dtype,
+                                  resolve(common_device(inputs)));
+  if (!out.defined()) out = allocate_result(inputs, shape, dtype);
   launch(spec, out, inputs, common, numbers);
   return out;
 }

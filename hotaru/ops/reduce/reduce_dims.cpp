@@ -16,10 +16,16 @@ Dims kept_sizes(const Tensor& self, IntSpan dims) {
   return out;
 }
 
+Dims without_dims(IntSpan sizes, IntSpan dims) {
+  Dims out(sizes);
+  for (size_t i = dims.size(); i-- > 0;) out.erase(size_t(dims[i]));
+  return out;
+}
+
 void drop_dims(const Tensor& result, IntSpan dims) {
-  Dims sizes(result.sizes());
-  for (size_t i = dims.size(); i-- > 0;) sizes.erase(size_t(dims[i]));
-  result.impl()->set_geometry(sizes, contiguous_strides(sizes), 0);
+  const Dims sizes = without_dims(result.sizes(), dims);
+  result.impl()->set_geometry(sizes, contiguous_strides(sizes),
+                              result.storage_offset());
 }
 
 int64_t reduced_numel(const Tensor& self, IntSpan dims) {

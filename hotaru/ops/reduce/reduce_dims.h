@@ -2,7 +2,7 @@
 #pragma once
 
 #include "hotaru/ops/boxing.h"
-#include "hotaru/runtime/backend.h"
+#include "hotaru/runtime/result_place.h"
 #include "hotaru/runtime/streams/stream.h"
 
 namespace hotaru {
@@ -11,6 +11,8 @@ namespace hotaru {
 /// them for an empty list.
 Dims reduced_dims(const Tensor& self, IntSpan dims);
 
+/// Sizes but for those of `dims`, which are in order.
+Dims without_dims(IntSpan sizes, IntSpan dims);
 /// Sizes of self with 1 in the reduced dimensions.
 Dims kept_sizes(const Tensor& self, IntSpan dims);
 /// Changes the shape of a fresh result from that to one without them.
@@ -31,9 +33,18 @@ void check_nonempty_dim(const char* op, const Tensor& self, int64_t dim);
 template <class A>
 Tensor run_reduction(const Kernel& kernel, const Tensor& self, IntSpan dims,
                      bool keepdim, DType dtype, const A& attributes) {
-  Tensor out = allocate(kept_sizes(self, dims), dtype, self.device());
+  const Dims kept = kept_sizes(self, dims);
+  if (keepdim) {
+    Tensor out = allocate_result(kept, dtype, self.device());
+    enqueue(kernel, {write(out), read(self)}, attributes);
+    return out;
+  }
+  Tensor out = allocate_result(without_dims(kept, dims), dtype, self.device());
+  // The kernel sees all dimensions.
+  out.impl()->set_geometry(kept, contiguous_strides(kept),
+                           out.storage_offset());
   enqueue(kernel, {write(out), read(self)}, attributes);
-  if (!keepdim) drop_dims(out, dims);
+  drop_dims(out, dims);
   return out;
 }
 struct NoAttributes {};

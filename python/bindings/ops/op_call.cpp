@@ -138,8 +138,9 @@ PyObject* with_results(const Signature& signature, Value* arguments,
     plain.emplace();
     check_without_tangents(signature.op(), arguments, signature.arguments(),
                            out);
-    if (takes_result(signature.op(), arguments, signature.arguments(), out))
-      place.emplace(tensor_of(out));
+    if (const auto how =
+            result_place(signature.op(), arguments, signature.arguments(), out))
+      place.emplace(tensor_of(out), *how, signature.schema().name);
   }
   return with_results(
       signature, arguments,

@@ -13,6 +13,7 @@
 #include "hotaru/autograd/record.h"
 #include "hotaru/core/cpp_type.h"
 #include "hotaru/ops/create/copy.h"
+#include "hotaru/ops/overlap.h"
 #include "hotaru/ops/refuse.h"
 #include "hotaru/runtime/warning.h"
 
@@ -161,17 +162,27 @@ void check_plain(const Operator& op, const Tensor& t) {
                "differentiation, but one of the arguments requires grad.");
 }
 
-/// Whether an argument keeps `out` from being written while it is read, or
-/// makes its call an error that comes behind the computation.
-bool prevents(const Value& argument, const Tensor& out) {
+/// What an argument means for `out`: nothing, that it is read element by
+/// element where it is written, or that it is read elsewhere, or that its call
+/// is an error that comes behind the computation.
+enum class Meets { kNowhere, kElements, kElsewhere };
+
+Meets meets(const Value& argument, const Tensor& out) {
   if (argument.is_list()) {
     const auto& items = argument.as_list().items;
-    return std::ranges::any_of(
-        items, [&](const Value& item) { return prevents(item, out); });
+    const bool apart = std::ranges::all_of(items, [&](const Value& item) {
+      return meets(item, out) == Meets::kNowhere;
+    });
+    return apart ? Meets::kNowhere : Meets::kElsewhere;
   }
-  if (!argument.is_tensor() || argument.is_none()) return false;
+  if (!argument.is_tensor() || argument.is_none()) return Meets::kNowhere;
   const Tensor& t = argument.tensor_ref();
-  return t.storage() == out.storage() || autograd::needs_grad(t);
+  if (autograd::needs_grad(t)) return Meets::kElsewhere;
+  if (t.storage() != out.storage()) return Meets::kNowhere;
+  const bool equal =
+      t.dtype() == out.dtype() && t.storage_offset() == out.storage_offset() &&
+      same(t.sizes(), out.sizes()) && same(t.strides(), out.strides());
+  return equal ? Meets::kElements : Meets::kElsewhere;
 }
 
 /// Writes results into as many tensors of the caller's.
@@ -231,21 +242,26 @@ void check_without_tangents(const Operator& op, const Value* arguments,
       "_out that does not support it because it is an out= function");
 }
 
-bool takes_result(const Operator& op, const Value* arguments, size_t n,
-                  PyObject* out) {
-  // Kernels write whole vectors: at addresses as of fresh memory.
+std::optional<ResultPlace::For> result_place(const Operator& op,
+                                             const Value* arguments, size_t n,
+                                             PyObject* out) {
+  // Kernels write whole vectors: at addresses as of fresh memory. Those of
+  // elements write anywhere.
   constexpr uintptr_t kAlignment = 64;
-  if (!is_tensor(out) || op.schema().results.size() != 1) return false;
+  if (!is_tensor(out) || op.schema().results.size() != 1) return {};
   const Tensor& to = tensor_of(out);
-  if (to.numel() == 0 || to.storage()->pending() || autograd::needs_grad(to))
-    return false;
-  if (reinterpret_cast<uintptr_t>(to.address()) % kAlignment != 0) return false;
-  if (std::any_of(arguments, arguments + n, [&](const Value& argument) {
-        return prevents(argument, to);
-      }))
-    return false;
+  if (to.numel() == 0 || to.storage()->pending() || autograd::needs_grad(to) ||
+      repeats(to))
+    return {};
+  bool elements = reinterpret_cast<uintptr_t>(to.address()) % kAlignment != 0;
+  for (size_t i = 0; i < n; ++i) {
+    const Meets how = meets(arguments[i], to);
+    if (how == Meets::kElsewhere) return {};
+    elements |= how == Meets::kElements;
+  }
   autograd::check_inplace(to);
-  return true;
+  using enum ResultPlace::For;
+  return elements ? kElements : kAny;
 }
 
 PyObject* write_results(const Operator& op, Value* results, PyObject* out) {

@@ -3,7 +3,10 @@
 
 #include <Python.h>
 
+#include <optional>
+
 #include "hotaru/ops/registry.h"
+#include "hotaru/runtime/result_place.h"
 
 namespace hotaru::python {
 
@@ -12,10 +15,12 @@ inline constexpr size_t kMaxResults = 8;
 /// A tensor, a tuple, or a named tuple where the schema names its results. A
 /// new reference.
 PyObject* convert_results(const Operator& op, Value* results);
-/// Whether the operator may write its result straight into `out`, as far as its
-/// arguments tell: none of them looks into its memory or has a history.
-bool takes_result(const Operator& op, const Value* arguments, size_t n,
-                  PyObject* out);
+/// How the operator may write its result straight into `out`, as far as its
+/// arguments tell: nothing if one of them has a history or lies in a part of
+/// its memory.
+std::optional<ResultPlace::For> result_place(const Operator& op,
+                                             const Value* arguments, size_t n,
+                                             PyObject* out);
 
 /// NotImplementedError where `out` or an argument is a dual number.
 void check_without_tangents(const Operator& op, const Value* arguments,

@@ -22,7 +22,33 @@ CALLS = {
     "cat": (torch.cat, [A[:1], B[1:]]),
     "clamp": (torch.clamp, A, 2, 7),
     "fmod": (torch.fmod, A, 3),
+    "sum": (torch.sum, A, 1),
+    "mean": (torch.mean, A, 0),
+    "amax": (torch.amax, B, (0, 1)),
+    "prod": (torch.prod, A, 1, True),
+    "var": (torch.var, A, 0),
+    "mv": (torch.mv, SQUARE, B[0, :3]),
+    "zeros": (torch.zeros, 3, 4),
+    "linspace": (torch.linspace, 0, 1, 7),
 }
+# What one kernel computes from elements.
+ELEMENTWISE = {
+    "add": (torch.add, A, B),
+    "sub": (torch.sub, A, B),
+    "mul": (torch.mul, A, 3),
+    "exp": (torch.exp, B),
+    "sigmoid": (torch.sigmoid, B),
+    "addcmul": (torch.addcmul, A, B, B),
+    "maximum": (torch.maximum, A, B),
+    "atan2": (torch.atan2, A, B),
+}
+
+
+def kernels_of(call) -> list[str]:
+    """The names of the kernels that a call runs, and of operators."""
+    with torch.profiler.profile() as profile:
+        call()
+    return [event.key for event in profile.key_averages()]
 
 
 @pytest.mark.parametrize("name", CALLS)
@@ -70,6 +96,105 @@ def test_an_argument_may_take_the_result(name):
         own = argument.clone()
         function(*args[:i], own, *args[i + 1 :], out=own)
         assert torch.equal(own, expected)
+
+
+@pytest.mark.parametrize("name", ELEMENTWISE)
+def test_kernels_of_elements_write_anywhere(name):
+    """Without a copy: other strides, odd addresses, over an operand."""
+    function, *args = ELEMENTWISE[name]
+    expected = function(*args)
+    own = args[0].clone()
+    for first, out in (
+        (args[0], torch.zeros(4, 3).t()),
+        (args[0], torch.zeros(3, 8)[:, ::2]),
+        (args[0], torch.zeros(13)[1:].view(3, 4)),
+        (args[0].t().contiguous().t(), torch.zeros(3, 4)),
+        (own, own),
+    ):
+        kernels = kernels_of(
+            lambda out=out, first=first: function(first, *args[1:], out=out)
+        )
+        assert not any("copy" in kernel for kernel in kernels), kernels
+        assert torch.equal(out, expected)
+
+
+@pytest.mark.parametrize("name", ["sum", "mean", "amax", "prod", "var", "mv"])
+def test_reductions_and_products_write_without_a_copy(name):
+    function, *args = CALLS[name]
+    expected = function(*args)
+    room = torch.full((3, 64), -7.0)
+    count = max(expected.numel(), 1)
+    out = room[1, :count].view(expected.shape)  # not where its storage begins
+    kernels = kernels_of(lambda: function(*args, out=out))
+    assert not any("copy" in kernel for kernel in kernels), kernels
+    assert torch.equal(out, expected)
+    assert (room[[0, 2]] == -7).all()
+    assert (room[1, count:] == -7).all()
+
+
+def test_operators_of_several_steps_may_take_an_argument():
+    """No step writes over what a later one reads."""
+    whole = [
+        (torch.logit, torch.rand(3, 4) * 0.8 + 0.1),
+        (torch.hypot, A, B),
+        (torch.logaddexp, A, B),
+        (torch.xlogy, A, A + 1),
+        (torch.pow, A, 2.5),
+        (torch.div, A, B + 3),
+        (torch.floor_divide, A, B + 3),
+        (torch.nan_to_num, A),
+        (torch.lerp, A, B, 0.3),
+        (torch.sinc, B),
+        (torch.addcdiv, A, B, A + 1),
+        (torch.clamp, A, B, A),
+        (torch.softmax, A, 1),
+        (torch.cumsum, A, 1),
+        (torch.addmm, SQUARE, SQUARE, SQUARE),
+        (torch.mm, SQUARE, SQUARE),
+        (torch.matmul, SQUARE, SQUARE),
+        (torch.linalg.matrix_power, SQUARE, 3),
+        (torch.triu, SQUARE),
+    ]
+    for function, *args in whole:
+        expected = function(*args)
+        for i, argument in enumerate(args):
+            if not isinstance(argument, torch.Tensor):
+                continue
+            own = argument.clone()
+            function(*args[:i], own, *args[i + 1 :], out=own)
+            assert torch.equal(own, expected), function
+        # One tensor in all places.
+        tensors = [a for a in args if isinstance(a, torch.Tensor)]
+        if len(tensors) < 2:
+            continue
+        own = tensors[0].clone()
+        same = [own if isinstance(a, torch.Tensor) else a for a in args]
+        expected = function(*same)
+        function(*same, out=own)
+        assert torch.equal(own.nan_to_num(), expected.nan_to_num()), function
+
+
+def test_neighbours_in_one_row_may_take_the_result():
+    row = torch.arange(9.0)
+    torch.add(row[1:], row[:-1], out=row[:-1])
+    assert row.tolist() == [1, 3, 5, 7, 9, 11, 13, 15, 8]
+    row = torch.arange(9.0)
+    torch.add(row[1:], 1, out=row[:-1])
+    assert row.tolist() == [2, 3, 4, 5, 6, 7, 8, 9, 8]
+
+
+def test_a_repeated_element_takes_no_result():
+    out = torch.zeros(1).expand(4)
+    with pytest.raises(RuntimeError, match="single memory location"):
+        torch.add(torch.ones(4), 1, out=out)
+
+
+def test_other_dtypes_are_refused_in_pytorchs_words():
+    whole = torch.zeros(3, 4, dtype=torch.int64)
+    message = "result type Float can't be cast to the desired output type Long"
+    with pytest.raises(RuntimeError, match=message):
+        torch.add(A, B, out=whole)
+    assert not whole.any()
 
 
 def test_a_piece_of_an_argument_may_take_the_result():
@@ -136,4 +261,31 @@ def test_queued_and_captured_calls_write_in_place():
     given.fill_(1)
     graph.replay()
     assert torch.equal(twice, (1 + B) * 2)
+    assert torch.equal(out, 1 + B)
     assert out.data_ptr() == address
+
+
+def test_queued_and_captured_calls_write_over_operands_and_reductions():
+    stream = torch.cpu.Stream()
+    out, row = A.clone(), torch.zeros(3, 8)[:, ::2]
+    total = torch.zeros(2, 4)
+    with torch.cpu.stream(stream):
+        torch.sub(out, B, out=out)
+        torch.mul(out, 2, out=row)
+        torch.sum(row, 0, out=total[1])
+    stream.synchronize()
+    assert torch.equal(out, A - B)
+    assert torch.equal(row, (A - B) * 2)
+    assert torch.equal(total[1], row.sum(0))
+    assert not total[0].any()
+    graph = torch.cpu.Graph()
+    given = A.clone()
+    with torch.cpu.graph(graph):
+        torch.sub(given, B, out=out)
+        torch.add(out, 1, out=out)
+        torch.sum(out, 0, out=total[1])
+    given.fill_(2)
+    graph.replay()
+    assert torch.equal(out, 2 - B + 1)
+    assert torch.equal(total[1], (2 - B + 1).sum(0))
+    assert not total[0].any()
