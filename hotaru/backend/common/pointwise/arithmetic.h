@@ -169,7 +169,7 @@ template <class T>
 struct Pow {
   HOTARU_BOTH T operator()(T x, T y) const {
     if constexpr (!kIsInteger<T>) {
-      return lib::pow(x, y);
+      return vmath::pow_of_any(x, y);
     } else {
       if constexpr (std::is_signed_v<T>)
         if (y < 0) return x == 1 ? T(1) : x == -1 ? T(y % 2 ? -1 : 1) : T(0);
@@ -182,6 +182,12 @@ struct Pow {
       return T(result);
     }
   }
+#ifndef __CUDACC__
+  HOTARU_INLINE static bool quick(T x, T y,
+                                  T& out) requires(std::is_same_v<T, float>) {
+    return vmath::pow_normal(x, y, out);
+  }
+#endif
 };
 
 /// A tensor to a fixed power: the common ones without the library's pow.
@@ -208,6 +214,21 @@ struct PowScalar {
     }
     return Pow<T>{}(x, exponent);
   }
+#ifndef __CUDACC__
+  /// Whether the quick form is worth while for this exponent.
+  bool is_quick() const {
+    return real != 2 && real != 3 && real != 0.5 && real != -1 && real != -2;
+  }
+  HOTARU_INLINE bool holds(float x) const requires(std::is_same_v<T, float>) {
+    float out;
+    return vmath::pow_normal(x, exponent, out);
+  }
+  HOTARU_INLINE float quick(float x) const requires(std::is_same_v<T, float>) {
+    float out;
+    vmath::pow_normal(x, exponent, out);
+    return out;
+  }
+#endif
 };
 
 /// A NaN on either side wins.

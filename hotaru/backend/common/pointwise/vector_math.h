@@ -76,17 +76,8 @@ HOTARU_INLINE float exp(float x) {
   return select(x != x, x, y);
 }
 
-HOTARU_INLINE float log(float x) {
-  // Subnormals are scaled into the normal range first.
-  const bool tiny = x < 0x1p-126f;
-  const float scaled = select(tiny, x * 0x1p23f, x);
-  const auto bits = std::bit_cast<uint32_t>(scaled);
-  // Mantissa in [sqrt(1/2), sqrt(2)). Below zero the difference wraps around.
-  const auto shifted = static_cast<int32_t>(bits - 0x3f3504f3u);
-  const int32_t e = shifted >> 23;
-  const float m = std::bit_cast<float>((shifted & 0x7fffff) + 0x3f3504f3);
-  const float n = static_cast<float>(e) - select(tiny, 23.0f, 0.0f);
-  const float f = m - 1.0f;
+/// log((1 + f) 2^n) for 1 + f in [sqrt(1/2), sqrt(2)).
+HOTARU_INLINE float log_kernel(float f, float n) {
   const float z = f * f;
   float p = 7.0376836292e-2f;
   p = p * f - 1.1514610310e-1f;
@@ -97,13 +88,75 @@ HOTARU_INLINE float log(float x) {
   p = p * f + 2.0000714765e-1f;
   p = p * f - 2.4999993993e-1f;
   p = p * f + 3.3333331174e-1f;
-  float y = p * f * z + n * -2.12194440e-4f - 0.5f * z;
-  y = (f + y) + n * 0.693359375f;
+  const float y = p * f * z + n * -2.12194440e-4f - 0.5f * z;
+  return (f + y) + n * 0.693359375f;
+}
+
+/// A positive normal number as m 2^e, m in [sqrt(1/2), sqrt(2)).
+struct Split {
+  float m;
+  int32_t e;
+};
+HOTARU_INLINE Split split(float x) {
+  // Below zero the difference wraps around.
+  const auto shifted =
+      static_cast<int32_t>(std::bit_cast<uint32_t>(x) - 0x3f3504f3u);
+  return {std::bit_cast<float>((shifted & 0x7fffff) + 0x3f3504f3),
+          shifted >> 23};
+}
+
+/// y where x is positive and finite, else the logarithm of x.
+HOTARU_INLINE float log_at_edges(float x, float y) {
   constexpr float kInf = std::numeric_limits<float>::infinity();
   constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
   y = select(x == kInf, kInf, y);
   y = select(x == 0.0f, -kInf, y);
   return select(x < 0.0f, kNan, select(x != x, x, y));
+}
+
+HOTARU_INLINE float log(float x) {
+  // Subnormals are scaled into the normal range first.
+  const bool tiny = x < 0x1p-126f;
+  const Split s = split(select(tiny, x * 0x1p23f, x));
+  const float n = static_cast<float>(s.e) - select(tiny, 23.0f, 0.0f);
+  return log_at_edges(x, log_kernel(s.m - 1.0f, n));
+}
+
+/// x^y, rounded once from double, into `out`. False, and some number, unless x
+/// is positive and normal and the result, too. log2(x) is the series of atanh
+/// (six terms: 2e-12), a power of two that of e^r (ten terms: 7e-12), which y
+/// and the exponent make 2e-10 at most.
+HOTARU_INLINE bool pow_normal(float x, float y, float& out) {
+  const Split s = split(x);
+  const double m = s.m, q = (m - 1.0) / (m + 1.0), z = q * q;
+  double p = 2.0 / 13;
+  p = p * z + 2.0 / 11;
+  p = p * z + 2.0 / 9;
+  p = p * z + 2.0 / 7;
+  p = p * z + 2.0 / 5;
+  p = p * z + 2.0 / 3;
+  p = p * z + 2.0;
+  const double log2 = p * q * 1.44269504088896340736 + double(s.e);
+  const double power = double(y) * log2;
+  constexpr double kMagic = 0x1.8p52;
+  const double shifted = power + kMagic;  // its last bits are the integer
+  const double r = (power - (shifted - kMagic)) * 0.693147180559945309417;
+  double e = 1.0 / 362880;
+  e = e * r + 1.0 / 40320;
+  e = e * r + 1.0 / 5040;
+  e = e * r + 1.0 / 720;
+  e = e * r + 1.0 / 120;
+  e = e * r + 1.0 / 24;
+  e = e * r + 1.0 / 6;
+  e = e * r + 0.5;
+  e = e * r + 1.0;
+  e = e * r + 1.0;
+  const auto n = static_cast<int32_t>(
+      static_cast<uint32_t>(std::bit_cast<uint64_t>(shifted)));
+  const bool normal =
+      (x >= 0x1p-126f) & (x < 0x1p127f) & (power > -125.0) & (power < 126.0);
+  out = static_cast<float>(e) * exp2i(n);
+  return normal;
 }
 
 HOTARU_INLINE float sigmoid(float x) {
@@ -144,14 +197,22 @@ HOTARU_INLINE float expm1(float x) {
   return select(!(x < 0.0f || x > 0.0f), x, select(i == 0, p, y));
 }
 
-/// log(1 + x): what rounding 1 + x lost is made up for by a factor (W. Kahan).
+/// x^y of any numbers. Not inline: loops over other powers stay short.
+[[gnu::noinline]] inline float pow_of_any(float x, float y) {
+  float out;
+  return pow_normal(x, y, out) ? out : std::pow(x, y);
+}
+
+/// log(1 + x): what rounding 1 + x lost is added to the mantissa.
 HOTARU_INLINE float log1p(float x) {
   const float u = 1.0f + x;
-  constexpr float kInf = std::numeric_limits<float>::infinity();
-  const float d = u - 1.0f;
-  const float y = log(u) * (x / select(d == 0.0f, 1.0f, d));
-  return select(d == 0.0f, x,
-                select(u == kInf, u, select(u == 0.0f, -kInf, y)));
+  const float part = u - 1.0f;
+  const float lost = (1.0f - (u - part)) + (x - part);
+  const Split s = split(u);
+  const float scale = exp2i(s.e > 126 ? -126 : -s.e);
+  const float f = (s.m - 1.0f) + lost * scale;
+  const float y = log_kernel(f, static_cast<float>(s.e));
+  return select(x == 0.0f, x, log_at_edges(u, y));
 }
 
 /// sin and cos know float arguments up to here; for others they give some
@@ -310,6 +371,10 @@ HOTARU_BOTH T expm1(T x) {
 template <class T>
 HOTARU_BOTH T log1p(T x) {
   return std::log1p(x);
+}
+template <class T>
+HOTARU_BOTH T pow_of_any(T x, T y) {
+  return lib::pow(x, y);
 }
 template <class T>
 HOTARU_BOTH T erf(T x) {

@@ -6,6 +6,7 @@
 #include "hotaru/backend/common/reduce/line.h"
 #include "hotaru/backend/cpu/activation/softmax_simd.h"
 #include "hotaru/backend/cpu/lines.h"
+#include "hotaru/backend/cpu/simd/reduced_simd.h"
 
 namespace hotaru::cpu {
 namespace {
@@ -20,12 +21,16 @@ class Row {
     if constexpr (std::is_same_v<T, Math>)
       if (stride == 1) return line;
     buffer.resize(size_t(n));
+    if constexpr (kIsReduced<T>)
+      if (stride == 1) return widen(line, buffer.data(), n), buffer.data();
     for (int64_t i = 0; i < n; ++i) buffer[size_t(i)] = Math(line[i * stride]);
     return buffer.data();
   }
   static void write(T* line, int64_t n, int64_t stride, const Math* values) {
     if constexpr (std::is_same_v<T, Math>)
       if (line == values) return;
+    if constexpr (kIsReduced<T>)
+      if (stride == 1) return narrow(values, line, n);
     for (int64_t i = 0; i < n; ++i) line[i * stride] = T(values[i]);
   }
   static Math* target(T* line, int64_t n, int64_t stride,

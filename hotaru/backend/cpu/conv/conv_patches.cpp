@@ -419,10 +419,19 @@ const T* ConvLayout::pad(const T* x, int64_t channels, T* to) const {
 template <class T>
 void ConvLayout::unpad(const T* padded, int64_t channels, T* x) const {
   for_planes(channels, [&](int64_t at, int64_t from) {
-    for (int64_t r = 0; r < in_[1]; ++r)
-      for (int64_t i = 0; i < in_[2]; ++i)
-        x[at + r * in_[2] + i] =
-            padded[from + r * padded_[2] + in_row(i + padding_[2])];
+    for (int64_t r = 0; r < in_[1]; ++r) {
+      T* to = x + at + r * in_[2];
+      const T* row = padded + from + r * padded_[2];
+      if (split_ == 1) {
+        std::copy_n(row + padding_[2], in_[2], to);
+        continue;
+      }
+      for (int64_t part = 0; part < split_; ++part) {
+        int64_t i = (part - padding_[2] % split_ + split_) % split_;
+        const T* next = row + part * part_ + (i + padding_[2]) / split_;
+        for (; i < in_[2]; i += split_) to[i] = *next++;
+      }
+    }
   });
 }
 

@@ -1,4 +1,7 @@
 // Copy with cast, and fill.
+#include <algorithm>
+#include <array>
+#include <bit>
 #include <cstring>
 
 #include "hotaru/backend/common/create/convert.h"
@@ -6,6 +9,7 @@
 #include "hotaru/backend/common/kernel_types.h"
 #include "hotaru/backend/common/pointwise/pointwise.h"
 #include "hotaru/backend/cpu/create/cast.h"
+#include "hotaru/backend/cpu/create/move_simd.h"
 #include "hotaru/backend/cpu/create/transpose.h"
 #include "hotaru/backend/cpu/independent.h"
 #include "hotaru/backend/cpu/simd/reduced_simd.h"
@@ -26,6 +30,8 @@ void convert_loop(const void*, char* const* p, const int64_t* s, int64_t n) {
       return widen(x, out, n);
     if constexpr (kIsReduced<To> && std::is_same_v<From, float>)
       return narrow(x, out, n);
+    if constexpr (std::is_same_v<To, int32_t> && std::is_same_v<From, float>)
+      return truncate_floats(x, out, n);
     HOTARU_INDEPENDENT
     for (int64_t i = 0; i < n; ++i) out[i] = convert<To>(x[i]);
     return;
@@ -94,7 +100,12 @@ void fill_loop(const void* context, char* const* p, const int64_t* s,
                int64_t n) {
   const T value = *static_cast<const T*>(context);
   if (s[0] == sizeof(T)) {
-    std::fill_n(reinterpret_cast<T*>(p[0]), n, value);
+    // The C library fills long memory without reading it first.
+    const auto bytes = std::bit_cast<std::array<char, sizeof(T)>>(value);
+    if (std::ranges::all_of(bytes, [](char b) { return b == 0; }))
+      std::memset(p[0], 0, size_t(n) * sizeof(T));
+    else
+      std::fill_n(reinterpret_cast<T*>(p[0]), n, value);
     return;
   }
   for (int64_t i = 0; i < n; ++i)
@@ -142,7 +153,10 @@ void arange(const KernelCall& call) {
     if constexpr (std::is_integral_v<T>) {
       const auto start = uint64_t(numbers.a.to<int64_t>());
       const auto step = uint64_t(numbers.b.to<int64_t>());
-      for (int64_t i = 0; i < n; ++i) data[i] = T(start + uint64_t(i) * step);
+      parallel_for(0, n, kGrainSize, [&](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i)
+          data[i] = T(start + uint64_t(i) * step);
+      });
     } else {
       using M = std::conditional_t<kIsReduced<T>, float, double>;
       constexpr int64_t kRun = std::is_same_v<T, float> ? 8 : 1;

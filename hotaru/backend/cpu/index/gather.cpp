@@ -2,6 +2,7 @@
 #include "hotaru/backend/common/index/gather.h"
 
 #include "hotaru/backend/common/kernel_types.h"
+#include "hotaru/backend/cpu/independent.h"
 #include "hotaru/backend/cpu/indexing.h"
 #include "hotaru/backend/cpu/lines.h"
 #include "hotaru/backend/cpu/number.h"
@@ -98,6 +99,30 @@ void gather(const KernelCall& call) {
   });
 }
 
+/// The same of an index that was expanded, which moves whole rows: row i of the
+/// source, x_step elements apart, to the row that index[i * i_step] names.
+/// Threads share out targets, and each looks at all indices.
+template <class T, class I, class F>
+void scatter_rows(const Row<I>& row, int64_t rows, const I* index,
+                  int64_t i_step, T* out, const T* source, int64_t x_step,
+                  const F& f) {
+  constexpr int64_t kAhead = 8, kLine = 64 / int64_t{sizeof(T)};
+  const int64_t each =
+      detail::divide_up(rows * row.n, std::max<int64_t>(1, row.size));
+  parallel_for(0, row.size, row_grain(each), [&](int64_t begin, int64_t end) {
+    for (int64_t i = 0; i < rows; ++i) {
+      const int64_t at = row.checked(index[i * i_step]);
+      if (at < begin || at >= end) continue;
+      const T* x = source + i * x_step;
+      for (int64_t k = 0; i + kAhead < rows && k < row.n; k += kLine)
+        __builtin_prefetch(x + kAhead * x_step + k);
+      T* y = out + at * row.step;
+      HOTARU_INDEPENDENT
+      for (int64_t k = 0; k < row.n; ++k) y[k] = f(y[k], x[k]);
+    }
+  });
+}
+
 /// One element into another. Elements that differ in another coordinate than
 /// that along `dim` have different targets: these are shared out to threads.
 template <class T, class F>
@@ -127,6 +152,11 @@ void scatter_with(const KernelCall& call, const F& f) {
                      along ? 0 : line_stride(out, inner),
                      dim,
                      line_size(out, dim)};
+    if (!along && numel_of(sizes) == 1 && row.stride == 0 && row.slide == 1 &&
+        stride == 1)
+      return scatter_rows(row, rows, index.data<I>(), line_stride(index, dim),
+                          out.data<T>(), source.data<T>(),
+                          line_stride(source, dim), f);
     const auto share = [&](int64_t p, int64_t end) {
       Row<I> part = row;
       Walk<3> walk(sizes, spans, p / columns);

@@ -38,10 +38,23 @@ Dims positions(const Tensor& index, int64_t size,
   return out;
 }
 
+constexpr int64_t kAhead = 4;
+
+/// Brings the beginning of a run near, 1 KB at most.
+template <class A>
+void fetch(const A* x, int64_t n) {
+  constexpr int64_t kLine = 64 / int64_t{sizeof(A)};
+  for (int64_t k = 0; k < std::min(n, 16 * kLine); k += kLine)
+    __builtin_prefetch(x + k);
+}
+
+/// What threads share out: runs, so that equal rows are never written by two
+/// and their order is that of i; or rows, where only the part is written.
+enum class Share { kRuns, kRows };
+
 /// f(whole + ..., part + ..., n, whole_step, part_step) for runs of elements
-/// of which slice `rows[i]` of the whole belongs to slice i of the part. For
-/// equal rows the order is that of i. Parallel over the other dimensions.
-template <class A, class B, class F>
+/// of which slice `rows[i]` of the whole belongs to slice i of the part.
+template <class A, class B, Share share, class F>
 void for_slices(const Tensor& whole, const Tensor& part, const Dims& rows,
                 int64_t dim, const F& f) {
   A* x = whole.data<A>();
@@ -74,11 +87,17 @@ void for_slices(const Tensor& whole, const Tensor& part, const Dims& rows,
   const IntSpan above = IntSpan(sizes).first(first);
   const std::array<IntSpan, 2> strides{IntSpan(part_strides).first(first),
                                        IntSpan(whole_strides).first(first)};
-  // Threads share the run, so that equal rows are never written by two.
+  const bool by_rows = share == Share::kRows;
+  const int64_t other = (by_rows ? n : count) * numel_of(above);
   parallel_for(
-      0, n, row_grain(count * numel_of(above)),
-      [&](int64_t begin, int64_t end) {
-        for (int64_t i = 0; i < count; ++i) {
+      0, by_rows ? count : n, row_grain(other), [&](int64_t from, int64_t to) {
+        const int64_t begin = by_rows ? 0 : from, end = by_rows ? n : to;
+        const int64_t first_row = by_rows ? from : 0;
+        const int64_t last_row = by_rows ? to : count;
+        for (int64_t i = first_row; i < last_row; ++i) {
+          // Rows at random are not foreseen by the processor.
+          if (by_rows && i + kAhead < last_row)
+            fetch(x + rows[size_t(i + kAhead)] * whole_stride, n);
           Walk<2> walk(above, strides);
           for (int64_t k = numel_of(above); k > 0; --k, walk.next())
             f(x + walk.at[1] + rows[size_t(i)] * whole_stride +
@@ -97,7 +116,7 @@ void index_select(const KernelCall& call) {
   const int64_t dim = attributes.dim;
   const Dims rows = positions(index, line_size(in, dim), attributes);
   visit_word(in.dtype(), [&]<class Word>() {
-    for_slices<const Word, Word>(in, out, rows, dim, ReadRun());
+    for_slices<const Word, Word, Share::kRows>(in, out, rows, dim, ReadRun());
   });
 }
 
@@ -110,10 +129,11 @@ void index_write(const KernelCall& call) {
   const Dims rows = positions(index, line_size(out, dim), attributes);
   if (attributes.mode == WriteMode::kAssign)
     return visit_word(out.dtype(), [&]<class Word>() {
-      for_slices<Word, const Word>(out, source, rows, dim, CopyRun());
+      for_slices<Word, const Word, Share::kRuns>(out, source, rows, dim,
+                                                 CopyRun());
     });
   visit_dtype(AllTypes{}, out.dtype(), "index_add", [&]<class T>() {
-    for_slices<T, const T>(out, source, rows, dim, AddRun());
+    for_slices<T, const T, Share::kRuns>(out, source, rows, dim, AddRun());
   });
 }
 

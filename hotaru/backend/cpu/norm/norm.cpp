@@ -5,6 +5,7 @@
 
 #include "hotaru/backend/common/kernel_types.h"
 #include "hotaru/backend/cpu/norm/norm_simd.h"
+#include "hotaru/backend/cpu/simd/reduced_simd.h"
 #include "hotaru/runtime/threads/parallel.h"
 
 namespace hotaru::cpu {
@@ -118,10 +119,48 @@ void simd_row_norm(const KernelCall& call) {
   });
 }
 
+/// Parameters as floats.
+template <class T>
+std::vector<float> widened(const Tensor& t) {
+  if (!t.defined()) return {};
+  std::vector<float> out(static_cast<size_t>(t.numel()));
+  if (t.dtype() == DType::kFloat32)
+    std::copy_n(t.data<float>(), t.numel(), out.data());
+  else
+    widen(t.data<T>(), out.data(), t.numel());
+  return out;
+}
+
+/// Rows of 16-bit floats, as floats one at a time.
+template <class T>
+void reduced_row_norm(const KernelCall& call) {
+  const auto& a = call.attributes<RowNormAttributes>();
+  const std::vector<float> weights = widened<T>(call.tensor(4)),
+                           biases = widened<T>(call.tensor(5));
+  const T* x = call.tensor(3).data<T>();
+  T* out = call.tensor(0).data<T>();
+  float *means = call.tensor(1).data<float>(),
+        *rstds = call.tensor(2).data<float>();
+  const int64_t n = a.columns;
+  parallel_for(0, a.rows, rows_grain(n), [&](int64_t begin, int64_t end) {
+    std::vector<float> row(static_cast<size_t>(n));
+    for (int64_t r = begin; r < end; ++r) {
+      const int64_t first = r % a.period * a.step;
+      widen(x + r * n, row.data(), n);
+      norm_row(row.data(), row.data(), n,
+               weights.empty() ? nullptr : weights.data() + first,
+               biases.empty() ? nullptr : biases.data() + first, a.inner,
+               float(a.eps), means + r, rstds + r);
+      narrow(row.data(), out + r * n, n);
+    }
+  });
+}
+
 template <class T>
 void row_norm_of(const KernelCall& call) {
   using A = OpMath<T>;
   const auto& a = call.attributes<RowNormAttributes>();
+  if constexpr (kIsReduced<T>) return reduced_row_norm<T>(call);
   if constexpr (std::is_same_v<T, A>) {
     if (has_type<T>(call.tensor(4)) && has_type<T>(call.tensor(5)))
       return simd_row_norm<T>(call);

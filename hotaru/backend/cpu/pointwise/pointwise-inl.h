@@ -49,9 +49,15 @@ HOTARU_INLINE T load(const char* p) {
 
 /// Whether a formula on floats has a quick form, see formulas/math.h.
 template <class F>
-inline constexpr bool kHasQuickForm = requires {
-  F::quick(0.0f);
+inline constexpr bool kHasQuickForm = requires(F f) {
+  f.quick(0.0f);
 };
+/// And whether it is to be taken, which numbers may decide.
+template <class F>
+bool takes_quick_form(const F& f) {
+  if constexpr (requires { f.is_quick(); }) return f.is_quick();
+  return true;
+}
 
 /// By the quick form, and those for which it does not hold by the whole one: a
 /// result does not depend on its neighbours.
@@ -64,12 +70,12 @@ void quick_runs(float* out, const float* x, int64_t n, const F& f) {
     float results[kRun];  // not `out`, which may be x
     HOTARU_INDEPENDENT
     for (int64_t i = 0; i < count; ++i) {
-      hold &= int32_t(F::holds(x[from + i]));
-      results[i] = F::quick(x[from + i]);
+      hold &= int32_t(f.holds(x[from + i]));
+      results[i] = f.quick(x[from + i]);
     }
     if (!hold) [[unlikely]]
       for (int64_t i = 0; i < count; ++i)
-        if (!F::holds(x[from + i])) results[i] = f(x[from + i]);
+        if (!f.holds(x[from + i])) results[i] = f(x[from + i]);
     std::copy_n(results, count, out + from);
   }
 }
@@ -190,7 +196,7 @@ struct UnaryLoop {
       auto* out = reinterpret_cast<R*>(p[0]);
       const auto* x = reinterpret_cast<const T*>(p[1]);
       if constexpr (std::is_same_v<T, float> && kHasQuickForm<F>)
-        return quick_runs(out, x, n, f);
+        if (takes_quick_form(f)) return quick_runs(out, x, n, f);
       HOTARU_INDEPENDENT
       for (int64_t i = 0; i < n; ++i) out[i] = R(f(x[i]));
       return;

@@ -18,6 +18,12 @@ std::optional<Elementwise> quick_first(const KernelCall& call) {
                         Loops::kDense>(call);
 }
 
+std::optional<Elementwise> pow(const KernelCall& call) {
+  using namespace HWY_NAMESPACE;
+  if (const auto loop = quick_loop(Quick::kPow, call)) return loop;
+  return pointwise_loop<formulas::Pow, NumberTypes, 2, Loops::kDense>(call);
+}
+
 template <Quick which, template <class> class F, class Types>
 void quotient(const char* name) {
   using namespace HWY_NAMESPACE;
@@ -35,6 +41,9 @@ static const bool registered_division = [] {
   quotient<Quick::k##F, F, Types>(name);
   HOTARU_QUOTIENTS(HOTARU_QUOTIENT)
 #undef HOTARU_QUOTIENT
+  // In the place of the list's: floats have a loop that vectorises.
+  const ElementwiseRegistration<&cpu::pow> powers(
+      "pow", &check_types<kPointwiseTypes<NumberTypes>>);
   return true;
 }();
 

@@ -96,6 +96,8 @@ std::optional<Elementwise> find_quick(Quick which, const KernelCall& call) {
       return if_listed<formulas::ShiftLeft, Integers, 2, Loops::kAll>(call);
     case Quick::kShiftRight:
       return if_listed<formulas::ShiftRight, Integers, 2, Loops::kAll>(call);
+    case Quick::kPow:
+      return if_listed<formulas::Pow, TypeList<float, Half, BFloat16>, 2>(call);
     case Quick::kAngle:
       return if_listed<formulas::Angle, TypeList<float, std::complex<float>>,
                        1>(call);

@@ -1,6 +1,6 @@
 // Loops of formulas whose kernels are compiled once for every processor
-// (HOTARU_QUOTIENTS, HOTARU_LIBRARY), with the widest vectors that this one
-// has, for the dtypes that gain by it.
+// (HOTARU_QUOTIENTS, HOTARU_LIBRARY, "pow"), with the widest vectors that this
+// one has, for the dtypes that gain by it.
 #pragma once
 
 #include <optional>
@@ -17,6 +17,7 @@ enum class Quick {
   kShiftLeft,
   kShiftRight,
   kAngle,
+  kPow,
 };
 
 /// What division and its like have such loops for: floats, their 16-bit kinds,

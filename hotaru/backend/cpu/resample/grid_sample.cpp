@@ -3,9 +3,13 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <memory>
+#include <type_traits>
+#include <vector>
 
 #include "hotaru/backend/common/kernel_types.h"
 #include "hotaru/backend/common/resample/grid_taps.h"
+#include "hotaru/backend/cpu/matmul/gemm_kernel.h"
 #include "hotaru/backend/cpu/resample/grid_simd.h"
 #include "hotaru/runtime/threads/parallel.h"
 
@@ -102,6 +106,8 @@ struct Sampler {
                  "grid_sampler: a channel of ", plane(),
                  " elements is too large");
     const int64_t runs = detail::divide_up(points, kGatherRun);
+    if constexpr (std::is_same_v<T, float>)
+      if (pays_to_turn()) return forward_pixels(out);
     parallel_for(0, n * runs, 4, [&](int64_t begin, int64_t end) {
       Run run{};
       std::array<A, kGatherRun> sums;
@@ -114,6 +120,38 @@ struct Sampler {
           for (int64_t p = 0; p < count; ++p)
             out[c * points + point + p] = T(sums[size_t(p)]);
         }
+      }
+    });
+  }
+
+  /// Whether it pays to bring a pixel's channels side by side: an element is
+  /// then moved once more, but taps are read as vectors.
+  bool pays_to_turn() const { return channels >= 8 && 2 * points >= plane(); }
+
+  void forward_pixels(float* out) const {
+    const GemmKernels<float>& kernels = gemm_kernels<float>();
+    const int64_t runs = detail::divide_up(points, kGatherRun);
+    const int64_t size = channels * plane();
+    const std::unique_ptr<float[]> turned(new float[size_t(n * size)]);
+    parallel_for(0, n, std::max<int64_t>(1, kGrainSize / size),
+                 [&](int64_t begin, int64_t end) {
+                   for (; begin < end; ++begin)
+                     kernels.pack(turned.get() + begin * size, channels,
+                                  plane(), {x + begin * size, plane(), 1});
+                 });
+    parallel_for(0, n * runs, 4, [&](int64_t begin, int64_t end) {
+      Run run{};
+      std::vector<float> sums(size_t(kGatherRun * channels));
+      for (int64_t r = begin; r < end; ++r) {
+        const int64_t sample = r / runs, point = r % runs * kGatherRun;
+        const int64_t count = std::min(kGatherRun, points - point);
+        fill(run, sample, point, count);
+        pixel_sums(turned.get() + sample * size, channels, run.offsets.data(),
+                   run.weights.data(), run.slots, count, sums.data());
+        float* to = out + sample * channels * points + point;
+        for (int64_t c = 0; c < channels; ++c, to += points)
+          for (int64_t p = 0; p < count; ++p)
+            to[p] = sums[size_t(p * channels + c)];
       }
     });
   }

@@ -15,4 +15,9 @@ inline constexpr int64_t kGatherRun = 64;
 void gather_sums(const float* from, const int32_t* offsets,
                  const float* weights, int64_t slots, float* out);
 
+/// The same of pixels whose `channels` lie side by side: `count` points, of
+/// which point p's sums go to out[p * channels] and on.
+void pixel_sums(const float* from, int64_t channels, const int32_t* offsets,
+                const float* weights, int64_t slots, int64_t count, float* out);
+
 }  // namespace hotaru::cpu

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "hotaru/backend/cpu/create/move_simd.h"
 #include "hotaru/backend/cpu/lines.h"
 #include "hotaru/backend/cpu/words.h"
 #include "hotaru/runtime/kernel.h"
@@ -43,6 +44,13 @@ void cat(const KernelCall& call) {
   });
 }
 
+/// to[i] = from[-i].
+template <class Word>
+void reverse_line(const Word* from, Word* to, int64_t n) {
+  if constexpr (sizeof(Word) == 4) return reverse_words(from - (n - 1), to, n);
+  std::reverse_copy(from - (n - 1), from + 1, to);
+}
+
 template <class Word>
 void flip_words(const Tensor& out, const Tensor& in, uint64_t dims) {
   const size_t count = in.sizes().size();
@@ -67,7 +75,7 @@ void flip_words(const Tensor& out, const Tensor& in, uint64_t dims) {
           Word* to = y + walk.at[0];
           const Word* from = x + walk.at[1];
           if (y_step == 1 && x_step == -1)
-            std::reverse_copy(from - (n - 1), from + 1, to);
+            reverse_line(from, to, n);
           else if (y_step == 1 && x_step == 1)
             std::copy_n(from, n, to);
           else

@@ -1,0 +1,59 @@
+#include "hotaru/backend/cpu/create/move_simd.h"
+
+#include <limits>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "hotaru/backend/cpu/create/move_simd.cpp"
+#include "hotaru/backend/cpu/simd/simd.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace hotaru::cpu::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+void reverse_line(const uint32_t* x, uint32_t* to, int64_t n) {
+  const hn::ScalableTag<uint32_t> d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  int64_t i = 0;
+  for (; i + lanes <= n; i += lanes)
+    hn::StoreU(hn::Reverse(d, hn::LoadU(d, x + (n - i - lanes))), d, to + i);
+  for (; i < n; ++i) to[i] = x[n - 1 - i];
+}
+
+void truncate_line(const float* x, int32_t* to, int64_t n) {
+  const hn::ScalableTag<float> d;
+  const hn::Rebind<int32_t, decltype(d)> di;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  constexpr int32_t kLeast = std::numeric_limits<int32_t>::min();
+  const auto limit = hn::Set(d, 0x1p31f);
+  int64_t i = 0;
+  for (; i + lanes <= n; i += lanes) {
+    const auto v = hn::LoadU(d, x + i);
+    // Comparisons with NaN are false.
+    const auto fits = hn::Lt(hn::Abs(v), limit);
+    const auto whole = hn::ConvertTo(di, hn::IfThenElseZero(fits, v));
+    hn::StoreU(
+        hn::IfThenElse(hn::RebindMask(di, fits), whole, hn::Set(di, kLeast)),
+        di, to + i);
+  }
+  for (; i < n; ++i)
+    to[i] = x[i] > -0x1p31f && x[i] < 0x1p31f ? int32_t(x[i]) : kLeast;
+}
+
+}  // namespace hotaru::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace hotaru::cpu {
+
+HWY_EXPORT(reverse_line);
+HWY_EXPORT(truncate_line);
+
+void reverse_words(const uint32_t* x, uint32_t* to, int64_t n) {
+  HWY_DYNAMIC_DISPATCH(reverse_line)(x, to, n);
+}
+void truncate_floats(const float* x, int32_t* to, int64_t n) {
+  HWY_DYNAMIC_DISPATCH(truncate_line)(x, to, n);
+}
+
+}  // namespace hotaru::cpu
+#endif
