@@ -43,6 +43,27 @@ def operands() -> dict:
     names |= {"sequence": rand(50, 16, 256), "lstm": nn.LSTM(256, 256)}
     names |= {"up": nn.ConvTranspose2d(32, 16, 4, 2, 1)}
     names |= {"conv": nn.Conv2d(32, 64, 3, padding=1)}
+    names |= {
+        "y": rand(1, 64, 56, 56),
+        "conv56": nn.Conv2d(64, 64, 3, padding=1),
+    }
+    names |= {"g": rand(1000, 1000), "out": torch.empty(1000, 1000)}
+    names |= {"n": rand(500, 500), "mm_out": torch.empty(500, 500)}
+    names |= {"sums": torch.empty(1000), "ints": names["whole"].int()}
+    names |= {"long": integers(9, 500, 500), "i": integers(9, 1000, 1000)}
+    names |= {"one": rand(1, 512), "few": rand(8, 512), "wide": rand(512, 512)}
+    names |= {"linear": nn.Linear(512, 512), "tokens": rand(64, 512)}
+    names |= {"short": rand(1, 32, 64), "song": rand(4, 64, 400)}
+    names |= {"bn": nn.BatchNorm2d(32).eval(), "conv1": nn.Conv1d(64, 64, 5)}
+    names |= {
+        "ln": nn.LayerNorm(512),
+        "mha": nn.MultiheadAttention(256, 8).eval(),
+    }
+    names |= {"bmm_a": rand(16, 64, 64), "bmm_b": rand(16, 64, 64)}
+    names |= {"depth": nn.Conv2d(32, 32, 3, padding=1, groups=32)}
+    names |= {"point": nn.Conv2d(32, 128, 1), "mask": names["f"] > 0}
+    names |= {"gn": nn.GroupNorm(8, 32), "scores": rand(1, 50000)}
+    names |= {"rms": nn.RMSNorm(512), "target": integers(1000, 1000)}
     return names
 
 
@@ -72,6 +93,46 @@ def statements() -> list[str]:
         "F.scaled_dot_product_attention(q, q, q)", "lstm(sequence)",
         "torch.cdist(points, points, 1.0)", "torch.cdist(points, points)",
         "torch.randn(1000, 1000)", "torch.randperm(100000)",
+        "torch.add(f, g, out=out)", "torch.exp(f, out=out)",
+        "torch.mul(f, row, out=out)", "torch.mm(m, n, out=mm_out)",
+        "torch.matmul(m, n, out=mm_out)", "torch.sum(f, 1, out=sums)",
+        "torch.mean(f, 0, out=sums)", "torch.cumsum(f, 1, out=out)",
+        "torch.softmax(f, 1, out=out)", "torch.sigmoid(f, out=out)",
+        "torch.add(f.t(), g, out=out)", "torch.sub(out, g, out=out)",
+        "torch.cat([f[:500], g[:500]], out=out)",
+        "torch.clamp(f, 0, 1, out=out)", "torch.addmm(n, m, m, out=mm_out)",
+        "torch.mv(f, row, out=sums)",
+        "conv56(y)", "depth(x)", "point(x)", "conv1(song)", "bn(x)", "gn(x)",
+        "ints @ ints", "long @ long", "whole @ whole[0]",
+        "linear(one)", "linear(few)", "linear(tokens)", "few @ wide",
+        "tokens @ wide.t()", "bmm_a @ bmm_b", "torch.bmm(bmm_a, bmm_b.mT)",
+        "torch.einsum('bij,bkj->bik', bmm_a, bmm_b)",
+        "ln(tokens)", "rms(tokens)", "tokens.softmax(-1)",
+        "one.softmax(-1)", "F.log_softmax(f, 1)", "F.cross_entropy(f, target)",
+        "mha(sequence, sequence, sequence, need_weights=False)",
+        "scores.topk(50)", "scores.sort(-1)", "scores.argmax(-1)",
+        "torch.multinomial(scores.softmax(-1), 1)",
+        "F.relu(f)", "F.leaky_relu(f)", "F.hardswish(f)", "F.elu(f)",
+        "F.softplus(f)", "F.mish(f)", "f * g", "f / g", "f * 0.5", "f - g",
+        "f > g", "f.masked_fill(mask, 0.0)", "f.abs()", "f.neg()", "p.rsqrt()",
+        "f.clamp(-1, 1)", "f.int()", "i.float()", "i + i", "i // 3", "f.mean()",
+        "f.mean(1)", "f.amax(1)", "f.any()", "f.norm()", "f.var(0)",
+        "f.prod(1)",
+        "f.min()", "f.clone()", "torch.stack([f, g])", "f.flip(1)",
+        "f.roll(3, 1)",
+        "f.repeat(2, 1)", "x.permute(0, 2, 3, 1).reshape(8, -1)", "f.tril()",
+        "torch.zeros(1000, 1000)", "torch.arange(100000)", "f.nonzero()",
+        "F.one_hot(rows, 1000)", "F.adaptive_avg_pool2d(x, 1)",
+        "F.interpolate(x, scale_factor=2.0)", "F.normalize(f)",
+        "F.cosine_similarity(f, g)", "F.mse_loss(f, g)", "f.square()",
+        "f.pow(2)", "f.pow(3)", "f.expm1()", "p.log1p()", "f.round()",
+        "f.sign()", "torch.maximum(f, g)", "torch.addcmul(f, f, g)",
+        "torch.outer(row, row)", "torch.rand(1000, 1000)",
+        "F.dropout(f, 0.1)", "F.unfold(x, 3, padding=1)", "f.isnan()",
+        "f == g", "mask & mask", "~mask", "mask.sum()", "f.unique()",
+        "torch.searchsorted(row.sort()[0], row)", "torch.bincount(target)",
+        "f.bfloat16()", "b.float()", "b * b", "F.layer_norm(b, (1000,))",
+        "b.softmax(1)", "torch.fft.rfft(f)",
     ]  # fmt: skip
 
 
