@@ -64,16 +64,18 @@ HOTARU_INLINE float exp_kernel(float r) {
 }
 
 HOTARU_INLINE float exp(float x) {
-  // Clamped so that the two half powers below neither wrap nor lose the limit.
-  // NaN takes the upper limit here and comes back at the end.
-  const float below = select(x < 89.0f, x, 89.0f);
-  const float c = select(below > -104.0f, below, -104.0f);
-  const float n = round_small(c * 1.44269504088896341f);
-  const float r = minus_ln2(c, n);
-  const int32_t i = static_cast<int32_t>(n);
+  // Clamped so that the two half powers below neither wrap nor lose the limit;
+  // NaN is on no side and goes all the way through.
+  const float below = select(89.0f < x, 89.0f, x);
+  const float c = select(below < -104.0f, -104.0f, below);
+  // The sum's last bits are n.
+  constexpr float kMagic = 0x1.8p23f;
+  const float shifted = c * 1.44269504088896341f + kMagic;
+  const int32_t i =
+      std::bit_cast<int32_t>(shifted) - std::bit_cast<int32_t>(kMagic);
   const int32_t half = i >> 1;
-  const float y = exp_kernel(r) * exp2i(half) * exp2i(i - half);
-  return select(x != x, x, y);
+  const float r = minus_ln2(c, shifted - kMagic);
+  return exp_kernel(r) * exp2i(half) * exp2i(i - half);
 }
 
 /// log((1 + f) 2^n) for 1 + f in [sqrt(1/2), sqrt(2)).

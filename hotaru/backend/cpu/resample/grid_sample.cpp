@@ -86,6 +86,16 @@ struct Sampler {
   };
 
   void fill(Run& run, int64_t sample, int64_t point, int64_t count) const {
+    if constexpr (std::is_same_v<T, float>) {
+      if (dims == 2 && count == kGatherRun && a.mode == GridMode::kLinear &&
+          a.padding == GridPadding::kZeros &&
+          linear_taps(grid + (sample * points + point) * dims, in[1], in[2],
+                      a.align_corners, run.offsets.data(),
+                      run.weights.data())) {
+        run.slots = 4;
+        return;
+      }
+    }
     run.slots = 0;
     run.offsets.fill(-1);
     for (int64_t p = 0; p < count; ++p) {
@@ -141,7 +151,8 @@ struct Sampler {
                  });
     parallel_for(0, n * runs, 4, [&](int64_t begin, int64_t end) {
       Run run{};
-      std::vector<float> sums(size_t(kGatherRun * channels));
+      std::vector<float> sums(size_t(kGatherRun * channels)),
+          lines(sums.size());
       for (int64_t r = begin; r < end; ++r) {
         const int64_t sample = r / runs, point = r % runs * kGatherRun;
         const int64_t count = std::min(kGatherRun, points - point);
@@ -149,9 +160,9 @@ struct Sampler {
         pixel_sums(turned.get() + sample * size, channels, run.offsets.data(),
                    run.weights.data(), run.slots, count, sums.data());
         float* to = out + sample * channels * points + point;
+        kernels.pack(lines.data(), count, channels, {sums.data(), channels, 1});
         for (int64_t c = 0; c < channels; ++c, to += points)
-          for (int64_t p = 0; p < count; ++p)
-            to[p] = sums[size_t(p * channels + c)];
+          std::copy_n(lines.data() + c * count, count, to);
       }
     });
   }

@@ -29,6 +29,61 @@ void sums(const float* from, const int32_t* offsets, const float* weights,
   }
 }
 
+/// Along a dimension: positions of both taps, -1 outside, and their weights.
+struct Axis {
+  using D = hn::ScalableTag<float>;
+  using DI = hn::Rebind<int32_t, D>;
+  hn::Vec<DI> index[2];
+  hn::Vec<D> weight[2];
+
+  Axis(hn::Vec<D> grid, int64_t size, bool align_corners) {
+    const D d;
+    const DI di;
+    const auto one = hn::Set(d, 1.0f), n = hn::Set(d, float(size));
+    const auto half = hn::Set(d, 0.5f);
+    const auto from = hn::Add(grid, one);
+    const auto at = align_corners
+                        ? hn::Mul(from, hn::Mul(hn::Sub(n, one), half))
+                        : hn::Mul(hn::Sub(hn::Mul(from, n), one), half);
+    const auto whole = hn::Floor(at);
+    weight[1] = hn::Sub(at, whole);
+    weight[0] = hn::Sub(one, weight[1]);
+    for (int k = 0; k < 2; ++k) {
+      const auto i = k ? hn::Add(whole, one) : whole;
+      const auto inside = hn::And(hn::Ge(i, hn::Zero(d)), hn::Lt(i, n));
+      index[k] = hn::IfThenElse(
+          hn::RebindMask(di, inside),
+          hn::ConvertTo(di, hn::IfThenElseZero(inside, i)), hn::Set(di, -1));
+    }
+  }
+};
+
+bool linear(const float* grid, int64_t height, int64_t width,
+            bool align_corners, int32_t* offsets, float* weights) {
+  const Axis::D d;
+  const Axis::DI di;
+  const int64_t lanes = int64_t(hn::Lanes(d));
+  const auto row = hn::Set(di, int32_t(width)), none = hn::Set(di, -1);
+  bool known = true;
+  for (int64_t p = 0; p < kGatherRun; p += lanes) {
+    hn::Vec<Axis::D> gx, gy;
+    hn::LoadInterleaved2(d, grid + 2 * p, gx, gy);
+    const Axis x(gx, width, align_corners), y(gy, height, align_corners);
+    const auto sum = hn::Add(x.weight[0], y.weight[0]);
+    known &= hn::AllTrue(d, hn::Eq(sum, sum));
+    for (int j = 0; j < 2; ++j)
+      for (int k = 0; k < 2; ++k) {
+        const int64_t to = (2 * j + k) * kGatherRun + p;
+        const auto outside = hn::Or(hn::Lt(y.index[j], hn::Zero(di)),
+                                    hn::Lt(x.index[k], hn::Zero(di)));
+        const auto at = hn::Add(hn::Mul(y.index[j], row), x.index[k]);
+        hn::StoreU(hn::IfThenElse(outside, none, at), di, offsets + to);
+        hn::StoreU(hn::Mul(y.weight[j], x.weight[k]), d, weights + to);
+      }
+  }
+  return known;
+}
+
 void pixels(const float* from, int64_t channels, const int32_t* offsets,
             const float* weights, int64_t slots, int64_t count, float* out) {
   const hn::ScalableTag<float> d;
@@ -73,6 +128,13 @@ HWY_EXPORT(sums);
 void gather_sums(const float* from, const int32_t* offsets,
                  const float* weights, int64_t slots, float* out) {
   HWY_DYNAMIC_DISPATCH(sums)(from, offsets, weights, slots, out);
+}
+
+HWY_EXPORT(linear);
+bool linear_taps(const float* grid, int64_t height, int64_t width,
+                 bool align_corners, int32_t* offsets, float* weights) {
+  return HWY_DYNAMIC_DISPATCH(linear)(grid, height, width, align_corners,
+                                      offsets, weights);
 }
 
 HWY_EXPORT(pixels);

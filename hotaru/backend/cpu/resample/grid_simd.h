@@ -15,6 +15,13 @@ inline constexpr int64_t kGatherRun = 64;
 void gather_sums(const float* from, const int32_t* offsets,
                  const float* weights, int64_t slots, float* out);
 
+/// Offsets and weights of kGatherRun points of a picture, in four slots as
+/// gather_sums() reads them: linear taps, nothing outside. grid: x and y of
+/// each point. False if a point lies nowhere (NaN, infinity); then they say
+/// nothing.
+bool linear_taps(const float* grid, int64_t height, int64_t width,
+                 bool align_corners, int32_t* offsets, float* weights);
+
 /// The same of pixels whose `channels` lie side by side: `count` points, of
 /// which point p's sums go to out[p * channels] and on.
 void pixel_sums(const float* from, int64_t channels, const int32_t* offsets,

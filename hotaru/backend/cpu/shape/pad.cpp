@@ -1,5 +1,7 @@
 #include "hotaru/backend/common/shape/pad.h"
 
+#include <algorithm>
+#include <cstring>
 #include <vector>
 
 #include "hotaru/backend/common/kernel_types.h"
@@ -104,6 +106,23 @@ struct Rows {
   std::vector<std::vector<int64_t>> tables_;  // one a dimension but the last
 };
 
+/// As std::copy_n, without a call for short runs.
+template <class T>
+void copy_run(const T* from, int64_t n, T* to) {
+  constexpr int64_t kPart = 16, kShort = 256;
+  const int64_t bytes = n * int64_t{sizeof(T)};
+  if (bytes < kPart || bytes > kShort) {
+    std::copy_n(from, n, to);
+    return;
+  }
+  const auto part = [&](int64_t at) {
+    std::memcpy(reinterpret_cast<char*>(to) + at,
+                reinterpret_cast<const char*>(from) + at, kPart);
+  };
+  for (int64_t at = 0; at + kPart < bytes; at += kPart) part(at);
+  part(bytes - kPart);
+}
+
 template <class T>
 void pad_rows(const Rows& rows, T* out, const T* x, T value) {
   const int64_t grain =
@@ -121,7 +140,7 @@ void pad_rows(const Rows& rows, T* out, const T* x, T value) {
       }
       const T* from = x + at;
       edge(rows.before, from, to);
-      std::copy_n(from + rows.from, rows.last - rows.first, to + rows.first);
+      copy_run(from + rows.from, rows.last - rows.first, to + rows.first);
       edge(rows.behind, from, to + rows.last);
     });
   });

@@ -10,18 +10,17 @@ namespace {
 
 /// Sorted boundaries, and whether a value belongs behind one. Comparisons are
 /// written so that NaN counts as larger than every boundary.
-template <bool kRight, bool kOrder, class T>
+template <bool kRight, bool kOrder, bool kNanLast, class T>
 struct Row {
   const T* row;
   const int64_t* order;
   int64_t n;
-  bool nan_last;
 
   T boundary(int64_t i) const { return row[kOrder ? order[i] : i]; }
   bool past(int64_t i, T value) const {
     const T b = boundary(i);
     const bool out = kRight ? !(b > value) : !(b >= value);
-    return out & !(nan_last & (b != b));
+    return kNanLast ? out & !(b != b) : out;
   }
 };
 
@@ -46,20 +45,20 @@ void search_some(const R& r, const T* x, I* out) {
   int64_t low[kAtOnce] = {}, left = r.n;
   for (; left > 1; left -= left / 2)
     for (int k = 0; k < kAtOnce; ++k)
-      low[k] += -int64_t(r.past(low[k] + left / 2 - 1, x[k])) & (left / 2);
+      low[k] += r.past(low[k] + left / 2 - 1, x[k]) ? left / 2 : 0;
   for (int k = 0; k < kAtOnce; ++k)
     out[k] = I(low[k] + (left && r.past(low[k], x[k])));
 }
 
 /// Positions of n values that share a row of boundaries.
 template <class R, class T, class I>
-void search_row(const R& r, const T* x, I* out, int64_t n) {
-  constexpr int kAtOnce = 4;
+void search_row(const R& r, bool nan_last, const T* x, I* out, int64_t n) {
+  constexpr int kAtOnce = 8;
   int64_t i = 0;
   // Boundaries that end with NaN are not sorted for these comparisons; where
   // values land depends on the order of the steps, which is PyTorch's.
   const bool sorted =
-      r.n == 0 || r.nan_last || r.boundary(r.n - 1) == r.boundary(r.n - 1);
+      r.n == 0 || nan_last || r.boundary(r.n - 1) == r.boundary(r.n - 1);
   if (sorted)
     for (; i + kAtOnce <= n; i += kAtOnce)
       search_some<kAtOnce>(r, x + i, out + i);
@@ -70,8 +69,12 @@ template <class T, class I>
 void search_row(const T* row, const int64_t* order, int64_t size, const T* x,
                 I* out, int64_t n, const SearchAttributes& a) {
   const auto all = [&]<bool kRight, bool kOrder>() {
-    const Row<kRight, kOrder, T> r{row, order, size, a.nan_last};
-    search_row(r, x, out, n);
+    const auto in = [&]<bool kNanLast>() {
+      const Row<kRight, kOrder, kNanLast, T> r{row, order, size};
+      search_row(r, kNanLast, x, out, n);
+    };
+    a.nan_last ? in.template operator()<true>()
+               : in.template operator()<false>();
   };
   if (order)
     a.right ? all.template operator()<true, true>()
