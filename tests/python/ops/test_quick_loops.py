@@ -191,3 +191,103 @@ def test_transposed_convolutions_are_sums_of_patches(stride, padding):
         torch.tensor(x), torch.tensor(w), stride=stride, padding=padding
     )
     np.testing.assert_allclose(got.numpy(), wanted, atol=2e-5)
+
+
+@pytest.mark.parametrize("count", [1, 3, 4, 7, 33, 70_001])
+def test_ranges_of_integers(count):
+    for dtype in ("int64", "int32", "uint8"):
+        kind = getattr(torch, dtype)
+        got = torch.arange(3, 3 + 7 * count, 7, dtype=kind).numpy()
+        wanted = np.arange(3, 3 + 7 * count, 7).astype(dtype)
+        assert (got == wanted).all()
+    down = torch.arange(5, 5 - count, -1).numpy()
+    assert (down == np.arange(5, 5 - count, -1)).all()
+
+
+@pytest.mark.parametrize("place", [None, 0, 17, 63, 64, 130, 999])
+def test_a_nan_among_floats_that_become_halves(place):
+    values = np.linspace(-70000, 70000, 1000).astype(np.float32)
+    if place is not None:
+        values[place] = np.nan
+    with np.errstate(over="ignore"):
+        wanted = values.astype(np.float16)
+    got = torch.tensor(values).half().numpy()
+    assert (np.isnan(got) == np.isnan(wanted)).all()
+    assert (got == wanted)[~np.isnan(wanted)].all()
+
+
+@pytest.mark.parametrize("channels", [3, 8, 19])
+@pytest.mark.parametrize("corners", [False, True])
+def test_grids_are_sampled_alike_by_all_ways(channels, corners):
+    """Few points go tap by tap, many by pixels, doubles one by one."""
+    torch.manual_seed(channels)
+    sample = torch.nn.functional.grid_sample
+    x = torch.randn(2, channels, 9, 11)
+    grid = torch.randn(2, 13, 10, 2) * 1.2
+    grid[0, 0, :4, 0] = torch.tensor([-1.0, 1.0, float("nan"), float("inf")])
+    for mode in ("bilinear", "nearest"):
+        for padding in ("zeros", "border"):
+            way = {
+                "mode": mode,
+                "padding_mode": padding,
+                "align_corners": corners,
+            }
+            wanted = sample(x.double(), grid.double(), **way).float()
+            many = sample(x, grid, **way)
+            assert torch.allclose(many, wanted, atol=3e-6, equal_nan=True)
+            few = sample(x, grid[:, :2], **way)
+            assert torch.allclose(
+                few, wanted[:, :, :2], atol=3e-6, equal_nan=True
+            )
+
+
+@pytest.mark.parametrize("width", [1, 7, 30, 65])
+def test_padded_rows(width):
+    x = np.arange(6 * width).reshape(2, 3, width).astype(np.float32)
+    t = torch.tensor(x)
+    for pad in ((1, 1, 1, 1), (0, 2, 0, 0), (-1, 3, 2, -1)):
+        got = torch.nn.functional.pad(t, pad, value=-5.0).numpy()
+        left, right, top, bottom = pad
+        cut = x[
+            :, max(0, -top) : 3 + min(0, bottom),
+            max(0, -left) : width + min(0, right),
+        ]  # fmt: skip
+        wanted = np.pad(
+            cut,
+            (
+                (0, 0),
+                (max(0, top), max(0, bottom)),
+                (max(0, left), max(0, right)),
+            ),
+            constant_values=-5,
+        )
+        assert (got == wanted).all()
+
+
+@pytest.mark.parametrize("right", [False, True])
+def test_positions_among_sorted_numbers(right):
+    random = np.random.default_rng(11)
+    for size in (0, 1, 2, 7, 100, 1000):
+        row = np.sort(random.integers(0, 60, size).astype(np.float32))
+        values = random.integers(-2, 63, 1003).astype(np.float32)
+        wanted = np.searchsorted(row, values, "right" if right else "left")
+        got = torch.searchsorted(
+            torch.tensor(row), torch.tensor(values), right=right
+        )
+        assert (got.numpy() == wanted).all()
+
+
+@pytest.mark.parametrize("shape", [(700, 301), (1031, 99), (768, 1500)])
+def test_a_vector_times_a_long_transposed_matrix(shape):
+    """Two columns at once, and an odd one; the sums are those of one."""
+    inner, columns = shape
+    torch.manual_seed(1)
+    a, b = torch.randn(1, inner), torch.randn(columns, inner)
+    got = a @ b.t()
+    wanted = (a.double() @ b.t().double()).float()
+    assert torch.allclose(got, wanted, atol=2e-4)
+    for j in (0, 1, columns - 1):
+        assert torch.allclose(
+            got[:, j : j + 1], a @ b[j : j + 1].t(), atol=1e-4
+        )
+    assert torch.equal(got, a @ b.t())

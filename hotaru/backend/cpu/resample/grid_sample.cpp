@@ -98,6 +98,7 @@ struct Sampler {
     }
     run.slots = 0;
     run.offsets.fill(-1);
+    run.weights.fill(A(0));  // what is outside is multiplied, too
     for (int64_t p = 0; p < count; ++p) {
       const auto t = at(sample, point + p);
       int64_t slot = p;

@@ -45,11 +45,22 @@ HWY_ATTR void narrow_half(const float* x, Half* out, int64_t n) {
   const hn::Rebind<hwy::float16_t, decltype(d)> to;
   const int64_t lanes = int64_t(hn::Lanes(d));
   const auto nan = hn::Set(d, std::numeric_limits<float>::quiet_NaN());
+  const auto put = [&](hn::Vec<decltype(d)> v, int64_t at) HOTARU_SIMD_LAMBDA {
+    hn::StoreU(hn::DemoteTo(to, v), to,
+               reinterpret_cast<hwy::float16_t*>(out) + at);
+  };
+  for (; n >= 4 * lanes; n -= 4 * lanes, x += 4 * lanes, out += 4 * lanes) {
+    const auto a = hn::LoadU(d, x), b = hn::LoadU(d, x + lanes),
+               c = hn::LoadU(d, x + 2 * lanes), e = hn::LoadU(d, x + 3 * lanes);
+    const auto nans = hn::Or(hn::Or(hn::IsNaN(a), hn::IsNaN(b)),
+                             hn::Or(hn::IsNaN(c), hn::IsNaN(e)));
+    if (!hn::AllFalse(d, nans)) break;  // the others go one by one
+    put(a, 0), put(b, lanes), put(c, 2 * lanes), put(e, 3 * lanes);
+  }
   for (; n >= lanes; n -= lanes, x += lanes, out += lanes) {
     const auto v = hn::LoadU(d, x);
     const auto clean = hn::IfThenElse(hn::IsNaN(v), hn::CopySign(nan, v), v);
-    hn::StoreU(hn::DemoteTo(to, clean), to,
-               reinterpret_cast<hwy::float16_t*>(out));
+    put(clean, 0);
   }
 #endif
   narrow_all(x, out, n);
