@@ -93,10 +93,16 @@ class Finder {
     return region_.nodes[other] ? std::optional(other) : std::nullopt;
   }
 
+  /// The kernel reads rows of masks as they lie: whether they do side by side.
+  static bool has_rows(const Tensor& mask) {
+    return mask.dim() == 0 || mask.size(-1) == 1 || mask.strides().back() == 1;
+  }
+
   /// What is added to scores [..., m, n], if that is a mask as the kernel takes
-  /// it.
-  static bool set_mask(const Tensor& mask, const Tensor& scores, int64_t m,
-                       int64_t n, SoftmaxProductAttributes& g) {
+  /// it, once it lies by these strides.
+  static bool set_mask(const Tensor& mask, IntSpan strides,
+                       const Tensor& scores, int64_t m, int64_t n,
+                       SoftmaxProductAttributes& g) {
     const auto dims = size_t(scores.dim());
     if (mask.dtype() != DType::kFloat32 || dims < 2 ||
         size_t(mask.dim()) > dims || scores.size(-2) != m ||
@@ -108,7 +114,7 @@ class Finder {
       const int64_t size = mask.sizes()[d - missing];
       if (size == 1) continue;
       if (size != scores.sizes()[d]) return false;
-      steps[d] = mask.strides()[d - missing];
+      steps[d] = strides[d - missing];
     }
     if (n > 1 && steps[dims - 1] != 1) return false;
     g.mask_row = steps[dims - 2];
@@ -182,10 +188,14 @@ class Finder {
     g.alpha = x.alpha;
     g.bf16_scores = x.bf16;
     g.bf16_values = y.bf16;
+    const bool copies = sum && !has_rows(mask);
+    const Dims strides = copies ? contiguous_strides(mask.sizes())
+                         : sum  ? Dims(mask.strides())
+                                : Dims();
     if (call(s).tensor(1).size(-1) != x.n ||
-        (sum && !set_mask(mask, call(s).tensor(1), x.m, x.n, g)))
+        (sum && !set_mask(mask, strides, call(s).tensor(1), x.m, x.n, g)))
       return;
-    const Tensor& added = sum ? mask : p.added;
+    Tensor added = sum ? mask : p.added;
     if (!sum) g.mask_row = p.added_row;
     for (const auto& [input, since] : {std::pair(p.a, first),
                                        {p.b, first},
@@ -193,14 +203,31 @@ class Finder {
                                        {&added, sum.value_or(first)},
                                        {v.b, last}})
       if (input->defined() && !stays(*input, since, last, *v.out)) return;
+    std::unique_ptr<Node> copy;
+    if (copies) added = by_rows(added, copy);
     static const Kernel& kernel = hotaru::kernel("softmax_product");
     const Operand operands[] = {write(*v.out), read(*p.a),  read(*p.b),
                                 read(p.scale), read(added), read(*v.b)};
     auto made = std::make_unique<Node>(KernelCall(kernel, operands, g));
     region_.nodes[last] = std::move(made);
     region_.nodes[first].reset();
-    region_.nodes[s].reset();
+    region_.nodes[s] = std::move(copy);
     if (sum) region_.nodes[*sum].reset();
+  }
+
+  /// A copy that is row-major: made once of what lasts, by a node else.
+  Tensor by_rows(const Tensor& t, std::unique_ptr<Node>& node) {
+    static const Kernel& kernel = hotaru::kernel("copy_");
+    const bool lasts = region_.lasts(t);
+    const Tensor to = lasts ? allocate(t.sizes(), t.dtype(), t.device())
+                            : region_.make_value(t.sizes(), t.dtype());
+    const Operand operands[] = {write(to), read(t)};
+    auto made = std::make_unique<Node>(KernelCall(kernel, operands));
+    if (lasts)
+      region_.once.push_back(std::move(made));
+    else
+      node = std::move(made);
+    return to;
   }
 
   /// Whether what node `since` reads is the same where node `last` stands.
