@@ -62,6 +62,13 @@ std::optional<Product> product_of(const KernelCall& call) {
   return some ? std::optional(p) : std::nullopt;
 }
 
+/// What is between a product and its softmax: sums with masks, the last one
+/// first.
+struct Sums {
+  std::vector<size_t> nodes;
+  std::vector<Tensor> masks;
+};
+
 class Finder {
  public:
   explicit Finder(Region& region) : region_(region) {
@@ -100,18 +107,16 @@ class Finder {
 
   /// What is added to scores [..., m, n], if that is a mask as the kernel takes
   /// it, once it lies by these strides.
-  static bool set_mask(const Tensor& mask, IntSpan strides,
-                       const Tensor& scores, int64_t m, int64_t n,
-                       SoftmaxProductAttributes& g) {
+  static bool set_mask(IntSpan sizes, IntSpan strides, const Tensor& scores,
+                       int64_t m, int64_t n, SoftmaxProductAttributes& g) {
     const auto dims = size_t(scores.dim());
-    if (mask.dtype() != DType::kFloat32 || dims < 2 ||
-        size_t(mask.dim()) > dims || scores.size(-2) != m ||
+    if (dims < 2 || sizes.size() > dims || scores.size(-2) != m ||
         scores.size(-1) != n)
       return false;
     Dims steps(dims, 0);
-    const size_t missing = dims - size_t(mask.dim());
+    const size_t missing = dims - sizes.size();
     for (size_t d = missing; d < dims; ++d) {
-      const int64_t size = mask.sizes()[d - missing];
+      const int64_t size = sizes[d - missing];
       if (size == 1) continue;
       if (size != scores.sizes()[d]) return false;
       steps[d] = strides[d - missing];
@@ -132,43 +137,55 @@ class Finder {
     const auto before = other_user(scores, s), after = other_user(weights, s);
     if (!before || !after || *before > s || *after < s) return;
 
+    const Tensor* from = &scores;
+    Sums sums;
     size_t first = *before;
-    std::optional<size_t> sum;
-    Tensor mask;
-    if (call(first).kernel().name() == "add") {
-      sum = first;
-      const KernelCall& add = call(first);
-      if (!(add.attributes<PointwiseNumbers>().a == Scalar(1.0))) return;
-      const auto from = [&](size_t i) {
-        return other_user(add.tensor(i), *sum);
-      };
-      const bool left = from(1) && product_of(call(*from(1))).has_value();
-      const size_t mine = left ? 1 : 2;
-      if (!from(mine) || !same(add.tensor(mine).sizes(), scores.sizes()))
-        return;
-      first = *from(mine);
-      mask = own(add.tensor(3 - mine));
+    while (!product_of(call(first))) {
+      const Tensor* const next = add_sum(first, *from, sums);
+      if (!next || sums.nodes.size() > 2) return;
+      from = next;
+      first = *other_user(*next, first);
     }
     const auto p = product_of(call(first)), v = product_of(call(*after));
-    if (!p || !v || first > s || p->g.out_row != p->g.n ||
-        p->out->storage() != (sum ? own_input(*sum, mask) : scores).storage())
+    if (!v || first > s || p->g.out_row != p->g.n ||
+        p->out->storage() != from->storage())
       return;
     if (v->a->storage() != weights.storage() || v->scale.defined() ||
-        v->added.defined() || (mask.defined() && p->added.defined()) ||
+        v->added.defined() || (!sums.nodes.empty() && p->added.defined()) ||
         v->b->storage() == weights.storage() || !(v->g.alpha == Scalar(1)))
       return;
-    replace(first, sum, s, *after, *p, *v, mask);
+    replace(first, sums, s, *after, *p, *v);
   }
 
-  /// The operand of a sum that is no mask.
-  const Tensor& own_input(size_t sum, const Tensor& mask) const {
-    const KernelCall& add = call(sum);
-    return add.tensor(1).storage() == mask.storage() ? add.tensor(2)
-                                                     : add.tensor(1);
+  /// Adds the sum that node n is to the others, whose first one reads `value`;
+  /// returns what a mask is added to, or null.
+  const Tensor* add_sum(size_t n, const Tensor& value, Sums& sums) const {
+    const KernelCall& add = call(n);
+    if (add.kernel().name() != "add" ||
+        !(add.attributes<PointwiseNumbers>().a == Scalar(1.0)))
+      return nullptr;
+    const auto made_by = [&](size_t i) -> const KernelCall* {
+      const auto from = other_user(add.tensor(i), n);
+      return from && *from < n ? &call(*from) : nullptr;
+    };
+    size_t mine = 0;
+    for (const size_t i : {2, 1})
+      if (made_by(i) && made_by(i)->kernel().name() == "add") mine = i;
+    for (const size_t i : {2, 1})
+      if (made_by(i) && product_of(*made_by(i))) mine = i;
+    if (mine == 0) return nullptr;
+    const Tensor &own_input = add.tensor(mine), &mask = add.tensor(3 - mine);
+    if (mask.dtype() != DType::kFloat32 || own_input.numel() != value.numel() ||
+        !value.is_contiguous() || !own_input.is_contiguous() ||
+        !same(own_input.sizes(), add.tensor(0).sizes()))
+      return nullptr;
+    sums.nodes.push_back(n);
+    sums.masks.push_back(own(mask));
+    return &own_input;
   }
 
-  void replace(size_t first, std::optional<size_t> sum, size_t s, size_t last,
-               const Product& p, const Product& v, const Tensor& mask) {
+  void replace(size_t first, const Sums& sums, size_t s, size_t last,
+               const Product& p, const Product& v) {
     const LinearAttributes &x = p.g, &y = v.g;
     const bool rows = (y.batch == 1 || y.a.batch == x.m * x.n) &&
                       y.a.row == x.n && (x.n == 1 || y.a.column == 1);
@@ -188,35 +205,98 @@ class Finder {
     g.alpha = x.alpha;
     g.bf16_scores = x.bf16;
     g.bf16_values = y.bf16;
-    const bool copies = sum && !has_rows(mask);
-    const Dims strides = copies ? contiguous_strides(mask.sizes())
-                         : sum  ? Dims(mask.strides())
-                                : Dims();
-    if (call(s).tensor(1).size(-1) != x.n ||
-        (sum && !set_mask(mask, strides, call(s).tensor(1), x.m, x.n, g)))
+    const Tensor& scores = call(s).tensor(1);
+    const Mask mask = mask_of(sums, scores);
+    if (scores.size(-1) != x.n || (!sums.nodes.empty() && !mask.fits) ||
+        (mask.fits && !set_mask(mask.sizes, mask.strides, scores, x.m, x.n, g)))
       return;
-    Tensor added = sum ? mask : p.added;
-    if (!sum) g.mask_row = p.added_row;
-    for (const auto& [input, since] : {std::pair(p.a, first),
-                                       {p.b, first},
-                                       {&p.scale, first},
-                                       {&added, sum.value_or(first)},
-                                       {v.b, last}})
-      if (input->defined() && !stays(*input, since, last, *v.out)) return;
-    std::unique_ptr<Node> copy;
-    if (copies) added = by_rows(added, copy);
+    if (sums.nodes.empty()) g.mask_row = p.added_row;
+    for (size_t i = 0; i < sums.nodes.size(); ++i)
+      if (!stays(sums.masks[i], sums.nodes[i], last, *v.out)) return;
+    for (const auto& [input, from] : {std::pair(p.a, first),
+                                      {p.b, first},
+                                      {&p.scale, first},
+                                      {&p.added, first},
+                                      {v.b, last}})
+      if (input->defined() && !stays(*input, from, last, *v.out)) return;
+    std::unique_ptr<Node> made_mask;
+    const Tensor added =
+        sums.nodes.empty() ? p.added : make_mask(sums, mask, scores, made_mask);
     static const Kernel& kernel = hotaru::kernel("softmax_product");
     const Operand operands[] = {write(*v.out), read(*p.a),  read(*p.b),
                                 read(p.scale), read(added), read(*v.b)};
     auto made = std::make_unique<Node>(KernelCall(kernel, operands, g));
     region_.nodes[last] = std::move(made);
     region_.nodes[first].reset();
-    region_.nodes[s] = std::move(copy);
-    if (sum) region_.nodes[*sum].reset();
+    region_.nodes[s] = std::move(made_mask);
+    for (const size_t n : sums.nodes) region_.nodes[n].reset();
   }
 
-  /// A copy that is row-major: made once of what lasts, by a node else.
-  Tensor by_rows(const Tensor& t, std::unique_ptr<Node>& node) {
+  /// A mask as the kernel is to read it.
+  struct Mask {
+    bool fits = false, copied = false;
+    Dims sizes, strides;
+    Tensor inner;  // of two sums, the first one's mask in the other's shape
+  };
+
+  Mask mask_of(const Sums& sums, const Tensor& scores) const {
+    Mask mask;
+    if (sums.nodes.empty()) return mask;
+    const Tensor& outer = sums.masks[0];
+    mask.fits = true;
+    if (sums.nodes.size() == 2) {
+      const IntSpan shape = call(sums.nodes[0]).tensor(0).sizes();
+      mask.inner =
+          reshaped(sums.masks[1], call(sums.nodes[1]).tensor(0).sizes(), shape);
+      mask.fits = mask.inner.defined();
+      mask.sizes = Dims(scores.sizes());
+      mask.strides = contiguous_strides(scores.sizes());
+      return mask;
+    }
+    mask.copied = !has_rows(outer);
+    mask.sizes = Dims(outer.sizes());
+    mask.strides =
+        mask.copied ? contiguous_strides(outer.sizes()) : Dims(outer.strides());
+    return mask;
+  }
+
+  /// A mask for values of `sizes` as one for the same values in `shape`, whose
+  /// first dimensions are parts of one along which the mask does not change;
+  /// undefined if that is not so.
+  static Tensor reshaped(const Tensor& mask, IntSpan sizes, IntSpan shape) {
+    const size_t same_dims = sizes.size() - 1;
+    if (shape.size() < sizes.size() || size_t(mask.dim()) > sizes.size() ||
+        !same(shape.last(same_dims), sizes.last(same_dims)) ||
+        (size_t(mask.dim()) == sizes.size() && mask.size(0) != 1))
+      return {};
+    Dims strides(shape.size(), 0);
+    for (size_t d = 1; d <= std::min(same_dims, size_t(mask.dim())); ++d) {
+      const size_t at = size_t(mask.dim()) - d;
+      if (mask.sizes()[at] == 1) continue;
+      if (mask.sizes()[at] != shape[shape.size() - d]) return {};
+      strides[shape.size() - d] = mask.strides()[at];
+    }
+    return make_tensor(mask.storage(), mask.dtype(), shape, strides,
+                       mask.storage_offset());
+  }
+
+  /// The mask itself, or what a node makes of it: a row-major copy, or the sum
+  /// of two. What lasts is copied once.
+  Tensor make_mask(const Sums& sums, const Mask& mask, const Tensor& scores,
+                   std::unique_ptr<Node>& node) {
+    const Tensor& t = sums.masks[0];
+    if (mask.inner.defined()) {
+      const KernelCall& add = call(sums.nodes[0]);
+      const Tensor to = region_.make_value(scores.sizes(), t.dtype());
+      const IntSpan shape = add.tensor(0).sizes();
+      const Tensor whole = make_tensor(to.storage(), t.dtype(), shape,
+                                       contiguous_strides(shape), 0);
+      const Operand operands[] = {write(whole), read(mask.inner), read(t)};
+      node = std::make_unique<Node>(KernelCall(
+          add.kernel(), operands, add.attributes<PointwiseNumbers>()));
+      return to;
+    }
+    if (!mask.copied) return t;
     static const Kernel& kernel = hotaru::kernel("copy_");
     const bool lasts = region_.lasts(t);
     const Tensor to = lasts ? allocate(t.sizes(), t.dtype(), t.device())

@@ -94,6 +94,72 @@ TEST(FuseAttention, MasksOfInfinity) {
     EXPECT_EQ(std::isnan(got.data<float>()[t * 32]), t == 3) << t;
 }
 
+TEST(FuseAttention, MasksWhoseColumnsLieApart) {
+  const Heads h(2, 3, 32, 50, 16);
+  const Tensor flipped = randn(Dims{50, 32});
+  const auto lasts = [&] { return h(t(flipped)); };
+  const Captured graph(lasts);
+  EXPECT_EQ(graph.count("softmax_product"), 1);
+  const Tensor plain = randn(Dims{32, 50});
+  EXPECT_EQ(graph.count("copy_"),  // that of the mask is made once
+            Captured([&] { return h(plain); }).count("copy_"));
+  EXPECT_LE(distance(graph.replayed(), lasts()), kTolerance);
+  fill_(flipped, 0.5);
+  flipped.data<float>()[7] = 3;
+  EXPECT_LE(distance(graph.replayed(), lasts()), kTolerance);
+  const auto computed = [&] { return h(t(mul(flipped, 2))); };
+  const Captured other(computed);
+  EXPECT_EQ(other.count("softmax_product"), 1);
+  EXPECT_LE(distance(other.replayed(), computed()), kTolerance);
+}
+
+/// Scores of windows get a bias of heads and, as pictures of windows, a mask of
+/// windows that is computed in between.
+TEST(FuseAttention, TwoMasksOneOfThemInAnotherShape) {
+  for (const int64_t batch : {1, 2}) {
+    const int64_t windows = 4, heads = 3, n = 49;
+    const Heads h(batch * windows, heads, n, n, 32);
+    const Tensor bias = randn(Dims{n, n, heads}),
+                 mask = randn(Dims{windows, n, n});
+    const auto model = [&](const Tensor& first) {
+      return [&, first] {
+        Tensor s = add(h.scores(), first);
+        const Tensor more = mul(mask, 2);
+        s = add(view(s, Dims{batch, windows, heads, n, n}),
+                view(more, Dims{1, windows, 1, n, n}));
+        s = softmax(view(s, Dims{batch * windows, heads, n, n}), -1);
+        return matmul(s, Heads::head(h.v));
+      };
+    };
+    const Tensor of_heads = permute(bias, Dims{2, 0, 1});
+    const Captured graph(model(of_heads));
+    EXPECT_EQ(graph.count("softmax_product"), 1);
+    EXPECT_EQ(graph.count("softmax"), 0);
+    EXPECT_LE(distance(graph.replayed(), model(of_heads)()), kTolerance);
+    // One that differs by windows can't be told apart by pictures.
+    const auto by_window = model(randn(Dims{batch * windows, 1, n, n}));
+    const Captured other(by_window);
+    EXPECT_EQ(other.count("softmax_product"), 0);
+    EXPECT_LE(distance(other.replayed(), by_window()), kTolerance);
+  }
+}
+
+/// A mask that is a sum itself is no score, on whichever side it stands.
+TEST(FuseAttention, MasksThatAreSums) {
+  const Heads h(1, 2, 32, 32, 16);
+  const Tensor a = randn(Dims{1, 2, 32, 32}), b = randn(Dims{32, 32});
+  for (const bool left : {false, true}) {
+    const auto model = [&] {
+      const Tensor mask = add(a, b), scores = h.scores();
+      const Tensor s = left ? add(mask, scores) : add(scores, mask);
+      return matmul(softmax(s, -1), Heads::head(h.v));
+    };
+    const Captured graph(model);
+    EXPECT_EQ(graph.count("softmax_product"), 1) << left;
+    EXPECT_LE(distance(graph.replayed(), model()), kTolerance);
+  }
+}
+
 TEST(FuseAttention, WhatOthersWantStaysApart) {
   const Heads h(1, 2, 32, 32, 16);
   Tensor kept;

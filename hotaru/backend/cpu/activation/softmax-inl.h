@@ -16,6 +16,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "hotaru/backend/cpu/simd/simd_load-inl.h"
 #include "hotaru/backend/cpu/simd/simd_math-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -41,9 +42,7 @@ HWY_INLINE hn::Vec<D> load(D d, const T* x, Whole) {
 /// The first `count` elements, then zeros.
 template <class D, class T>
 HWY_INLINE hn::Vec<D> load(D d, const T* x, int64_t count) {
-  HWY_ALIGN T part[HWY_MAX_BYTES / sizeof(T)] = {};
-  for (int64_t j = 0; j < count; ++j) part[j] = x[j];
-  return hn::Load(d, part);
+  return hotaru::HWY_NAMESPACE::load_first(hn::FirstN(d, size_t(count)), d, x);
 }
 
 template <class D, class T>
@@ -52,9 +51,7 @@ HWY_INLINE void store(hn::Vec<D> v, D d, T* y, Whole) {
 }
 template <class D, class T>
 HWY_INLINE void store(hn::Vec<D> v, D d, T* y, int64_t count) {
-  HWY_ALIGN T part[HWY_MAX_BYTES / sizeof(T)];
-  hn::Store(v, d, part);
-  for (int64_t j = 0; j < count; ++j) y[j] = part[j];
+  hn::BlendedStore(v, hn::FirstN(d, size_t(count)), d, y);
 }
 
 /// v with `rest` behind its first `count` lanes.

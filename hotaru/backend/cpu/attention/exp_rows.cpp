@@ -29,13 +29,11 @@ HWY_INLINE void put(V v, float* y, Count count) {
 /// Products of P store a vector as bfloat16.
 template <class P>
 HWY_INLINE void put(V v, BFloat16* y, Whole) {
-  P::store(v, y);
+  hotaru::HWY_NAMESPACE::store_rounded<P>(v, y);
 }
 template <class P>
 HWY_INLINE void put(V v, BFloat16* y, int64_t count) {
-  HWY_ALIGN float part[HWY_MAX_BYTES / sizeof(float)];
-  hn::Store(v, D(), part);
-  for (int64_t j = 0; j < count; ++j) y[j] = BFloat16(part[j]);
+  hotaru::HWY_NAMESPACE::store_rounded<P>(v, y, size_t(count));
 }
 
 /// kRows rows at a time: what one waits for, the others compute meanwhile.

@@ -169,7 +169,7 @@ HWY_INLINE void store_rounded(const BlockedTile& t,
       for (int p = 0; p < kPixels; ++p) HWY_UNROLL(16)
       for (int v = 0; v < kVectors; ++v) {
         const int at = p * kBlock + v * kLanes;
-        Bf16Products::store(
+        hotaru::HWY_NAMESPACE::store_rounded<Bf16Products>(
             bounded(last(sum[p][q * kVectors + v], q, at), low, high), to + at);
       }
     }

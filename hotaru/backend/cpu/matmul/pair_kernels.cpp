@@ -65,7 +65,7 @@ void pair_floats(float* to, int64_t n, const float* first,
 void round(const float* x, BFloat16* to, int64_t n) {
   int64_t i = 0;
   for (; i + kLanes <= n; i += kLanes)
-    SplitProducts::store(hn::LoadU(D(), x + i), to + i);
+    store_rounded<SplitProducts>(hn::LoadU(D(), x + i), to + i);
   for (; i < n; ++i) to[i] = BFloat16(x[i]);
 }
 

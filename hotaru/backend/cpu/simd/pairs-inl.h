@@ -62,6 +62,12 @@ HWY_INLINE auto rounded(V x) {
       hn::IfThenElse(hn::RebindMask(d, hn::IsNaN(x)), nan, sum));
 }
 
+template <class V>
+using HalvesTag =
+    hwy::HWY_NAMESPACE::Rebind<uint16_t, hwy::HWY_NAMESPACE::DFromV<V>>;
+template <class V>
+using Halves = hwy::HWY_NAMESPACE::Vec<HalvesTag<V>>;
+
 /// sum += both products of each lane's pairs; where there is no instruction
 /// for it.
 struct SplitProducts {
@@ -70,13 +76,10 @@ struct SplitProducts {
     add_product(sum, upper(a), upper(b));
     add_product(sum, lower(a), lower(b));
   }
-  /// A vector of floats as numbers of bfloat16.
+  /// Floats as bits of bfloat16.
   template <class V>
-  static HWY_INLINE void store(V v, BFloat16* to) {
-    namespace hn = hwy::HWY_NAMESPACE;
-    const hn::Rebind<uint16_t, hn::DFromV<V>> half;
-    hn::StoreU(hn::TruncateTo(half, rounded(v)), half,
-               reinterpret_cast<uint16_t*>(to));
+  static HWY_INLINE Halves<V> round(V v) {
+    return hwy::HWY_NAMESPACE::TruncateTo(HalvesTag<V>(), rounded(v));
   }
 };
 
@@ -88,13 +91,28 @@ struct PairProducts {
     asm("vdpbf16ps %2, %1, %0" : "+v"(sum.raw) : "v"(a.raw), "v"(b.raw));
   }
   template <class V>
-  static HWY_INLINE void store(V v, BFloat16* to) {
-    __m256i half;
-    asm("vcvtneps2bf16 %1, %0" : "=v"(half) : "v"(v.raw));
-    _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), half);
+  static HWY_INLINE Halves<V> round(V v) {
+    Halves<V> half;
+    asm("vcvtneps2bf16 %1, %0" : "=v"(half.raw) : "v"(v.raw));
+    return half;
   }
 };
 #endif
+
+/// Floats as numbers of bfloat16, rounded as products P do; all or the first
+/// `count`.
+template <class P, class V>
+HWY_INLINE void store_rounded(V v, BFloat16* to) {
+  hwy::HWY_NAMESPACE::StoreU(P::round(v), HalvesTag<V>(),
+                             reinterpret_cast<uint16_t*>(to));
+}
+template <class P, class V>
+HWY_INLINE void store_rounded(V v, BFloat16* to, size_t count) {
+  // Halves have no masks everywhere.
+  HWY_ALIGN uint16_t part[HWY_MAX_BYTES / sizeof(float)];
+  hwy::HWY_NAMESPACE::Store(P::round(v), HalvesTag<V>(), part);
+  for (size_t i = 0; i < count; ++i) to[i].bits = part[i];
+}
 
 }  // namespace hotaru::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
