@@ -152,11 +152,13 @@ void scatter_with(const KernelCall& call, const F& f) {
                      along ? 0 : line_stride(out, inner),
                      dim,
                      line_size(out, dim)};
-    if (!along && numel_of(sizes) == 1 && row.stride == 0 && row.slide == 1 &&
-        stride == 1)
-      return scatter_rows(row, rows, index.data<I>(), line_stride(index, dim),
-                          out.data<T>(), source.data<T>(),
-                          line_stride(source, dim), f);
+    // Messages to nodes: their indices are of 64 bits, as a rule.
+    if constexpr (sizeof(I) == 8)
+      if (!along && numel_of(sizes) == 1 && row.stride == 0 && row.slide == 1 &&
+          stride == 1)
+        return scatter_rows(row, rows, index.data<I>(), line_stride(index, dim),
+                            out.data<T>(), source.data<T>(),
+                            line_stride(source, dim), f);
     const auto share = [&](int64_t p, int64_t end) {
       Row<I> part = row;
       Walk<3> walk(sizes, spans, p / columns);

@@ -207,15 +207,18 @@ void finish_integers(T* c, int64_t ldc, int64_t rows, int64_t cols,
       c[i * ldc + j] += e.bias[e.bias_per_row ? i : j];
 }
 
+// Fewer than of floats: each height of tiles is 20 KB of code for each type.
+constexpr int kIntegerRows = kMaxRows < 6 ? kMaxRows : 6;
+
 template <class T>
 GemmKernels<T> integer_kernels() {
   constexpr int kLanes = static_cast<int>(hn::MaxLanes(hn::ScalableTag<T>()));
   using P = IntegerProducts;
-  return {kMaxRows,
+  return {kIntegerRows,
           2 * kLanes,
           0,
           kDotRows,
-          &any_tile<P, T, kMaxRows, false>,
+          &any_tile<P, T, kIntegerRows, false>,
           &any_tile<P, T, GemmKernels<T>::kFewRows, true>,
           nullptr,
           nullptr,
