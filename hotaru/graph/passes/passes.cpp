@@ -35,7 +35,7 @@ constexpr auto kPasses = std::to_array<Pass>({
      true, kCPU, &compute_once},
     {"silu", "x * sigmoid(x) becomes one call", true, kCPU, &find_silu},
     {"widen_pictures",
-     "convolutions of bfloat16 and what follows them go the ways of float32",
+     "convolutions of 16 bits and what follows them go the ways of float32",
      false, kCPU, &widen_pictures},
     {"fuse_conv", "norms, sums and rectifiers become part of convolutions",
      false, kCPU, &fuse_conv},

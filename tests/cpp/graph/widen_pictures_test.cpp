@@ -1,4 +1,4 @@
-// Convolutions of bfloat16 in graphs.
+// Convolutions of bfloat16 and float16 in graphs.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -20,11 +20,18 @@
 namespace hotaru::graph {
 namespace {
 
-constexpr DType kHalf = DType::kBFloat16;
+DType kind = DType::kBFloat16;  // of the test that runs
 
 Tensor half(const Tensor& t) {
-  return to(t, kHalf);
+  return to(t, kind);
 }
+
+class WidenPictures : public ::testing::TestWithParam<DType> {
+ protected:
+  void SetUp() override { kind = GetParam(); }
+};
+INSTANTIATE_TEST_SUITE_P(Dtypes, WidenPictures,
+                         ::testing::Values(DType::kBFloat16, DType::kFloat16));
 
 struct Layer {
   Layer(int64_t inputs, int64_t outputs, int64_t kernel)
@@ -43,16 +50,18 @@ struct Layer {
   Tensor w, bias, mean, variance;
 };
 
-// Values of up to 6 that the calls round at 2^-9 each, up to six times one
-// after the other, and the graph less often.
-constexpr double kRounded = 6 * 6 * 0x1p-8;
+/// Values of up to 6 that the calls round at 2^-9 each (float16 at 2^-12), up
+/// to six times one after the other, and the graph less often.
+double rounded() {
+  return 6 * 6 * (kind == DType::kBFloat16 ? 0x1p-8 : 0x1p-11);
+}
 
 Tensor pooled(const Tensor& x) {
   return std::get<0>(
       max_pool(x, 2, {Dims{2}, Dims{2}, Dims{0}, Dims{1}, false}, false));
 }
 
-TEST(WidenPictures, ConvolutionsAndWhatFollowsThemStayInBlocks) {
+TEST_P(WidenPictures, ConvolutionsAndWhatFollowsThemStayInBlocks) {
   const Layer a(32, 48, 3), b(48, 32, 1), c(48, 32, 3), d(64, 32, 1);
   const Tensor x = half(randn(Dims{2, 32, 8, 10}));
   const auto model = [&] {
@@ -64,23 +73,23 @@ TEST(WidenPictures, ConvolutionsAndWhatFollowsThemStayInBlocks) {
   EXPECT_EQ(graph.count("blocked_conv") + graph.count("winograd_conv"), 5);
   EXPECT_EQ(graph.count("unblock_channels"), 1);
   const Tensor got = graph.replayed();
-  EXPECT_EQ(got.dtype(), kHalf);
-  EXPECT_LE(distance(got, model()), kRounded);
+  EXPECT_EQ(got.dtype(), kind);
+  EXPECT_LE(distance(got, model()), rounded());
   const Captured plain(model, Options{{"widen_pictures"}, false});
   EXPECT_EQ(plain.count("conv_forward"), 5);
-  EXPECT_LE(distance(plain.replayed(), model()), kRounded);
+  EXPECT_LE(distance(plain.replayed(), model()), rounded());
   // New weights and statistics are widened anew.
   mul_(a.w, 2);
   fill_(d.bias, 3);
   fill_(a.mean, 0.5);
   const Tensor again = graph.replayed();
-  EXPECT_LE(distance(again, model()), 2 * kRounded);
+  EXPECT_LE(distance(again, model()), 2 * rounded());
   EXPECT_GT(distance(again, got), 0.5);
   EXPECT_EQ(distance(Captured(model, Options{{}, true}).replayed(), model()),
             0);
 }
 
-TEST(WidenPictures, WhatOthersReadIsBfloat16) {
+TEST_P(WidenPictures, WhatOthersReadIsOf16Bits) {
   const Layer a(32, 32, 3), b(32, 32, 1);
   const Tensor x = half(randn(Dims{1, 32, 6, 6}));
   Tensor first, second;
@@ -93,13 +102,13 @@ TEST(WidenPictures, WhatOthersReadIsBfloat16) {
   const Captured graph(model);
   const Tensor got = graph.replayed();
   const Tensor got_first = clone(first), got_second = clone(second);
-  EXPECT_EQ(got_first.dtype(), kHalf);
-  EXPECT_LE(distance(got, model()), kRounded);
-  EXPECT_LE(distance(got_first, first), kRounded);
-  EXPECT_LE(distance(got_second, second), kRounded);
+  EXPECT_EQ(got_first.dtype(), kind);
+  EXPECT_LE(distance(got, model()), rounded());
+  EXPECT_LE(distance(got_first, first), rounded());
+  EXPECT_LE(distance(got_second, second), rounded());
 }
 
-TEST(WidenPictures, WritesInPlaceAndFromOutsideAreSeen) {
+TEST_P(WidenPictures, WritesInPlaceAndFromOutsideAreSeen) {
   const Layer a(32, 32, 3), b(32, 32, 1);
   const Tensor x = half(randn(Dims{1, 32, 6, 6}));
   const auto in_place = [&] {
@@ -110,7 +119,7 @@ TEST(WidenPictures, WritesInPlaceAndFromOutsideAreSeen) {
   };
   const Captured graph(in_place);
   EXPECT_EQ(graph.count("conv_forward"), 0);
-  EXPECT_LE(distance(graph.replayed(), in_place()), kRounded);
+  EXPECT_LE(distance(graph.replayed(), in_place()), rounded());
   // What comes from outside is not there in float32.
   const Tensor state = half(randn(Dims{1, 32, 6, 6}));
   const auto outside = [&] {
@@ -121,7 +130,7 @@ TEST(WidenPictures, WritesInPlaceAndFromOutsideAreSeen) {
   const Captured halved(outside);
   const Tensor want = outside(), after = clone(state);
   copy_(state, kept);
-  EXPECT_LE(distance(halved.replayed(), want), kRounded);
+  EXPECT_LE(distance(halved.replayed(), want), rounded());
   EXPECT_EQ(distance(state, after), 0);
   // By a call that stays as it is, of which part is written then.
   const auto partly = [&] {
@@ -129,16 +138,16 @@ TEST(WidenPictures, WritesInPlaceAndFromOutsideAreSeen) {
     fill_(narrow(y, 2, 1, 3), 2);
     return b(relu(y));
   };
-  EXPECT_LE(distance(Captured(partly).replayed(), partly()), kRounded);
+  EXPECT_LE(distance(Captured(partly).replayed(), partly()), rounded());
   const auto inputs = [&] {
     const Tensor y = mul(x, 2), first = a(y);
     fill_(y, 1);
     return add(first, a(y));
   };
-  EXPECT_LE(distance(Captured(inputs).replayed(), inputs()), kRounded);
+  EXPECT_LE(distance(Captured(inputs).replayed(), inputs()), rounded());
 }
 
-TEST(WidenPictures, OtherNumbersStayAsTheyAre) {
+TEST_P(WidenPictures, OtherNumbersStayAsTheyAre) {
   const Layer a(32, 32, 3);
   const Tensor x = half(randn(Dims{1, 32, 6, 6}));
   // A norm in training, numbers beside floats, weights that are computed.
@@ -147,11 +156,11 @@ TEST(WidenPictures, OtherNumbersStayAsTheyAre) {
     const Tensor mean = clone(a.mean), variance = clone(a.variance);
     const Tensor y = batch_norm(a(x), {}, {}, mean, variance, true, 0.1, 1e-5);
     const Tensor w = mul(a.w, 2);
-    return add(add(y, to(wide, kHalf)),
+    return add(add(y, to(wide, kind)),
                convolution(relu(y), w, {}, Dims{1}, Dims{1}, Dims{1}, false,
                            Dims{0}, 1));
   };
-  EXPECT_LE(distance(Captured(model).replayed(), model()), 2 * kRounded);
+  EXPECT_LE(distance(Captured(model).replayed(), model()), 2 * rounded());
 }
 
 }  // namespace

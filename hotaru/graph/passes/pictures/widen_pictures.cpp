@@ -20,14 +20,11 @@ constexpr std::string_view kFollowers[] = {
     "hardtanh",   "hardswish", "hardsigmoid", "clamp", "clamp_min",
     "clamp_max",  "add",       "sub",         "mul"};
 
-bool is_half(const Tensor& t) {
-  return t.defined() && t.dtype() == DType::kBFloat16;
-}
-
 class Widener {
  public:
-  explicit Widener(Region& region)
-      : region_(region), chosen_(region.nodes.size(), false) {
+  /// `half`: whose numbers are widened, bfloat16 or float16.
+  Widener(Region& region, DType half)
+      : region_(region), half_(half), chosen_(region.nodes.size(), false) {
     for (size_t n = 0; n < region.nodes.size(); ++n)
       for (const Operand& operand : call(n).operands()) {
         if (!operand.ordered()) continue;
@@ -60,11 +57,15 @@ class Widener {
  private:
   struct Value {
     std::vector<size_t> writers, readers;
-    /// Whether all who touch it see bfloat16.
+    /// Whether all who touch it see such numbers.
     bool halves = true;
   };
 
   const KernelCall& call(size_t n) const { return region_.nodes[n]->call(); }
+
+  bool is_half(const Tensor& t) const {
+    return t.defined() && t.dtype() == half_;
+  }
 
   bool all_chosen(const std::vector<size_t>& nodes) const {
     return std::all_of(nodes.begin(), nodes.end(),
@@ -90,7 +91,7 @@ class Widener {
            region_.lasts(w) && (!bias.defined() || region_.lasts(bias));
   }
 
-  /// Whether all of its operands are floats, and what it reads of bfloat16 was
+  /// Whether all of its operands are floats, and what it reads of 16 bits was
   /// computed by chosen calls, lasts, or is a number.
   bool follows(const KernelCall& c) const {
     const std::string& name = c.kernel().name();
@@ -142,7 +143,7 @@ class Widener {
     const auto [at, fresh] = wide_.try_emplace(t.storage().get());
     if (fresh)
       at->second = region_.make_value(
-          Dims{int64_t(t.storage()->nbytes() / itemsize(DType::kBFloat16))},
+          Dims{int64_t(t.storage()->nbytes() / itemsize(half_))},
           DType::kFloat32);
     return make_tensor(at->second.storage(), DType::kFloat32, t.sizes(),
                        t.strides(), t.storage_offset());
@@ -183,7 +184,8 @@ class Widener {
     }
     if (convolves(c)) {
       auto attributes = c.attributes<ConvAttributes>();
-      attributes.bf16 = true;
+      // float16 has more digits than that leaves.
+      attributes.bf16 = half_ == DType::kBFloat16;
       node = std::make_unique<Node>(
           KernelCall(c.kernel(), c.operands(), attributes));
     }
@@ -195,6 +197,7 @@ class Widener {
   }
 
   Region& region_;
+  DType half_;
   std::vector<bool> chosen_;
   std::unordered_map<const Ordered*, Value> values_;
   std::unordered_map<const Storage*, Tensor> wide_;
@@ -204,7 +207,8 @@ class Widener {
 }  // namespace
 
 void widen_pictures(Region& region) {
-  Widener(region).run();
+  Widener(region, DType::kBFloat16).run();
+  Widener(region, DType::kFloat16).run();
 }
 
 }  // namespace hotaru::graph
