@@ -74,7 +74,7 @@ Tensor narrow_table(const Tensor& table, const NarrowTableForm& form) {
   const int64_t width = columns_of_part(table, form);
   const int64_t parts = whole.size(1) / width;
   const int64_t bytes = width * form.bits / 8 + narrow_tail(form.bits);
-  const Tensor out =
+  Tensor out =
       allocate(Dims{whole.size(0), parts, bytes}, DType::kUInt8, Device{});
   const float* from = host_data<float>(whole, kName);
   auto* to = host_data<uint8_t>(out, kName);

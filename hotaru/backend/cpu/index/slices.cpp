@@ -87,6 +87,7 @@ void for_slices(const Tensor& whole, const Tensor& part, const Dims& rows,
   const IntSpan above = IntSpan(sizes).first(first);
   const std::array<IntSpan, 2> strides{IntSpan(part_strides).first(first),
                                        IntSpan(whole_strides).first(first)};
+  if (n == 0 || numel_of(above) == 0) return;
   const bool by_rows = share == Share::kRows;
   const int64_t other = (by_rows ? n : count) * numel_of(above);
   parallel_for(
