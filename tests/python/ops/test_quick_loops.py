@@ -159,6 +159,7 @@ def test_rows_are_taken_by_several_threads(threads):
         t, i = torch.tensor(table), torch.tensor(index)
         assert (t.index_select(0, i).numpy() == table[index]).all()
         columns = torch.tensor(index % 300)
+        assert t[:, :0].index_select(0, i).shape == (700, 0)
         got = t.index_select(1, columns).numpy()
         assert (got == table[:, index % 300]).all()
         target = torch.zeros(500, 300)
