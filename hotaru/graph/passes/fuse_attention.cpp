@@ -164,19 +164,20 @@ class Finder {
     if (add.kernel().name() != "add" ||
         !(add.attributes<PointwiseNumbers>().a == Scalar(1.0)))
       return nullptr;
-    const auto made_by = [&](size_t i) -> const KernelCall* {
+    // Rather a product than a sum, which may be a mask's.
+    const auto rank = [&](size_t i) {
       const auto from = other_user(add.tensor(i), n);
-      return from && *from < n ? &call(*from) : nullptr;
+      if (!from || *from > n) return 0;
+      return product_of(call(*from))                ? 2
+             : call(*from).kernel().name() == "add" ? 1
+                                                    : 0;
     };
-    size_t mine = 0;
-    for (const size_t i : {2, 1})
-      if (made_by(i) && made_by(i)->kernel().name() == "add") mine = i;
-    for (const size_t i : {2, 1})
-      if (made_by(i) && product_of(*made_by(i))) mine = i;
-    if (mine == 0) return nullptr;
+    const size_t mine = rank(1) >= rank(2) ? 1 : 2;
+    if (rank(mine) == 0) return nullptr;
     const Tensor &own_input = add.tensor(mine), &mask = add.tensor(3 - mine);
     if (mask.dtype() != DType::kFloat32 || own_input.numel() != value.numel() ||
         !value.is_contiguous() || !own_input.is_contiguous() ||
+        !add.tensor(0).is_contiguous() ||
         !same(own_input.sizes(), add.tensor(0).sizes()))
       return nullptr;
     sums.nodes.push_back(n);
@@ -243,9 +244,8 @@ class Finder {
     Mask mask;
     if (sums.nodes.empty()) return mask;
     const Tensor& outer = sums.masks[0];
-    mask.fits = true;
+    const IntSpan shape = call(sums.nodes[0]).tensor(0).sizes();
     if (sums.nodes.size() == 2) {
-      const IntSpan shape = call(sums.nodes[0]).tensor(0).sizes();
       mask.inner =
           reshaped(sums.masks[1], call(sums.nodes[1]).tensor(0).sizes(), shape);
       mask.fits = mask.inner.defined();
@@ -253,6 +253,8 @@ class Finder {
       mask.strides = contiguous_strides(scores.sizes());
       return mask;
     }
+    // In another shape its dimensions may be others of the scores'.
+    mask.fits = same(shape, scores.sizes());
     mask.copied = !has_rows(outer);
     mask.sizes = Dims(outer.sizes());
     mask.strides =

@@ -144,6 +144,22 @@ TEST(FuseAttention, TwoMasksOneOfThemInAnotherShape) {
   }
 }
 
+/// A mask along the batch, added to scores in a shape in which it stands where
+/// heads do: it must not be taken for one along heads.
+TEST(FuseAttention, MasksOfAnotherShapeStayApart) {
+  const int64_t batch = 3, heads = 3, n = 32;
+  const Heads h(batch, heads, n, n, 16);
+  const Tensor mask = randn(Dims{batch, 1, n});
+  const auto model = [&] {
+    const Tensor s = add(view(h.scores(), Dims{batch, heads * n, n}), mask);
+    return matmul(softmax(view(s, Dims{batch, heads, n, n}), -1),
+                  Heads::head(h.v));
+  };
+  const Captured graph(model);
+  EXPECT_LE(distance(graph.replayed(), model()), kTolerance);
+  EXPECT_EQ(graph.count("softmax_product"), 0);
+}
+
 /// A mask that is a sum itself is no score, on whichever side it stands.
 TEST(FuseAttention, MasksThatAreSums) {
   const Heads h(1, 2, 32, 32, 16);
