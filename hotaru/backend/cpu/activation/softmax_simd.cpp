@@ -15,33 +15,18 @@ HWY_BEFORE_NAMESPACE();
 namespace hotaru::cpu::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// kRows rows at a time: what one waits for, the others compute meanwhile.
 template <int kRows, class T>
 HWY_ATTR void softmax_group(const T* x, T* y, int64_t n) {
   const hn::ScalableTag<T> d;
-  using V = hn::Vec<decltype(d)>;
-  // With a NaN the sums become NaN.
-  V largest[kRows], sum[kRows], scale[kRows];
-  find_largest<kRows>(x, n, n, largest);
-  HWY_UNROLL(4)
-  for (int r = 0; r < kRows; ++r) sum[r] = hn::Zero(d);
-  for_vectors<T>(n, [&](int64_t i, auto count) HWY_ATTR {
-    HWY_UNROLL(4)
-    for (int r = 0; r < kRows; ++r) {
-      const auto v = hn::Sub(load(d, x + r * n + i, count), largest[r]);
-      const auto e = exp_negative(d, v);
-      store(e, d, y + r * n + i, count);
-      sum[r] = hn::Add(sum[r], first(d, e, count, hn::Zero(d)));
-    }
-  });
-  HWY_UNROLL(4)
-  for (int r = 0; r < kRows; ++r)
-    scale[r] = hn::Set(d, T(1) / total<T>(d, sum[r]));
+  T factors[kRows];
+  exp_group<kRows>(x, n, factors,
+                   [&](int r, int64_t i, auto count, auto e)
+                       HWY_ATTR { store(e, d, y + r * n + i, count); });
   for_vectors<T>(n, [&](int64_t i, auto count) HWY_ATTR {
     HWY_UNROLL(4)
     for (int r = 0; r < kRows; ++r) {
       T* at = y + r * n + i;
-      store(hn::Mul(load(d, at, count), scale[r]), d, at, count);
+      store(hn::Mul(load(d, at, count), hn::Set(d, factors[r])), d, at, count);
     }
   });
 }

@@ -36,26 +36,12 @@ HWY_INLINE void put(V v, BFloat16* y, int64_t count) {
   hotaru::HWY_NAMESPACE::store_rounded<P>(v, y, size_t(count));
 }
 
-/// kRows rows at a time: what one waits for, the others compute meanwhile.
 template <class P, int kRows, class T>
-HWY_ATTR void exp_group(const float* x, T* y, int64_t stride, int64_t n,
-                        float* factors) {
-  const D d;
-  V largest[kRows], sum[kRows];
-  find_largest<kRows>(x, n, n, largest);
-  HWY_UNROLL(4)
-  for (int r = 0; r < kRows; ++r) sum[r] = hn::Zero(d);
-  for_vectors<float>(n, [&](int64_t i, auto count) HWY_ATTR {
-    HWY_UNROLL(4)
-    for (int r = 0; r < kRows; ++r) {
-      const auto e =
-          exp_negative(d, hn::Sub(load(d, x + r * n + i, count), largest[r]));
-      put<P>(e, y + r * stride + i, count);
-      sum[r] = hn::Add(sum[r], first(d, e, count, hn::Zero(d)));
-    }
-  });
-  HWY_UNROLL(4)
-  for (int r = 0; r < kRows; ++r) factors[r] = 1.0f / total<float>(d, sum[r]);
+HWY_ATTR void exp_some(const float* x, T* y, int64_t stride, int64_t n,
+                       float* factors) {
+  exp_group<kRows>(x, n, factors,
+                   [&](int r, int64_t i, auto count, V e)
+                       HWY_ATTR { put<P>(e, y + r * stride + i, count); });
 }
 
 template <class P, class T>
@@ -64,9 +50,9 @@ HWY_ATTR void exp_all(const float* x, T* y, int64_t stride, int64_t rows,
   // Of longer rows four do not fit in the first-level cache.
   const int64_t together = n <= 2048 ? rows / 4 * 4 : 0;
   for (int64_t r = 0; r < together; r += 4)
-    exp_group<P, 4>(x + r * n, y + r * stride, stride, n, factors + r);
+    exp_some<P, 4>(x + r * n, y + r * stride, stride, n, factors + r);
   for (int64_t r = together; r < rows; ++r)
-    exp_group<P, 1>(x + r * n, y + r * stride, stride, n, factors + r);
+    exp_some<P, 1>(x + r * n, y + r * stride, stride, n, factors + r);
 }
 
 HWY_ATTR void exp_floats(float* x, int64_t rows, int64_t n, float* factors) {
