@@ -46,6 +46,21 @@ def layouts(array):
     yield tensor(large)[::2, ::3]
 
 
+def check_layouts(rng, m, k, n, kinds):
+    """Products of drawn matrices, in all layouts, beside exact ones."""
+    a, b = draw(rng, (m, k), kinds[0]), draw(rng, (k, n), kinds[1])
+    a_zero, b_zero = draw(rng, (m,), kinds[0]), draw(rng, (n,), kinds[1])
+    expected = expect_product(
+        a, b, a_zero.astype(np.int64)[:, None], b_zero.astype(np.int64)
+    )
+    zeros = tensor(a_zero), tensor(b_zero)
+    for left, right in itertools.product(layouts(a), layouts(b)):
+        out = MATMUL(left, right, *zeros)
+        assert out.dtype == hotaru.int32
+        assert out.is_contiguous()
+        np.testing.assert_array_equal(out.numpy(), expected)
+
+
 # Rows of each way (few, a tile, some), inner lengths beside pairs and vectors,
 # columns beside vectors and panels.
 @pytest.mark.parametrize("m", [1, 2, 5, 6, 9, 17, 33])
@@ -53,17 +68,7 @@ def layouts(array):
 def test_products_of_all_layouts_with_zero_points(m, kinds):
     rng = np.random.default_rng(m)
     for k, n in itertools.product((1, 2, 7, 16, 33), (1, 8, 15, 17, 33, 130)):
-        a, b = draw(rng, (m, k), kinds[0]), draw(rng, (k, n), kinds[1])
-        a_zero, b_zero = draw(rng, (m,), kinds[0]), draw(rng, (n,), kinds[1])
-        expected = expect_product(
-            a, b, a_zero.astype(np.int64)[:, None], b_zero.astype(np.int64)
-        )
-        zeros = tensor(a_zero), tensor(b_zero)
-        for left, right in itertools.product(layouts(a), layouts(b)):
-            out = MATMUL(left, right, *zeros)
-            assert out.dtype == hotaru.int32
-            assert out.is_contiguous()
-            np.testing.assert_array_equal(out.numpy(), expected)
+        check_layouts(rng, m, k, n, kinds)
 
 
 # Inner lengths beside quads, vectors of bytes, what is transposed at a time,
@@ -76,15 +81,7 @@ def test_products_of_all_layouts_with_zero_points(m, kinds):
 )  # fmt: skip
 def test_products_of_long_rows(m, k, n, kinds):
     rng = np.random.default_rng(k)
-    a, b = draw(rng, (m, k), kinds[0]), draw(rng, (k, n), kinds[1])
-    a_zero, b_zero = draw(rng, (m,), kinds[0]), draw(rng, (n,), kinds[1])
-    expected = expect_product(
-        a, b, a_zero.astype(np.int64)[:, None], b_zero.astype(np.int64)
-    )
-    zeros = tensor(a_zero), tensor(b_zero)
-    for left, right in itertools.product(layouts(a), layouts(b)):
-        out = MATMUL(left, right, *zeros)
-        np.testing.assert_array_equal(out.numpy(), expected)
+    check_layouts(rng, m, k, n, kinds)
 
 
 @pytest.mark.parametrize("kinds", ["us", "uu", "ss"])

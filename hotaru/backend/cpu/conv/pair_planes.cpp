@@ -138,24 +138,23 @@ int64_t PairPlanes::position(int64_t i) const {
   return row * plane_[2] + w;
 }
 
+PairPlanes::Range PairPlanes::inside(int64_t from) const {
+  const int64_t n = plane_[2], step = w_.stride[2], size = w_.in[2];
+  const auto first = [&](bool none, int64_t distance) {
+    return std::clamp<int64_t>(none ? 0 : ceil_div(distance, step), 0, n);
+  };
+  return {first(from >= 0, -from), first(from >= size, size - from)};
+}
+
 /// A row of a plane: element i is of x's positions from + i * stride in the
 /// first row and second_shift behind it in the second one (null: none).
 void PairPlanes::fill_row(const uint8_t* first, const uint8_t* second,
                           int64_t second_shift, int64_t from,
                           int32_t* to) const {
-  const int64_t n = plane_[2], step = w_.stride[2], size = w_.in[2];
-  // Elements [begin, end) whose position lies inside of x.
-  const auto begin = [&](int64_t at) {
-    return std::clamp<int64_t>(at >= 0 ? 0 : ceil_div(-at, step), 0, n);
-  };
-  const auto end = [&](int64_t at) {
-    return std::clamp<int64_t>(at >= size ? 0 : ceil_div(size - at, step), 0,
-                               n);
-  };
+  const int64_t n = plane_[2], step = w_.stride[2];
   const int64_t from2 = from + second_shift;
-  const int64_t begin1 = begin(from), end1 = end(from);
-  const int64_t begin2 = second ? begin(from2) : 0,
-                end2 = second ? end(from2) : 0;
+  const auto [begin1, end1] = inside(from);
+  const auto [begin2, end2] = second ? inside(from2) : Range{0, 0};
   const auto value = [&](bool inside, const uint8_t* row, int64_t at) {
     return inside ? (row[at] ^ w_.flip) - w_.zero : 0;
   };
@@ -244,18 +243,12 @@ void PairPlanes::fill_quads(const uint8_t* x, int32_t* to) const {
 /// Elements are of x's positions from + i * stride, or the zero point.
 void PairPlanes::fill_quad_row(const Line (&lines)[4], int32_t* to) const {
   const QuadKernels& kernels = *quad_kernels();
-  const int64_t n = plane_[2], step = w_.stride[2], size = w_.in[2];
-  const auto begin = [&](int64_t at) {
-    return std::clamp<int64_t>(at >= 0 ? 0 : ceil_div(-at, step), 0, n);
-  };
-  const auto end = [&](int64_t at) {
-    return std::clamp<int64_t>(at >= size ? 0 : ceil_div(size - at, step), 0,
-                               n);
-  };
+  const int64_t n = plane_[2], step = w_.stride[2];
   const uint8_t* rows[4];
   if (!w_.along_kernel) {
-    const int64_t from = lines[0].from, left = begin(from),
-                  right = std::max(left, end(from));
+    const int64_t from = lines[0].from;
+    const auto [left, end] = inside(from);
+    const int64_t right = std::max(left, end);
     std::fill_n(to, left, four_times(w_.zero));
     std::fill_n(to + right, n - right, four_times(w_.zero));
     if (left == right) return;
@@ -273,8 +266,9 @@ void PairPlanes::fill_quad_row(const Line (&lines)[4], int32_t* to) const {
     uint8_t* line = whole + l * n;
     rows[l] = lines[l].row ? line : nullptr;
     if (!lines[l].row) continue;
-    const int64_t from = lines[l].from, left = begin(from),
-                  right = std::max(left, end(from));
+    const int64_t from = lines[l].from;
+    const auto [left, end] = inside(from);
+    const int64_t right = std::max(left, end);
     const auto zero = uint8_t(w_.zero ^ w_.flip);
     std::fill_n(line, left, zero);
     if (left < right)

@@ -81,6 +81,12 @@ class PairPlanes {
   template <class F, class Outside>
   void for_rows(int32_t* to, const F& f, const Outside& outside) const;
   void fill_quads(const uint8_t* x, int32_t* to) const;
+  /// Elements [begin, end) of a plane's row, of positions from + i * stride,
+  /// that lie inside of x; end may be the smaller one.
+  struct Range {
+    int64_t begin, end;
+  };
+  Range inside(int64_t from) const;
   void fill_quad_row(const Line (&lines)[4], int32_t* to) const;
   void fill_row(const uint8_t* first, const uint8_t* second,
                 int64_t second_shift, int64_t from, int32_t* to) const;

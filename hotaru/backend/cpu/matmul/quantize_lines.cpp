@@ -11,6 +11,7 @@ namespace hotaru::cpu::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 using D = hn::ScalableTag<float>;
+using V = hn::Vec<D>;
 constexpr int64_t kLanes = int64_t(hn::MaxLanes(D()));
 
 HWY_ATTR Extent extent(const float* x, int64_t n) {
@@ -39,48 +40,60 @@ HWY_ATTR Extent extent(const float* x, int64_t n) {
   return out;
 }
 
-HWY_ATTR void quantize(const float* x, int64_t n, float inverse, float zero,
-                       uint8_t* to) {
+/// to[i] = the byte nearest to level(x[i]), an integer, of which `level` makes
+/// whole vectors and single floats.
+template <class Level>
+HWY_INLINE void bytes_of(const float* x, int64_t n, uint8_t* to,
+                         const Level& level) {
   const D d;
   const hn::Rebind<int32_t, D> whole;
   const hn::Rebind<uint8_t, D> bytes;
-  const auto by = hn::Set(d, inverse), shift = hn::Set(d, zero);
   const auto most = hn::Set(d, 255.0f);
   int64_t i = 0;
   for (; i + kLanes <= n; i += kLanes) {
-    // Not one instruction: the product is rounded first.
-    const auto product = hn::Mul(hn::LoadU(d, x + i), by);
-    const auto level = hn::Round(hn::Add(product, shift));
-    const auto limited = hn::Min(hn::Max(level, hn::Zero(d)), most);
+    const auto v = level.of(hn::LoadU(d, x + i));
+    const auto limited = hn::Min(hn::Max(v, hn::Zero(d)), most);
     hn::StoreU(hn::DemoteTo(bytes, hn::ConvertTo(whole, limited)), bytes,
                to + i);
   }
-  for (; i < n; ++i) {
-    const float product = x[i] * inverse;
-    const float level = std::nearbyint(product + zero);
-    to[i] = uint8_t(std::min(std::max(level, 0.0f), 255.0f));
+  for (; i < n; ++i)
+    to[i] = uint8_t(std::min(std::max(level.of(x[i]), 0.0f), 255.0f));
+}
+
+/// round(x * inverse + zero). Not one instruction: the product is rounded
+/// first.
+struct Multiplied {
+  float inverse, zero;
+
+  HWY_INLINE V of(V x) const {
+    const V product = hn::Mul(x, hn::Set(D(), inverse));
+    return hn::Round(hn::Add(product, hn::Set(D(), zero)));
   }
+  float of(float x) const {
+    const float product = x * inverse;
+    return std::nearbyint(product + zero);
+  }
+};
+
+/// round(x / scale) + zero.
+struct Divided {
+  float scale, zero;
+
+  HWY_INLINE V of(V x) const {
+    const V level = hn::Round(hn::Div(x, hn::Set(D(), scale)));
+    return hn::Add(level, hn::Set(D(), zero));
+  }
+  float of(float x) const { return std::nearbyint(x / scale) + zero; }
+};
+
+HWY_ATTR void quantize(const float* x, int64_t n, float inverse, float zero,
+                       uint8_t* to) {
+  bytes_of(x, n, to, Multiplied{inverse, zero});
 }
 
 HWY_ATTR void divide(const float* x, int64_t n, float scale, float zero,
                      uint8_t* to) {
-  const D d;
-  const hn::Rebind<int32_t, D> whole;
-  const hn::Rebind<uint8_t, D> bytes;
-  const auto by = hn::Set(d, scale), shift = hn::Set(d, zero);
-  const auto most = hn::Set(d, 255.0f);
-  int64_t i = 0;
-  for (; i + kLanes <= n; i += kLanes) {
-    const auto level = hn::Round(hn::Div(hn::LoadU(d, x + i), by));
-    const auto moved = hn::Add(level, shift);
-    const auto limited = hn::Min(hn::Max(moved, hn::Zero(d)), most);
-    hn::StoreU(hn::DemoteTo(bytes, hn::ConvertTo(whole, limited)), bytes,
-               to + i);
-  }
-  for (; i < n; ++i) {
-    const float moved = std::nearbyint(x[i] / scale) + zero;
-    to[i] = uint8_t(std::min(std::max(moved, 0.0f), 255.0f));
-  }
+  bytes_of(x, n, to, Divided{scale, zero});
 }
 
 QuantizeLines table() {
