@@ -40,7 +40,7 @@ HOTARU_INLINE double exp_wide(double x) {
 }
 
 /// log(x) in double, to ten digits, for positive normal x: log(2) n + log(m),
-/// m in [sqrt(1/2), sqrt(2)), by artanh's series of (m - 1) / (m + 1).
+/// m in [sqrt(1/2), sqrt(2)).
 HOTARU_INLINE double log_wide(double x) {
   const auto bits = std::bit_cast<uint64_t>(x) - 0x3fe6a09e667f3bcd;
   const double n = std::bit_cast<double>((bits + 0x4000000000000000) >> 52 |
@@ -48,15 +48,7 @@ HOTARU_INLINE double log_wide(double x) {
                    (0x1p52 + 1024);
   const double m =
       std::bit_cast<double>((bits & 0x000fffffffffffff) + 0x3fe6a09e667f3bcd);
-  const double f = (m - 1) / (m + 1), z = f * f;
-  double p = 2.0 / 13;
-  p = p * z + 2.0 / 11;
-  p = p * z + 2.0 / 9;
-  p = p * z + 2.0 / 7;
-  p = p * z + 2.0 / 5;
-  p = p * z + 2.0 / 3;
-  p = p * z + 2.0;
-  return p * f + n * 0.69314718055994530942;
+  return log_series(m) + n * 0.69314718055994530942;
 }
 
 HOTARU_INLINE float exp2(float x) {

@@ -11,6 +11,8 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "hotaru/backend/cpu/matmul/gemm_int8_kernel.cpp"
 #include "hotaru/backend/cpu/simd/simd.h"
+// After simd.h: compiled for each target.
+#include "hotaru/backend/cpu/matmul/tile_rows-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace hotaru::HWY_NAMESPACE {
@@ -180,31 +182,7 @@ void tile(int cols, int64_t pairs, const int32_t* HWY_RESTRICT a, int64_t a_row,
   HWY_UNROLL(16)
   for (int i = 0; i < kRows; ++i) HWY_UNROLL(2)
   for (int j = 0; j < kVectors; ++j) sum[i][j] = hn::Zero(d);
-  // Rows are reached from two pointers by multiples of 1, 3 and 5 strides,
-  // which address arithmetic scales for free.
-  constexpr int kHalf = 7;
-  const int64_t row3 = 3 * a_row, row5 = 5 * a_row;
-  const int32_t* HWY_RESTRICT lower = a;
-  const int32_t* HWY_RESTRICT upper = a + kHalf * a_row;
-  const auto row_at = [&](int i) HOTARU_SIMD_LAMBDA {
-    const int32_t* base = i < kHalf ? lower : upper;
-    switch (i % kHalf) {
-      case 0:
-        return base;
-      case 1:
-        return base + a_row;
-      case 2:
-        return base + a_row * 2;
-      case 3:
-        return base + row3;
-      case 4:
-        return base + a_row * 4;
-      case 5:
-        return base + row5;
-      default:
-        return base + row3 * 2;
-    }
-  };
+  TileRows<int32_t> factor(a, a_row);
   for (int64_t p = 0; p < pairs; ++p) {
     V32 bs[kVectors];
     const int32_t* HWY_RESTRICT row = b.row();
@@ -212,14 +190,13 @@ void tile(int cols, int64_t pairs, const int32_t* HWY_RESTRICT a, int64_t a_row,
     for (int j = 0; j < kVectors; ++j) bs[j] = hn::LoadU(d, row + j * kLanes);
     HWY_UNROLL(16)
     for (int i = 0; i < kRows; ++i) {
-      const V32 ai = hn::Set(d, *row_at(i));
+      const V32 ai = hn::Set(d, *factor.at(i));
       HWY_UNROLL(2)
       for (int j = 0; j < kVectors; ++j)
         sum[i][j] = add_products(ai, bs[j], sum[i][j]);
     }
     b.next();
-    ++lower;
-    ++upper;
+    factor.next(1);
   }
   // One code for all that may become of them, which would be the larger part
   // of each tile's.

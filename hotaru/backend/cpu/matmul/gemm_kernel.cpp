@@ -246,37 +246,18 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace hotaru {
 
-HWY_EXPORT(kernels_float);
-HWY_EXPORT(kernels_double);
-HWY_EXPORT(kernels_uint32);
-HWY_EXPORT(kernels_uint64);
-
-template <>
-const GemmKernels<float>& gemm_kernels() {
-  static const GemmKernels<float> table = HWY_DYNAMIC_DISPATCH(kernels_float)();
-  return table;
-}
-
-template <>
-const GemmKernels<double>& gemm_kernels() {
-  static const GemmKernels<double> table =
-      HWY_DYNAMIC_DISPATCH(kernels_double)();
-  return table;
-}
-
-template <>
-const GemmKernels<uint32_t>& gemm_kernels() {
-  static const GemmKernels<uint32_t> table =
-      HWY_DYNAMIC_DISPATCH(kernels_uint32)();
-  return table;
-}
-
-template <>
-const GemmKernels<uint64_t>& gemm_kernels() {
-  static const GemmKernels<uint64_t> table =
-      HWY_DYNAMIC_DISPATCH(kernels_uint64)();
-  return table;
-}
+#define HOTARU_GEMM_KERNELS(T, name) \
+  HWY_EXPORT(name); \
+  template <> \
+  const GemmKernels<T>& gemm_kernels() { \
+    static const GemmKernels<T> table = HWY_DYNAMIC_DISPATCH(name)(); \
+    return table; \
+  }
+HOTARU_GEMM_KERNELS(float, kernels_float)
+HOTARU_GEMM_KERNELS(double, kernels_double)
+HOTARU_GEMM_KERNELS(uint32_t, kernels_uint32)
+HOTARU_GEMM_KERNELS(uint64_t, kernels_uint64)
+#undef HOTARU_GEMM_KERNELS
 
 }  // namespace hotaru
 #endif

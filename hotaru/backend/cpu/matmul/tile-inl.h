@@ -20,6 +20,7 @@
 
 #include "hotaru/backend/cpu/matmul/gemm_kernel.h"
 #include "hotaru/backend/cpu/matmul/recent_reads.h"
+#include "hotaru/backend/cpu/matmul/tile_rows-inl.h"
 #include "hotaru/backend/cpu/simd/simd_load-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -115,31 +116,7 @@ HWY_INLINE void multiply_tile(int cols, int64_t k, TileA<T> a, B b,
   for (int i = 0; i < kRows; ++i) HWY_UNROLL(8)
   for (int j = 0; j < kVectors; ++j) sum[u][i][j] = hn::Zero(d);
 
-  // Rows are reached from two pointers by multiples of 1, 3 and 5 strides,
-  // which address arithmetic scales for free.
-  constexpr int kHalf = 7;
-  const int64_t row1 = a.row, row3 = 3 * a.row, row5 = 5 * a.row;
-  const T* HWY_RESTRICT lower = a.data;
-  const T* HWY_RESTRICT upper = a.data + kHalf * a.row;
-  const auto row_at = [&](int i) HOTARU_SIMD_LAMBDA {
-    const T* base = i < kHalf ? lower : upper;
-    switch (i % kHalf) {
-      case 0:
-        return base;
-      case 1:
-        return base + row1;
-      case 2:
-        return base + row1 * 2;
-      case 3:
-        return base + row3;
-      case 4:
-        return base + row1 * 4;
-      case 5:
-        return base + row5;
-      default:
-        return base + row3 * 2;
-    }
-  };
+  TileRows<T> factor(a.data, a.row);
   const auto step = [&](int u) HOTARU_SIMD_LAMBDA {
     V bs[kVectors];
     const T* HWY_RESTRICT row = b.row();
@@ -150,15 +127,14 @@ HWY_INLINE void multiply_tile(int cols, int64_t k, TileA<T> a, B b,
     }
     HWY_UNROLL(16)
     for (int i = 0; i < kRows; ++i) {
-      const V ai = hn::Set(d, *row_at(i));
+      const V ai = hn::Set(d, *factor.at(i));
       HWY_UNROLL(8)
       for (int j = 0; j < kVectors; ++j) {
         P::add(sum[u][i][j], ai, bs[j]);
       }
     }
     b.next();
-    lower += a.depth;
-    upper += a.depth;
+    factor.next(a.depth);
   };
 
   int64_t p = 0;
@@ -186,17 +162,16 @@ HWY_INLINE void multiply_tile(int cols, int64_t k, TileA<T> a, B b,
               bs[j] = hn::LoadU(d, from + on * kWidth + j * kLanes);
             HWY_UNROLL(16)
             for (int i = 0; i < kRows; ++i) {
-              const V ai = hn::Set(d, lower[on * kRows + i]);
+              const V ai = hn::Set(d, factor.lower[on * kRows + i]);
               HWY_UNROLL(8)
               for (int j = 0; j < kVectors; ++j)
                 P::add(sum[0][i][j], ai, bs[j]);
             }
           }
           from += kSteps * kWidth;
-          lower += kSteps * kRows;
+          factor.next(kSteps * kRows);
         }
       }
-      upper = lower + kHalf;
       b.set(from);
     } else if (k >= kFetchDepth) {
       const T* fetched = out.c;
