@@ -127,6 +127,12 @@ bool Admission::take_free_place() {
   return false;
 }
 
+void Admission::add_running(int change) {
+  State s = state_.load();
+  while (!state_.compare_exchange_weak(s, {s.running + change, s.waiting})) {
+  }
+}
+
 void Admission::occupy(Caller& caller, int processor) {
   caller.on = processor;
   if (processor >= 0) ++holders(processor);
@@ -249,9 +255,7 @@ void Admission::leave(Caller& caller, bool ends) {
     caller.lends = false;
     --lent_;
   }
-  s = state_.load();
-  while (!state_.compare_exchange_weak(s, {s.running - 1, s.waiting})) {
-  }
+  add_running(-1);
   if (ends) leave_memory();
   admit_waiting(locked, processor);
 }
@@ -273,9 +277,7 @@ void Admission::let_others_in(Caller& caller) {
 }
 
 void Admission::resume(Caller& caller) {
-  State s = state_.load();
-  while (!state_.compare_exchange_weak(s, {s.running + 1, s.waiting})) {
-  }
+  add_running(1);
   occupy(caller, detail::current_processor());
   caller.holds.store(true, std::memory_order_relaxed);
 }

@@ -76,6 +76,7 @@ class Admission {
   void adopt(Caller& caller);
   void forget(Caller& caller);
   bool take_free_place();
+  void add_running(int change);
   void occupy(Caller& caller, int processor);
   std::atomic<int>& holders(int processor) {
     return holders_[size_t(processor) % holders_.size()];

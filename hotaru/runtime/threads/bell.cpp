@@ -20,28 +20,29 @@ bool Bell::wait(uint32_t seen, std::chrono::nanoseconds time) {
          errno != ETIMEDOUT;
 }
 
+void Bell::announce() {
+  rings_.fetch_add(1, std::memory_order_release);
+}
+
 void Bell::wake(Bell* bell) {
   syscall(SYS_futex, &bell->rings_, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
 }
 
 }  // namespace hotaru::detail
 
-#else  // elsewhere it looks now and then
-
-#include <algorithm>
-#include <thread>
+#else  // elsewhere both steps are the first one
 
 namespace hotaru::detail {
 
 bool Bell::wait(uint32_t seen, std::chrono::nanoseconds time) {
-  using Clock = std::chrono::steady_clock;
-  const Clock::time_point end = Clock::now() + time;
-  while (rings() == seen) {
-    if (Clock::now() >= end) return false;
-    std::this_thread::sleep_for(std::min<std::chrono::nanoseconds>(
-        time, std::chrono::microseconds(50)));
-  }
-  return true;
+  std::unique_lock lock(mutex_);
+  return rang_.wait_for(lock, time, [&] { return rings() != seen; });
+}
+
+void Bell::announce() {
+  const std::lock_guard lock(mutex_);
+  rings_.fetch_add(1, std::memory_order_release);
+  rang_.notify_one();
 }
 
 void Bell::wake(Bell*) {}

@@ -5,6 +5,11 @@
 #include <chrono>
 #include <cstdint>
 
+#if !defined(__linux__)
+#include <condition_variable>
+#include <mutex>
+#endif
+
 namespace hotaru::detail {
 
 /// One thread waits, any other rings. Ringing touches the bell's memory only
@@ -24,12 +29,16 @@ class Bell {
   bool wait(uint32_t seen, std::chrono::nanoseconds time);
 
   /// In two steps, of which the second may come when locks are released.
-  void announce() { rings_.fetch_add(1, std::memory_order_release); }
+  void announce();
   /// `bell` may have ended meanwhile.
   static void wake(Bell* bell);
 
  private:
   std::atomic<uint32_t> rings_{0};
+#if !defined(__linux__)
+  std::mutex mutex_;
+  std::condition_variable rang_;
+#endif
 };
 
 }  // namespace hotaru::detail

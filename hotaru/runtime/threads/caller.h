@@ -19,6 +19,9 @@ namespace hotaru::detail {
 
 struct Caller {
   using Clock = std::chrono::steady_clock;
+  /// Whoever calls again within this time only calls.
+  static constexpr std::chrono::microseconds kSoon{100};
+
   // The thread's own:
   Admission* owner = nullptr;
   uint32_t process = 0;  // fork_count() when it was made known
@@ -26,7 +29,7 @@ struct Caller {
   int on = -1;              // the processor of its place
   Clock::time_point began;  // its call; {} while there are few callers
   Clock::time_point ended, yielded;
-  bool prompt = false;  // this call began soon after the last
+  bool prompt = false;  // this call began within kSoon of the last's end
   Clock::duration usual = std::chrono::milliseconds(1);  // time of a call
 
   std::atomic<bool> holds{false};
@@ -50,7 +53,7 @@ struct Caller {
   bool is_known() const { return owner && process == hotaru::fork_count(); }
 
   void begin(Clock::time_point now) {
-    prompt = now - ended < std::chrono::microseconds(100);
+    prompt = now - ended < kSoon;
     began = now;
   }
   /// Its call ends. One that the system interrupted says little about the
