@@ -23,6 +23,7 @@ struct Weights {
 };
 constexpr auto kWeights = std::to_array<Weights>({
     {"conv_forward", 2, 3},
+    {"matmul", 2, 3},
     {"rnn_layer", 6, 10},
 });
 

@@ -17,10 +17,10 @@ const Kernel& kLinear = kernel("linear");
 const Kernel& kPack = kernel("pack_matrix");
 
 /// Whether a product by B in place is slower. Few columns leave lanes of a
-/// panel idle; contiguous rows are as good for few rows of A, but of bfloat16,
+/// panel idle; contiguous rows are as good for few rows of A, but of 16 bits,
 /// for more they would be packed in each call.
 bool pays(const LinearAttributes& g, DType dtype) {
-  if (g.b.column == 1 && g.m < 4 && dtype != DType::kBFloat16) return false;
+  if (g.b.column == 1 && g.m < 4 && itemsize(dtype) > 2) return false;
   return g.n >= 32 || (g.m >= 4 && g.n >= 16);
 }
 
@@ -40,10 +40,9 @@ Activation activation_of(const KernelCall& call) {
   return Activation::kNone;
 }
 
-/// Whether the device's products take something along.
+/// Whether products of such numbers take something along.
 bool has_products(const Tensor& t) {
-  return is_floating_point(t.dtype()) &&
-         (t.dtype() != DType::kFloat16 || !t.device().is_cpu());
+  return is_floating_point(t.dtype());
 }
 
 /// Multiplications up to which other devices' own products are as good as their

@@ -417,7 +417,6 @@ template <>
 void gemm(int64_t m, float alpha, MatrixRef<BFloat16> a, PackedRef<BFloat16> b,
           float beta, BFloat16* c, int64_t ldc,
           const Epilogue<BFloat16>& epilogue) {
-  if (m <= 0 || b.n <= 0) return;
   through_sums(m, b.n, beta, c, ldc, epilogue,
                [&](float* sums, float add, const Epilogue<float>& finish) {
                  gemm_bf16(m, alpha, a, b, add, sums, b.n, finish);
@@ -425,9 +424,23 @@ void gemm(int64_t m, float alpha, MatrixRef<BFloat16> a, PackedRef<BFloat16> b,
 }
 
 template <>
+void gemm(int64_t m, float alpha, MatrixRef<Half> a, PackedRef<Half> b,
+          float beta, Half* c, int64_t ldc, const Epilogue<Half>& epilogue) {
+  through_sums(m, b.n, beta, c, ldc, epilogue,
+               [&](float* sums, float add, const Epilogue<float>& finish) {
+                 gemm_widened(m, alpha, a, b, add, sums, b.n, finish);
+               });
+}
+
+template <>
 PackedRef<BFloat16> pack_matrix(int64_t k, int64_t n, MatrixRef<BFloat16> b,
                                 BFloat16* to) {
   return pack_bf16(k, n, b, to);
+}
+
+template <>
+PackedRef<Half> pack_matrix(int64_t k, int64_t n, MatrixRef<Half> b, Half* to) {
+  return pack_half(k, n, b, to);
 }
 
 template <class T>

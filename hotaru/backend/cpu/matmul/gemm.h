@@ -64,7 +64,7 @@ void gemm_batched(int64_t batch, int64_t m, int64_t n, int64_t k,
 
 /// B (k x n) in the order in which the kernels read it: panels of a width that
 /// depends on the machine, each k rows of it, or pairs of rows; the last one
-/// filled up with zeros. Borrows its memory. T: float, double, BFloat16.
+/// filled up with zeros. Borrows its memory. T: float, double, BFloat16, Half.
 template <class T>
 struct PackedRef {
   const T* data;

@@ -5,10 +5,10 @@
 
 #include "hotaru/backend/cpu/lines.h"
 #include "hotaru/backend/cpu/matmul/areas.h"
-#include "hotaru/backend/cpu/matmul/bf16_rows.h"
 #include "hotaru/backend/cpu/matmul/gemm_kernel.h"
+#include "hotaru/backend/cpu/matmul/gemm_widened.h"
+#include "hotaru/backend/cpu/matmul/reduced_rows.h"
 #include "hotaru/backend/cpu/scratch.h"
-#include "hotaru/backend/cpu/simd/reduced_simd.h"
 #include "hotaru/runtime/threads/parallel.h"
 
 namespace hotaru {
@@ -166,22 +166,8 @@ class SplitPanels final : public PanelSource<float> {
 MatrixRef<float> as_floats(const Bf16Matrix& a, int64_t m, int64_t k,
                            ScratchUse use) {
   if (a.is_float) return {floats(a, 0, 0), a.row_stride, a.col_stride};
-  float* to = scratch<float>(use, m * k);
-  const bool by_column = a.row_stride == 1 && a.col_stride != 1;
-  const Bf16Matrix lines = by_column ? transposed(a) : a;
-  const int64_t count = by_column ? k : m, size = by_column ? m : k;
-  parallel_for(0, count, cpu::row_grain(size), [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) {
-      if (lines.col_stride == 1) {
-        cpu::widen(halves(lines, i, 0), to + i * size, size);
-      } else {
-        for (int64_t j = 0; j < size; ++j)
-          to[i * size + j] = float(*halves(lines, i, j));
-      }
-    }
-  });
-  if (by_column) return {to, 1, m};
-  return {to, k, 1};
+  const MatrixRef<BFloat16> from{halves(a, 0, 0), a.row_stride, a.col_stride};
+  return widened_matrix(m, k, from, use);
 }
 
 /// Few rows times a B whose rows are contiguous.
@@ -195,18 +181,11 @@ void multiply_rows(int64_t m, int64_t n, int64_t k, float alpha,
   constexpr int64_t kColumns = 64;
   for_areas(m, n, k, m, kColumns, [&](const Area& area) {
     const int64_t col = area.col_begin;
-    cpu::bf16_rows(m, area.col_end - col, k, left, k,
-                   static_cast<const BFloat16*>(b.data) + col, b.row_stride,
-                   c + col, ldc);
+    cpu::reduced_rows(m, area.col_end - col, k, left, k,
+                      static_cast<const BFloat16*>(b.data) + col, b.row_stride,
+                      c + col, ldc);
   });
   if (!epilogue.empty()) gemm_kernels<float>().finish(c, ldc, m, n, epilogue);
-}
-
-/// A product without depth.
-void add_nothing(int64_t m, int64_t n, float beta, float* c, int64_t ldc,
-                 const Epilogue<float>& epilogue) {
-  gemm<float>(m, n, 0, 1, {nullptr, 1, 1}, {nullptr, 1, 1}, beta, c, ldc,
-              epilogue);
 }
 
 }  // namespace
@@ -225,7 +204,7 @@ void gemm_bf16(int64_t m, int64_t n, int64_t k, float alpha,
   if (m <= 0 || n <= 0) return;
   k = std::max<int64_t>(k, 0);
   if (k == 0) return add_nothing(m, n, beta, c, ldc, epilogue);
-  if (m <= cpu::kBf16Rows && !b.is_float && b.col_stride == 1 && n > 1 &&
+  if (m <= cpu::kReducedRows && !b.is_float && b.col_stride == 1 && n > 1 &&
       beta == 0 && !epilogue.residual && !epilogue.scale)
     return multiply_rows(m, n, k, alpha, a, b, c, ldc, epilogue);
   const MatrixRef<float> left = as_pairs(a, m, k, ScratchUse::kBf16A);

@@ -116,7 +116,7 @@ void run_linear(const KernelCall& call) {
        epilogue);
 }
 
-constexpr KernelTypes<TypeList<float, double, BFloat16>> kLinearTypes{0};
+constexpr KernelTypes<TypeList<float, double, BFloat16, Half>> kLinearTypes{0};
 
 void linear(const KernelCall& call) {
   kLinearTypes.visit(call, [&]<class T>() { run_linear<T>(call); });

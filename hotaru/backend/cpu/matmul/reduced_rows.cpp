@@ -1,7 +1,7 @@
-#include "hotaru/backend/cpu/matmul/bf16_rows.h"
+#include "hotaru/backend/cpu/matmul/reduced_rows.h"
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "hotaru/backend/cpu/matmul/bf16_rows.cpp"
+#define HWY_TARGET_INCLUDE "hotaru/backend/cpu/matmul/reduced_rows.cpp"
 #include "hotaru/backend/cpu/simd/simd.h"
 // Below simd.h, which chooses the target.
 #include "hotaru/backend/cpu/simd/pairs-inl.h"
@@ -21,9 +21,15 @@ HWY_ATTR HWY_INLINE V widened(const BFloat16* at) {
   return hotaru::HWY_NAMESPACE::load_bf16(D(), at);
 }
 
+HWY_ATTR HWY_INLINE V widened(const Half* at) {
+  const hn::Rebind<hwy::float16_t, D> half;
+  return hn::PromoteTo(
+      D(), hn::LoadU(half, reinterpret_cast<const hwy::float16_t*>(at)));
+}
+
 /// kCount * kLanes columns.
-template <int kRows, int kCount>
-HWY_ATTR void columns(int64_t k, const float* a, int64_t lda, const BFloat16* b,
+template <int kRows, int kCount, class T>
+HWY_ATTR void columns(int64_t k, const float* a, int64_t lda, const T* b,
                       int64_t ldb, float* c, int64_t ldc) {
   const D d;
   // Even and odd rows of B apart: additions to one sum wait for each other.
@@ -36,7 +42,7 @@ HWY_ATTR void columns(int64_t k, const float* a, int64_t lda, const BFloat16* b,
   for (; p + 2 <= k; p += 2) {
     HWY_UNROLL(2)
     for (int h = 0; h < 2; ++h) {
-      const BFloat16* row = b + (p + h) * ldb;
+      const T* row = b + (p + h) * ldb;
       HWY_UNROLL(4)
       for (int v = 0; v < kCount; ++v) {
         const V numbers = widened(row + v * kLanes);
@@ -60,12 +66,14 @@ HWY_ATTR void columns(int64_t k, const float* a, int64_t lda, const BFloat16* b,
                c + i * ldc + v * kLanes);
 }
 
-template <int kRows>
+template <int kRows, class T>
 HWY_ATTR void rows(int64_t n, int64_t k, const float* a, int64_t lda,
-                   const BFloat16* b, int64_t ldb, float* c, int64_t ldc) {
+                   const T* b, int64_t ldb, float* c, int64_t ldc) {
   int64_t j = 0;
   for (; j + kVectors * kLanes <= n; j += kVectors * kLanes)
     columns<kRows, kVectors>(k, a, lda, b + j, ldb, c + j, ldc);
+  for (; j + 2 * kLanes <= n; j += 2 * kLanes)
+    columns<kRows, 2>(k, a, lda, b + j, ldb, c + j, ldc);
   for (; j + kLanes <= n; j += kLanes)
     columns<kRows, 1>(k, a, lda, b + j, ldb, c + j, ldc);
   for (; j < n; ++j)
@@ -77,11 +85,23 @@ HWY_ATTR void rows(int64_t n, int64_t k, const float* a, int64_t lda,
     }
 }
 
+template <class T>
 HWY_ATTR void some_rows(int64_t m, int64_t n, int64_t k, const float* a,
+                        int64_t lda, const T* b, int64_t ldb, float* c,
+                        int64_t ldc) {
+  const auto fn = m == 1 ? &rows<1, T> : m == 2 ? &rows<2, T> : &rows<3, T>;
+  fn(n, k, a, lda, b, ldb, c, ldc);
+}
+
+HWY_ATTR void rows_bf16(int64_t m, int64_t n, int64_t k, const float* a,
                         int64_t lda, const BFloat16* b, int64_t ldb, float* c,
                         int64_t ldc) {
-  const auto fn = m == 1 ? &rows<1> : m == 2 ? &rows<2> : &rows<3>;
-  fn(n, k, a, lda, b, ldb, c, ldc);
+  some_rows(m, n, k, a, lda, b, ldb, c, ldc);
+}
+HWY_ATTR void rows_half(int64_t m, int64_t n, int64_t k, const float* a,
+                        int64_t lda, const Half* b, int64_t ldb, float* c,
+                        int64_t ldc) {
+  some_rows(m, n, k, a, lda, b, ldb, c, ldc);
 }
 
 }  // namespace
@@ -91,11 +111,17 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace hotaru::cpu {
 
-HWY_EXPORT(some_rows);
+HWY_EXPORT(rows_bf16);
+HWY_EXPORT(rows_half);
 
-void bf16_rows(int64_t m, int64_t n, int64_t k, const float* a, int64_t lda,
-               const BFloat16* b, int64_t ldb, float* c, int64_t ldc) {
-  HWY_DYNAMIC_DISPATCH(some_rows)(m, n, k, a, lda, b, ldb, c, ldc);
+void reduced_rows(int64_t m, int64_t n, int64_t k, const float* a, int64_t lda,
+                  const BFloat16* b, int64_t ldb, float* c, int64_t ldc) {
+  HWY_DYNAMIC_DISPATCH(rows_bf16)(m, n, k, a, lda, b, ldb, c, ldc);
+}
+
+void reduced_rows(int64_t m, int64_t n, int64_t k, const float* a, int64_t lda,
+                  const Half* b, int64_t ldb, float* c, int64_t ldc) {
+  HWY_DYNAMIC_DISPATCH(rows_half)(m, n, k, a, lda, b, ldb, c, ldc);
 }
 
 }  // namespace hotaru::cpu
