@@ -170,7 +170,7 @@ MatrixRef<float> as_floats(const Bf16Matrix& a, int64_t m, int64_t k,
   return widened_matrix(m, k, from, use);
 }
 
-/// Few rows times a B whose rows are contiguous.
+/// Few rows times a B whose rows or columns are contiguous.
 void multiply_rows(int64_t m, int64_t n, int64_t k, float alpha,
                    const Bf16Matrix& a, const Bf16Matrix& b, float* c,
                    int64_t ldc, const Epilogue<float>& epilogue) {
@@ -180,10 +180,12 @@ void multiply_rows(int64_t m, int64_t n, int64_t k, float alpha,
       left[i * k + p] = alpha * float(element(a, i, p));
   constexpr int64_t kColumns = 64;
   for_areas(m, n, k, m, kColumns, [&](const Area& area) {
-    const int64_t col = area.col_begin;
-    cpu::reduced_rows(m, area.col_end - col, k, left, k,
-                      static_cast<const BFloat16*>(b.data) + col, b.row_stride,
-                      c + col, ldc);
+    const int64_t col = area.col_begin, cols = area.col_end - col;
+    const BFloat16* from = halves(b, 0, col);
+    if (b.col_stride == 1)
+      cpu::reduced_rows(m, cols, k, left, k, from, b.row_stride, c + col, ldc);
+    else
+      cpu::reduced_dots(m, cols, k, left, k, from, b.col_stride, c + col, ldc);
   });
   if (!epilogue.empty()) gemm_kernels<float>().finish(c, ldc, m, n, epilogue);
 }
@@ -204,8 +206,9 @@ void gemm_bf16(int64_t m, int64_t n, int64_t k, float alpha,
   if (m <= 0 || n <= 0) return;
   k = std::max<int64_t>(k, 0);
   if (k == 0) return add_nothing(m, n, beta, c, ldc, epilogue);
-  if (m <= cpu::kReducedRows && !b.is_float && b.col_stride == 1 && n > 1 &&
-      beta == 0 && !epilogue.residual && !epilogue.scale)
+  if (m <= cpu::kReducedRows && !b.is_float && n > 1 &&
+      (b.col_stride == 1 || b.row_stride == 1) && beta == 0 &&
+      !epilogue.residual && !epilogue.scale)
     return multiply_rows(m, n, k, alpha, a, b, c, ldc, epilogue);
   const MatrixRef<float> left = as_pairs(a, m, k, ScratchUse::kBf16A);
   const PairPanels panels(b, k);

@@ -93,17 +93,17 @@ void multiply_columns(int64_t m, int64_t n, int64_t k, float alpha,
   });
 }
 
-/// Few contiguous rows times packed panels, which are read once and in order.
-void multiply_panels(int64_t m, float alpha, MatrixRef<float> a,
-                     PackedRef<Half> b, float beta, float* c, int64_t ldc) {
-  constexpr int64_t kMost = kPanelBytes / int64_t{sizeof(float)};
-  const int64_t width = gemm_kernels<float>().max_cols;
-  for_areas(m, b.n, b.k, m, width, [&](const Area& area) {
-    float sums[cpu::kReducedRows * kMost];
+/// Few contiguous rows times columns that read(col, cols, sums) multiplies them
+/// by, up to kFewColumns at a time: c = alpha sums + beta c.
+constexpr int64_t kFewColumns = kPanelBytes / int64_t{sizeof(float)};
+template <class F>
+void multiply_few(int64_t m, int64_t n, int64_t k, int64_t width, float alpha,
+                  float beta, float* c, int64_t ldc, const F& read) {
+  for_areas(m, n, k, m, width, [&](const Area& area) {
+    float sums[cpu::kReducedRows * kFewColumns];
     for (int64_t col = area.col_begin; col < area.col_end; col += width) {
-      cpu::reduced_rows(m, width, b.k, a.data, a.row_stride, b.data + col * b.k,
-                        width, sums, width);
       const int64_t cols = std::min(width, area.col_end - col);
+      read(col, cols, sums);
       for (int64_t i = 0; i < m; ++i) {
         float* to = c + i * ldc + col;
         for (int64_t j = 0; j < cols; ++j) {
@@ -147,6 +147,15 @@ void gemm_widened(int64_t m, int64_t n, int64_t k, float alpha, MatrixRef<T> a,
   if (k <= 0) return add_nothing(m, n, beta, c, ldc, epilogue);
   const MatrixRef<float> left = widened_matrix(m, k, a, ScratchUse::kBf16A);
   const GemmKernels<float>& kernels = gemm_kernels<float>();
+  if (m <= cpu::kReducedRows && left.col_stride == 1 && b.row_stride == 1) {
+    multiply_few(m, n, k, kFewColumns, alpha, beta, c, ldc,
+                 [&](int64_t col, int64_t cols, float* sums) {
+                   cpu::reduced_dots(m, cols, k, left.data, left.row_stride,
+                                     b.data + col * b.col_stride, b.col_stride,
+                                     sums, kFewColumns);
+                 });
+    return kernels.finish(c, ldc, m, n, epilogue);
+  }
   if (m <= kernels.dot_rows && left.col_stride == 1 && b.row_stride == 1) {
     multiply_columns(m, n, k, alpha, left, b, beta, c, ldc);
     return kernels.finish(c, ldc, m, n, epilogue);
@@ -176,7 +185,12 @@ void gemm_widened(int64_t m, float alpha, MatrixRef<Half> a, PackedRef<Half> b,
   if (b.k == 0) return add_nothing(m, b.n, beta, c, ldc, epilogue);
   const MatrixRef<float> left = widened_matrix(m, b.k, a, ScratchUse::kBf16A);
   if (m <= cpu::kReducedRows && left.col_stride == 1) {
-    multiply_panels(m, alpha, left, b, beta, c, ldc);
+    const int64_t width = gemm_kernels<float>().max_cols;
+    multiply_few(m, b.n, b.k, width, alpha, beta, c, ldc,
+                 [&](int64_t col, int64_t, float* sums) {
+                   cpu::reduced_rows(m, width, b.k, left.data, left.row_stride,
+                                     b.data + col * b.k, width, sums, width);
+                 });
     return gemm_kernels<float>().finish(c, ldc, m, b.n, epilogue);
   }
   gemm_from_panels(m, b.n, b.k, alpha, left, PackedPanels(b), beta, c, ldc,

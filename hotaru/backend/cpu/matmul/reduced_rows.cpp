@@ -93,6 +93,67 @@ HWY_ATTR void some_rows(int64_t m, int64_t n, int64_t k, const float* a,
   fn(n, k, a, lda, b, ldb, c, ldc);
 }
 
+// What the processor fetches by itself keeps too few lines on their way.
+constexpr int64_t kAhead = 16384;
+
+/// A column at a time, as one stream of memory is faster than several.
+template <int kRows, class T>
+HWY_ATTR void dots(int64_t n, int64_t k, const float* a, int64_t lda,
+                   const T* b, int64_t ldb, float* c, int64_t ldc) {
+  const D d;
+  constexpr int kSums = 4;
+  for (int64_t j = 0; j < n; ++j, b += ldb) {
+    V sums[kRows][kSums];
+    HWY_UNROLL(3)
+    for (int i = 0; i < kRows; ++i) HWY_UNROLL(4)
+    for (int s = 0; s < kSums; ++s) sums[i][s] = hn::Zero(d);
+    int64_t p = 0;
+    for (; p + kSums * kLanes <= k; p += kSums * kLanes) {
+      const char* ahead = reinterpret_cast<const char*>(b + p) + kAhead;
+      __builtin_prefetch(ahead);
+      if constexpr (kLanes == 16) __builtin_prefetch(ahead + 64);
+      HWY_UNROLL(4)
+      for (int s = 0; s < kSums; ++s) {
+        const V numbers = widened(b + p + s * kLanes);
+        HWY_UNROLL(3)
+        for (int i = 0; i < kRows; ++i)
+          sums[i][s] = hn::MulAdd(hn::LoadU(d, a + i * lda + p + s * kLanes),
+                                  numbers, sums[i][s]);
+      }
+    }
+    for (; p + kLanes <= k; p += kLanes)
+      for (int i = 0; i < kRows; ++i)
+        sums[i][0] = hn::MulAdd(hn::LoadU(d, a + i * lda + p), widened(b + p),
+                                sums[i][0]);
+    for (int i = 0; i < kRows; ++i) {
+      const V sum = hn::Add(hn::Add(sums[i][0], sums[i][1]),
+                            hn::Add(sums[i][2], sums[i][3]));
+      float total = hn::GetLane(hn::SumOfLanes(d, sum));
+      for (int64_t q = p; q < k; ++q) total += a[i * lda + q] * float(b[q]);
+      c[i * ldc + j] = total;
+    }
+  }
+}
+
+template <class T>
+HWY_ATTR void some_dots(int64_t m, int64_t n, int64_t k, const float* a,
+                        int64_t lda, const T* b, int64_t ldb, float* c,
+                        int64_t ldc) {
+  const auto fn = m == 1 ? &dots<1, T> : m == 2 ? &dots<2, T> : &dots<3, T>;
+  fn(n, k, a, lda, b, ldb, c, ldc);
+}
+
+HWY_ATTR void dots_bf16(int64_t m, int64_t n, int64_t k, const float* a,
+                        int64_t lda, const BFloat16* b, int64_t ldb, float* c,
+                        int64_t ldc) {
+  some_dots(m, n, k, a, lda, b, ldb, c, ldc);
+}
+HWY_ATTR void dots_half(int64_t m, int64_t n, int64_t k, const float* a,
+                        int64_t lda, const Half* b, int64_t ldb, float* c,
+                        int64_t ldc) {
+  some_dots(m, n, k, a, lda, b, ldb, c, ldc);
+}
+
 HWY_ATTR void rows_bf16(int64_t m, int64_t n, int64_t k, const float* a,
                         int64_t lda, const BFloat16* b, int64_t ldb, float* c,
                         int64_t ldc) {
@@ -113,6 +174,8 @@ namespace hotaru::cpu {
 
 HWY_EXPORT(rows_bf16);
 HWY_EXPORT(rows_half);
+HWY_EXPORT(dots_bf16);
+HWY_EXPORT(dots_half);
 
 void reduced_rows(int64_t m, int64_t n, int64_t k, const float* a, int64_t lda,
                   const BFloat16* b, int64_t ldb, float* c, int64_t ldc) {
@@ -122,6 +185,16 @@ void reduced_rows(int64_t m, int64_t n, int64_t k, const float* a, int64_t lda,
 void reduced_rows(int64_t m, int64_t n, int64_t k, const float* a, int64_t lda,
                   const Half* b, int64_t ldb, float* c, int64_t ldc) {
   HWY_DYNAMIC_DISPATCH(rows_half)(m, n, k, a, lda, b, ldb, c, ldc);
+}
+
+void reduced_dots(int64_t m, int64_t n, int64_t k, const float* a, int64_t lda,
+                  const BFloat16* b, int64_t ldb, float* c, int64_t ldc) {
+  HWY_DYNAMIC_DISPATCH(dots_bf16)(m, n, k, a, lda, b, ldb, c, ldc);
+}
+
+void reduced_dots(int64_t m, int64_t n, int64_t k, const float* a, int64_t lda,
+                  const Half* b, int64_t ldb, float* c, int64_t ldc) {
+  HWY_DYNAMIC_DISPATCH(dots_half)(m, n, k, a, lda, b, ldb, c, ldc);
 }
 
 }  // namespace hotaru::cpu

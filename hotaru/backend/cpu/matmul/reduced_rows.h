@@ -1,5 +1,5 @@
-// Few rows times a matrix of 16-bit floats with long rows, such as the values
-// of an attention for one token: B is read once, in order, and never packed.
+// Few rows times a matrix of 16-bit floats, such as the values of an attention
+// for one token: B is read once, in order, and never packed.
 #pragma once
 
 #include <cstdint>
@@ -17,6 +17,12 @@ inline constexpr int64_t kReducedRows = 3;
 void reduced_rows(int64_t m, int64_t n, int64_t k, const float* a, int64_t lda,
                   const BFloat16* b, int64_t ldb, float* c, int64_t ldc);
 void reduced_rows(int64_t m, int64_t n, int64_t k, const float* a, int64_t lda,
+                  const Half* b, int64_t ldb, float* c, int64_t ldc);
+
+/// The same where columns of b are contiguous, ldb apart, and rows of a.
+void reduced_dots(int64_t m, int64_t n, int64_t k, const float* a, int64_t lda,
+                  const BFloat16* b, int64_t ldb, float* c, int64_t ldc);
+void reduced_dots(int64_t m, int64_t n, int64_t k, const float* a, int64_t lda,
                   const Half* b, int64_t ldb, float* c, int64_t ldc);
 
 }  // namespace hotaru::cpu
