@@ -11,9 +11,11 @@
 
 #include "hotaru/backend/common/kernel_types.h"
 #include "hotaru/backend/cpu/conv/conv_kernel.h"
+#include "hotaru/backend/cpu/conv/conv_pairs.h"
 #include "hotaru/backend/cpu/conv/windows.h"
 #include "hotaru/backend/cpu/matmul/gemm.h"
 #include "hotaru/backend/cpu/simd/reduced_simd.h"
+#include "hotaru/runtime/backend.h"
 #include "hotaru/runtime/threads/parallel.h"
 
 namespace hotaru::cpu {
@@ -125,30 +127,72 @@ bool exact(const Geometry& g) {
   return fast_geometry(g).out() == g.out;
 }
 
+/// Memory of floats, as tensors have it.
+Tensor floats(int64_t n) {
+  return allocate(Dims{n}, DType::kFloat32, Device{});
+}
+
+/// 16-bit floats as floats, so that sums are rounded once.
+template <class T>
+Tensor widened(const T* x, int64_t n) {
+  const Tensor to = floats(x ? n : 0);
+  float* out = to.data<float>();
+  parallel_for(0, to.numel(), kGrainSize, [&](int64_t begin, int64_t end) {
+    widen(x + begin, out + begin, end - begin);
+  });
+  return to;
+}
+
+/// What write(sums) puts into memory of floats, rounded to T.
+template <class T, class F>
+void through_floats(T* out, int64_t n, const F& write) {
+  const Tensor memory = floats(n);
+  float* sums = memory.data<float>();
+  write(sums);
+  parallel_for(0, n, kGrainSize, [&](int64_t begin, int64_t end) {
+    narrow(sums + begin, out + begin, end - begin);
+  });
+}
+
+/// y from operands of T. 16-bit floats go the way of floats, or in pairs; so do
+/// floats that may be rounded.
+template <class T>
+void run_forward(const Geometry& g, bool rounds, T* y, const T* x, const T* w,
+                 const T* bias) {
+  const int64_t x_size = g.n * g.c * g.in_size();
+  const bool simple = x_size > 0 && exact(g);
+  if constexpr (std::is_same_v<T, BFloat16> || std::is_same_v<T, float>)
+    if (rounds && simple && pays_to_pair(fast_geometry(g)))
+      return conv_forward_pairs(fast_geometry(g), x, w, bias, y);
+  if constexpr (kFast<T>)
+    if (simple)
+      return hotaru::conv_forward<T>(fast_geometry(g), x, w, bias,
+                                     Activation::kNone, y);
+  if constexpr (kIsReduced<T>) {
+    const Tensor input = widened(x, x_size),
+                 weight = widened(w, g.o * g.depth()), add = widened(bias, g.o);
+    through_floats(y, g.n * g.o * g.out_size(), [&](float* to) {
+      run_forward(g, false, to, input.data<float>(), weight.data<float>(),
+                  bias ? add.data<float>() : nullptr);
+    });
+  } else {
+    forward(g, y, x, w, bias);
+  }
+}
+
 constexpr KernelTypes<NumberTypes> kForwardTypes{0, "slow_conv"};
 
 void conv_forward(const KernelCall& call) {
   const Tensor &y = call.tensor(0), &x = call.tensor(1), &w = call.tensor(2);
   const Tensor& bias = call.tensor(3);
-  const Geometry g(x, w, y, call.attributes<ConvAttributes>());
+  const auto& attributes = call.attributes<ConvAttributes>();
+  const Geometry g(x, w, y, attributes);
   kForwardTypes.visit(call, [&]<class T>() {
     const T* add = bias.defined() ? bias.data<T>() : nullptr;
     if (y.numel() == 0) return;
-    if constexpr (kFast<T>)
-      if (x.numel() > 0 && exact(g))
-        return hotaru::conv_forward<T>(fast_geometry(g), x.data<T>(),
-                                       w.data<T>(), add, Activation::kNone,
-                                       y.data<T>());
-    forward(g, y.data<T>(), x.data<T>(), w.data<T>(), add);
+    run_forward(g, attributes.bf16 || std::is_same_v<T, BFloat16>, y.data<T>(),
+                x.data<T>(), w.data<T>(), add);
   });
-}
-
-/// 16-bit floats as floats, so that sums are rounded once.
-template <class T>
-std::vector<float> widened(const T* x, int64_t n) {
-  std::vector<float> out(static_cast<size_t>(n));
-  widen(x, out.data(), n);
-  return out;
 }
 
 /// x from y for operands of T, of which float and double have fast kernels.
@@ -159,13 +203,12 @@ void run_data(const Geometry& g, T* x, const T* y, const T* w, const T* bias) {
     if (y_size > 0 && exact(g))
       return conv_backward_data<T>(fast_geometry(g), y, w, bias, x);
   if constexpr (kIsReduced<T>) {
-    const auto from = widened(y, y_size);
-    const auto weight = widened(w, g.o * g.depth());
-    const auto add = widened(bias, bias ? g.c : 0);
-    std::vector<float> to(static_cast<size_t>(g.n * g.c * g.in_size()));
-    run_data<float>(g, to.data(), from.data(), weight.data(),
-                    bias ? add.data() : nullptr);
-    narrow(to.data(), x, int64_t(to.size()));
+    const Tensor from = widened(y, y_size),
+                 weight = widened(w, g.o * g.depth()), add = widened(bias, g.c);
+    through_floats(x, g.n * g.c * g.in_size(), [&](float* to) {
+      run_data(g, to, from.data<float>(), weight.data<float>(),
+               bias ? add.data<float>() : nullptr);
+    });
   } else {
     data(g, x, y, w, bias);
   }
@@ -180,10 +223,10 @@ void run_weight(const Geometry& g, T* w, const T* y, const T* x) {
     if (x_size > 0 && y_size > 0 && exact(g))
       return conv_backward_weight<T>(fast_geometry(g), y, x, w);
   if constexpr (kIsReduced<T>) {
-    const auto from = widened(y, y_size), input = widened(x, x_size);
-    std::vector<float> to(static_cast<size_t>(g.o * g.depth()));
-    run_weight<float>(g, to.data(), from.data(), input.data());
-    narrow(to.data(), w, int64_t(to.size()));
+    const Tensor from = widened(y, y_size), input = widened(x, x_size);
+    through_floats(w, g.o * g.depth(), [&](float* to) {
+      run_weight(g, to, from.data<float>(), input.data<float>());
+    });
   } else {
     weight(g, w, y, x);
   }
