@@ -27,12 +27,10 @@ void rnn(benchmark::State& state) {
                                            {w_hh.data(), 1, s.hidden_size});
   const bool packed = state.range(5) != 0;
   const hotaru::RnnWeights<float> weights{
-      packed ? input.ref().data : w_ih.data(),
-      packed ? hidden.ref().data : w_hh.data(),
+      {packed ? input.ref().data : w_ih.data(), packed},
+      {packed ? hidden.ref().data : w_hh.data(), packed},
       bias.data(),
-      bias.data(),
-      packed,
-      packed};
+      bias.data()};
   for (auto _ : state) {
     hotaru::rnn_layer<float>(s, weights,
                              {x.data(), h.data(), c.data(), h.data(), c.data(),

@@ -51,9 +51,7 @@ class Packer {
 
   /// Whether the layer is one of those whose kernel does.
   static bool reads_packed(const KernelCall& call) {
-    const DType type = call.tensor(0).dtype();
-    return (type == DType::kFloat32 || type == DType::kFloat64) &&
-           call.tensor(0).numel() > 0 && call.tensor(3).size(-1) > 0 &&
+    return call.tensor(0).numel() > 0 && call.tensor(3).size(-1) > 0 &&
            call.tensor(8).defined() == call.tensor(9).defined() &&
            !call.tensor(10).defined();
   }

@@ -126,12 +126,10 @@ void check(const RnnSizes& s, bool bias, bool pack) {
                               {w_ih.data(), 1, s.input_size});
   const PackedMatrix<T> hidden(s.hidden_size, s.gate_size(),
                                {w_hh.data(), 1, s.hidden_size});
-  const RnnWeights<T> weights{pack ? input.ref().data : w_ih.data(),
-                              pack ? hidden.ref().data : w_hh.data(),
+  const RnnWeights<T> weights{{pack ? input.ref().data : w_ih.data(), pack},
+                              {pack ? hidden.ref().data : w_hh.data(), pack},
                               bias ? b_ih.data() : nullptr,
-                              bias ? b_hh.data() : nullptr,
-                              pack,
-                              pack};
+                              bias ? b_hh.data() : nullptr};
   const double tolerance = sizeof(T) == 4 ? 1e-6 : 1e-14;
 
   std::vector<T> got_h(h0.size()), got_c(c0.size());
@@ -191,8 +189,7 @@ TEST(RnnKernel, NoStepsCopyTheState) {
   const float h0[] = {1, 2}, c0[] = {3, 4};
   float hn[2], cn[2];
   const std::vector<float> w(16);
-  rnn_layer<float>(s, {w.data(), w.data(), nullptr, nullptr},
-                   {nullptr, h0, c0, hn, cn});
+  rnn_layer<float>(s, {{w.data()}, {w.data()}}, {nullptr, h0, c0, hn, cn});
   EXPECT_EQ(hn[1], 2);
   EXPECT_EQ(cn[1], 4);
 }

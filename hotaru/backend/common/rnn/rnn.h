@@ -37,7 +37,7 @@ struct RnnAttributes {
   int64_t row_stride = 0;
   int64_t offset = 0;
   /// The weights are what "pack_matrix" wrote of their transposes; on the CPU,
-  /// for float and double without w_hr, with both biases or none.
+  /// without w_hr, with both biases or none.
   bool packed_input = false, packed_hidden = false;
   /// Whether factors of float32 may be rounded to bfloat16, which packed
   /// weights of that dtype are; sums, gates and cells are in float32. Nobody

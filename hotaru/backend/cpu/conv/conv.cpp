@@ -14,8 +14,7 @@
 #include "hotaru/backend/cpu/conv/conv_pairs.h"
 #include "hotaru/backend/cpu/conv/windows.h"
 #include "hotaru/backend/cpu/matmul/gemm.h"
-#include "hotaru/backend/cpu/simd/reduced_simd.h"
-#include "hotaru/runtime/backend.h"
+#include "hotaru/backend/cpu/wide.h"
 #include "hotaru/runtime/threads/parallel.h"
 
 namespace hotaru::cpu {
@@ -125,33 +124,6 @@ ConvGeometry fast_geometry(const Geometry& g) {
 /// have padded its result by more than a stride.
 bool exact(const Geometry& g) {
   return fast_geometry(g).out() == g.out;
-}
-
-/// Memory of floats, as tensors have it.
-Tensor floats(int64_t n) {
-  return allocate(Dims{n}, DType::kFloat32, Device{});
-}
-
-/// 16-bit floats as floats, so that sums are rounded once.
-template <class T>
-Tensor widened(const T* x, int64_t n) {
-  const Tensor to = floats(x ? n : 0);
-  float* out = to.data<float>();
-  parallel_for(0, to.numel(), kGrainSize, [&](int64_t begin, int64_t end) {
-    widen(x + begin, out + begin, end - begin);
-  });
-  return to;
-}
-
-/// What write(sums) puts into memory of floats, rounded to T.
-template <class T, class F>
-void through_floats(T* out, int64_t n, const F& write) {
-  const Tensor memory = floats(n);
-  float* sums = memory.data<float>();
-  write(sums);
-  parallel_for(0, n, kGrainSize, [&](int64_t begin, int64_t end) {
-    narrow(sums + begin, out + begin, end - begin);
-  });
 }
 
 /// y from operands of T. 16-bit floats go the way of floats, or in pairs; so do

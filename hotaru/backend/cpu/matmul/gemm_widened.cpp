@@ -1,6 +1,7 @@
 #include "hotaru/backend/cpu/matmul/gemm_widened.h"
 
 #include <algorithm>
+#include <type_traits>
 
 #include "hotaru/backend/cpu/lines.h"
 #include "hotaru/backend/cpu/matmul/areas.h"
@@ -178,12 +179,23 @@ PackedRef<Half> pack_half(int64_t k, int64_t n, MatrixRef<Half> b, Half* to) {
   return {to, k, n};
 }
 
-void gemm_widened(int64_t m, float alpha, MatrixRef<Half> a, PackedRef<Half> b,
+PackedRef<float> widen_packed(PackedRef<Half> b, float* to) {
+  const int64_t width = gemm_kernels<float>().max_cols;
+  cpu::widen(b.data, to, detail::divide_up(b.n, width) * width * b.k);
+  return {to, b.k, b.n};
+}
+
+template <class A>
+void gemm_widened(int64_t m, float alpha, MatrixRef<A> a, PackedRef<Half> b,
                   float beta, float* c, int64_t ldc,
                   const Epilogue<float>& epilogue) {
   if (m <= 0 || b.n <= 0) return;
   if (b.k == 0) return add_nothing(m, b.n, beta, c, ldc, epilogue);
-  const MatrixRef<float> left = widened_matrix(m, b.k, a, ScratchUse::kBf16A);
+  MatrixRef<float> left;
+  if constexpr (std::is_same_v<A, float>)
+    left = a;
+  else
+    left = widened_matrix(m, b.k, a, ScratchUse::kBf16A);
   if (m <= cpu::kReducedRows && left.col_stride == 1) {
     const int64_t width = gemm_kernels<float>().max_cols;
     multiply_few(m, b.n, b.k, width, alpha, beta, c, ldc,
@@ -206,5 +218,9 @@ void gemm_widened(int64_t m, float alpha, MatrixRef<Half> a, PackedRef<Half> b,
 HOTARU_INSTANTIATE(Half)
 HOTARU_INSTANTIATE(BFloat16)
 #undef HOTARU_INSTANTIATE
+template void gemm_widened(int64_t, float, MatrixRef<Half>, PackedRef<Half>,
+                           float, float*, int64_t, const Epilogue<float>&);
+template void gemm_widened(int64_t, float, MatrixRef<float>, PackedRef<Half>,
+                           float, float*, int64_t, const Epilogue<float>&);
 
 }  // namespace hotaru

@@ -29,8 +29,13 @@ void gemm_widened(int64_t m, int64_t n, int64_t k, float alpha, MatrixRef<T> a,
 /// elements at most.
 PackedRef<Half> pack_half(int64_t k, int64_t n, MatrixRef<Half> b, Half* to);
 
-/// gemm_widened with such a B.
-void gemm_widened(int64_t m, float alpha, MatrixRef<Half> a, PackedRef<Half> b,
+/// Such a B as pack_matrix() writes it of floats: packed_size(k, n, 4) elements
+/// at most.
+PackedRef<float> widen_packed(PackedRef<Half> b, float* to);
+
+/// gemm_widened with such a B, and A of Half or float.
+template <class A>
+void gemm_widened(int64_t m, float alpha, MatrixRef<A> a, PackedRef<Half> b,
                   float beta, float* c, int64_t ldc,
                   const Epilogue<float>& epilogue);
 

@@ -1,13 +1,17 @@
-// The kernel of recurrent layers: SIMD for float and double; what that lacks
-// (16-bit types, projections, one bias alone) is computed step by step here.
+// The kernel of recurrent layers: SIMD for float and double, by which those of
+// 16 bits go, too; what that lacks (projections, one bias alone) is computed
+// step by step here.
 #include "hotaru/backend/common/rnn/rnn.h"
 
 #include <cmath>
 #include <memory>
 
 #include "hotaru/backend/common/kernel_types.h"
+#include "hotaru/backend/cpu/lines.h"
 #include "hotaru/backend/cpu/matmul/gemm.h"
+#include "hotaru/backend/cpu/matmul/pair_kernels.h"
 #include "hotaru/backend/cpu/rnn/rnn_kernel.h"
+#include "hotaru/backend/cpu/wide.h"
 #include "hotaru/runtime/threads/parallel.h"
 
 namespace hotaru::cpu {
@@ -72,10 +76,19 @@ struct Layer {
     const Tensor& t = call.tensor(i);
     return t.defined() ? t.data<T>() : nullptr;
   }
-  /// A weight packed as bfloat16, or null.
-  const BFloat16* rounded(size_t i) const {
+  /// A weight of a layer of F, which T is or T's numbers become.
+  template <class F>
+  RnnMatrix<F> weight(size_t i, bool packed) const {
     const Tensor& t = call.tensor(i);
-    return t.dtype() == DType::kBFloat16 ? t.data<BFloat16>() : nullptr;
+    RnnMatrix<F> w;
+    w.packed = packed;
+    if (t.dtype() == DType::kBFloat16)
+      w.rounded = t.data<BFloat16>();
+    else if (t.dtype() == DType::kFloat16)
+      w.half = t.data<Half>();
+    else
+      w.data = t.data<F>();
+    return w;
   }
   T* output(size_t i) const { return call.tensor(i).data<T>(); }
 
@@ -147,9 +160,23 @@ RnnKind kind(RnnMode mode) {
 }
 
 template <class T>
+RnnSizes sizes_of(const Layer<T>& l) {
+  return {kind(l.a.mode), l.steps, l.batch, l.inputs, l.hidden, l.a.reverse};
+}
+
+/// A weight [G C, k] of floats as bfloat16, as it lies.
+Tensor rounded(const float* weight, int64_t n) {
+  const Tensor to = allocate(Dims{n}, DType::kBFloat16, Device{});
+  narrowed(weight, to.data<BFloat16>(), n);
+  return to;
+}
+
+// Rows that a layer multiplies a weight by from which rounding it pays, where
+// that may be done.
+constexpr int64_t kRowsWorthRounding = 16;
+
+template <class T>
 void fast_layer(const Layer<T>& l) {
-  RnnSizes sizes{kind(l.a.mode), l.steps,  l.batch,
-                 l.inputs,       l.hidden, l.a.reverse};
   const bool lstm = l.a.mode == RnnMode::kLstm;
   RnnOperands<T> operands{l.data(3),
                           l.data(4),
@@ -158,10 +185,58 @@ void fast_layer(const Layer<T>& l) {
                           lstm ? l.output(2) : nullptr,
                           l.output(0) + l.a.offset,
                           l.a.row_stride};
-  RnnWeights<T> weights{l.data(6),    l.data(7),        l.data(8),
-                        l.data(9),    l.a.packed_input, l.a.packed_hidden,
-                        l.rounded(6), l.rounded(7)};
-  hotaru::rnn_layer<T>(sizes, weights, operands);
+  RnnWeights<T> weights{l.template weight<T>(6, l.a.packed_input),
+                        l.template weight<T>(7, l.a.packed_hidden), l.data(8),
+                        l.data(9)};
+  Tensor input, hidden;
+  if constexpr (std::is_same_v<T, float>) {
+    if (l.a.bf16 && !l.a.packed_input && !l.a.packed_hidden &&
+        has_pair_products() && l.steps * l.batch >= kRowsWorthRounding) {
+      input = rounded(weights.input.data, l.width * l.inputs);
+      hidden = rounded(weights.hidden.data, l.width * l.hidden);
+      weights.input.rounded = input.data<BFloat16>();
+      weights.hidden.rounded = hidden.data<BFloat16>();
+    }
+  }
+  hotaru::rnn_layer<T>(sizes_of(l), weights, operands);
+}
+
+/// A weight of Half that is not packed becomes one of floats, in what this
+/// returns.
+Tensor widen_weight(RnnMatrix<float>& weight, int64_t n) {
+  if (!weight.half || weight.packed) return {};
+  const Tensor to = widened(weight.half, n);
+  weight = {to.data<float>()};
+  return to;
+}
+
+/// Of 16 bits: states and sums are floats, results are rounded once.
+template <class T>
+void wide_layer(const Layer<T>& l) {
+  const bool lstm = l.a.mode == RnnMode::kLstm;
+  const int64_t rows = l.steps * l.batch, states = l.batch * l.hidden;
+  const Tensor x = widened(l.data(3), rows * l.inputs),
+               h = widened(l.data(4), states), c = widened(l.data(5), states),
+               input_bias = widened(l.data(8), l.width),
+               hidden_bias = widened(l.data(9), l.width),
+               y = floats(rows * l.hidden);
+  RnnWeights<float> weights{l.template weight<float>(6, l.a.packed_input),
+                            l.template weight<float>(7, l.a.packed_hidden),
+                            l.data(8) ? input_bias.data<float>() : nullptr,
+                            l.data(9) ? hidden_bias.data<float>() : nullptr};
+  const Tensor wide[] = {widen_weight(weights.input, l.width * l.inputs),
+                         widen_weight(weights.hidden, l.width * l.hidden)};
+  float* cells = lstm ? c.data<float>() : nullptr;
+  hotaru::rnn_layer<float>(sizes_of(l), weights,
+                           {x.data<float>(), h.data<float>(), cells,
+                            h.data<float>(), cells, y.data<float>(), l.hidden});
+  parallel_for(0, rows, row_grain(l.hidden), [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i)
+      narrow(y.data<float>() + i * l.hidden,
+             l.output(0) + i * l.a.row_stride + l.a.offset, l.hidden);
+  });
+  narrowed(h.data<float>(), l.output(1), states);
+  if (lstm) narrowed(cells, l.output(2), states);
 }
 
 constexpr KernelTypes<FloatingTypes> kLayerTypes{3, "rnn"};
@@ -171,9 +246,10 @@ void rnn_layer(const KernelCall& call) {
   const bool both = call.tensor(8).defined() == call.tensor(9).defined();
   kLayerTypes.visit(call, [&]<class T>() {
     const Layer<T> layer(call);
-    if constexpr (std::is_floating_point_v<T>)
-      if (!projected && both && call.tensor(0).numel() > 0 && layer.inputs > 0)
-        return fast_layer(layer);
+    if (!projected && both && call.tensor(0).numel() > 0 && layer.inputs > 0) {
+      if constexpr (std::is_floating_point_v<T>) return fast_layer(layer);
+      if constexpr (kIsReduced<T>) return wide_layer(layer);
+    }
     layer.run();
   });
 }

@@ -1,9 +1,12 @@
 #include "hotaru/backend/cpu/rnn/rnn_kernel.h"
 
 #include <algorithm>
+#include <memory>
 #include <type_traits>
 
 #include "hotaru/backend/cpu/matmul/gemm_bf16.h"
+#include "hotaru/backend/cpu/matmul/gemm_widened.h"
+#include "hotaru/backend/cpu/matmul/reduced_rows.h"
 #include "hotaru/backend/cpu/rnn/rnn_kernel_gates.h"
 #include "hotaru/backend/cpu/scratch.h"
 #include "hotaru/runtime/threads/parallel.h"
@@ -19,20 +22,62 @@ constexpr int64_t kStepsWorthPacking = 16;
 /// A weight (n x k) that rows are multiplied by, transposed.
 template <class T>
 struct Projection {
-  PackedRef<T> weight;
-  bool packed;
-  const BFloat16* rounded;
+  int64_t n, k;
+  RnnMatrix<T> weight;
 
   /// out (rows x n) = a times the transposed weight.
   void apply(int64_t rows, MatrixRef<T> a, T* out) const {
-    const auto [data, k, n] = weight;
-    if constexpr (std::is_same_v<T, float>)
-      if (rounded) return gemm_bf16(rows, 1, a, {rounded, k, n}, 0, out, n);
-    if (packed)
-      gemm<T>(rows, T(1), a, weight, T(0), out, n);
+    if constexpr (std::is_same_v<T, float>) {
+      if (weight.half)
+        return gemm_widened(rows, 1, a, {weight.half, k, n}, 0, out, n, {});
+      if (const BFloat16* w = weight.rounded) {
+        if (weight.packed) return gemm_bf16(rows, 1, a, {w, k, n}, 0, out, n);
+        return gemm_bf16(rows, n, k, 1, a, MatrixRef<BFloat16>{w, 1, k}, 0, out,
+                         n);
+      }
+    }
+    if (weight.packed)
+      gemm<T>(rows, T(1), a, PackedRef<T>{weight.data, k, n}, T(0), out, n);
     else
-      gemm<T>(rows, n, k, T(1), a, {data, 1, k}, T(0), out, n);
+      gemm<T>(rows, n, k, T(1), a, {weight.data, 1, k}, T(0), out, n);
   }
+};
+
+/// The same for many products of one call, in memory of its own.
+template <class T>
+class OwnPanels {
+ public:
+  /// Of so many rows each.
+  void pack(int64_t rows, Projection<T>& p) {
+    RnnMatrix<T>& weight = p.weight;
+    if constexpr (std::is_same_v<T, float>) {
+      if (weight.half && rows > cpu::kReducedRows) {
+        const int64_t size = packed_size(p.k, p.n, sizeof(float));
+        memory_.reset(aligned_new<std::byte>(size * sizeof(float)));
+        auto* to = reinterpret_cast<float*>(memory_.get());
+        weight = {widen_packed({weight.half, p.k, p.n}, to).data, true};
+      }
+      if (weight.rounded && !weight.packed) {
+        const int64_t size = packed_size(p.k, p.n, sizeof(BFloat16));
+        memory_.reset(aligned_new<std::byte>(size * sizeof(BFloat16)));
+        auto* to = reinterpret_cast<BFloat16*>(memory_.get());
+        const MatrixRef<BFloat16> from{weight.rounded, 1, p.k};
+        weight.rounded = pack_bf16(p.k, p.n, from, to).data;
+      }
+    }
+    if (!weight.packed && !weight.half && !weight.rounded) {
+      own_ = PackedMatrix<T>(p.k, p.n, {weight.data, 1, p.k});
+      weight.data = own_.ref().data;
+    }
+    weight.packed = true;
+  }
+
+ private:
+  struct Free {
+    void operator()(std::byte* p) const { aligned_delete(p); }
+  };
+  PackedMatrix<T> own_;
+  std::unique_ptr<std::byte[], Free> memory_;
 };
 
 }  // namespace
@@ -44,18 +89,10 @@ void rnn_layer(const RnnSizes& sizes, const RnnWeights<T>& weights,
   const int64_t gate_size = sizes.gate_size(), depth = sizes.input_size;
   if (batch == 0) return;
   const RnnKernels<T>& kernels = rnn_kernels<T>();
-  const Projection<T> of_input{{weights.input, depth, gate_size},
-                               weights.packed_input,
-                               weights.rounded_input};
-  Projection<T> of_hidden{{weights.hidden, hidden, gate_size},
-                          weights.packed_hidden,
-                          weights.rounded_hidden};
-  PackedMatrix<T> own;
-  if (!of_hidden.packed && !of_hidden.rounded &&
-      sizes.steps >= kStepsWorthPacking) {
-    own = PackedMatrix<T>(hidden, gate_size, {weights.hidden, 1, hidden});
-    of_hidden = {own.ref(), true, nullptr};
-  }
+  const Projection<T> of_input{gate_size, depth, weights.input};
+  Projection<T> of_hidden{gate_size, hidden, weights.hidden};
+  OwnPanels<T> own;
+  if (sizes.steps >= kStepsWorthPacking) own.pack(batch, of_hidden);
 
   const int64_t ahead = std::clamp<int64_t>(kRowsAhead / batch, 1,
                                             std::max<int64_t>(sizes.steps, 1));

@@ -28,19 +28,24 @@ struct RnnSizes {
   int64_t gate_size() const { return rnn_gates(kind) * hidden_size; }
 };
 
-/// Contiguous. input: (gate_size, input_size), hidden: (gate_size,
-/// hidden_size), or their transposes as pack_matrix() writes them; biases:
-/// (gate_size) or both null.
+/// A weight (gate_size, k), contiguous, or its transpose as pack_matrix()
+/// writes it: `data`, or one of the others, in 16 bits, beside a layer of
+/// float.
+template <class T>
+struct RnnMatrix {
+  const T* data = nullptr;
+  bool packed = false;
+  const BFloat16* rounded = nullptr;
+  const Half* half = nullptr;  // packed only
+};
+
+/// input: k is input_size; hidden: hidden_size; biases: (gate_size) or both
+/// null.
 template <class T>
 struct RnnWeights {
-  const T* input;
-  const T* hidden;
-  const T* input_bias;
-  const T* hidden_bias;
-  bool packed_input = false, packed_hidden = false;
-  /// Of float, packed by pack_bf16() instead.
-  const BFloat16* rounded_input = nullptr;
-  const BFloat16* rounded_hidden = nullptr;
+  RnnMatrix<T> input, hidden;
+  const T* input_bias = nullptr;
+  const T* hidden_bias = nullptr;
 };
 
 /// What a layer reads and writes besides weights. h0, c0, hn, cn: (batch,
