@@ -6,8 +6,8 @@
 #include "hotaru/backend/cpu/lines.h"
 #include "hotaru/backend/cpu/matmul/areas.h"
 #include "hotaru/backend/cpu/matmul/gemm_kernel.h"
-#include "hotaru/backend/cpu/matmul/gemm_widened.h"
-#include "hotaru/backend/cpu/matmul/reduced_rows.h"
+#include "hotaru/backend/cpu/matmul/halves/gemm_widened.h"
+#include "hotaru/backend/cpu/matmul/halves/reduced_rows.h"
 #include "hotaru/backend/cpu/scratch.h"
 #include "hotaru/runtime/threads/parallel.h"
 

@@ -8,7 +8,7 @@
 #include "hotaru/backend/cpu/lines.h"
 #include "hotaru/backend/cpu/matmul/gemm.h"
 #include "hotaru/backend/cpu/matmul/gemm_bf16.h"
-#include "hotaru/backend/cpu/matmul/gemm_widened.h"
+#include "hotaru/backend/cpu/matmul/halves/gemm_widened.h"
 #include "hotaru/backend/cpu/scratch.h"
 #include "hotaru/backend/cpu/simd/reduced_simd.h"
 

@@ -5,8 +5,8 @@
 #include <type_traits>
 
 #include "hotaru/backend/cpu/matmul/gemm_bf16.h"
-#include "hotaru/backend/cpu/matmul/gemm_widened.h"
-#include "hotaru/backend/cpu/matmul/reduced_rows.h"
+#include "hotaru/backend/cpu/matmul/halves/gemm_widened.h"
+#include "hotaru/backend/cpu/matmul/halves/reduced_rows.h"
 #include "hotaru/backend/cpu/rnn/rnn_kernel_gates.h"
 #include "hotaru/backend/cpu/scratch.h"
 #include "hotaru/runtime/threads/parallel.h"

@@ -1,4 +1,4 @@
-#include "hotaru/backend/cpu/matmul/gemm_widened.h"
+#include "hotaru/backend/cpu/matmul/halves/gemm_widened.h"
 
 #include <algorithm>
 #include <type_traits>
@@ -6,7 +6,7 @@
 #include "hotaru/backend/cpu/lines.h"
 #include "hotaru/backend/cpu/matmul/areas.h"
 #include "hotaru/backend/cpu/matmul/gemm_kernel.h"
-#include "hotaru/backend/cpu/matmul/reduced_rows.h"
+#include "hotaru/backend/cpu/matmul/halves/reduced_rows.h"
 #include "hotaru/backend/cpu/scratch.h"
 #include "hotaru/backend/cpu/simd/reduced_simd.h"
 #include "hotaru/runtime/threads/parallel.h"

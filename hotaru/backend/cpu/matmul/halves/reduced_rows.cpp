@@ -1,7 +1,7 @@
-#include "hotaru/backend/cpu/matmul/reduced_rows.h"
+#include "hotaru/backend/cpu/matmul/halves/reduced_rows.h"
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "hotaru/backend/cpu/matmul/reduced_rows.cpp"
+#define HWY_TARGET_INCLUDE "hotaru/backend/cpu/matmul/halves/reduced_rows.cpp"
 #include "hotaru/backend/cpu/simd/simd.h"
 // Below simd.h, which chooses the target.
 #include "hotaru/backend/cpu/simd/pairs-inl.h"
