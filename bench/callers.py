@@ -1,13 +1,14 @@
-"""Many application threads call one small TorchScript model at once.
+"""Many application threads call one small model at once.
 
-    .venv/bin/python bench/callers.py [--unordered]
+    .venv/bin/python bench/callers.py [--unordered] [--modules]
                                       [--peer .venv-peers/bin/python]
 
-The model is three convolutions of a 28x28 picture with 32 channels, scripted;
-its convolutions are large enough for a second thread. Each library runs in a
-process of its own; they take turns, caller count by caller count, so that a
-noisy machine is noisy for both. A figure is the median over the rounds: calls
-per second of all callers together, the 50th and 99th percentile of one call's
+The model is three convolutions of a 28x28 picture with 32 channels, scripted or
+with --modules as it is, in Python; its convolutions are large enough for a
+second thread. Each library runs in a process of its own; they take turns,
+caller count by caller count, so that a noisy machine is noisy for both. A
+figure is the median over the rounds: calls per second of all callers together,
+the 50th and 99th percentile of one call's
 time, and the most threads the process had beyond its callers and its main
 thread. "of best" is the throughput over that of the best number of callers;
 "of fair" is the 99th percentile over what a call would take if all callers had
@@ -34,8 +35,8 @@ ROOT = Path(__file__).resolve().parents[1]
 CALLERS = (1, 2, 4, 8, 16, 64)
 
 
-def make_model():
-    """The scripted model and its input; imports `torch`, whoever that is."""
+def make_model(scripted: bool):
+    """The model and its input; imports `torch`, whoever that is."""
     import torch
     from torch import nn
 
@@ -43,7 +44,9 @@ def make_model():
     layers = []
     for _ in range(3):
         layers += [nn.Conv2d(32, 32, 3, padding=1), nn.ReLU()]
-    model = torch.jit.script(nn.Sequential(*layers).eval())
+    model = nn.Sequential(*layers).eval()
+    if scripted:
+        model = torch.jit.script(model)
     return model, torch.randn(1, 32, 28, 28)
 
 
@@ -56,14 +59,19 @@ def run_callers(model, x, callers: int, seconds: float) -> dict:
     import torch
 
     times: list[list[float]] = [[] for _ in range(callers)]
-    ready = threading.Barrier(callers + 1)
     clock = time.perf_counter
+    end = 0.0
+
+    def start() -> None:
+        nonlocal end
+        end = clock() + seconds
+
+    ready = threading.Barrier(callers + 1, action=start)
 
     def call(samples: list[float]) -> None:
         with torch.no_grad():
             model(x)
             ready.wait()
-            end = clock() + seconds
             before = clock()
             while before < end:
                 model(x)
@@ -75,7 +83,7 @@ def run_callers(model, x, callers: int, seconds: float) -> dict:
     for thread in threads:
         thread.start()
     ready.wait()
-    most, end = 0, clock() + seconds
+    most = 0
     while clock() < end:
         most = max(most, count_threads())
         time.sleep(seconds / 20)
@@ -90,11 +98,11 @@ def run_callers(model, x, callers: int, seconds: float) -> dict:
     }
 
 
-def serve() -> None:
+def serve(scripted: bool) -> None:
     """Answers {"callers": n, "seconds": s} a line with one line each."""
     import torch
 
-    model, x = make_model()
+    model, x = make_model(scripted)
     with torch.no_grad():
         for _ in range(20):
             model(x)
@@ -124,9 +132,9 @@ def wait_for_quiet(limit: float) -> None:
 class Library:
     """A library's process."""
 
-    def __init__(self, command: list[str], **variables: str):
+    def __init__(self, command: list[str], serve: str, **variables: str):
         self.process = subprocess.Popen(
-            [*command, str(Path(__file__).resolve()), "--serve"],
+            [*command, str(Path(__file__).resolve()), "--serve", serve],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
@@ -195,17 +203,21 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=0.5)
     parser.add_argument("--tries", type=int, default=5)
     parser.add_argument("--patience", type=float, default=5, metavar="S")
-    parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--modules", action="store_true")
+    parser.add_argument("--serve", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.serve:
-        serve()
+        serve(options.serve == "scripted")
         return
+    kind = "modules" if options.modules else "scripted"
     own = [sys.executable, "-m", "hotaru"]
-    libraries = {"hotaru": Library(own)}
+    libraries = {"hotaru": Library(own, kind)}
     if options.unordered:
-        libraries["hotaru, unordered"] = Library(own, HOTARU_ADMISSION="off")
+        libraries["hotaru, unordered"] = Library(
+            own, kind, HOTARU_ADMISSION="off"
+        )
     if options.peer:
-        libraries["torch"] = Library([options.peer])
+        libraries["torch"] = Library([options.peer], kind)
     results = {name: {callers: [] for callers in CALLERS} for name in libraries}
     disturbed = 0
     for number in range(options.rounds):

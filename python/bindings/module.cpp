@@ -14,6 +14,7 @@
 #include "bindings/ops/quantization.h"
 #include "bindings/provider/provider.h"
 #include "bindings/runtime/accelerator.h"
+#include "bindings/runtime/callers.h"
 #include "bindings/runtime/determinism.h"
 #include "bindings/runtime/future_object.h"
 #include "bindings/runtime/generator_object.h"
@@ -55,6 +56,7 @@ NB_MODULE(_C, m) {
   init_printing(m);
   init_random(m);
   init_shared_memory(m);
+  init_callers(m);
   init_threads(m);
   init_determinism(m);
   init_attention_kinds(m);

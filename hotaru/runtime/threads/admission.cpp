@@ -8,6 +8,7 @@
 #include <thread>
 #include <utility>
 
+#include "hotaru/runtime/threads/blocking.h"
 #include "hotaru/runtime/threads/caller.h"
 #include "hotaru/runtime/threads/cpu_relax.h"
 #include "hotaru/runtime/threads/placement.h"
@@ -138,10 +139,16 @@ void Admission::occupy(Caller& caller, int processor) {
   if (processor >= 0) ++holders(processor);
 }
 
+void Admission::note_caller() {
+  Caller& caller = this_caller;
+  if (!ordered() || caller.depth > 0) return;
+  if (caller.owner != this || !caller.is_known()) adopt(caller);
+}
+
 void Admission::enter(Caller& caller) {
   if (!ordered()) return;
   if (caller.owner != this || !caller.is_known()) adopt(caller);
-  if (callers_.load(std::memory_order_relaxed) <= places_) return;
+  if (!crowded()) return;
   caller.begin(Clock::now());
   if (caller.usual < shortest_) return;
   if (!take_free_place()) wait_in_line(caller);
@@ -171,6 +178,7 @@ bool Admission::join_line(Caller& caller) {
 }
 
 void Admission::wait_in_line(Caller& caller) {
+  const BlockingRegion host;
   caller.processor.begin();
   {
     Locked locked(*this);

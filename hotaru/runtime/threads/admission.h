@@ -3,11 +3,13 @@
 // slices of milliseconds, and a short call would wait for many of them.
 //
 // A call is what a thread asks for from outside: a replay of a graph, a run of
-// a TorchScript program. Calls within a call need no place of their own, and
-// the pool's workers none at all. Whoever is admitted gets the processor of the
-// one that leaves, and its working memory, which is in that one's caches; so
-// order costs a switch of threads a call, and nothing else. Off, admission
-// costs a load, and three while there are no more calling threads than cores.
+// a TorchScript program, the outermost call of a module in Python, whose lock
+// is let go of while it waits (runtime/threads/blocking.h). Calls within a call
+// need no place of their own, and the pool's workers none at all. Whoever is
+// admitted gets the processor of the one that leaves, and its working memory,
+// which is in that one's caches; so order costs a switch of threads a call, and
+// nothing else. Off, admission costs a load, and three while there are no more
+// calling threads than cores.
 #pragma once
 
 #include <array>
@@ -52,6 +54,13 @@ class Admission {
   /// HOTARU_ADMISSION is "off".
   void set_ordered(bool ordered);
   bool ordered() const { return ordered_.load(std::memory_order_relaxed); }
+
+  /// The calling thread is known as one that calls, as after a call.
+  void note_caller();
+  /// Whether there are more of those than places, so that order matters.
+  bool crowded() const {
+    return ordered() && callers_.load(std::memory_order_relaxed) > places_;
+  }
 
   /// Calls that have a place, and those that wait for one.
   int running() const { return state_.load().running; }

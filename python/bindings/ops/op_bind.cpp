@@ -94,8 +94,20 @@ bool takes_numbers(std::string_view name) {
                          "divide", "true_divide", "floor_divide"});
 }
 
+Work work_of(std::string_view name) {
+  if (is_among(name, {"lstm", "gru", "rnn_tanh", "rnn_relu"}))
+    return Work::kSequences;
+  return is_among(name,
+                  {"conv1d", "conv2d", "conv3d", "convolution", "_convolution",
+                   "conv_transpose1d", "conv_transpose2d", "conv_transpose3d",
+                   "linear", "mm", "matmul", "__matmul__", "bmm", "addmm",
+                   "baddbmm", "addbmm", "scaled_dot_product_attention"})
+             ? Work::kProducts
+             : Work::kElements;
+}
+
 Signature::Signature(const Operator& op, bool method)
-    : op_(&op), schema_(&op.schema()) {
+    : op_(&op), schema_(&op.schema()), work_(work_of(schema_->name)) {
   HOTARU_CHECK(arguments() <= kMaxArguments, op.name(),
                ": operators of more than ", kMaxArguments,
                " arguments can't be called from Python");

@@ -39,6 +39,10 @@ bool same_name(const std::string& parameter, PyObject* keyword);
 bool takes_numbers(std::string_view name);
 
 /// An overload, with what binding needs to know of its schema.
+/// What a call does: something with each element, a product, or a layer over a
+/// sequence.
+enum class Work : uint8_t { kElements, kProducts, kSequences };
+
 class Signature {
  public:
   Signature(const Operator& op, bool method);
@@ -46,6 +50,7 @@ class Signature {
   const Operator& op() const { return *op_; }
   const Schema& schema() const { return *schema_; }
   size_t arguments() const { return schema_->arguments.size(); }
+  Work work() const { return work_; }
   /// Whether it changes a list of tensors, which Python gets back.
   bool returns_list() const {
     return schema_->results.empty() && schema_->name.starts_with("_foreach_");
@@ -68,6 +73,7 @@ class Signature {
 
   const Operator* op_;
   const Schema* schema_;
+  Work work_;
   /// Position of the tensor that a method belongs to; -1 for a function.
   int self_ = -1;
   /// Position of the list that f(2, 3) fills as f((2, 3)); -1 if none.

@@ -3,6 +3,7 @@
 #include <nanobind/stl/string.h>
 #include <structmember.h>
 
+#include <algorithm>
 #include <optional>
 
 #include "bindings/errors.h"
@@ -13,6 +14,7 @@
 #include "bindings/ops/op_result.h"
 #include "bindings/ops/override.h"
 #include "bindings/runtime/accelerator.h"
+#include "bindings/runtime/callers.h"
 #include "bindings/tensor/tensor_object.h"
 #include "bindings/tensor/value_convert.h"
 #include "hotaru/ops/autocast.h"
@@ -23,8 +25,12 @@ namespace {
 
 namespace nb = nanobind;
 
-// Elements from which a call is worth letting other Python threads run.
+// Elements from which a call is worth letting other Python threads run, and
+// elements of one factor times those of the other; and those from which its
+// thread is one that computes.
 constexpr int64_t kReleaseGil = 1 << 15;
+constexpr int64_t kReleaseProduct = 1 << 26;
+constexpr int64_t kNotedProduct = 1 << 20;
 
 struct OpObject {
   PyObject_HEAD vectorcallfunc vectorcall;
@@ -37,15 +43,26 @@ struct OpObject {
 
 PyTypeObject* op_type = nullptr;
 
-bool is_large(const Value* values, size_t n) {
-  for (size_t i = 0; i < n; ++i)
-    if (values[i].is_tensor() && values[i].tensor_ref().numel() >= kReleaseGil)
-      return true;
-  return false;
+/// Whether others may run meanwhile.
+bool is_large(const Signature& signature, const Value* values) {
+  if (signature.work() == Work::kSequences) return true;
+  int64_t first = 0, second = 0;  // the largest
+  for (size_t i = 0; i < signature.arguments(); ++i) {
+    if (!values[i].is_tensor()) continue;
+    const int64_t n = values[i].tensor_ref().numel();
+    if (n >= kReleaseGil) return true;
+    second = std::max(second, std::min(n, first));
+    first = std::max(first, n);
+  }
+  if (signature.work() != Work::kProducts) return false;
+  if (first * second >= kNotedProduct) note_caller();
+  return first * second >= kReleaseProduct;
 }
 
-void run(const Operator& op, Value* arguments, size_t n, Value* results) {
-  if (!is_large(arguments, n)) return op.call(arguments, results);
+void run(const Signature& signature, Value* arguments, Value* results) {
+  const Operator& op = signature.op();
+  if (!is_large(signature, arguments)) return op.call(arguments, results);
+  note_caller();
   const GilRelease release;
   op.call(arguments, results);
 }
@@ -122,7 +139,7 @@ PyObject* with_results(const Signature& signature, Value* arguments,
   const Operator& op = signature.op();
   Values<kMaxResults> results(
       std::max<size_t>(signature.schema().results.size(), 1));
-  run(op, arguments, signature.arguments(), results.data());
+  run(signature, arguments, results.data());
   return f(op, results.data());
 }
 

@@ -10,6 +10,7 @@ from importlib import import_module
 from ... import Tensor, empty_like
 from ... import device as _device
 from ... import dtype as _dtype
+from ..._C import _call_in_order, _watch_callers
 from ..._C import _count_module_change as _count_change
 from ..._utils import typename
 from ..parameter import Buffer, Parameter
@@ -74,6 +75,16 @@ _HOOK_DICTS = (
 )
 
 
+class _Callers:
+    """Whether more threads call modules than there are cores."""
+
+    __slots__ = ("many",)
+
+
+_callers = _Callers()
+_watch_callers(_callers)
+
+
 class Module(HookMixin, StateMixin, TraversalMixin, ConversionMixin):
     """Base class of all networks.
 
@@ -119,6 +130,8 @@ class Module(HookMixin, StateMixin, TraversalMixin, ConversionMixin):
         )
 
     def __call__(self, *args, **kwargs):
+        if _callers.many:
+            return _call_in_order(self._call_now, *args, **kwargs)
         if self._hooked:
             return self._call_with_hooks(args, kwargs)
         if kwargs:  # merging even an empty dict takes time
@@ -126,6 +139,12 @@ class Module(HookMixin, StateMixin, TraversalMixin, ConversionMixin):
         return self.forward(*args)
 
     _call_impl = __call__
+
+    def _call_now(self, *args, **kwargs):
+        if self._hooked:
+            return self._call_with_hooks(args, kwargs)
+        return self.forward(*args, **kwargs)
+
     # Whether loading says what changed in the sources: nothing is kept of them.
     dump_patches: bool = False
 
