@@ -62,7 +62,9 @@ TEST(ConvPairs, Groups) {
   for (const auto& [c, o, groups] : {std::array<int64_t, 3>{64, 64, 8},
                                      {32, 32, 16},
                                      {96, 192, 3},
-                                     {160, 80, 5}})
+                                     {160, 80, 5},
+                                     {40, 40, 5},
+                                     {34, 34, 17}})
     for (const int64_t kernel : {1, 3}) {
       Layer l = square(c, o, 9, kernel, 2);
       l.groups = groups;

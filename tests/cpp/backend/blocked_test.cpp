@@ -90,7 +90,10 @@ TEST(ConvBlocked, Groups) {
                                      {64, 96, 2},
                                      {96, 192, 3},
                                      {160, 80, 5},
-                                     {128, 128, 4}})
+                                     {128, 128, 4},
+                                     {104, 104, 13},
+                                     {20, 20, 5},
+                                     {34, 34, 17}})
     for (const int64_t kernel : {1, 3})
       for (const int64_t stride : {1, 2}) {
         Layer l = square(c, o, 11, kernel, stride);

@@ -245,6 +245,17 @@ TEST(BlockChannels, GroupsThatFillBlocksStayInThem) {
   EXPECT_LE(distance(Captured(apart).replayed(), apart()), kTolerance);
 }
 
+TEST(BlockChannels, GroupsThatFillPartOfTheLastBlockStayInIt) {
+  const Layer first(3, 40, 3), groups(40, 40, 3, 2, 5), last(40, 24, 1);
+  const Tensor x = randn(Dims{2, 3, 9, 8});
+  // Sigmoids of the zeros beyond 40 are none: they must not be read.
+  const auto model = [&] { return last(sigmoid(groups(sigmoid(first(x))))); };
+  const Captured graph(model);
+  EXPECT_EQ(graph.names(), (Names{"blocked_conv", "blocked_conv",
+                                  "blocked_conv", "unblock_channels"}));
+  EXPECT_LE(distance(graph.replayed(), model()), kTolerance);
+}
+
 TEST(BlockChannels, NormsBeforeConvolutionsStayInBlocks) {
   const Layer first(3, 48, 3), second(48, 32, 1);
   const Tensor x = randn(Dims{2, 3, 7, 6});

@@ -117,8 +117,8 @@ struct ConvEnding {
 /// picture stays within the windows that contain it.
 struct BlockedConvAttributes {
   /// Lists of one or two entries. groups: C == O if depthwise, else 1 or such
-  /// as blocked_groups() allows, with C and O of whole blocks. padding is
-  /// what lies in front of x; behind it as much as y reads.
+  /// as blocked_groups() allows. padding is what lies in front of x; behind it
+  /// as much as y reads.
   ConvAttributes conv;
   Dims kernel;
   int64_t in_channels = 1, out_channels = 1;

@@ -40,8 +40,7 @@ struct Convolution {
   /// In more than one group, each in blocks.
   bool grouped() const {
     const int64_t groups = attributes.conv.groups;
-    return groups > 1 && !depthwise() && x().size(1) % kChannelBlock == 0 &&
-           y().size(1) % kChannelBlock == 0 &&
+    return groups > 1 && !depthwise() &&
            blocked_groups(x().size(1) / groups, y().size(1) / groups);
   }
 
