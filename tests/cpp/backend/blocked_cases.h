@@ -182,7 +182,7 @@ inline Tensor ended(const Tensor& y, const ConvEnding& ending) {
 
 /// What of a layer is of bfloat16.
 struct Form {
-  bool pairs = false;    // x and w
+  bool pairs = false;    // x, and w unless depthwise
   bool rounded = false;  // y and the residual
 };
 
@@ -216,8 +216,8 @@ struct Case {
 
   Tensor blocked(bool prepared = false, Where where = Where::kAnywhere,
                  Form form = {}) const {
-    const BlockedWeightAttributes weight{l.depthwise, l.plain, kEps, form.pairs,
-                                         l.groups};
+    const BlockedWeightAttributes weight{l.depthwise, l.plain, kEps,
+                                         form.pairs && !l.depthwise, l.groups};
     const auto made = [&](IntSpan sizes, bool half = false) {
       return moved(in_form(filled(sizes, kNaN), half), where);
     };

@@ -90,7 +90,7 @@ TEST(ConvPairs, RandomGeometries) {
   std::mt19937 random(9);
   for (int i = 0; i < 300 && !testing::Test::HasFatalFailure(); ++i) {
     Layer l = random_layer(random);
-    check(l, l.plain || l.depthwise ? kForms[2] : kForms[i % 3]);
+    check(l, l.plain ? kForms[2] : kForms[i % 3]);
   }
 }
 
@@ -101,7 +101,7 @@ TEST(ConvPairs, TouchesNothingBesideItsOperands) {
     if (l.plain) continue;
     SCOPED_TRACE(l.text());
     const Case c(l);
-    const Form form = l.depthwise ? kForms[2] : kForms[i % 2];
+    const Form form = kForms[i % 2];
     const Tensor want = c.blocked(false, Where::kAnywhere, form);
     for (const Where where : {Where::kBehindGuard, Where::kBeforeGuard})
       EXPECT_TRUE(same_bits(c.blocked(false, where, form), want));
@@ -125,6 +125,25 @@ TEST(ConvPairs, EndingsAndChannelsBeyondTheLast) {
       }
 }
 
+TEST(ConvPairs, DepthwiseOnes) {
+  using Kind = ConvEnding::Kind;
+  for (const int64_t kernel : {3, 5})
+    for (const int64_t stride : {1, 2, 3})
+      for (const int64_t channels : {32, 21})
+        for (const Kind kind : {Kind::kNone, Kind::kSilu}) {
+          Layer l = square(channels, channels, 19, kernel, stride);
+          l.depthwise = true;
+          l.relu = false;
+          l.ending.kind = kind;
+          for (const Form form : kForms) {
+            l.residual = !l.residual;
+            check(l, form);
+            l.padding = {0, 0};
+            check(l, form);
+          }
+        }
+}
+
 TEST(ConvPairs, ThreadsDoNotChangeBits) {
   const int before = get_num_threads();
   for (const Layer& l :
@@ -132,7 +151,7 @@ TEST(ConvPairs, ThreadsDoNotChangeBits) {
         square(256, 128, 26, 1, 2), square(512, 256, 8, 3)}) {
     const Case c(l);
     set_num_threads(1);
-    const Form form{!l.depthwise, true};
+    const Form form{true, true};
     const Tensor one = c.blocked(false, Where::kAnywhere, form);
     for (const int threads : {2, 3}) {
       set_num_threads(threads);

@@ -29,6 +29,7 @@ void clear_unused(T* block, int64_t pixels, int64_t used) {
     std::fill(block + used, block + kChannelBlock, T());
 }
 template void clear_unused(float*, int64_t, int64_t);
+template void clear_unused(BFloat16*, int64_t, int64_t);
 
 /// Tiles [begin, end) of an image and a group of output blocks.
 struct BlockedConv::Run {

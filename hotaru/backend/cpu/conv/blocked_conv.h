@@ -96,7 +96,8 @@ struct BlockedTile {
   bool finish;
   SumBounds bounds;
   const float* residual;  // like y
-  /// y and residual are of bfloat16, and this part is the only one.
+  /// y and residual are of bfloat16, and this part is the only one; of pairs
+  /// and plain pictures.
   bool rounds;
 };
 
@@ -237,8 +238,8 @@ class BlockedConv {
   int64_t rows_at_once_;   // of plain pictures, that are copied with padding
 };
 
-/// The same for depthwise convolutions, of floats; y, with the residual, may be
-/// of bfloat16.
+/// The same for depthwise convolutions; weights are floats, x may be of
+/// bfloat16, and so may y, with the residual.
 class BlockedDepthwise {
  public:
   explicit BlockedDepthwise(const KernelCall& call);
@@ -250,7 +251,8 @@ class BlockedDepthwise {
 
   BlockedSizes s_;
   BlockEnding ending_;
-  bool rounds_;
+  bool halves_;  // x is of bfloat16
+  bool rounds_, rounds_at_once_;
 };
 
 }  // namespace hotaru::cpu

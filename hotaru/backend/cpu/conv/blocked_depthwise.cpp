@@ -2,11 +2,13 @@
 // each tap is one multiply-add of what a pixel has of a block.
 #include <algorithm>
 #include <array>
+#include <type_traits>
 #include <utility>
 
 #include "hotaru/backend/cpu/conv/blocked_conv.h"
 #include "hotaru/backend/cpu/scratch.h"
 #include "hotaru/backend/cpu/simd/reduced_simd.h"
+#include "hotaru/backend/cpu/simd/simd_target.h"
 #include "hotaru/runtime/threads/parallel.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -14,19 +16,36 @@
 #include "hotaru/backend/cpu/simd/simd.h"
 // After simd.h: compiled for each target.
 #include "hotaru/backend/cpu/conv/block-inl.h"
+#include "hotaru/backend/cpu/simd/pairs-inl.h"
 
 #ifndef HOTARU_BLOCKED_DEPTHWISE
 #define HOTARU_BLOCKED_DEPTHWISE
 namespace hotaru::cpu {
+/// Where finished sums go: to y, or rounded to half_y; what is added to them
+/// before lies in the same way, or there is nothing.
+struct DepthwiseOutput {
+  float* y;
+  BFloat16* half_y;
+  const float* residual;
+  const BFloat16* half_residual;
+  SumBounds bounds;
+
+  DepthwiseOutput at(int64_t i) const {
+    return {y ? y + i : nullptr, half_y ? half_y + i : nullptr,
+            residual ? residual + i : nullptr,
+            half_residual ? half_residual + i : nullptr, bounds};
+  }
+};
+
 /// Rows of one block of channels. Steps are in elements.
 struct DepthwiseRows {
   const BlockedSizes& s;
-  const float* x;  // the block's plane
+  const float* x;  // the block's plane; or in half_x
+  const BFloat16* half_x;
   const float* w;  // of the block, tap by tap
   const float* shift;
-  const float* residual;  // like y, or null
-  float* y;               // the block's plane
-  int64_t begin, end;     // of output rows
+  DepthwiseOutput out;  // the block's plane
+  int64_t begin, end;   // of output rows
   const BlockEnding& ending;
   int64_t used;  // channels of the block, 0: all
 };
@@ -66,16 +85,43 @@ HWY_INLINE Taps taps_at(const BlockedSizes& s, int64_t h, int64_t w) {
   return {row, row_end - row, column, column_end - column};
 }
 
-HWY_INLINE void finish(V v, const float* residual, const SumBounds& bounds,
-                       float* y) {
+#if HWY_TARGET == HWY_AVX3
+// Whoever rounds at once has asked for the instruction.
+using Rounding = hotaru::HWY_NAMESPACE::PairProducts;
+#else
+using Rounding = hotaru::HWY_NAMESPACE::SplitProducts;
+#endif
+
+HWY_INLINE V load(const float* x) {
+  return hn::LoadU(D(), x);
+}
+HWY_INLINE V load(const BFloat16* x) {
+  return hotaru::HWY_NAMESPACE::load_bf16(D(), x);
+}
+
+HWY_INLINE void finish(V v, const DepthwiseOutput& out, int64_t at) {
   const D d;
-  if (residual) v = hn::Add(v, hn::LoadU(d, residual));
-  if (bounds.any)
-    v = bounded(v, hn::Set(d, bounds.low), hn::Set(d, bounds.high));
-  hn::StoreU(v, d, y);
+  if (out.residual) v = hn::Add(v, load(out.residual + at));
+  if (out.half_residual) v = hn::Add(v, load(out.half_residual + at));
+  if (out.bounds.any)
+    v = bounded(v, hn::Set(d, out.bounds.low), hn::Set(d, out.bounds.high));
+  if (out.half_y)
+    hotaru::HWY_NAMESPACE::store_rounded<Rounding>(v, out.half_y + at);
+  else
+    hn::StoreU(v, d, out.y + at);
+}
+
+/// The input in the form that it has.
+template <class T>
+HWY_INLINE const T* input_of(const DepthwiseRows& r) {
+  if constexpr (sizeof(T) == 4)
+    return r.x;
+  else
+    return r.half_x;
 }
 
 /// A pixel under any kernel.
+template <class T>
 HWY_INLINE void pixel(const DepthwiseRows& r, int64_t out_h, int64_t out_w) {
   const D d;
   const BlockedSizes& s = r.s;
@@ -90,35 +136,33 @@ HWY_INLINE void pixel(const DepthwiseRows& r, int64_t out_h, int64_t out_w) {
         const int64_t from =
             (h + i * s.dilation_h) * s.w + w + j * s.dilation_w;
         sum = hn::MulAdd(
-            hn::LoadU(d, r.x + from * kChannelBlock + v),
+            load(input_of<T>(r) + from * kChannelBlock + v),
             hn::LoadU(d, r.w + (i * s.kernel_w + j) * kChannelBlock + v), sum);
       }
-    finish(sum, r.residual ? r.residual + to + v : nullptr, r.ending.bounds(),
-           r.y + to + v);
+    finish(sum, r.out, to + v);
   }
 }
 
 /// Pixels next to each other under kernels of three columns, of which the
 /// first pixel lacks the first (kFirst), the last pixel the last (kLast).
+template <class T>
 struct Three {
-  const float* x;  // first pixel, first row, first column
+  const T* x;      // first pixel, first row, first column
   int64_t row;     // from a row to the next
   const float* w;  // of that row
   int64_t rows;
   const float* shift;
-  const float* residual;
-  float* y;
-  SumBounds bounds;
+  DepthwiseOutput out;
 };
-template <int kPixels, int kStride, bool kFirst, bool kLast>
-void three(const Three& t) {
+template <class T, int kPixels, int kStride, bool kFirst, bool kLast>
+void three(const Three<T>& t) {
   const D d;
   for (int64_t v = 0; v < kChannelBlock; v += kLanes) {
     V sum[kPixels];
     const V shift = hn::LoadU(d, t.shift + v);
     HWY_UNROLL(8)
     for (V& s : sum) s = shift;
-    const float* x = t.x + v;
+    const T* x = t.x + v;
     const float* w = t.w + v;
     for (int64_t r = 0; r < t.rows; ++r) {
       V ws[3];
@@ -128,7 +172,7 @@ void three(const Three& t) {
       for (int i = 0; i < (kPixels - 1) * kStride + 3; ++i) {
         if ((kFirst && i == 0) || (kLast && i == (kPixels - 1) * kStride + 2))
           continue;
-        V value = hn::LoadU(d, x + i * kChannelBlock);
+        V value = load(x + i * kChannelBlock);
         load_once(value);
         HWY_UNROLL(3)
         for (int k = 0; k < 3; ++k) {
@@ -141,29 +185,27 @@ void three(const Three& t) {
       w += 3 * kChannelBlock;
     }
     HWY_UNROLL(8)
-    for (int p = 0; p < kPixels; ++p) {
-      const int64_t at = p * kChannelBlock + v;
-      finish(sum[p], t.residual ? t.residual + at : nullptr, t.bounds,
-             t.y + at);
-    }
+    for (int p = 0; p < kPixels; ++p)
+      finish(sum[p], t.out, p * kChannelBlock + v);
   }
 }
 
 constexpr int kMaxPixels = 8;
-using ThreeFn = void (*)(const Three&);
-template <int kStride, bool kFirst, bool kLast, size_t... kPixel>
-constexpr std::array<ThreeFn, sizeof...(kPixel)> threes(
+template <class T>
+using ThreeFn = void (*)(const Three<T>&);
+template <class T, int kStride, bool kFirst, bool kLast, size_t... kPixel>
+constexpr std::array<ThreeFn<T>, sizeof...(kPixel)> threes(
     std::index_sequence<kPixel...>) {
-  return {&three<int(kPixel) + 1, kStride, kFirst, kLast>...};
+  return {&three<T, int(kPixel) + 1, kStride, kFirst, kLast>...};
 }
-template <int kStride>
-ThreeFn find_three(int64_t pixels, bool first, bool last) {
+template <class T, int kStride>
+ThreeFn<T> find_three(int64_t pixels, bool first, bool last) {
   using Pixels = std::make_index_sequence<size_t(kMaxPixels)>;
-  static constexpr std::array<ThreeFn, size_t(kMaxPixels)> kTable[4] = {
-      threes<kStride, false, false>(Pixels()),
-      threes<kStride, true, false>(Pixels()),
-      threes<kStride, false, true>(Pixels()),
-      threes<kStride, true, true>(Pixels())};
+  static constexpr std::array<ThreeFn<T>, size_t(kMaxPixels)> kTable[4] = {
+      threes<T, kStride, false, false>(Pixels()),
+      threes<T, kStride, true, false>(Pixels()),
+      threes<T, kStride, false, true>(Pixels()),
+      threes<T, kStride, true, true>(Pixels())};
   return kTable[first + 2 * last][size_t(pixels) - 1];
 }
 
@@ -174,6 +216,7 @@ bool is_three(const BlockedSizes& s) {
          s.padding_w <= 1 && over <= 1;
 }
 
+template <class T>
 void three_rows(const DepthwiseRows& r) {
   const BlockedSizes& s = r.s;
   const bool before = s.padding_w > 0;
@@ -190,12 +233,12 @@ void three_rows(const DepthwiseRows& r) {
       const bool first = before && part == 0, last = behind && end == s.out_w;
       const int64_t w = begin * s.stride_w - s.padding_w;
       const int64_t to = (row * s.out_w + begin) * kChannelBlock;
-      const ThreeFn f = s.stride_w == 1
-                            ? find_three<1>(end - begin, first, last)
-                            : find_three<2>(end - begin, first, last);
-      f({r.x + (from + w) * kChannelBlock, s.dilation_h * s.w * kChannelBlock,
-         r.w + t.row * 3 * kChannelBlock, t.rows, r.shift,
-         r.residual ? r.residual + to : nullptr, r.y + to, r.ending.bounds()});
+      const ThreeFn<T> f = s.stride_w == 1
+                               ? find_three<T, 1>(end - begin, first, last)
+                               : find_three<T, 2>(end - begin, first, last);
+      f({input_of<T>(r) + (from + w) * kChannelBlock,
+         s.dilation_h * s.w * kChannelBlock, r.w + t.row * 3 * kChannelBlock,
+         t.rows, r.shift, r.out.at(to)});
     }
   }
 }
@@ -208,9 +251,7 @@ struct Wide {
   const float* w;       // of that row
   int64_t rows, columns;
   const float* shift;
-  const float* residual;
-  float* y;
-  SumBounds bounds;
+  DepthwiseOutput out;
 };
 template <int kPixels, int kStride>
 void wide(const Wide& t) {
@@ -235,11 +276,8 @@ void wide(const Wide& t) {
       }
     }
     HWY_UNROLL(16)
-    for (int p = 0; p < kPixels; ++p) {
-      const int64_t at = p * kChannelBlock + v;
-      finish(sum[p], t.residual ? t.residual + at : nullptr, t.bounds,
-             t.y + at);
-    }
+    for (int p = 0; p < kPixels; ++p)
+      finish(sum[p], t.out, p * kChannelBlock + v);
   }
 }
 
@@ -258,7 +296,16 @@ WideFn find_wide(int64_t pixels, int64_t stride) {
   return kTable[stride - 1][size_t(pixels) - 1];
 }
 
+HWY_INLINE float* copy_row(const float* x, int64_t n, float* to) {
+  return std::copy_n(x, n, to);
+}
+HWY_INLINE float* copy_row(const BFloat16* x, int64_t n, float* to) {
+  for (int64_t i = 0; i < n; i += kLanes) hn::StoreU(load(x + i), D(), to + i);
+  return to + n;
+}
+
 /// Rows [first, end) of the picture with the zeros that windows reach.
+template <class T>
 HWY_INLINE const float* padded(const DepthwiseRows& r, int64_t first,
                                int64_t end, int64_t pitch) {
   const BlockedSizes& s = r.s;
@@ -271,7 +318,7 @@ HWY_INLINE const float* padded(const DepthwiseRows& r, int64_t first,
   const float* const copy = to;
   for (int64_t h = first; h < end; ++h) {
     to = std::fill_n(to, before, 0.0f);
-    to = std::copy_n(r.x + h * s.w * kChannelBlock, inside, to);
+    to = copy_row(input_of<T>(r) + h * s.w * kChannelBlock, inside, to);
     to = std::fill_n(to, behind, 0.0f);
   }
   return copy;
@@ -282,10 +329,12 @@ HWY_INLINE int64_t span_of(const BlockedSizes& s) {
   return (s.out_w - 1) * s.stride_w + (s.kernel_w - 1) * s.dilation_w + 1;
 }
 
+template <class T>
 void wide_rows(const DepthwiseRows& r) {
   const BlockedSizes& s = r.s;
   const int64_t pitch = span_of(s);
-  const bool copied = s.padding_w > 0 || pitch > s.w;
+  const bool copied =
+      s.padding_w > 0 || pitch > s.w || !std::is_same_v<T, float>;
   const int64_t reach = (s.kernel_h - 1) * s.dilation_h + 1;
   const int64_t parts = (s.out_w + kMaxWide - 1) / kMaxWide;
   const int64_t first =
@@ -293,7 +342,7 @@ void wide_rows(const DepthwiseRows& r) {
   const int64_t end = std::clamp<int64_t>(
       (r.end - 1) * s.stride_h - s.padding_h + reach, first, s.h);
   const float* const x =
-      copied ? padded(r, first, end, pitch) : r.x + first * s.w * kBlock;
+      copied ? padded<T>(r, first, end, pitch) : r.x + first * s.w * kBlock;
   const int64_t line = (copied ? pitch : s.w) * kBlock;
   for (int64_t row = r.begin; row < r.end; ++row) {
     const int64_t h = row * s.stride_h - s.padding_h;
@@ -302,13 +351,12 @@ void wide_rows(const DepthwiseRows& r) {
       const int64_t begin = part * s.out_w / parts;
       const int64_t pixels = (part + 1) * s.out_w / parts - begin;
       const int64_t to = (row * s.out_w + begin) * kBlock;
-      find_wide(pixels, s.stride_w)(
-          {x + (h + t.row * s.dilation_h - first) * line +
-               begin * s.stride_w * kBlock,
-           s.dilation_h * line, s.dilation_w * kBlock,
-           r.w + t.row * s.kernel_w * kBlock, t.rows, s.kernel_w, r.shift,
-           r.residual ? r.residual + to : nullptr, r.y + to,
-           r.ending.bounds()});
+      find_wide(pixels,
+                s.stride_w)({x + (h + t.row * s.dilation_h - first) * line +
+                                 begin * s.stride_w * kBlock,
+                             s.dilation_h * line, s.dilation_w * kBlock,
+                             r.w + t.row * s.kernel_w * kBlock, t.rows,
+                             s.kernel_w, r.shift, r.out.at(to)});
     }
   }
 }
@@ -316,7 +364,8 @@ void wide_rows(const DepthwiseRows& r) {
 // Elements of rows that are worked on at once: the cache holds them.
 constexpr int64_t kStrip = 16 * 1024;
 
-void depthwise_rows(const DepthwiseRows& r) {
+template <class T>
+void rows_of(const DepthwiseRows& r) {
   const BlockedSizes& s = r.s;
   const int64_t rows = kStrip / (span_of(s) * kBlock);
   const int64_t reach = (s.kernel_h - 1) * s.dilation_h;
@@ -325,17 +374,25 @@ void depthwise_rows(const DepthwiseRows& r) {
   for (; strip.begin < r.end; strip.begin = strip.end) {
     strip.end = std::min(r.end, strip.begin + at_once);
     if (is_three(s)) {
-      three_rows(strip);
+      three_rows<T>(strip);
     } else if (s.stride_w <= 2) {
-      wide_rows(strip);
+      wide_rows<T>(strip);
     } else {
       for (int64_t row = strip.begin; row < strip.end; ++row)
         for (int64_t column = 0; column < s.out_w; ++column)
-          pixel(strip, row, column);
+          pixel<T>(strip, row, column);
     }
-    r.ending.finish(r.y + strip.begin * s.out_w * kBlock,
-                    (strip.end - strip.begin) * s.out_w, r.used);
+    const int64_t pixels = (strip.end - strip.begin) * s.out_w;
+    const DepthwiseOutput done = r.out.at(strip.begin * s.out_w * kBlock);
+    if (!done.half_y)
+      r.ending.finish(done.y, pixels, r.used);
+    else if (r.used > 0)
+      clear_unused(done.half_y, pixels, r.used);
   }
+}
+
+void depthwise_rows(const DepthwiseRows& r) {
+  r.half_x ? rows_of<BFloat16>(r) : rows_of<float>(r);
 }
 
 void (*find_depthwise_rows())(const DepthwiseRows&) {
@@ -360,7 +417,10 @@ constexpr int64_t kStripToRound = 8 * 1024;
 BlockedDepthwise::BlockedDepthwise(const KernelCall& call)
     : s_(call),
       ending_(call.attributes<BlockedConvAttributes>().ending),
-      rounds_(call.tensor(0).dtype() == DType::kBFloat16) {}
+      halves_(call.tensor(1).dtype() == DType::kBFloat16),
+      rounds_(call.tensor(0).dtype() == DType::kBFloat16),
+      rounds_at_once_(rounds_ && ending_.bounded() &&
+                      simd_has_bf16_products()) {}
 
 void BlockedDepthwise::run(const BlockedConv::Operands& o) const {
   const int64_t blocks = channel_blocks(s_.c);
@@ -386,29 +446,41 @@ void BlockedDepthwise::run_plane(const BlockedConv::Operands& o, int64_t plane,
   const int64_t in = s_.h * s_.w * kChannelBlock;
   const int64_t row = s_.out_w * kChannelBlock, out = s_.out_h * row;
   const int64_t b = plane % channel_blocks(s_.c);
-  const float* const x = o.x + plane * in;
   const float* const w = o.w + b * s_.taps() * kChannelBlock;
   const float* const shift = o.shift + b * kChannelBlock;
-  const int64_t used = used_channels(s_.c, b);
+  const auto halves = [](const float* p, int64_t at) {
+    return p ? reinterpret_cast<const BFloat16*>(p) + at : nullptr;
+  };
+  DepthwiseRows rows{s_,
+                     halves_ ? nullptr : o.x + plane * in,
+                     halves_ ? halves(o.x, plane * in) : nullptr,
+                     w,
+                     shift,
+                     {nullptr, nullptr, nullptr, nullptr, ending_.bounds()},
+                     first,
+                     last,
+                     ending_,
+                     used_channels(s_.c, b)};
+  auto* const half_y = reinterpret_cast<BFloat16*>(o.y) + plane * out;
+  if (rounds_at_once_) {
+    rows.out.half_y = half_y;
+    rows.out.half_residual = halves(o.residual, plane * out);
+    return compute(rows);
+  }
   if (!rounds_) {
-    const float* more = o.residual ? o.residual + plane * out : nullptr;
-    return compute(
-        {s_, x, w, shift, more, o.y + plane * out, first, last, ending_, used});
+    rows.out.y = o.y + plane * out;
+    rows.out.residual = o.residual ? o.residual + plane * out : nullptr;
+    return compute(rows);
   }
   // Strips of rows, as floats in memory that serves all planes.
   const int64_t strip = std::max<int64_t>(1, kStripToRound / row);
-  float* const y = scratch<float>(ScratchUse::kConvPatches, 2 * out);
-  float* const more = y + out;
-  for (int64_t at = first; at < last; at += strip) {
-    const int64_t end = std::min(at + strip, last);
-    const int64_t begin = at * row, n = (end - at) * row;
-    const int64_t there = plane * out + begin;
-    if (o.residual)
-      widen(reinterpret_cast<const BFloat16*>(o.residual) + there, more + begin,
-            n);
-    compute({s_, x, w, shift, o.residual ? more : nullptr, y, at, end, ending_,
-             used});
-    narrow(y + begin, reinterpret_cast<BFloat16*>(o.y) + there, n);
+  rows.out.y = scratch<float>(ScratchUse::kConvPatches, out);
+  rows.out.half_residual = halves(o.residual, plane * out);
+  for (rows.begin = first; rows.begin < last; rows.begin = rows.end) {
+    rows.end = std::min(rows.begin + strip, last);
+    const int64_t begin = rows.begin * row;
+    compute(rows);
+    narrow(rows.out.y + begin, half_y + begin, rows.end * row - begin);
   }
 }
 

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "hotaru/backend/cpu/conv/blocked_conv.h"
+#include "hotaru/backend/cpu/simd/simd_target.h"
 #include "hotaru/runtime/threads/parallel.h"
 
 // How a convolution in blocks of channels goes: its tiles, and their order.
@@ -100,8 +101,9 @@ BlockedConv::BlockedConv(const KernelCall& call)
   if (s_.n * s_.out_h * s_.out_w == 0) return;
   choose_tiles();
   choose_order();
+  const bool can_round = pairs_ || (plain_ && simd_has_bf16_products());
   rounds_at_once_ =
-      rounds_ && pairs_ && depth_blocks_ == in_blocks_ && ending_.bounded();
+      rounds_ && can_round && depth_blocks_ == in_blocks_ && ending_.bounded();
   find_edges();
 }
 

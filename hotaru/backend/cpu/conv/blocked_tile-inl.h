@@ -259,7 +259,7 @@ void tile(const BlockedTile& t) {
     }
   }
 
-  if constexpr (P::kPairs)
+  if constexpr (P::kPairs || kForm == TileForm::kPlain)
     if (t.rounds) return store_rounded<kBlocks>(t, sum);
   // Copies, because a store might change what t refers to.
   const bool more = t.finish && t.residual;

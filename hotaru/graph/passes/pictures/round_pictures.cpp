@@ -40,7 +40,9 @@ class Rounder {
       for (const Operand& operand : old[i]->call().operands())
         if (operand.writes()) rounded_.erase(operand.ordered());
       const KernelCall& call = old[i]->call();
-      region_.nodes.push_back(!takes_[i] && !is_kept(call) ? std::move(old[i])
+      const bool reads = widens(call) && kept(call.tensor(kX)).defined();
+      region_.nodes.push_back(!takes_[i] && !is_kept(call) && !reads
+                                  ? std::move(old[i])
                               : blocked(call) ? changed(call, takes_[i])
                                               : moved(call));
     }
@@ -81,6 +83,13 @@ class Rounder {
            weights_.of(call.tensor(kWeight)).defined();
   }
 
+  /// A call that reads a picture of bfloat16 as it is and multiplies floats.
+  static bool widens(const KernelCall& call) {
+    if (!blocked(call)) return false;
+    const auto& a = call.attributes<BlockedConvAttributes>();
+    return a.conv.bf16 && a.depthwise;
+  }
+
   void find_uses() {
     for (size_t i = 0; i < region_.nodes.size(); ++i) {
       const auto operands = region_.nodes[i]->call().operands();
@@ -115,7 +124,8 @@ class Rounder {
       const auto& [node, operand] = at;
       const KernelCall& call = region_.nodes[node]->call();
       const bool kept = kept_.contains(call.tensor(kY).storage().get());
-      return takes_[node] ? operand == kX || kept : kept && moves(call);
+      return takes_[node] || widens(call) ? operand == kX || kept
+                                          : kept && moves(call);
     });
   }
 
@@ -154,6 +164,8 @@ class Rounder {
     if (products) {
       x = half(x);
       w = weights_.of(w);
+    } else if (const Tensor there = kept(x); there.defined()) {
+      x = there;
     }
     if (keeps) {
       y = kept(y);
