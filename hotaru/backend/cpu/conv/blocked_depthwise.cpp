@@ -111,6 +111,23 @@ HWY_INLINE void finish(V v, const DepthwiseOutput& out, int64_t at) {
     hn::StoreU(v, d, out.y + at);
 }
 
+/// Sums of pixels next to each other; apart, so that its code is not in each
+/// tile.
+HWY_NOINLINE void finish_each(const float* sums, int64_t pixels,
+                              const DepthwiseOutput& out, int64_t at) {
+  for (; pixels > 0; --pixels, sums += kLanes, at += kChannelBlock)
+    finish(hn::Load(D(), sums), out, at);
+}
+
+template <int kPixels>
+HWY_INLINE void finish_pixels(const V (&sum)[kPixels],
+                              const DepthwiseOutput& out, int64_t at) {
+  HWY_ALIGN float sums[kPixels * kLanes];
+  HWY_UNROLL(16)
+  for (int p = 0; p < kPixels; ++p) hn::Store(sum[p], D(), sums + p * kLanes);
+  finish_each(sums, kPixels, out, at);
+}
+
 /// The input in the form that it has.
 template <class T>
 HWY_INLINE const T* input_of(const DepthwiseRows& r) {
@@ -184,9 +201,7 @@ void three(const Three<T>& t) {
       x += t.row;
       w += 3 * kChannelBlock;
     }
-    HWY_UNROLL(8)
-    for (int p = 0; p < kPixels; ++p)
-      finish(sum[p], t.out, p * kChannelBlock + v);
+    finish_pixels(sum, t.out, v);
   }
 }
 
@@ -275,9 +290,7 @@ void wide(const Wide& t) {
         w += kChannelBlock;
       }
     }
-    HWY_UNROLL(16)
-    for (int p = 0; p < kPixels; ++p)
-      finish(sum[p], t.out, p * kChannelBlock + v);
+    finish_pixels(sum, t.out, v);
   }
 }
 
@@ -364,6 +377,11 @@ void wide_rows(const DepthwiseRows& r) {
 // Elements of rows that are worked on at once: the cache holds them.
 constexpr int64_t kStrip = 16 * 1024;
 
+/// Whether three() reads such numbers: bfloat16 only where pictures are kept in
+/// it, as it is much code.
+template <class T>
+constexpr bool kTiles = std::is_same_v<T, float> || HWY_TARGET == HWY_AVX3;
+
 template <class T>
 void rows_of(const DepthwiseRows& r) {
   const BlockedSizes& s = r.s;
@@ -373,8 +391,8 @@ void rows_of(const DepthwiseRows& r) {
   DepthwiseRows strip = r;
   for (; strip.begin < r.end; strip.begin = strip.end) {
     strip.end = std::min(r.end, strip.begin + at_once);
-    if (is_three(s)) {
-      three_rows<T>(strip);
+    if (kTiles<T> && is_three(s)) {
+      if constexpr (kTiles<T>) three_rows<T>(strip);
     } else if (s.stride_w <= 2) {
       wide_rows<T>(strip);
     } else {
