@@ -100,7 +100,7 @@ GemmKernels<float> pair_table() {
 }
 
 GemmKernels<float> split_table() {
-  return pair_table<SplitProducts, 4>();
+  return pair_table<SplitProducts, std::min(4, kMaxRows)>();
 }
 
 GemmKernels<float> native_table() {

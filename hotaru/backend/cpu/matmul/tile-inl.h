@@ -57,8 +57,11 @@ HWY_INLINE V multiply_add(V a, V b, V c) {
 }
 
 // Rows x 2 vectors of accumulators, two vectors of B and a broadcast of A
-// must fit the registers: 32 with AVX-512 and on Arm, else 16.
-#if HWY_TARGET == HWY_AVX3
+// must fit the registers: 32 with AVX-512 and on Arm, else 16. Without vectors
+// code for more rows is not worth its size.
+#if HWY_TARGET == HWY_SCALAR
+constexpr int kMaxRows = 2;
+#elif HWY_TARGET == HWY_AVX3
 constexpr int kMaxRows = 14;
 #elif HWY_ARCH_ARM
 constexpr int kMaxRows = 8;
