@@ -292,3 +292,24 @@ def test_a_vector_times_a_long_transposed_matrix(shape):
             got[:, j : j + 1], a @ b[j : j + 1].t(), atol=1e-4
         )
     assert torch.equal(got, a @ b.t())
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_sixths_are_quotients(dtype):
+    """To the bit, but for subnormal results, which need not be even."""
+    torch.manual_seed(0)
+    special = [torch.inf, -torch.inf, torch.nan, -0.0, 0.0, 3.0, -3.0, 3e38]
+    x = torch.cat(
+        [torch.tensor(special, dtype=dtype)]
+        + [torch.randn(5003, dtype=dtype) * s for s in (1, 3, 1e-6, 1e20)]
+    )
+    gate = (x + 3).clamp(0, 6)
+    least = torch.finfo(dtype).tiny
+    for got, product in (
+        (F.hardsigmoid(x), gate),
+        (F.hardswish(x), x * gate),
+    ):
+        want = product / 6
+        same = (got == want) | (got.isnan() & want.isnan())
+        near = (got - want).abs() < least * torch.finfo(dtype).eps * 2
+        assert (same | (near & (want.abs() < least))).all()
