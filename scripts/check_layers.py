@@ -91,7 +91,14 @@ FAMILIES = {
 # Rooms of a device that no family owns. What runs on the GPU has families of
 # its own, and what it is told is all the host's half knows of it.
 DEVICE_ROOMS = {
-    "cpu": {"simd", "linalg/spectra", "matmul/narrow", "matmul/quads"},
+    "cpu": {
+        "simd",
+        "linalg/spectra",
+        "matmul/amx",
+        "matmul/halves",
+        "matmul/narrow",
+        "matmul/quads",
+    },
     "cuda": {"libraries", "cupti", "fused", "graph", "jit", "params", "device"}
     | {"jit/std", "jit/host"}
     | {f"{half}/{name}" for half in ("params", "device") for name in FAMILIES},

@@ -43,6 +43,7 @@ enum class ScratchUse {
   kNarrowSums,
   kNarrowPanel,
   kAttention,
+  kTileRows,
   kCount
 };
 

@@ -264,7 +264,7 @@ void multiply_blocks(const GemmKernels<T>& kernels, const Problem<T>& p,
   // A is fine in place where it is read seldom or B has no panels, unless its
   // rows collide or each needs pages of its own.
   const int64_t stride = std::max(p.a.row_stride, p.a.col_stride);
-  const bool pack_a = p.n >= 4 * width && rows >= 2 &&
+  const bool pack_a = !kernels.reads_rows && p.n >= 4 * width && rows >= 2 &&
                       (((p.packed || pack_b) && p.n >= kPackPanels * width) ||
                        collide(stride) || stride * int64_t{sizeof(T)} > 16384);
   const int64_t depth_blocks =

@@ -1,5 +1,6 @@
 #include "hotaru/backend/cpu/matmul/pair_kernels.h"
 
+#include "hotaru/backend/cpu/matmul/amx/tile_products.h"
 #include "hotaru/backend/cpu/simd/simd_target.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -137,6 +138,11 @@ const GemmKernels<float>& pair_kernels() {
     // Words are moved, whatever they mean, and C is of floats anyway.
     kernels.pack = gemm_kernels<float>().pack;
     kernels.finish = gemm_kernels<float>().finish;
+    if (const auto* tiles = amx::tile_products()) {
+      kernels.tile = tiles->pairs;
+      kernels.max_rows = amx::kMaxSide;
+      kernels.reads_rows = true;
+    }
     return kernels;
   }();
   return table;

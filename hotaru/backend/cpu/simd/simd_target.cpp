@@ -1,6 +1,13 @@
 #include "hotaru/backend/cpu/simd/simd_target.h"
 
 #include <hwy/targets.h>
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+#if defined(__linux__)
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
 
 #include <cstdint>
 #include <cstdlib>
@@ -71,12 +78,41 @@ std::string simd_target_name() {
 
 namespace {
 
+std::string_view limit() {
+  const char* text = std::getenv("HOTARU_SIMD");
+  return text ? text : "";
+}
+
 #if defined(__x86_64__)
 /// AVX-512, and more of it than HOTARU_SIMD=avx512 leaves.
 bool has_all_of_avx512() {
-  const char* text = std::getenv("HOTARU_SIMD");
-  return (!text || std::string_view(text) != "avx512") &&
-         (hwy::SupportedTargets() & HWY_AVX3) != 0;
+  return limit() != "avx512" && (hwy::SupportedTargets() & HWY_AVX3) != 0;
+}
+
+/// Tiles with products of bfloat16 and bytes, which the system saves (Intel's
+/// manual, volume 1, 18.1).
+bool processor_has_tiles() {
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  if (!__get_cpuid_count(7, 0, &a, &b, &c, &d)) return false;
+  constexpr unsigned kBf16 = 1u << 22, kTile = 1u << 24, kInt8 = 1u << 25;
+  constexpr unsigned kAll = kBf16 | kTile | kInt8;
+  if ((d & kAll) != kAll) return false;
+  if (!__get_cpuid(1, &a, &b, &c, &d) || !(c & bit_OSXSAVE)) return false;
+  unsigned low = 0, high = 0;
+  asm("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+  constexpr unsigned kTileState = 3u << 17;
+  return (low & kTileState) == kTileState;
+}
+
+/// Linux gives the state's memory to processes that ask (its documentation,
+/// arch/x86/xstate).
+bool system_gives_tiles() {
+#if defined(__linux__)
+  constexpr long kRequestPermission = 0x1023, kTileData = 18;
+  return syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
+#else
+  return false;
+#endif
 }
 #endif
 
@@ -88,6 +124,20 @@ bool simd_has_bf16_products() {
 #else
   return false;
 #endif
+}
+
+bool simd_has_tiles() {
+#if defined(__x86_64__)
+  static const bool has = has_all_of_avx512() && limit() != "avx512-vectors" &&
+                          processor_has_tiles() && system_gives_tiles();
+  return has;
+#else
+  return false;
+#endif
+}
+
+bool simd_emulates_tiles() {
+  return limit() == "amx-emulated";
 }
 
 bool simd_has_int8_products() {

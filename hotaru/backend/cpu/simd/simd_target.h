@@ -1,9 +1,10 @@
 // Which instruction set the SIMD kernels use.
 //
 // The best one that the processor has, unless the environment variable
-// HOTARU_SIMD names a lower limit when the library is loaded: "avx512" (without
-// its instructions for bfloat16 and bytes), "avx2" or "baseline". Other values
-// are ignored.
+// HOTARU_SIMD names a lower limit when the library is loaded: "avx512-vectors"
+// (without AMX), "avx512" (without its instructions for bfloat16 and bytes,
+// either), "avx2" or "baseline". "amx-emulated" computes what AMX would on any
+// processor, slowly, for tests. Other values are ignored.
 #pragma once
 
 #include <string>
@@ -18,5 +19,13 @@ bool simd_has_bf16_products();
 
 /// Whether AVX-512's products of four bytes may be used (AVX512-VNNI).
 bool simd_has_int8_products();
+
+/// Whether AMX's tiles of bfloat16 and bytes may be used: the processor has
+/// them, and the system lets this process, which is asked for at the first
+/// call.
+bool simd_has_tiles();
+
+/// Whether those are to be emulated.
+bool simd_emulates_tiles();
 
 }  // namespace hotaru

@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "hotaru/backend/cpu/matmul/amx/tile_products.h"
 #include "hotaru/backend/cpu/matmul/gemm_int8_kernel.h"
 #include "hotaru/backend/cpu/simd/simd_target.h"
 
@@ -396,7 +397,15 @@ namespace hotaru {
 HWY_EXPORT(quad_table);
 
 const QuadKernels* quad_kernels() {
-  static const QuadKernels table = HWY_DYNAMIC_DISPATCH(quad_table)();
+  static const QuadKernels table = [] {
+    QuadKernels kernels = HWY_DYNAMIC_DISPATCH(quad_table)();
+    const auto* tiles = amx::tile_products();
+    if (tiles && kernels.max_cols == amx::kMaxSide) {
+      kernels.tile = tiles->quads;
+      kernels.max_rows = amx::kMaxSide;
+    }
+    return kernels;
+  }();
   static const bool usable = table.tile && simd_has_int8_products();
   return usable ? &table : nullptr;
 }

@@ -1,0 +1,195 @@
+// Products by AMX's tiles: the kernels on emulated ones, the emulation beside
+// sums written down here, and the processor's where it has them.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <random>
+#include <vector>
+
+#include "hotaru/backend/cpu/matmul/amx/tile_products.h"
+#include "hotaru/backend/cpu/matmul/amx/tile_units.h"
+#include "hotaru/backend/cpu/simd/simd_target.h"
+#include "hotaru/core/error.h"
+#include "hotaru/core/half.h"
+
+namespace hotaru {
+namespace {
+
+using amx::kMaxSide;
+
+float as_word(BFloat16 first, BFloat16 second) {
+  return std::bit_cast<float>(uint32_t{first.bits} | uint32_t{second.bits}
+                                                         << 16);
+}
+
+/// rows x words pairs of small integers, whose products and sums are exact,
+/// `stride` words from row to row; NaN beyond.
+struct Pairs {
+  Pairs(int64_t rows, int64_t words, int64_t stride, int seed)
+      : stride(stride),
+        words(size_t(rows * stride), std::numeric_limits<float>::quiet_NaN()) {
+    std::mt19937 random{unsigned(seed)};
+    for (int64_t i = 0; i < rows; ++i)
+      for (int64_t p = 0; p < words; ++p) {
+        const float a = float(int(random() % 17) - 8);
+        const float b = float(int(random() % 17) - 8);
+        this->words[size_t(i * stride + p)] = as_word(BFloat16(a), BFloat16(b));
+      }
+  }
+  float number(int64_t row, int64_t word, int which) const {
+    const auto bits =
+        std::bit_cast<uint32_t>(words[size_t(row * stride + word)]);
+    return std::bit_cast<float>(which ? bits & 0xFFFF0000u : bits << 16);
+  }
+
+  int64_t stride;
+  std::vector<float> words;
+};
+
+void check_pairs(amx::PairTile tile, int rows, int cols, int64_t k,
+                 bool by_columns) {
+  SCOPED_TRACE(
+      concat(rows, " x ", cols, " over ", k, " by columns ", by_columns));
+  const Pairs a(rows, k, k + 3, rows), b(k, cols, 40, cols);
+  std::vector<float> columns(size_t(rows * k));
+  for (int64_t p = 0; p < k; ++p)
+    for (int64_t i = 0; i < rows; ++i)
+      columns[size_t(p * rows + i)] = a.words[size_t(i * a.stride + p)];
+  const TileA<float> from = by_columns
+                                ? TileA<float>{columns.data(), 1, rows}
+                                : TileA<float>{a.words.data(), a.stride, 1};
+  std::vector<float> c(size_t(rows * 37), 3), d(size_t(cols), 2),
+      r(size_t(rows * 50), -100);
+  TileOutput<float> out{c.data(), 37, 0.5f, 2};
+  out.d = d.data();  // a row for all
+  out.r = r.data();
+  out.ldr = 50;
+  out.relu = true;
+  tile(rows, cols, k, from, b.words.data(), b.stride, out);
+  for (int i = 0; i < rows; ++i)
+    for (int j = 0; j < 37; ++j) {
+      float want = 3;
+      if (j < cols) {
+        float sum = 0;
+        for (int64_t p = 0; p < k; ++p)
+          for (int h = 0; h < 2; ++h)
+            sum += a.number(i, p, h) * b.number(p, j, h);
+        want = std::max(0.0f, sum / 2 + 4 - 100);
+      }
+      ASSERT_EQ(c[size_t(i * 37 + j)], want) << i << ", " << j;
+    }
+}
+
+void check_quads(amx::QuadTile tile, int rows, int cols, int64_t quads) {
+  SCOPED_TRACE(concat(rows, " x ", cols, " over ", quads));
+  std::mt19937 random(7);
+  const int64_t a_row = (quads + 15) / 16 * 16 + 16;
+  std::vector<int32_t> a(size_t(rows * a_row)),
+      panel(size_t((kQuadHeader + quads) * kMaxSide));
+  for (int32_t& word : a) word = int32_t(random());
+  for (int32_t& word : panel) word = int32_t(random());
+  std::vector<QuadRow> of_a(static_cast<size_t>(rows));
+  for (QuadRow& row : of_a) row = {int32_t(random()), int32_t(random() % 256)};
+  std::vector<int32_t> c(size_t(rows * 33), 5);
+  Int8Output out{};
+  out.data = c.data();
+  out.stride = 33;
+  tile(rows, cols, quads, a.data(), a_row, of_a.data(), panel.data(), out);
+  for (int i = 0; i < rows; ++i)
+    for (int j = 0; j < 33; ++j) {
+      uint32_t want = 5;
+      if (j < cols) {
+        want = 0;
+        for (int64_t p = 0; p < quads; ++p)
+          for (int q = 0; q < 32; q += 8) {
+            const auto x = uint32_t(a[size_t(i * a_row + p)]) >> q & 255;
+            const int32_t y = int8_t(
+                uint32_t(panel[size_t((kQuadHeader + p) * kMaxSide + j)]) >> q);
+            want += x * uint32_t(y);
+          }
+        want -= uint32_t(panel[size_t(j)]) * uint32_t(of_a[size_t(i)].sum) +
+                uint32_t(panel[size_t(kMaxSide + j)]) *
+                    uint32_t(of_a[size_t(i)].zero);
+      }
+      ASSERT_EQ(c[size_t(i * 33 + j)], int32_t(want)) << i << ", " << j;
+    }
+}
+
+void check(const amx::TileProducts& products) {
+  for (const int rows : {1, 2, 15, 16, 17, 31, 32})
+    for (const int cols : {1, 7, 16, 17, 32})
+      for (const int64_t depth : {1, 15, 16, 17, 32, 70}) {
+        check_pairs(products.pairs, rows, cols, depth, false);
+        check_pairs(products.pairs, rows, cols, depth, true);
+        check_quads(products.quads, rows, cols, depth);
+      }
+}
+
+TEST(Amx, KernelsOnEmulatedTiles) {
+  check(amx::emulated_products());
+}
+
+TEST(Amx, KernelsOnTheProcessorsTiles) {
+  const amx::TileProducts products = amx::hardware_products();
+  if (!products.pairs || !simd_has_tiles())
+    GTEST_SKIP() << "this processor has no AMX with bfloat16 and bytes";
+  check(products);
+}
+
+/// What one instruction makes of one row and one column.
+float bf16_product(float sum, const std::vector<float>& a,
+                   const std::vector<float>& b) {
+  amx::TileConfig config;
+  const auto words = int64_t(a.size());
+  config.set(0, 1, 1);
+  config.set(1, 1, words);
+  config.set(2, words, 1);
+  amx::EmulatedTiles tiles;
+  tiles.configure(config);
+  tiles.load<0>(&sum, 64);
+  tiles.load<1>(a.data(), 64);
+  tiles.load<2>(b.data(), 4);
+  tiles.add_bf16<0, 1, 2>();
+  tiles.store<0>(&sum, 64);
+  return sum;
+}
+
+TEST(Amx, FirstAndSecondNumbersAreSummedApart) {
+  const BFloat16 one(1.0f), huge(0x1p30f), less(-0x1p30f);
+  // One after the other, the ones would be lost.
+  EXPECT_EQ(bf16_product(0, {as_word(one, one), as_word(one, one)},
+                         {as_word(huge, one), as_word(less, one)}),
+            2);
+  // Their sum is rounded before it is added to what was there.
+  EXPECT_EQ(bf16_product(0x1p24f, {as_word(one, one)}, {as_word(one, one)}),
+            0x1p24f + 2);
+  EXPECT_EQ(bf16_product(0x1p24f, {as_word(one, BFloat16(0.0f))},
+                         {as_word(one, one)}),
+            0x1p24f);
+}
+
+TEST(Amx, SubnormalNumbersAreZeros) {
+  const BFloat16 small(0x1p-130f), big(0x1p100f), one(1.0f);
+  EXPECT_EQ(bf16_product(1, {as_word(small, one)}, {as_word(big, one)}), 2);
+  EXPECT_EQ(bf16_product(0x1p-140f, {as_word(one, one)}, {as_word(one, one)}),
+            2);
+  EXPECT_EQ(bf16_product(0, {as_word(BFloat16(0x1p-70f), one)},
+                         {as_word(BFloat16(0x1p-70f), BFloat16(0.0f))}),
+            0);
+}
+
+TEST(Amx, WhatIsNoNumberStaysSo) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const float inf = std::numeric_limits<float>::infinity();
+  const BFloat16 one(1.0f), zero(0.0f);
+  EXPECT_TRUE(std::isnan(
+      bf16_product(0, {as_word(BFloat16(nan), one)}, {as_word(zero, one)})));
+  EXPECT_TRUE(std::isnan(
+      bf16_product(0, {as_word(BFloat16(inf), one)}, {as_word(zero, one)})));
+  EXPECT_EQ(bf16_product(0, {as_word(BFloat16(inf), one)}, {as_word(one, one)}),
+            inf);
+}
+
+}  // namespace
+}  // namespace hotaru
