@@ -129,3 +129,29 @@ def test_infinite_and_absent_numbers_stay_what_they_are(m):
     got = run(x)
     assert got[0].isnan().all()
     assert not got[1:].isnan().any()
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("m", [1, 3])
+def test_int4_of_numbers_far_apart_and_none(m, dtype):
+    """Groups have a scale each; what no scale serves goes as floats."""
+    torch.manual_seed(m)
+    run, wide = int4_case(128, 128, dtype)
+    x = torch.randn(m, 128)
+    x[:, :32] *= 1e2
+    x[:, 64:96] = 0
+    x[:, 96:] *= 1e-4
+    check(run, wide, x.to(dtype))
+    if dtype != torch.float16:
+        check(run, wide, (x * 1e-30).to(dtype))
+        check(run, wide, torch.full((m, 128), 1e28).to(dtype))
+    for value in (torch.inf, -torch.inf, torch.nan):
+        x[0, 70] = value
+        y = run(x.to(dtype))
+        assert not y[0].isfinite().any()
+        if m > 1:
+            check(run, wide, x[1:].to(dtype))
+            # The others are rounded as they are beside floats.
+            sizes = x[1:].double().abs() @ wide.abs().t()
+            gap = (y[1:].double() - x[1:].to(dtype).double() @ wide.t()).abs()
+            assert (gap <= LIMITS[dtype] * sizes + 1e-6).all()

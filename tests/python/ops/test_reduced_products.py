@@ -1,5 +1,9 @@
 """Products of 16-bit floats: results are rounded once, sums are floats."""
 
+import os
+import subprocess
+import sys
+
 import pytest
 
 import hotaru as torch
@@ -111,3 +115,17 @@ def test_autocast_rounds_weights_once():
             layer.weight.neg_()
             layer.bias.neg_()
         want = -want
+
+
+@pytest.mark.parametrize("simd", ["baseline", "avx2", "avx512"])
+def test_infinity_stays_whatever_the_instructions(simd):
+    """Runs of float16 become floats by vectors that not all know infinity."""
+    program = (
+        "import hotaru as torch\n"
+        "x = torch.ones(2, 40).half()\n"
+        "x[0, 3], x[1, 5] = torch.inf, torch.nan\n"
+        "y = x @ torch.ones(40, 40).half()\n"
+        "assert (y[0] == torch.inf).all() and y[1].isnan().all(), y\n"
+    )
+    environment = {**os.environ, "HOTARU_SIMD": simd}
+    subprocess.run([sys.executable, "-c", program], env=environment, check=True)

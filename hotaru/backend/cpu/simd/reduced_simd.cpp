@@ -15,13 +15,15 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 template <class From, class T>
 HWY_ATTR void widen_all(const T* x, float* out, int64_t n) {
+  int64_t i = 0;
+#if HWY_TARGET != HWY_SCALAR  // whose promotion takes infinity for a number
   const hn::ScalableTag<float> d;
   const hn::Rebind<From, decltype(d)> narrow;
   const int64_t lanes = int64_t(hn::Lanes(d));
   const From* from = reinterpret_cast<const From*>(x);
-  int64_t i = 0;
   for (; i + lanes <= n; i += lanes)
     hn::StoreU(hn::PromoteTo(d, hn::LoadU(narrow, from + i)), d, out + i);
+#endif
   for (; i < n; ++i) out[i] = float(x[i]);
 }
 

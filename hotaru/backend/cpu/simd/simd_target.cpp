@@ -148,4 +148,12 @@ bool simd_has_int8_products() {
 #endif
 }
 
+bool simd_has_byte_permutations() {
+#if defined(__x86_64__)
+  return has_all_of_avx512() && __builtin_cpu_supports("avx512vbmi");
+#else
+  return false;
+#endif
+}
+
 }  // namespace hotaru

@@ -20,6 +20,9 @@ bool simd_has_bf16_products();
 /// Whether AVX-512's products of four bytes may be used (AVX512-VNNI).
 bool simd_has_int8_products();
 
+/// Whether AVX-512's permutations of bytes may be used (AVX512-VBMI).
+bool simd_has_byte_permutations();
+
 /// Whether AMX's tiles of bfloat16 and bytes may be used: the processor has
 /// them, and the system lets this process, which is asked for at the first
 /// call.

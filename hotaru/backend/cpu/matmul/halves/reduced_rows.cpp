@@ -22,9 +22,13 @@ HWY_ATTR HWY_INLINE V widened(const BFloat16* at) {
 }
 
 HWY_ATTR HWY_INLINE V widened(const Half* at) {
+#if HWY_TARGET == HWY_SCALAR  // whose promotion takes infinity for a number
+  return hn::Set(D(), float(*at));
+#else
   const hn::Rebind<hwy::float16_t, D> half;
   return hn::PromoteTo(
       D(), hn::LoadU(half, reinterpret_cast<const hwy::float16_t*>(at)));
+#endif
 }
 
 /// kCount * kLanes columns.

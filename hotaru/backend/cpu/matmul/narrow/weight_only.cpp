@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <cstring>
 #include <type_traits>
+#include <utility>
 
 #include "hotaru/backend/common/kernel_types.h"
 #include "hotaru/backend/cpu/matmul/areas.h"
 #include "hotaru/backend/cpu/matmul/gemm.h"
+#include "hotaru/backend/cpu/matmul/narrow/int4_quads.h"
 #include "hotaru/backend/cpu/matmul/narrow/weight_only_rows.h"
 #include "hotaru/backend/cpu/scratch.h"
 #include "hotaru/backend/cpu/simd/reduced_simd.h"
@@ -28,7 +30,8 @@ constexpr int64_t kPanelSize = 1 << 21;
 template <class T, class S>
 struct Product {
   const WeightOnlyAttributes& g;
-  FewRows x;  // in float; of Q4_0 and few rows in its order
+  FewRows x;   // in float; of few rows in the order of what multiplies them
+  bool quads;  // x is in that of int4_quads()
   const uint8_t* w;
   const S* scales;
   const T* bias;
@@ -129,7 +132,9 @@ void fetch_pairs(const Product<T, S>& p, int64_t group, int64_t row) {
 template <class T, class S>
 void int4_by_registers(const Product<T, S>& p, int64_t begin, int64_t end) {
   const WeightOnlyAttributes& g = p.g;
-  const Int4Kernels& kernels = int4_kernels();
+  const auto [add, add_bf16] =
+      p.quads ? std::pair(int4_quads()->add, int4_quads()->add_bf16)
+              : std::pair(int4_kernels().add, int4_kernels().add_bf16);
   [[maybe_unused]] float buffer[2 * kInt4Rows];
   int64_t row = begin;
   for (; row + kInt4Rows <= end; row += kInt4Rows) {
@@ -140,11 +145,11 @@ void int4_by_registers(const Product<T, S>& p, int64_t begin, int64_t end) {
     for (int64_t i = 0; i < g.k; i += g.group) {
       fetch_pairs(p, i / g.group + kGroupsAhead, row);
       if constexpr (std::is_same_v<S, BFloat16>)
-        kernels.add_bf16(p.x, i, g.group, w,
-                         p.scales + (i / g.group * g.n + row) * 2, to);
+        add_bf16(p.x, i, g.group, w, p.scales + (i / g.group * g.n + row) * 2,
+                 to);
       else
-        kernels.add(p.x, i, g.group, w,
-                    pairs_of(p, i / g.group, row, kInt4Rows, buffer), to);
+        add(p.x, i, g.group, w,
+            pairs_of(p, i / g.group, row, kInt4Rows, buffer), to);
     }
   }
   if (row < end) by_panels(p, row, end);
@@ -228,6 +233,24 @@ FewRows rows_of(const Product<T, S>& p, const T* x) {
   return {to, stride, g.m, g.k};
 }
 
+/// Brings few rows into the form of int4_quads(), if they have one; n is of
+/// whole blocks then, as panels want floats.
+template <class T, class S>
+bool as_quads(Product<T, S>& p) {
+  const WeightOnlyAttributes& g = p.g;
+  const Int4Quads* kernels = int4_quads();
+  if (g.layout != Layout::kInt4 || !p.few() || !kernels ||
+      !Int4Quads::suits(g.group) || g.n % kInt4Rows != 0)
+    return false;
+  const int64_t size = Int4Quads::size(g.k, g.group);
+  float* to = scratch<float>(ScratchUse::kNarrowPanel, g.m * size);
+  for (int64_t i = 0; i < g.m; ++i)
+    if (!kernels->order(p.x.x + i * p.x.stride, g.k, g.group, to + i * size))
+      return false;
+  p.x = {to, size, g.m, g.k};
+  return true;
+}
+
 template <class T, class S>
 void run(const KernelCall& call) {
   const auto& g = call.attributes<WeightOnlyAttributes>();
@@ -236,6 +259,7 @@ void run(const KernelCall& call) {
   T* out = call.tensor(0).data<T>();
   Product<T, S> p{.g = g,
                   .x = {},
+                  .quads = false,
                   .w = static_cast<const uint8_t*>(weight.raw_data()),
                   .scales = scales.defined() ? scales.data<S>() : nullptr,
                   .bias = bias.defined() ? bias.data<T>() : nullptr,
@@ -250,6 +274,7 @@ void run(const KernelCall& call) {
     return finish(p, 0, g.n);
   }
   p.x = rows_of(p, call.tensor(1).data<T>());
+  p.quads = as_quads(p);
   multiply(p);
 }
 
