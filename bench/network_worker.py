@@ -50,14 +50,16 @@ class Hotaru:
         self.version = hotaru.__version__
         hotaru.set_num_threads(THREADS)
         hotaru.set_grad_enabled(False)
-        if bfloat16:
-            hotaru.backends.mkldnn.fp32_precision = "bf16"
+        self.precision_asked = "bf16" if bfloat16 else "ieee"
 
     def load(self, name):
+        settings = self.hotaru.backends.mkldnn
+        settings.fp32_precision = "ieee"  # making one may compute its weights
         if name in self.list.OWN:
             model = self.list.make(name)[0]
         else:
             model = self.hotaru.onnx.load(FOLDER / f"{name}.onnx").eval()
+        settings.fp32_precision = self.precision_asked
         model = self.hotaru.compile(model, fullgraph=True)
         inputs = [self.hotaru.from_numpy(one) for one in given(name)]
         return lambda: model(*inputs)
