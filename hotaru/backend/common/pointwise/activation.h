@@ -2,9 +2,7 @@
 #pragma once
 
 #include <cmath>
-#include <limits>
 #include <numbers>
-#include <type_traits>
 
 #include "hotaru/backend/common/pointwise/pointwise.h"
 #include "hotaru/backend/common/pointwise/vector_math.h"
@@ -29,24 +27,9 @@ HOTARU_ACTIVATION(GeluTanh,
 HOTARU_ACTIVATION(Relu6Of3, x + T(3) < T(0)   ? T(0)
                             : x + T(3) > T(6) ? T(6)
                                               : x + T(3));
-/// x / 6, rounded correctly but for the last bit of subnormal results: by the
-/// reciprocal and what it leaves (P. Markstein, IA-64 and Elementary Functions,
-/// 2000), in a third of a division's time.
-template <class T>
-HOTARU_INLINE T sixth(T x) {
-  if constexpr (std::is_same_v<T, float> && vmath::kQuick) {
-    constexpr float kSixth = 1.0f / 6;
-    const float near = x * kSixth;
-    const float better =
-        __builtin_fmaf(__builtin_fmaf(-6.0f, near, x), kSixth, near);
-    // Of infinity nothing is left that is a number.
-    return std::fabs(near) <= std::numeric_limits<float>::max() ? better : near;
-  }
-  return x / T(6);
-}
 template <class T>
 struct HardSigmoid {
-  HOTARU_INLINE T operator()(T x) const { return sixth(Relu6Of3<T>()(x)); }
+  HOTARU_INLINE T operator()(T x) const { return Relu6Of3<T>()(x) / T(6); }
 };
 template <class T>
 struct HardSwish {
@@ -54,7 +37,7 @@ struct HardSwish {
     // Of two conditions after each other GCC makes five masks, hence a sum. It
     // is NaN for -infinity, as the product of that and 0 would be.
     const T y = x + T(3), low = (y + T(std::fabs(y))) * T(0.5);
-    return sixth(x * (low > T(6) ? T(6) : low));
+    return x * (low > T(6) ? T(6) : low) / T(6);
   }
 };
 /// log(1 / (1 + e^-x)), from the side where e does not overflow.
