@@ -44,6 +44,7 @@ enum class ScratchUse {
   kNarrowPanel,
   kAttention,
   kTileRows,
+  kPanelLines,
   kCount
 };
 

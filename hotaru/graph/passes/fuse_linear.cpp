@@ -40,11 +40,6 @@ Activation activation_of(const KernelCall& call) {
   return Activation::kNone;
 }
 
-/// Whether products of such numbers take something along.
-bool has_products(const Tensor& t) {
-  return is_floating_point(t.dtype());
-}
-
 /// Multiplications up to which other devices' own products are as good as their
 /// libraries', which know few activations: a vector by a large matrix.
 constexpr int64_t kMostOwn = int64_t{1} << 24;
@@ -127,7 +122,8 @@ class Fuser {
     if (product.kernel().name() != "matmul") return false;
     const auto& g = product.attributes<MatmulAttributes>();
     const Tensor &out = product.tensor(0), &bias = product.tensor(3);
-    if (!has_products(out) || !whole(out) || out.numel() == 0 || g.k == 0)
+    if (!is_floating_point(out.dtype()) || !whole(out) || out.numel() == 0 ||
+        g.k == 0)
       return false;
     chain.attributes = {g.batch, g.m, g.n, g.k, g.a, g.b, g.alpha};
     chain.attributes.bf16 = g.bf16;

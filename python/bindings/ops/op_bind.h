@@ -38,11 +38,11 @@ bool same_name(const std::string& parameter, PyObject* keyword);
 /// Whether numbers stand for tensors in calls of that operator: add(t, 1).
 bool takes_numbers(std::string_view name);
 
-/// An overload, with what binding needs to know of its schema.
 /// What a call does: something with each element, a product, or a layer over a
 /// sequence.
 enum class Work : uint8_t { kElements, kProducts, kSequences };
 
+/// An overload, with what binding needs to know of its schema.
 class Signature {
  public:
   Signature(const Operator& op, bool method);

@@ -43,26 +43,30 @@ struct OpObject {
 
 PyTypeObject* op_type = nullptr;
 
-/// Whether others may run meanwhile.
-bool is_large(const Signature& signature, const Value* values) {
-  if (signature.work() == Work::kSequences) return true;
+/// What a call takes: nothing to speak of, enough that its thread is one that
+/// computes, or enough that others may run meanwhile.
+enum class Length { kShort, kNoted, kLong };
+
+Length length_of(const Signature& signature, const Value* values) {
+  if (signature.work() == Work::kSequences) return Length::kLong;
   int64_t first = 0, second = 0;  // the largest
   for (size_t i = 0; i < signature.arguments(); ++i) {
     if (!values[i].is_tensor()) continue;
     const int64_t n = values[i].tensor_ref().numel();
-    if (n >= kReleaseGil) return true;
+    if (n >= kReleaseGil) return Length::kLong;
     second = std::max(second, std::min(n, first));
     first = std::max(first, n);
   }
-  if (signature.work() != Work::kProducts) return false;
-  if (first * second >= kNotedProduct) note_caller();
-  return first * second >= kReleaseProduct;
+  if (signature.work() != Work::kProducts || first * second < kNotedProduct)
+    return Length::kShort;
+  return first * second < kReleaseProduct ? Length::kNoted : Length::kLong;
 }
 
 void run(const Signature& signature, Value* arguments, Value* results) {
   const Operator& op = signature.op();
-  if (!is_large(signature, arguments)) return op.call(arguments, results);
-  note_caller();
+  const Length length = length_of(signature, arguments);
+  if (length != Length::kShort) note_caller();
+  if (length != Length::kLong) return op.call(arguments, results);
   const GilRelease release;
   op.call(arguments, results);
 }

@@ -15,8 +15,6 @@ namespace {
 constexpr int64_t kFewPositions = 16;
 // Patches multiplied at once when lanes hold channels.
 constexpr int64_t kPatchRows = 256;
-// Elements behind a padded image that vectors may read.
-constexpr int64_t kRoomBehind = 64;
 // Multiply-adds that pay for one more thread.
 constexpr int64_t kWorkPerThread = 1 << 19;
 
@@ -39,8 +37,7 @@ struct Call {
 
   /// x of an image and group, with its padding.
   const T* image(int64_t n, int64_t group, T* buffer) const {
-    const int64_t size =
-        geometry.in[0] * geometry.in[1] * geometry.in[2] * in_channels;
+    const int64_t size = volume(geometry.in) * in_channels;
     return layout.pad(x + (n * geometry.groups + group) * size, in_channels,
                       buffer);
   }
@@ -347,12 +344,11 @@ ConvGeometry::Sizes ConvGeometry::out() const {
 }
 
 int64_t ConvGeometry::out_positions() const {
-  const Sizes sizes = out();
-  return sizes[0] * sizes[1] * sizes[2];
+  return volume(out());
 }
 
 int64_t ConvGeometry::patch_size() const {
-  return channels_per_group() * kernel[0] * kernel[1] * kernel[2];
+  return channels_per_group() * volume(kernel);
 }
 
 template <class T>

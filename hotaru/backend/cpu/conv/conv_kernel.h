@@ -11,6 +11,11 @@
 
 namespace hotaru {
 
+/// Elements of three dimensions.
+constexpr int64_t volume(const std::array<int64_t, 3>& sizes) {
+  return sizes[0] * sizes[1] * sizes[2];
+}
+
 /// Sizes of a convolution. Missing leading dimensions have size 1. Tensors are
 /// contiguous: input (batch, in_channels, in...), weight (out_channels,
 /// in_channels / groups, kernel...), output (batch, out_channels, out()...).

@@ -8,6 +8,7 @@
 #include "hotaru/backend/cpu/matmul/pair_kernels.h"
 #include "hotaru/backend/cpu/scratch.h"
 #include "hotaru/backend/cpu/simd/reduced_simd.h"
+#include "hotaru/backend/cpu/wide.h"
 #include "hotaru/runtime/threads/parallel.h"
 
 namespace hotaru {
@@ -16,12 +17,6 @@ namespace {
 // Output positions and channels of a group from which pairs pay.
 constexpr int64_t kPositions = 16;
 constexpr int64_t kOutputs = 16;
-// Elements behind a padded image that vectors may read.
-constexpr int64_t kRoomBehind = 64;
-
-int64_t volume(const ConvGeometry::Sizes& s) {
-  return s[0] * s[1] * s[2];
-}
 
 /// The same of words.
 ConvGeometry paired(ConvGeometry g) {
@@ -141,11 +136,7 @@ class PairConv {
             {weights + group * rows * patch, patch, 1}, right, 0.0f, wide,
             positions_, epilogue);
     if constexpr (!std::is_same_v<T, float>)
-      parallel_for(
-          0, rows, cpu::row_grain(positions_), [&](int64_t begin, int64_t end) {
-            cpu::narrow(wide + begin * positions_, y + begin * positions_,
-                        (end - begin) * positions_);
-          });
+      cpu::narrowed(wide, y, rows * positions_);
   }
 
   ConvGeometry g_;  // of words

@@ -10,6 +10,9 @@
 
 namespace hotaru {
 
+/// Elements behind a padded image that vectors may read.
+inline constexpr int64_t kRoomBehind = 64;
+
 /// Output positions that follow each other in an output row: columns
 /// [column, column + length), the first patch beginning at offset.
 struct ConvRun {

@@ -7,16 +7,13 @@
 #include <array>
 #include <vector>
 
+#include "hotaru/backend/cpu/conv/conv_kernel.h"
 #include "hotaru/backend/cpu/matmul/gemm_int8_kernel.h"
 #include "hotaru/backend/cpu/matmul/quads/quad_kernels.h"
 
 namespace hotaru::cpu {
 
 using Extents = std::array<int64_t, 3>;
-
-constexpr int64_t volume(const Extents& e) {
-  return e[0] * e[1] * e[2];
-}
 
 /// One group of one picture, in three spatial dimensions.
 struct PairedWindows {

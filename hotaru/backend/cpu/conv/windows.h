@@ -6,6 +6,7 @@
 #include <array>
 
 #include "hotaru/backend/common/conv/conv.h"
+#include "hotaru/backend/cpu/conv/conv_kernel.h"
 #include "hotaru/core/tensor.h"
 
 namespace hotaru::cpu {
@@ -49,9 +50,6 @@ struct Geometry {
         stride{1, a.window.stride[0], a.window.stride[1]},
         padding{0, a.window.padding[0], a.window.padding[1]},
         dilation{1, a.window.dilation[0], a.window.dilation[1]} {}
-  static int64_t volume(const std::array<int64_t, 3>& s) {
-    return s[0] * s[1] * s[2];
-  }
   int64_t in_size() const { return volume(in); }
   int64_t out_size() const { return volume(out); }
   int64_t kernel_size() const { return volume(kernel); }

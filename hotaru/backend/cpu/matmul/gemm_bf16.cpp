@@ -117,17 +117,10 @@ class PairPanels final : public PanelSource<float> {
       }
       return;
     }
-    // Columns are contiguous: as lines of pairs, then transposed. Few pairs at
-    // a time, as both sides of a transposition want to be near.
-    constexpr int64_t kDepth = 128;
-    float* lines = scratch<float>(ScratchUse::kBf16Columns, width * kDepth);
-    std::fill(lines + cols * kDepth, lines + width * kDepth, 0.0f);
-    for (int64_t p = 0; p < rows; p += kDepth) {
-      const int64_t count = std::min(kDepth, rows - p);
-      for (int64_t j = 0; j < cols; ++j)
-        round_column(b_, k_, col + j, row + p, count, lines + j * kDepth);
-      pair_kernels().pack(to + p * width, width, count, {lines, kDepth, 1});
-    }
+    pack_lines(rows, cols, width, to,
+               [&](int64_t j, int64_t p, int64_t count, float* line) {
+                 round_column(b_, k_, col + j, row + p, count, line);
+               });
   }
 
  private:

@@ -2,9 +2,11 @@
 // table per element type for the instruction set of this machine.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "hotaru/backend/cpu/matmul/gemm.h"
+#include "hotaru/backend/cpu/scratch.h"
 
 namespace hotaru {
 
@@ -100,6 +102,24 @@ class PanelSource {
   virtual void pack(int64_t row, int64_t rows, int64_t col, int64_t cols,
                     int64_t width, T* to) const = 0;
 };
+
+/// Rows of `width` floats of a B whose columns are contiguous: line(j, p,
+/// count, to) makes elements [p, p + count) of column j < cols, which are then
+/// transposed; what is beyond cols is zeros. Not many at a time, as both sides
+/// of a transposition want to be near. In the calling thread's scratch.
+template <class F>
+void pack_lines(int64_t rows, int64_t cols, int64_t width, float* to,
+                const F& line) {
+  constexpr int64_t kDepth = 128;
+  float* lines = scratch<float>(ScratchUse::kPanelLines, width * kDepth);
+  std::fill(lines + cols * kDepth, lines + width * kDepth, 0.0f);
+  for (int64_t p = 0; p < rows; p += kDepth) {
+    const int64_t count = std::min(kDepth, rows - p);
+    for (int64_t j = 0; j < cols; ++j) line(j, p, count, lines + j * kDepth);
+    gemm_kernels<float>().pack(to + p * width, width, count,
+                               {lines, kDepth, 1});
+  }
+}
 
 /// B (k x n) in one of the forms that products read; the rest is null.
 template <class T>

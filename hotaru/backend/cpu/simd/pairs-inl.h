@@ -48,6 +48,19 @@ HWY_INLINE hwy::HWY_NAMESPACE::Vec<D> load_bf16(D d, const BFloat16* p) {
   return hn::BitCast(d, hn::ShiftLeft<16>(hn::PromoteTo(words, bits)));
 }
 
+/// Numbers of float16 as floats.
+template <class D>
+HWY_INLINE hwy::HWY_NAMESPACE::Vec<D> load_half(D d, const Half* p) {
+  namespace hn = hwy::HWY_NAMESPACE;
+#if HWY_TARGET == HWY_SCALAR  // whose promotion takes infinity for a number
+  return hn::Set(d, float(*p));
+#else
+  const hn::Rebind<hwy::float16_t, D> half;
+  return hn::PromoteTo(
+      d, hn::LoadU(half, reinterpret_cast<const hwy::float16_t*>(p)));
+#endif
+}
+
 /// Bits of floats rounded to bfloat16, in the lower halves.
 template <class V>
 HWY_INLINE auto rounded(V x) {

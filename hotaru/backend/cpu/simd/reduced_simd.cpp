@@ -7,23 +7,21 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "hotaru/backend/cpu/simd/reduced_simd.cpp"
 #include "hotaru/backend/cpu/simd/simd.h"
+// Below simd.h, which chooses the target.
+#include "hotaru/backend/cpu/simd/pairs-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace hotaru::cpu::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-template <class From, class T>
-HWY_ATTR void widen_all(const T* x, float* out, int64_t n) {
-  int64_t i = 0;
-#if HWY_TARGET != HWY_SCALAR  // whose promotion takes infinity for a number
+template <class T, class F>
+HWY_ATTR HWY_INLINE void widen_all(const T* x, float* out, int64_t n,
+                                   const F& load) {
   const hn::ScalableTag<float> d;
-  const hn::Rebind<From, decltype(d)> narrow;
   const int64_t lanes = int64_t(hn::Lanes(d));
-  const From* from = reinterpret_cast<const From*>(x);
-  for (; i + lanes <= n; i += lanes)
-    hn::StoreU(hn::PromoteTo(d, hn::LoadU(narrow, from + i)), d, out + i);
-#endif
+  int64_t i = 0;
+  for (; i + lanes <= n; i += lanes) hn::StoreU(load(x + i), d, out + i);
   for (; i < n; ++i) out[i] = float(x[i]);
 }
 
@@ -34,10 +32,14 @@ HWY_ATTR void narrow_all(const float* x, T* out, int64_t n) {
 }
 
 HWY_ATTR void widen_half(const Half* x, float* out, int64_t n) {
-  widen_all<hwy::float16_t>(x, out, n);
+  widen_all(x, out, n, [](const Half* at) HOTARU_SIMD_LAMBDA {
+    return hotaru::HWY_NAMESPACE::load_half(hn::ScalableTag<float>(), at);
+  });
 }
 HWY_ATTR void widen_bfloat16(const BFloat16* x, float* out, int64_t n) {
-  widen_all<hwy::bfloat16_t>(x, out, n);
+  widen_all(x, out, n, [](const BFloat16* at) HOTARU_SIMD_LAMBDA {
+    return hotaru::HWY_NAMESPACE::load_bf16(hn::ScalableTag<float>(), at);
+  });
 }
 HWY_ATTR void narrow_half(const float* x, Half* out, int64_t n) {
 #if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3

@@ -13,6 +13,18 @@
 #include <cstdlib>
 #include <string_view>
 
+namespace hotaru {
+namespace {
+
+/// HOTARU_SIMD in the environment; empty without one.
+std::string_view limit() {
+  const char* text = std::getenv("HOTARU_SIMD");
+  return text ? text : "";
+}
+
+}  // namespace
+}  // namespace hotaru
+
 // What Highway's headers ask their library, answered here: all they need is
 // which targets the processor has, while the library measures the timer's
 // resolution each time it is loaded, a twentieth of `import hotaru`.
@@ -38,10 +50,9 @@ int64_t detected() {
 #endif
 }
 
-/// HOTARU_SIMD in the environment: "avx2" or "baseline" leave better ones out.
+/// "avx2" or "baseline" leave better ones out.
 int64_t allowed() {
-  const char* text = std::getenv("HOTARU_SIMD");
-  const std::string_view limit = text ? text : "";
+  const std::string_view limit = hotaru::limit();
   if (limit == "avx2") return ~int64_t{HWY_AVX3};
   if (limit == "baseline") return ~int64_t{HWY_AVX3 | HWY_AVX2};
   return -1;
@@ -78,11 +89,6 @@ std::string simd_target_name() {
 
 namespace {
 
-std::string_view limit() {
-  const char* text = std::getenv("HOTARU_SIMD");
-  return text ? text : "";
-}
-
 #if defined(__x86_64__)
 /// AVX-512, and more of it than HOTARU_SIMD=avx512 leaves.
 bool has_all_of_avx512() {
@@ -118,42 +124,38 @@ bool system_gives_tiles() {
 
 }  // namespace
 
+#if defined(__x86_64__)
 bool simd_has_bf16_products() {
-#if defined(__x86_64__)
   return has_all_of_avx512() && __builtin_cpu_supports("avx512bf16");
-#else
-  return false;
-#endif
 }
-
+bool simd_has_int8_products() {
+  return has_all_of_avx512() && __builtin_cpu_supports("avx512vnni");
+}
+bool simd_has_byte_permutations() {
+  return has_all_of_avx512() && __builtin_cpu_supports("avx512vbmi");
+}
 bool simd_has_tiles() {
-#if defined(__x86_64__)
   static const bool has = has_all_of_avx512() && limit() != "avx512-vectors" &&
                           processor_has_tiles() && system_gives_tiles();
   return has;
-#else
-  return false;
-#endif
 }
+#else
+bool simd_has_bf16_products() {
+  return false;
+}
+bool simd_has_int8_products() {
+  return false;
+}
+bool simd_has_byte_permutations() {
+  return false;
+}
+bool simd_has_tiles() {
+  return false;
+}
+#endif
 
 bool simd_emulates_tiles() {
   return limit() == "amx-emulated";
-}
-
-bool simd_has_int8_products() {
-#if defined(__x86_64__)
-  return has_all_of_avx512() && __builtin_cpu_supports("avx512vnni");
-#else
-  return false;
-#endif
-}
-
-bool simd_has_byte_permutations() {
-#if defined(__x86_64__)
-  return has_all_of_avx512() && __builtin_cpu_supports("avx512vbmi");
-#else
-  return false;
-#endif
 }
 
 }  // namespace hotaru

@@ -140,6 +140,8 @@ class Module(HookMixin, StateMixin, TraversalMixin, ConversionMixin):
 
     _call_impl = __call__
 
+    # The body of `__call__` once more: a call of it there would be a frame more
+    # in each call of each module.
     def _call_now(self, *args, **kwargs):
         if self._hooked:
             return self._call_with_hooks(args, kwargs)

@@ -173,9 +173,7 @@ void quad_tile(int rows, int cols, int64_t quads, const int32_t* a,
   for (int i = 0; i < rows; ++i)
     for (int j = 0; j < cols; ++j) {
       int32_t& sum = sums[i * kMaxSide + j];
-      sum = int32_t(uint32_t(sum) -
-                    uint32_t(zeros[j]) * uint32_t(rows_of_a[i].sum) -
-                    uint32_t(heads[j]) * uint32_t(rows_of_a[i].zero));
+      sum = corrected_sum(sum, rows_of_a[i], zeros[j], heads[j]);
     }
   int8_kernels().finish_rows(sums, rows, kMaxSide, cols, out);
 }

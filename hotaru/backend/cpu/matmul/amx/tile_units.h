@@ -4,13 +4,15 @@
 // Developer's Manual, volume 1, chapter 18, and volume 2, TDPBF16PS and
 // TDPBUSD).
 //
-// Both have the functions
-//   configure(config), release()     every tile's sizes; all become zeros
-//   zero<t>(), load<t>(from, stride), store<t>(to, stride)
-//   add_bf16<c, a, b>()              c += pairs of bfloat16 of a times those of
-//   b add_bytes<c, a, b>()             c += quads, unsigned of a, signed of b
-// with strides in bytes. Tiles are a thread's; between configure() and
-// release() it runs nothing else that has tiles.
+// Both have these functions, with strides in bytes:
+//   configure(config)        every tile's sizes; all become zeros
+//   release()
+//   load<t>(from, stride)
+//   store<t>(to, stride)
+//   add_bf16<c, a, b>()      c += pairs of bfloat16 of a times those of b
+//   add_bytes<c, a, b>()     c += quads, unsigned ones of a, signed ones of b
+// Tiles are a thread's; between configure() and release() it runs nothing else
+// that has tiles.
 #pragma once
 
 #include <algorithm>
@@ -51,10 +53,6 @@ class HardwareTiles {
   static void release() { asm volatile("tilerelease" : : : "memory"); }
 
   template <int t>
-  static void zero() {
-    asm volatile("tilezero %%tmm%c0" : : "i"(t));
-  }
-  template <int t>
   static void load(const void* from, int64_t stride) {
     asm volatile("tileloadd (%0,%1,1), %%tmm%c2"
                  :
@@ -93,12 +91,8 @@ class EmulatedTiles {
   void release() { config_ = TileConfig(); }
 
   template <int t>
-  void zero() {
-    std::memset(tiles_[t], 0, sizeof tiles_[t]);
-  }
-  template <int t>
   void load(const void* from, int64_t stride) {
-    zero<t>();
+    std::memset(tiles_[t], 0, sizeof tiles_[t]);
     for (int i = 0; i < config_.rows[t]; ++i)
       std::memcpy(tiles_[t][i], static_cast<const char*>(from) + i * stride,
                   config_.bytes[t]);

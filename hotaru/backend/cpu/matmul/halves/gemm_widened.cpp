@@ -40,18 +40,10 @@ class WidePanels final : public PanelSource<float> {
       }
       return;
     }
-    // Columns are contiguous: as lines, then transposed. Not many at a time, as
-    // both sides of a transposition want to be near.
-    constexpr int64_t kDepth = 128;
-    float* lines = scratch<float>(ScratchUse::kBf16Columns, width * kDepth);
-    std::fill(lines + cols * kDepth, lines + width * kDepth, 0.0f);
-    for (int64_t p = 0; p < rows; p += kDepth) {
-      const int64_t count = std::min(kDepth, rows - p);
-      for (int64_t j = 0; j < cols; ++j)
-        cpu::widen(from + j * b_.col_stride + p, lines + j * kDepth, count);
-      gemm_kernels<float>().pack(to + p * width, width, count,
-                                 {lines, kDepth, 1});
-    }
+    pack_lines(rows, cols, width, to,
+               [&](int64_t j, int64_t p, int64_t count, float* line) {
+                 cpu::widen(from + j * b_.col_stride + p, line, count);
+               });
   }
 
  private:
@@ -94,9 +86,10 @@ void multiply_columns(int64_t m, int64_t n, int64_t k, float alpha,
   });
 }
 
+constexpr int64_t kFewColumns = kPanelBytes / int64_t{sizeof(float)};
+
 /// Few contiguous rows times columns that read(col, cols, sums) multiplies them
 /// by, up to kFewColumns at a time: c = alpha sums + beta c.
-constexpr int64_t kFewColumns = kPanelBytes / int64_t{sizeof(float)};
 template <class F>
 void multiply_few(int64_t m, int64_t n, int64_t k, int64_t width, float alpha,
                   float beta, float* c, int64_t ldc, const F& read) {

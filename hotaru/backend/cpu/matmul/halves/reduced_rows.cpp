@@ -1,10 +1,34 @@
 #include "hotaru/backend/cpu/matmul/halves/reduced_rows.h"
 
+#include <type_traits>
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "hotaru/backend/cpu/matmul/halves/reduced_rows.cpp"
 #include "hotaru/backend/cpu/simd/simd.h"
 // Below simd.h, which chooses the target.
 #include "hotaru/backend/cpu/simd/pairs-inl.h"
+
+#ifndef HOTARU_REDUCED_TABLE
+#define HOTARU_REDUCED_TABLE
+namespace hotaru::cpu {
+namespace {
+
+template <class T>
+struct ReducedKernels {
+  using Fn = void (*)(int64_t m, int64_t n, int64_t k, const float* a,
+                      int64_t lda, const T* b, int64_t ldb, float* c,
+                      int64_t ldc);
+  Fn rows, dots;
+};
+
+struct ReducedTable {
+  ReducedKernels<BFloat16> bf16;
+  ReducedKernels<Half> half;
+};
+
+}  // namespace
+}  // namespace hotaru::cpu
+#endif
 
 HWY_BEFORE_NAMESPACE();
 namespace hotaru::cpu::HWY_NAMESPACE {
@@ -22,13 +46,7 @@ HWY_ATTR HWY_INLINE V widened(const BFloat16* at) {
 }
 
 HWY_ATTR HWY_INLINE V widened(const Half* at) {
-#if HWY_TARGET == HWY_SCALAR  // whose promotion takes infinity for a number
-  return hn::Set(D(), float(*at));
-#else
-  const hn::Rebind<hwy::float16_t, D> half;
-  return hn::PromoteTo(
-      D(), hn::LoadU(half, reinterpret_cast<const hwy::float16_t*>(at)));
-#endif
+  return hotaru::HWY_NAMESPACE::load_half(D(), at);
 }
 
 /// kCount * kLanes columns.
@@ -147,26 +165,9 @@ HWY_ATTR void some_dots(int64_t m, int64_t n, int64_t k, const float* a,
   fn(n, k, a, lda, b, ldb, c, ldc);
 }
 
-HWY_ATTR void dots_bf16(int64_t m, int64_t n, int64_t k, const float* a,
-                        int64_t lda, const BFloat16* b, int64_t ldb, float* c,
-                        int64_t ldc) {
-  some_dots(m, n, k, a, lda, b, ldb, c, ldc);
-}
-HWY_ATTR void dots_half(int64_t m, int64_t n, int64_t k, const float* a,
-                        int64_t lda, const Half* b, int64_t ldb, float* c,
-                        int64_t ldc) {
-  some_dots(m, n, k, a, lda, b, ldb, c, ldc);
-}
-
-HWY_ATTR void rows_bf16(int64_t m, int64_t n, int64_t k, const float* a,
-                        int64_t lda, const BFloat16* b, int64_t ldb, float* c,
-                        int64_t ldc) {
-  some_rows(m, n, k, a, lda, b, ldb, c, ldc);
-}
-HWY_ATTR void rows_half(int64_t m, int64_t n, int64_t k, const float* a,
-                        int64_t lda, const Half* b, int64_t ldb, float* c,
-                        int64_t ldc) {
-  some_rows(m, n, k, a, lda, b, ldb, c, ldc);
+ReducedTable table() {
+  return {{&some_rows<BFloat16>, &some_dots<BFloat16>},
+          {&some_rows<Half>, &some_dots<Half>}};
 }
 
 }  // namespace
@@ -176,30 +177,41 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace hotaru::cpu {
 
-HWY_EXPORT(rows_bf16);
-HWY_EXPORT(rows_half);
-HWY_EXPORT(dots_bf16);
-HWY_EXPORT(dots_half);
+HWY_EXPORT(table);
 
+namespace {
+
+template <class T>
+const ReducedKernels<T>& kernels() {
+  static const ReducedTable all = HWY_DYNAMIC_DISPATCH(table)();
+  if constexpr (std::is_same_v<T, Half>)
+    return all.half;
+  else
+    return all.bf16;
+}
+
+}  // namespace
+
+template <class T>
 void reduced_rows(int64_t m, int64_t n, int64_t k, const float* a, int64_t lda,
-                  const BFloat16* b, int64_t ldb, float* c, int64_t ldc) {
-  HWY_DYNAMIC_DISPATCH(rows_bf16)(m, n, k, a, lda, b, ldb, c, ldc);
+                  const T* b, int64_t ldb, float* c, int64_t ldc) {
+  kernels<T>().rows(m, n, k, a, lda, b, ldb, c, ldc);
 }
 
-void reduced_rows(int64_t m, int64_t n, int64_t k, const float* a, int64_t lda,
-                  const Half* b, int64_t ldb, float* c, int64_t ldc) {
-  HWY_DYNAMIC_DISPATCH(rows_half)(m, n, k, a, lda, b, ldb, c, ldc);
-}
-
+template <class T>
 void reduced_dots(int64_t m, int64_t n, int64_t k, const float* a, int64_t lda,
-                  const BFloat16* b, int64_t ldb, float* c, int64_t ldc) {
-  HWY_DYNAMIC_DISPATCH(dots_bf16)(m, n, k, a, lda, b, ldb, c, ldc);
+                  const T* b, int64_t ldb, float* c, int64_t ldc) {
+  kernels<T>().dots(m, n, k, a, lda, b, ldb, c, ldc);
 }
 
-void reduced_dots(int64_t m, int64_t n, int64_t k, const float* a, int64_t lda,
-                  const Half* b, int64_t ldb, float* c, int64_t ldc) {
-  HWY_DYNAMIC_DISPATCH(dots_half)(m, n, k, a, lda, b, ldb, c, ldc);
-}
+#define HOTARU_INSTANTIATE(T) \
+  template void reduced_rows(int64_t, int64_t, int64_t, const float*, int64_t, \
+                             const T*, int64_t, float*, int64_t); \
+  template void reduced_dots(int64_t, int64_t, int64_t, const float*, int64_t, \
+                             const T*, int64_t, float*, int64_t);
+HOTARU_INSTANTIATE(BFloat16)
+HOTARU_INSTANTIATE(Half)
+#undef HOTARU_INSTANTIATE
 
 }  // namespace hotaru::cpu
 #endif

@@ -12,6 +12,7 @@
 
 // Below simd.h, which chooses the target.
 #include "hotaru/backend/cpu/matmul/narrow/weight_only-inl.h"
+#include "hotaru/backend/cpu/simd/quads-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace hotaru::cpu::HWY_NAMESPACE {
@@ -30,14 +31,7 @@ constexpr int64_t words_of(int64_t group) {
 }
 
 using Integers = hn::Vec<hn::RebindToSigned<Words>>;
-
-HWY_INLINE Integers add_quads(W unsigned_bytes, Integers signed_bytes,
-                              Integers sum) {
-  asm("vpdpbusd %2, %1, %0"
-      : "+v"(sum.raw)
-      : "v"(unsigned_bytes.raw), "v"(signed_bytes.raw));
-  return sum;
-}
+using hotaru::HWY_NAMESPACE::add_quads;
 
 /// Bytes of a and b, those of b from 64 on.
 HWY_INLINE W chosen(W indices, W a, W b) {
@@ -76,18 +70,6 @@ bool order(const float* x, int64_t k, int64_t group, float* to) {
   for (int64_t i = 0; i < k; i += group, to += words_of(group) + kRest)
     if (!order_group(x + i, group, to)) return false;
   return true;
-}
-
-/// Scales and zeros of kLanes rows.
-HWY_INLINE void load_pairs(const float* pairs, V& scale, V& zero) {
-  hn::LoadInterleaved2(D(), pairs, scale, zero);
-}
-HWY_INLINE void load_pairs(const BFloat16* pairs, V& scale, V& zero) {
-  const hn::Repartition<uint8_t, Words> bytes;
-  const W both = hn::BitCast(
-      Words(), hn::LoadU(bytes, reinterpret_cast<const uint8_t*>(pairs)));
-  scale = hn::BitCast(D(), hn::ShiftLeft<16>(both));
-  zero = hn::BitCast(D(), hn::And(both, hn::Set(Words(), 0xffff0000u)));
 }
 
 /// Where the words of rows 0 to 15 have their bytes in four columns of 32 bytes

@@ -129,6 +129,19 @@ constexpr float nibble_scale(int64_t s) {
   return s == 7 ? 1.0f : 1.0f / float(int64_t{1} << 4 * s);
 }
 
+/// Scales and zeros of kLanes rows of int4, each row's pair side by side.
+HWY_ATTR HWY_INLINE void load_pairs(const float* pairs, V& scale, V& zero) {
+  hn::LoadInterleaved2(D(), pairs, scale, zero);
+}
+
+HWY_ATTR HWY_INLINE void load_pairs(const BFloat16* pairs, V& scale, V& zero) {
+  const hn::Repartition<uint8_t, Words> bytes;
+  const W both = hn::BitCast(
+      Words(), hn::LoadU(bytes, reinterpret_cast<const uint8_t*>(pairs)));
+  scale = hn::BitCast(D(), hn::ShiftLeft<16>(both));
+  zero = hn::BitCast(D(), hn::And(both, hn::Set(Words(), 0xffff0000u)));
+}
+
 }  // namespace
 }  // namespace hotaru::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();

@@ -59,22 +59,6 @@ HWY_ATTR HWY_INLINE void store_words(const V (&sums)[8], float* to) {
   }
 }
 
-/// Scales and zeros of kLanes rows from row j on.
-HWY_ATTR HWY_INLINE void load_pairs(const float* pairs, int64_t j, V& scale,
-                                    V& zero) {
-  hn::LoadInterleaved2(D(), pairs + 2 * j, scale, zero);
-}
-
-HWY_ATTR HWY_INLINE void load_pairs(const BFloat16* pairs, int64_t j, V& scale,
-                                    V& zero) {
-  const hn::Repartition<uint8_t, Words> bytes;
-  const W both = hn::BitCast(
-      Words(),
-      hn::LoadU(bytes, reinterpret_cast<const uint8_t*>(pairs + 2 * j)));
-  scale = hn::BitCast(D(), hn::ShiftLeft<16>(both));
-  zero = hn::BitCast(D(), hn::And(both, hn::Set(Words(), 0xffff0000u)));
-}
-
 // Of rows j % 4 of the low and of the high bits.
 HWY_ALIGN constexpr float kNibbleScales[2][4] = {
     {nibble_scale(0), nibble_scale(2), nibble_scale(4), nibble_scale(6)},
@@ -118,7 +102,7 @@ HWY_ATTR void int4_rows(const FewRows& x, int64_t row, int64_t begin,
     float* to = out.data + (row + r) * out.stride;
     for (int64_t j = 0; j < kInt4Rows; j += kLanes) {
       V scale, zero;
-      load_pairs(scales, j, scale, zero);
+      load_pairs(scales + 2 * j, scale, zero);
       const V unscale = hn::LoadDup128(d, kNibbleScales[j / 32]);
       const V dot = hn::MulAdd(hn::Load(d, dots[r] + j), unscale, eight);
       V made = hn::MulAdd(zero, most, hn::LoadU(d, to + j));

@@ -13,6 +13,7 @@
 #include "hotaru/backend/cpu/simd/simd.h"
 // After simd.h: compiled for each target.
 #include "hotaru/backend/cpu/matmul/tile_rows-inl.h"
+#include "hotaru/backend/cpu/simd/quads-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace hotaru::HWY_NAMESPACE {
@@ -30,13 +31,6 @@ constexpr int kBytes = 4 * kLanes;
 constexpr int kMaxRows = 13;
 // Bytes of B ahead of which dot() fetches, as weight_only-inl.h does.
 constexpr int64_t kAhead = 16 << 10;
-
-/// sum plus the products of four unsigned bytes of a and signed ones of b.
-/// By value: sums whose address is taken would stay in memory.
-HWY_INLINE V32 add_quads(V32 a, V32 b, V32 sum) {
-  asm("vpdpbusd %2, %1, %0" : "+v"(sum.raw) : "v"(a.raw), "v"(b.raw));
-  return sum;
-}
 
 HWY_INLINE V32 ones() {
   return hn::Set(D32(), 0x01010101);
@@ -369,9 +363,7 @@ void dot(int rows, int64_t n, int64_t k, const uint8_t* a, int64_t a_row,
 void correct(int32_t* sums, int64_t n, const QuadRow& row, const int32_t* zeros,
              const int32_t* heads) {
   for (int64_t j = 0; j < n; ++j)
-    sums[j] =
-        int32_t(uint32_t(sums[j]) - uint32_t(zeros[j]) * uint32_t(row.sum) -
-                uint32_t(heads[j]) * uint32_t(row.zero));
+    sums[j] = corrected_sum(sums[j], row, zeros[j], heads[j]);
 }
 
 QuadKernels quad_table() {

@@ -19,6 +19,13 @@ struct QuadRow {
   int32_t sum, zero;
 };
 
+/// A sum without zero points: of its row, and the panel's words of its column.
+inline int32_t corrected_sum(int32_t sum, const QuadRow& row, int32_t zero,
+                             int32_t head) {
+  return int32_t(uint32_t(sum) - uint32_t(zero) * uint32_t(row.sum) -
+                 uint32_t(head) * uint32_t(row.zero));
+}
+
 struct QuadKernels {
   /// Largest block of one tile call, and the width of a panel.
   int max_rows, max_cols;
@@ -64,7 +71,7 @@ struct QuadKernels {
   void (*dot)(int rows, int64_t n, int64_t k, const uint8_t* a, int64_t a_row,
               const uint8_t* b, int64_t col_stride, int flip, int32_t* sums,
               int64_t sums_row, int32_t* column_sums);
-  /// sums[j] -= zeros[j] * row.sum + row.zero * heads[j].
+  /// corrected_sum() of n columns.
   void (*correct)(int32_t* sums, int64_t n, const QuadRow& row,
                   const int32_t* zeros, const int32_t* heads);
 };
