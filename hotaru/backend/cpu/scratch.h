@@ -42,6 +42,8 @@ enum class ScratchUse {
   kNarrowRows,
   kNarrowSums,
   kNarrowPanel,
+  kNarrowScales,
+  kNarrowQuads,
   kAttention,
   kTileRows,
   kPanelLines,

@@ -133,6 +133,29 @@ def test_infinite_and_absent_numbers_stay_what_they_are(m):
 
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("m", [1, 3])
+def test_int8_of_numbers_far_apart_and_none(m, dtype):
+    """A row's integers have one scale; what it doesn't serve goes as floats."""
+    torch.manual_seed(m)
+    weight = torch.randint(-128, 128, (70, 300)).to(torch.int8)
+    weight[:, 5] = 0  # what is largest counts for nothing
+    scales = (torch.rand(70) + 0.01).to(dtype)
+    wide = weight.double() * scales.double()[:, None]
+
+    def run(x):
+        return torch._weight_int8pack_mm(x, weight, scales)
+
+    x = torch.randn(m, 300)
+    for largest in (0, 20, 60, 3e4):
+        x[:, 5] = largest
+        check(run, wide, x.to(dtype))
+    check(run, wide, torch.zeros(m, 300, dtype=dtype))
+    if dtype != torch.float16:
+        for scale in (1e-30, 1e-18, 1e20):
+            check(run, wide, (x * scale).to(dtype))
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("m", [1, 3])
 def test_int4_of_numbers_far_apart_and_none(m, dtype):
     """Groups have a scale each; what no scale serves goes as floats."""
     torch.manual_seed(m)

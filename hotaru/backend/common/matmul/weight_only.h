@@ -35,7 +35,8 @@ inline constexpr int64_t kInt4Rows = 64;
 /// kInt4 beside float32, bfloat16; read bias [n], or undefined:
 ///   out = x @ transpose(weights) + bias
 /// with sums in float32. Of few rows kQ4_0 may round x to 16-bit integers by
-/// blocks of 32, kInt4 to 24-bit ones by groups, each with its scale. k is a
+/// blocks of 32, kInt4 to 24-bit ones by groups, each with its scale, and kInt8
+/// rows that have no number far above the others. k is a
 /// multiple of `group` (kInt4), of 32 (kQ8_0, kQ4_0) or of block_elements.
 /// unpack(blocks, count, out) and the two sizes are given for all three kinds
 /// of blocks.

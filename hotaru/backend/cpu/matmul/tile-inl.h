@@ -21,6 +21,7 @@
 #include "hotaru/backend/cpu/matmul/gemm_kernel.h"
 #include "hotaru/backend/cpu/matmul/recent_reads.h"
 #include "hotaru/backend/cpu/matmul/tile_rows-inl.h"
+#include "hotaru/backend/cpu/simd/four_sums-inl.h"
 #include "hotaru/backend/cpu/simd/simd_load-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -332,28 +333,6 @@ void wide_tile(int rows, int64_t k, TileA<T> a, const T* b, int64_t ldb,
 constexpr int kDotRows = 4;
 #else
 constexpr int kDotRows = 10;
-#endif
-
-#if HWY_TARGET != HWY_SCALAR
-/// The sums of four vectors of floats, in the order of SumOfLanes: all of a
-/// block's halves are added to each other before its lanes are.
-template <class D, class V>
-HWY_INLINE auto four_sums(D d, V a, V b, V c, V e) {
-  if constexpr (hn::MaxLanes(D()) > 4) {
-    const hn::Half<D> h;
-    const auto half = [&](V v) HOTARU_SIMD_LAMBDA {
-      return hn::Add(hn::LowerHalf(h, v), hn::UpperHalf(h, v));
-    };
-    return four_sums(h, half(a), half(b), half(c), half(e));
-  } else {
-    const auto ab =
-        hn::Add(hn::InterleaveLower(d, a, b), hn::InterleaveUpper(d, a, b));
-    const auto ce =
-        hn::Add(hn::InterleaveLower(d, c, e), hn::InterleaveUpper(d, c, e));
-    return hn::Add(hn::ConcatLowerLower(d, ce, ab),
-                   hn::ConcatUpperUpper(d, ce, ab));
-  }
-}
 #endif
 
 /// kRows x kCols dot products of length k. kAhead: fetches B ahead.

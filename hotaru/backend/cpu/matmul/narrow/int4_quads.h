@@ -1,11 +1,9 @@
 // Few rows of floats times int4 weights (NarrowLayout::kInt4) by AVX512-VNNI.
 //
 // Products of floats take as many instructions as memory leaves time for. So a
-// row's numbers become integers of 16 bits with a scale for each group, as near
-// as 2^-16 of the group's largest, each of two signed bytes,
-//   x = (256 high + low) * scale,
-// and four columns of 64 rows meet both by eight instructions. Sums over a
-// group are exact.
+// row's numbers become integers of 24 bits with a scale for each group, as near
+// as 2^-24 of the group's largest, each of three signed bytes, and four columns
+// of 64 rows meet them by twelve instructions. Sums over a group are exact.
 #pragma once
 
 #include <cstdint>
@@ -26,12 +24,8 @@ struct Int4Quads {
   /// A row of k floats in it; false where it has none, since numbers are not
   /// finite or too small.
   bool (*order)(const float* x, int64_t k, int64_t group, float* to);
-  /// As Int4Kernels have it, of rows in this form.
-  void (*add)(const FewRows& x, int64_t begin, int64_t group, const uint8_t* w,
-              const float* scales, const FewSums& out);
-  void (*add_bf16)(const FewRows& x, int64_t begin, int64_t group,
-                   const uint8_t* w, const BFloat16* scales,
-                   const FewSums& out);
+  /// Of rows in this form.
+  Int4Products multiply;
 };
 
 /// Null where the processor lacks the instructions.

@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "hotaru/backend/common/matmul/weight_only.h"
 #include "hotaru/backend/cpu/matmul/narrow/weight_only_rows.h"
 #include "hotaru/backend/cpu/simd/simd_load-inl.h"
 
@@ -140,6 +141,21 @@ HWY_ATTR HWY_INLINE void load_pairs(const BFloat16* pairs, V& scale, V& zero) {
       Words(), hn::LoadU(bytes, reinterpret_cast<const uint8_t*>(pairs)));
   scale = hn::BitCast(D(), hn::ShiftLeft<16>(both));
   zero = hn::BitCast(D(), hn::And(both, hn::Set(Words(), 0xffff0000u)));
+}
+
+// Groups ahead of which scales are fetched: those of a block's rows lie far
+// from each other, which nothing foresees. More are slower.
+constexpr int64_t kGroupsAhead = 1;
+
+/// Fetches scales that are used soon, when group `group` of k columns is.
+template <class S>
+HWY_ATTR HWY_INLINE void fetch_pairs(const Int4Block<S>& block, int64_t group,
+                                     int64_t k) {
+  if ((group + kGroupsAhead) * block.group >= k) return;
+  const auto* at = reinterpret_cast<const char*>(
+      block.scales + (group + kGroupsAhead) * block.apart);
+  for (size_t i = 0; i < 2 * kInt4Rows * sizeof(S); i += 64)
+    __builtin_prefetch(at + i);
 }
 
 }  // namespace

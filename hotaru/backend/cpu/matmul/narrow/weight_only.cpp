@@ -10,6 +10,7 @@
 #include "hotaru/backend/cpu/matmul/areas.h"
 #include "hotaru/backend/cpu/matmul/gemm.h"
 #include "hotaru/backend/cpu/matmul/narrow/int4_quads.h"
+#include "hotaru/backend/cpu/matmul/narrow/int8_quads.h"
 #include "hotaru/backend/cpu/matmul/narrow/weight_only_rows.h"
 #include "hotaru/backend/cpu/scratch.h"
 #include "hotaru/backend/cpu/simd/reduced_simd.h"
@@ -31,7 +32,7 @@ template <class T, class S>
 struct Product {
   const WeightOnlyAttributes& g;
   FewRows x;   // in float; of few rows in the order of what multiplies them
-  bool quads;  // x is in that of int4_quads()
+  bool quads;  // x is in that of int4_quads() or int8_quads()
   const uint8_t* w;
   const S* scales;
   const T* bias;
@@ -55,6 +56,17 @@ const float* pairs_of(const Product<T, S>& p, int64_t group, int64_t row,
     widen(from, buffer, rows * 2);
     return buffer;
   }
+}
+
+/// Scales and zeros of a block of int4's rows as floats, group by group.
+template <class T, class S>
+float* wide_pairs(const Product<T, S>& p, int64_t row) {
+  const int64_t groups = p.g.k / p.g.group;
+  float* to = scratch<float>(ScratchUse::kNarrowScales, groups * 2 * kInt4Rows);
+  for (int64_t i = 0; i < groups; ++i)
+    widen(p.scales + (i * p.g.n + row) * 2, to + i * 2 * kInt4Rows,
+          2 * kInt4Rows);
+  return to;
 }
 
 /// The last, smaller block of int4's rows as floats [k, rows].
@@ -116,40 +128,21 @@ void by_panels(const Product<T, S>& p, int64_t begin, int64_t end) {
   }
 }
 
-// Groups ahead of which scales are fetched: those of a block's rows lie n pairs
-// apart, which nothing foresees.
-constexpr int64_t kGroupsAhead = 2;
-
-template <class T, class S>
-void fetch_pairs(const Product<T, S>& p, int64_t group, int64_t row) {
-  if (group >= p.g.k / p.g.group) return;
-  const auto* at =
-      reinterpret_cast<const char*>(p.scales + (group * p.g.n + row) * 2);
-  for (size_t i = 0; i < 2 * kInt4Rows * sizeof(S); i += 64)
-    __builtin_prefetch(at + i);
-}
-
 template <class T, class S>
 void int4_by_registers(const Product<T, S>& p, int64_t begin, int64_t end) {
   const WeightOnlyAttributes& g = p.g;
-  const auto [add, add_bf16] =
-      p.quads ? std::pair(int4_quads()->add, int4_quads()->add_bf16)
-              : std::pair(int4_kernels().add, int4_kernels().add_bf16);
-  [[maybe_unused]] float buffer[2 * kInt4Rows];
+  const Int4Products multiply =
+      p.quads ? int4_quads()->multiply : int4_kernels().multiply;
   int64_t row = begin;
   for (; row + kInt4Rows <= end; row += kInt4Rows) {
-    const FewSums to = p.sums_at(row);
-    for (int64_t i = 0; i < g.m; ++i)
-      std::fill_n(to.data + i * to.stride, kInt4Rows, 0.0f);
-    const uint8_t* w = p.w + row * (g.k / 2);
-    for (int64_t i = 0; i < g.k; i += g.group) {
-      fetch_pairs(p, i / g.group + kGroupsAhead, row);
-      if constexpr (std::is_same_v<S, BFloat16>)
-        add_bf16(p.x, i, g.group, w, p.scales + (i / g.group * g.n + row) * 2,
-                 to);
-      else
-        add(p.x, i, g.group, w,
-            pairs_of(p, i / g.group, row, kInt4Rows, buffer), to);
+    const auto block = [&]<class U>(const U* scales, int64_t apart) {
+      return Int4Block<U>{p.w + row * (g.k / 2), g.group, scales, apart};
+    };
+    if constexpr (std::is_same_v<S, Half>) {
+      const float* wide = wide_pairs(p, row);
+      multiply(p.x, block(wide, 2 * kInt4Rows), p.sums_at(row));
+    } else {
+      multiply(p.x, block(p.scales + 2 * row, 2 * g.n), p.sums_at(row));
     }
   }
   if (row < end) by_panels(p, row, end);
@@ -164,7 +157,7 @@ void by_registers(const Product<T, S>& p, int64_t begin, int64_t end) {
       p.w + begin * (p.g.k / p.g.block_elements) * p.g.block_bytes;
   switch (p.g.layout) {
     case Layout::kInt8:
-      return kernels.int8(
+      return (p.quads ? int8_quads()->multiply : kernels.int8)(
           p.x, rows, reinterpret_cast<const int8_t*>(p.w) + begin * p.g.k, to);
     case Layout::kInt4:
       return int4_by_registers(p, begin, end);
@@ -233,22 +226,36 @@ FewRows rows_of(const Product<T, S>& p, const T* x) {
   return {to, stride, g.m, g.k};
 }
 
-/// Brings few rows into the form of int4_quads(), if they have one; n is of
-/// whole blocks then, as panels want floats.
+/// Brings few rows into the form that order(row, to) makes of them, `size`
+/// floats each, unless one has none.
+template <class T, class S, class F>
+bool brought(Product<T, S>& p, int64_t size, const F& order) {
+  float* to = scratch<float>(ScratchUse::kNarrowQuads, p.g.m * size);
+  for (int64_t i = 0; i < p.g.m; ++i)
+    if (!order(p.x.x + i * p.x.stride, to + i * size)) return false;
+  p.x = {to, size, p.g.m, p.g.k};
+  return true;
+}
+
+/// Into the form of int4_quads() or int8_quads(), if they have one. n of int4
+/// is of whole blocks then, as panels want floats.
 template <class T, class S>
 bool as_quads(Product<T, S>& p) {
   const WeightOnlyAttributes& g = p.g;
-  const Int4Quads* kernels = int4_quads();
-  if (g.layout != Layout::kInt4 || !p.few() || !kernels ||
-      !Int4Quads::suits(g.group) || g.n % kInt4Rows != 0)
-    return false;
-  const int64_t size = Int4Quads::size(g.k, g.group);
-  float* to = scratch<float>(ScratchUse::kNarrowPanel, g.m * size);
-  for (int64_t i = 0; i < g.m; ++i)
-    if (!kernels->order(p.x.x + i * p.x.stride, g.k, g.group, to + i * size))
-      return false;
-  p.x = {to, size, g.m, g.k};
-  return true;
+  if (!p.few()) return false;
+  if (const Int4Quads* quads = int4_quads();
+      quads && g.layout == Layout::kInt4 && Int4Quads::suits(g.group) &&
+      g.n % kInt4Rows == 0)
+    return brought(p, Int4Quads::size(g.k, g.group),
+                   [&](const float* row, float* to) {
+                     return quads->order(row, g.k, g.group, to);
+                   });
+  if (const Int8Quads* quads = int8_quads();
+      quads && g.layout == Layout::kInt8 && Int8Quads::suits(g.k))
+    return brought(p, Int8Quads::size(g.k), [&](const float* row, float* to) {
+      return quads->order(row, g.k, to);
+    });
+  return false;
 }
 
 template <class T, class S>

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "hotaru/backend/common/matmul/weight_only.h"
 #include "hotaru/backend/cpu/matmul/narrow/weight_only_rows.h"
 
@@ -113,11 +115,17 @@ HWY_ATTR void int4_rows(const FewRows& x, int64_t row, int64_t begin,
 }
 
 template <class S>
-HWY_ATTR void int4(const FewRows& x, int64_t begin, int64_t group,
-                   const uint8_t* w, const S* scales, const FewSums& out) {
-  by_rows<2>(x.m, [&]<int kRows>(int64_t row) HOTARU_SIMD_LAMBDA {
-    int4_rows<kRows>(x, row, begin, group, w, scales, out);
-  });
+HWY_ATTR void int4(const FewRows& x, const Int4Block<S>& block,
+                   const FewSums& out) {
+  for (int64_t i = 0; i < x.m; ++i)
+    std::fill_n(out.data + i * out.stride, kInt4Rows, 0.0f);
+  for (int64_t g = 0; g < x.k / block.group; ++g) {
+    fetch_pairs(block, g, x.k);
+    by_rows<2>(x.m, [&]<int kRows>(int64_t row) HOTARU_SIMD_LAMBDA {
+      int4_rows<kRows>(x, row, g * block.group, block.group, block.w,
+                       block.scales + g * block.apart, out);
+    });
+  }
 }
 
 HWY_ATTR void widen_int4(int64_t group, const uint8_t* w, const float* scales,
@@ -135,7 +143,7 @@ HWY_ATTR void widen_int4(int64_t group, const uint8_t* w, const float* scales,
 }
 
 Int4Kernels int4_table() {
-  return {&int4<float>, &int4<BFloat16>, &widen_int4};
+  return {{&int4<float>, &int4<BFloat16>}, &widen_int4};
 }
 
 #endif

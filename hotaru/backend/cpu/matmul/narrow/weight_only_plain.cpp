@@ -1,4 +1,5 @@
 // The parts of "weight_only_linear" without vectors.
+#include <algorithm>
 #include <cstring>
 
 #include "hotaru/backend/common/matmul/weight_only.h"
@@ -67,22 +68,19 @@ void widen_int4(int64_t group, const uint8_t* w, const float* scales,
     }
 }
 
-void int4(const FewRows& x, int64_t begin, int64_t group, const uint8_t* w,
-          const float* scales, const FewSums& out) {
-  float column[kInt4Rows];
-  for (int64_t c = begin; c < begin + group; ++c) {
-    widen_int4(1, w + c * (kInt4Rows / 2), scales, column);
+template <class S>
+void int4(const FewRows& x, const Int4Block<S>& block, const FewSums& out) {
+  float column[kInt4Rows], scales[2 * kInt4Rows];
+  for (int64_t i = 0; i < x.m; ++i)
+    std::fill_n(out.data + i * out.stride, kInt4Rows, 0.0f);
+  for (int64_t c = 0; c < x.k; ++c) {
+    const S* from = block.scales + c / block.group * block.apart;
+    for (int64_t i = 0; i < 2 * kInt4Rows; ++i) scales[i] = float(from[i]);
+    widen_int4(1, block.w + c * (kInt4Rows / 2), scales, column);
     for (int64_t i = 0; i < x.m; ++i)
       for (int64_t j = 0; j < kInt4Rows; ++j)
         out.data[i * out.stride + j] += x.x[i * x.stride + c] * column[j];
   }
-}
-
-void int4_bf16(const FewRows& x, int64_t begin, int64_t group, const uint8_t* w,
-               const BFloat16* scales, const FewSums& out) {
-  float wide[2 * kInt4Rows];
-  for (int64_t i = 0; i < 2 * kInt4Rows; ++i) wide[i] = float(scales[i]);
-  int4(x, begin, group, w, wide, out);
 }
 
 }  // namespace
@@ -92,7 +90,7 @@ WeightOnlyKernels plain_weight_only_kernels() {
 }
 
 Int4Kernels plain_int4_kernels() {
-  return {&int4, &int4_bf16, &widen_int4};
+  return {{&int4<float>, &int4<BFloat16>}, &widen_int4};
 }
 
 }  // namespace hotaru::cpu

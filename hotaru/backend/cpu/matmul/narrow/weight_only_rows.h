@@ -39,17 +39,36 @@ struct WeightOnlyKernels {
   int64_t (*q4_0_size)(int64_t k);
 };
 
-/// The same of int4 as PyTorch's CPU kernels have it (NarrowLayout::kInt4).
+/// A block of kInt4Rows rows as PyTorch's CPU kernels have them
+/// (NarrowLayout::kInt4), with scales in float or bfloat16.
+template <class S>
+struct Int4Block {
+  const uint8_t* w;
+  int64_t group;    // columns that have a scale together
+  const S* scales;  // of the first group: scale and zero of each row
+  int64_t apart;    // from a group's scales to the next one's
+};
+
+/// The sums of each row of x with a block's rows.
+struct Int4Products {
+  void (*floats)(const FewRows& x, const Int4Block<float>& block,
+                 const FewSums& out);
+  void (*bf16)(const FewRows& x, const Int4Block<BFloat16>& block,
+               const FewSums& out);
+
+  void operator()(const FewRows& x, const Int4Block<float>& block,
+                  const FewSums& out) const {
+    floats(x, block, out);
+  }
+  void operator()(const FewRows& x, const Int4Block<BFloat16>& block,
+                  const FewSums& out) const {
+    bf16(x, block, out);
+  }
+};
+
 struct Int4Kernels {
-  /// Columns [begin, begin + group) of a block of kInt4Rows rows of int4 (`w`
-  /// begins with column 0), whose scales and zeros, each as a pair, are given,
-  /// in float or bfloat16: adds to the 64 sums of each row of x.
-  void (*add)(const FewRows& x, int64_t begin, int64_t group, const uint8_t* w,
-              const float* scales, const FewSums& out);
-  void (*add_bf16)(const FewRows& x, int64_t begin, int64_t group,
-                   const uint8_t* w, const BFloat16* scales,
-                   const FewSums& out);
-  /// The same columns as floats: to[i * kInt4Rows + row] for column i.
+  Int4Products multiply;
+  /// A group's columns as floats: to[i * kInt4Rows + row] for column i.
   void (*widen)(int64_t group, const uint8_t* w, const float* scales,
                 float* to);
 };
