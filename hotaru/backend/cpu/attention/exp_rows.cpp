@@ -39,9 +39,10 @@ HWY_INLINE void put(V v, BFloat16* y, int64_t count) {
 template <class P, int kRows, class T>
 HWY_ATTR void exp_some(const float* x, T* y, int64_t stride, int64_t n,
                        float* factors) {
-  exp_group<kRows>(x, n, factors,
-                   [&](int r, int64_t i, auto count, V e)
-                       HWY_ATTR { put<P>(e, y + r * stride + i, count); });
+  exp_group<kRows, std::is_same_v<T, BFloat16>>(
+      x, n, factors, [&](int r, int64_t i, auto count, V e) HWY_ATTR {
+        put<P>(e, y + r * stride + i, count);
+      });
 }
 
 template <class P, class T>

@@ -59,18 +59,18 @@ struct GemmKernels {
   int dot_rows;
 
   /// rows <= max_rows, cols <= max_cols; row p of B starts at b + p * ldb.
-  void (*tile)(int rows, int cols, int64_t k, TileA<T> a, const T* b,
+  void (*tile)(int rows, int cols, int64_t k, const TileA<T>& a, const T* b,
                int64_t ldb, const TileOutput<T>& out);
   /// The same for products of at most kFewRows rows in all: adds up in several
   /// sums, hence in another order.
-  void (*few_tile)(int rows, int cols, int64_t k, TileA<T> a, const T* b,
+  void (*few_tile)(int rows, int cols, int64_t k, const TileA<T>& a, const T* b,
                    int64_t ldb, const TileOutput<T>& out);
   /// tile for exactly max_cols columns of a B whose row p starts at b +
   /// offsets[p].
-  void (*offset_tile)(int rows, int64_t k, TileA<T> a, const T* b,
+  void (*offset_tile)(int rows, int64_t k, const TileA<T>& a, const T* b,
                       const int64_t* offsets, const TileOutput<T>& out);
   /// For at most kFewRows rows and a B of long rows: exactly wide_cols columns.
-  void (*wide)(int rows, int64_t k, TileA<T> a, const T* b, int64_t ldb,
+  void (*wide)(int rows, int64_t k, const TileA<T>& a, const T* b, int64_t ldb,
                const TileOutput<T>& out);
   /// For B by columns, each contiguous, ldb apart, and rows of A contiguous:
   /// any m and n.

@@ -105,7 +105,7 @@ struct OffsetRows {
 /// kUnroll sets of accumulators hide the latency of few rows.
 template <class P, class T, int kRows, int kVectors, int kUnroll, bool kTail,
           class B>
-HWY_INLINE void multiply_tile(int cols, int64_t k, TileA<T> a, B b,
+HWY_INLINE void multiply_tile(int cols, int64_t k, const TileA<T>& a, B b,
                               const TileOutput<T>& out) {
   const hn::ScalableTag<T> d;
   using D = decltype(d);
@@ -254,14 +254,14 @@ HWY_INLINE void multiply_tile(int cols, int64_t k, TileA<T> a, B b,
 }
 
 template <class P, class T, int kRows, int kVectors, int kUnroll, bool kTail>
-void tile(int cols, int64_t k, TileA<T> a, const T* b, int64_t ldb,
+void tile(int cols, int64_t k, const TileA<T>& a, const T* b, int64_t ldb,
           const TileOutput<T>& out) {
   multiply_tile<P, T, kRows, kVectors, kUnroll, kTail>(
       cols, k, a, EvenRows<T>{b, ldb}, out);
 }
 
 template <class T>
-using TileFn = void (*)(int, int64_t, TileA<T>, const T*, int64_t,
+using TileFn = void (*)(int, int64_t, const TileA<T>&, const T*, int64_t,
                         const TileOutput<T>&);
 
 /// Sets of accumulators where a whole product has few rows.
@@ -277,7 +277,7 @@ constexpr std::array<TileFn<T>, sizeof...(kRow)> tiles(
 }
 
 template <class P, class T, int kMost, bool kFew>
-void any_tile(int rows, int cols, int64_t k, TileA<T> a, const T* b,
+void any_tile(int rows, int cols, int64_t k, const TileA<T>& a, const T* b,
               int64_t ldb, const TileOutput<T>& out) {
   using Rows = std::make_index_sequence<kMost>;
   static constexpr auto kFull = tiles<P, T, 2, false, kFew>(Rows());
@@ -289,16 +289,17 @@ void any_tile(int rows, int cols, int64_t k, TileA<T> a, const T* b,
 }
 
 template <class P, class T, int kRows>
-void offset_rows(int64_t k, TileA<T> a, OffsetRows<T> b,
+void offset_rows(int64_t k, const TileA<T>& a, OffsetRows<T> b,
                  const TileOutput<T>& out) {
   constexpr int kLanes = static_cast<int>(hn::MaxLanes(hn::ScalableTag<T>()));
   multiply_tile<P, T, kRows, 2, 1, false>(2 * kLanes, k, a, b, out);
 }
 
 template <class P, class T>
-void offset_tile(int rows, int64_t k, TileA<T> a, const T* b,
+void offset_tile(int rows, int64_t k, const TileA<T>& a, const T* b,
                  const int64_t* offsets, const TileOutput<T>& out) {
-  using Fn = void (*)(int64_t, TileA<T>, OffsetRows<T>, const TileOutput<T>&);
+  using Fn =
+      void (*)(int64_t, const TileA<T>&, OffsetRows<T>, const TileOutput<T>&);
   static constexpr auto kTable =
       []<size_t... kRow>(std::index_sequence<kRow...>) {
     return std::array<Fn, kMaxRows>{&offset_rows<P, T, kRow + 1>...};
@@ -310,7 +311,7 @@ void offset_tile(int rows, int64_t k, TileA<T> a, const T* b,
 constexpr int kWideVectors = 8;
 
 template <class P, class T>
-void wide_tile(int rows, int64_t k, TileA<T> a, const T* b, int64_t ldb,
+void wide_tile(int rows, int64_t k, const TileA<T>& a, const T* b, int64_t ldb,
                const TileOutput<T>& out) {
   constexpr int kLanes = static_cast<int>(hn::MaxLanes(hn::ScalableTag<T>()));
   constexpr int kCols = kWideVectors * kLanes;

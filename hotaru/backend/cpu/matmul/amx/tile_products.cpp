@@ -153,8 +153,8 @@ void finish(const float* sums, int rows, int cols,
 }
 
 template <class Unit>
-void pair_tile(int rows, int cols, int64_t k, TileA<float> a, const float* b,
-               int64_t ldb, const TileOutput<float>& out) {
+void pair_tile(int rows, int cols, int64_t k, const TileA<float>& a,
+               const float* b, int64_t ldb, const TileOutput<float>& out) {
   alignas(64) float sums[kMaxSide * kMaxSide];
   int64_t a_row = 0;
   const float* from = by_rows(rows, k, a, a_row);
