@@ -9,6 +9,7 @@
 #include "hotaru/graph/passes/fuse_attention.h"
 #include "hotaru/graph/passes/fuse_linear.h"
 #include "hotaru/graph/passes/fuse_pointwise.h"
+#include "hotaru/graph/passes/join_in_place.h"
 #include "hotaru/graph/passes/pack_int8.h"
 #include "hotaru/graph/passes/pictures/block_channels.h"
 #include "hotaru/graph/passes/pictures/fuse_conv.h"
@@ -64,6 +65,9 @@ constexpr auto kPasses = std::to_array<Pass>({
      false, kCPU, &pack_weights},
     {"pack_int8", "weights of 8-bit integers are brought into that order, too",
      true, kCPU, &pack_int8},
+    {"join_in_place",
+     "what is joined end to end is written into the result at once", true, kCPU,
+     &join_in_place},
     {"fuse_pointwise", "calls that go on with each other's elements become one",
      true, kAll, &fuse_pointwise},
     {"branches", "independent calls run side by side where that pays", false,
