@@ -1,5 +1,6 @@
 // Kernels on blocked pictures, beside those on plain ones.
 #include "hotaru/backend/common/pool/pool.h"
+#include "hotaru/backend/common/resample/resample.h"
 #include "hotaru/ops/pool/pool.h"
 #include "hotaru/ops/shape/view.h"
 #include "hotaru/runtime/threads/parallel.h"
@@ -366,6 +367,68 @@ TEST(ConvBlocked, MaxPool) {
   }
   const Tensor line = randn(Dims{2, 20, 30});
   check_pool(line, {1, {3}, {2}, {1}, {1}}, false);
+}
+
+/// Means of windows in blocks, of floats and of bfloat16, beside plain ones.
+void check_average(const Tensor& x, const Dims& kernel_size, const Dims& stride,
+                   const Dims& padding, bool ceil_mode, bool include_pad,
+                   int64_t divisor) {
+  const auto dims = int64_t(kernel_size.size());
+  const Dims ones(kernel_size.size(), 1);
+  const PoolWindows windows{kernel_size, stride, padding, ones, ceil_mode};
+  const Tensor want =
+      avg_pool(x, dims, windows, include_pad,
+               divisor ? Optional<int64_t>(divisor) : Optional<int64_t>());
+  ResampleAttributes a;
+  a.dims = dims;
+  a.kernel = kernel_size;
+  a.stride = stride;
+  a.padding = padding;
+  a.include_pad = include_pad;
+  a.divisor = divisor;
+  const Kernel& k = kernel("blocked_avg_pool");
+  const Tensor y = filled(blocked_sizes(want.sizes()), kNaN), from = block(x);
+  const std::array<Operand, 2> operands{write(y), read(from)};
+  KernelCall(k, operands, a).run(DeviceType::kCPU);
+  expect_padding(y, x.size(1));
+  const Tensor got = unblock(y, want.sizes());
+  // At most 15 terms of at most 6 in another order.
+  for (int64_t i = 0; i < want.numel(); ++i)
+    ASSERT_NEAR(got.data<float>()[i], want.data<float>()[i],
+                15 * 6 * 15 * 0x1p-24f)
+        << "element " << i;
+  const Tensor half = to(from, DType::kBFloat16),
+               halves = to(y, DType::kBFloat16);
+  const std::array<Operand, 2> rounded{write(halves), read(half)};
+  KernelCall(k, rounded, a).run(DeviceType::kCPU);
+  // What floats of the same numbers give, rounded once.
+  const Tensor wide = to(half, DType::kFloat32), wanted = filled(y.sizes(), 0);
+  const std::array<Operand, 2> widened{write(wanted), read(wide)};
+  KernelCall(k, widened, a).run(DeviceType::kCPU);
+  EXPECT_TRUE(same_bits(halves, to(wanted, DType::kBFloat16)));
+}
+
+TEST(ConvBlocked, AveragePool) {
+  for (const auto& [c, h, w] : {std::array<int64_t, 3>{64, 14, 14},
+                                {20, 9, 14},
+                                {1, 5, 7},
+                                {35, 28, 9}}) {
+    const Tensor x = randn(Dims{2, c, h, w});
+    for (const bool ceil_mode : {false, true})
+      for (const bool include_pad : {false, true})
+        for (const int64_t divisor : {0, 5}) {
+          const auto check = [&](Dims kernel, Dims stride, Dims padding) {
+            check_average(x, kernel, stride, padding, ceil_mode, include_pad,
+                          divisor);
+          };
+          check({2, 2}, {2, 2}, {0, 0});
+          check({3, 3}, {2, 2}, {1, 1});
+          check({3, 2}, {1, 2}, {1, 0});
+          check({3, 5}, {2, 3}, {0, 2});
+        }
+  }
+  const Tensor line = randn(Dims{2, 20, 30});
+  check_average(line, {3}, {2}, {1}, true, false, 0);
 }
 
 TEST(ConvBlocked, Mean) {

@@ -1,7 +1,7 @@
 // Pictures in blocks of channels, as graphs hand them from one convolution to
 // the next, and what the kernels that compute on them are told. One or two
-// spatial dimensions only. float32; "blocked_conv" and "blocked_max_pool" take
-// bfloat16, too.
+// spatial dimensions only. float32; "blocked_conv" and the pools take bfloat16,
+// too.
 //
 // A blocked picture of C channels is a contiguous tensor
 // [N, channel_blocks(C), H, W, kChannelBlock] (H is 1 with one spatial
@@ -33,7 +33,8 @@ constexpr int64_t channel_blocks(int64_t channels) {
 // by its number: write blocked, read blocked, read numbers, a blocked picture
 // of one pixel. "blocked_max_pool" is "max_pool" (see pool.h) on blocked
 // pictures with MaxPoolAttributes of one or two dimensions: write blocked, read
-// blocked. None but the last has attributes.
+// blocked; "blocked_avg_pool" is "resample" (see resample.h) that averages
+// windows, likewise. None but the last two have attributes.
 
 /// How a weight is packed. Operands of "blocked_weight": write packed
 /// [blocked_weight_size()], write shift [channel_blocks(O) * kChannelBlock],

@@ -97,7 +97,7 @@ HWY_INLINE hn::Vec<D> exp_negative(D d, hn::Vec<D> x) {
   }
 }
 
-/// The same for results of bfloat16, within 1.1e-4 of them, a twentieth of what
+/// The same for results of bfloat16, within 1.1e-4 of them, a thirtieth of what
 /// they are rounded by; 1 for 0. A polynomial of least relative error.
 template <class D>
 HWY_INLINE hn::Vec<D> brief_exp_negative(D d, hn::Vec<D> x) {

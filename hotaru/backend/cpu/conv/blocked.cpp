@@ -207,14 +207,16 @@ std::unique_ptr<PreparedCall> prepare_conv(const KernelCall& call) {
   return std::make_unique<PreparedConv<BlockedConv>>(call);
 }
 
-class PreparedMaxPool final : public PreparedCall {
+template <BlockedPool (*kMake)(const KernelCall&)>
+class PreparedPool final : public PreparedCall {
  public:
-  explicit PreparedMaxPool(const KernelCall& call) : call_(call), pool_(call) {}
+  explicit PreparedPool(const KernelCall& call)
+      : call_(call), pool_(kMake(call)) {}
   void run() override { pool_.run(call_.tensor(1), call_.tensor(0)); }
 
  private:
   const KernelCall& call_;
-  const BlockedMaxPool pool_;
+  const BlockedPool pool_;
 };
 
 void mean(const KernelCall& call) {
@@ -245,8 +247,10 @@ HOTARU_KERNEL(kCPU, "blocked_mean", mean);
 HOTARU_KERNEL(kCPU, "blocked_scale", scale);
 
 const PreparedKernel<prepare_conv> registered_conv("blocked_conv");
-const PreparedKernel<prepare_as<PreparedMaxPool>> registered_max_pool(
-    "blocked_max_pool");
+const PreparedKernel<prepare_as<PreparedPool<&BlockedPool::maximum>>>
+    registered_max_pool("blocked_max_pool");
+const PreparedKernel<prepare_as<PreparedPool<&BlockedPool::average>>>
+    registered_avg_pool("blocked_avg_pool");
 
 }  // namespace
 }  // namespace hotaru::cpu

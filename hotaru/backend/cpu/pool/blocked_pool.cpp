@@ -5,6 +5,7 @@
 
 #include "hotaru/backend/common/conv/blocked.h"
 #include "hotaru/backend/common/pool/pool.h"
+#include "hotaru/backend/common/resample/resample.h"
 #include "hotaru/runtime/threads/parallel.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -43,37 +44,43 @@ HWY_INLINE void store(V v, BFloat16* p) {
              half, reinterpret_cast<uint16_t*>(p));
 }
 
-/// f(place in x) for what a window of a row of windows contains.
+HWY_INLINE void store_rounded(V v, float* p) {
+  store(v, p);
+}
+HWY_INLINE void store_rounded(V v, BFloat16* p) {
+  const hn::Rebind<uint16_t, D> half;
+  hn::StoreU(hn::TruncateTo(half, hotaru::HWY_NAMESPACE::rounded(v)), half,
+             reinterpret_cast<uint16_t*>(p));
+}
+
+/// f(place in x) for what a row's window contains.
 template <class T, class F>
-HWY_INLINE void for_window(const T* x, int64_t w, PoolWindow rows,
-                           int64_t row_step, PoolWindow columns,
-                           int64_t column_step, const F& f) {
-  const int64_t count = column_step == 1 ? columns.end - columns.begin : 0;
-  for (int64_t h = rows.begin; h < rows.end; h += row_step) {
-    const T* row = x + (h * w + columns.begin) * kChannelBlock;
+HWY_INLINE void for_window(const T* x, int64_t w, const PoolRow& row,
+                           PoolWindow columns, const F& f) {
+  const int64_t step = row.column_step;
+  const int64_t count = step == 1 ? columns.end - columns.begin : 0;
+  for (int64_t h = row.rows.begin; h < row.rows.end; h += row.row_step) {
+    const T* at = x + (h * w + columns.begin) * kChannelBlock;
     if (count == 2 || count == 3) {  // as most are
-      f(row);
-      f(row + kChannelBlock);
-      if (count == 3) f(row + 2 * kChannelBlock);
+      f(at);
+      f(at + kChannelBlock);
+      if (count == 3) f(at + 2 * kChannelBlock);
       continue;
     }
-    for (int64_t k = columns.begin; k < columns.end; k += column_step)
-      f(row + (k - columns.begin) * kChannelBlock);
+    for (int64_t k = columns.begin; k < columns.end; k += step)
+      f(at + (k - columns.begin) * kChannelBlock);
   }
 }
 
-/// The greatest under each of `count` windows of a row. x: a block's plane of
-/// rows of w pixels. Sums tell whether there may be NaN: then it is looked for.
+/// The greatest. Sums tell whether there may be NaN: then it is looked for.
 template <class T>
-void max_row(const T* x, int64_t w, PoolWindow rows, int64_t row_step,
-             const PoolWindow* columns, int64_t column_step, int64_t count,
-             T* y) {
+void max_row(const T* x, int64_t w, const PoolRow& row, T* y) {
   const D d;
   const V low = hn::Set(d, -std::numeric_limits<float>::infinity());
-  for (int64_t i = 0; i < count; ++i, y += kChannelBlock)
+  for (int64_t i = 0; i < row.count; ++i, y += kChannelBlock)
     for (int64_t v = 0; v < kChannelBlock; v += kLanes) {
       V best = low, sum = hn::Zero(d);
-      for_window(x + v, w, rows, row_step, columns[i], column_step,
+      for_window(x + v, w, row, row.columns[i],
                  [&](const T* at) HOTARU_SIMD_LAMBDA {
                    const V value = load(at);
                    best = hn::Max(value, best);  // of equals the first
@@ -81,12 +88,28 @@ void max_row(const T* x, int64_t w, PoolWindow rows, int64_t row_step,
                  });
       if (!hn::AllFalse(d, hn::IsNaN(sum))) {
         best = low;
-        for_window(x + v, w, rows, row_step, columns[i], column_step,
+        for_window(x + v, w, row, row.columns[i],
                    [&](const T* at)
                        HOTARU_SIMD_LAMBDA { best = greater(best, load(at)); });
       }
       store(best, y + v);
     }
+}
+
+/// Their mean.
+template <class T>
+void mean_row(const T* x, int64_t w, const PoolRow& row, T* y) {
+  const D d;
+  for (int64_t i = 0; i < row.count; ++i, y += kChannelBlock) {
+    const V divisor = hn::Set(d, row.row_divisor * row.divisors[i]);
+    for (int64_t v = 0; v < kChannelBlock; v += kLanes) {
+      V sum = hn::Zero(d);
+      for_window(x + v, w, row, row.columns[i],
+                 [&](const T* at)
+                     HOTARU_SIMD_LAMBDA { sum = hn::Add(sum, load(at)); });
+      store_rounded(hn::Div(sum, divisor), y + v);
+    }
+  }
 }
 
 /// Means of a block's pixels, in four sums.
@@ -109,7 +132,8 @@ void mean_block(const float* x, int64_t pixels, float* y) {
 }
 
 BlockedPoolKernels find_pool_kernels() {
-  return {&max_row<float>, &max_row<BFloat16>, &mean_block};
+  return {&max_row<float>, &mean_row<float>, &max_row<BFloat16>,
+          &mean_row<BFloat16>, &mean_block};
 }
 
 }  // namespace hotaru::cpu::HWY_NAMESPACE
@@ -128,60 +152,96 @@ const BlockedPoolKernels& pool_kernels() {
   return table;
 }
 
-std::vector<PoolWindow> windows(int64_t n, int64_t m, size_t i,
-                                const MaxPoolAttributes& a) {
+/// Of m windows over n positions, of a kernel of `taps` positions.
+std::vector<PoolWindow> windows(int64_t n, int64_t m, int64_t taps,
+                                int64_t stride, int64_t padding,
+                                int64_t dilation) {
   std::vector<PoolWindow> all;
   for (int64_t o = 0; o < m; ++o) {
-    if (a.adaptive) {
-      all.push_back({o * n / m, detail::divide_up((o + 1) * n, m)});
-      continue;
-    }
-    int64_t begin = o * a.stride[i] - a.padding[i];
-    const int64_t step = a.dilation[i];
-    const int64_t end = std::min(begin + (a.kernel[i] - 1) * step + 1, n);
-    if (begin < 0) begin += detail::divide_up(-begin, step) * step;
+    int64_t begin = o * stride - padding;
+    const int64_t end = std::min(begin + (taps - 1) * dilation + 1, n);
+    if (begin < 0) begin += detail::divide_up(-begin, dilation) * dilation;
     all.push_back({begin, end});
+  }
+  return all;
+}
+
+/// What sums along dimension i are divided by.
+std::vector<float> divisors(const ResampleAttributes& a, size_t i, int64_t n,
+                            const std::vector<PoolWindow>& windows) {
+  std::vector<float> all;
+  for (size_t o = 0; o < windows.size(); ++o) {
+    const int64_t begin = int64_t(o) * a.stride[i] - a.padding[i];
+    const int64_t padded =
+        std::min(begin + a.kernel[i], n + a.padding[i]) - begin;
+    const int64_t inside = windows[o].end - windows[o].begin;
+    const int64_t given = i == 0 ? a.divisor : 1;
+    all.push_back(float(a.divisor ? given : a.include_pad ? padded : inside));
   }
   return all;
 }
 
 }  // namespace
 
-BlockedMaxPool::BlockedMaxPool(const KernelCall& call) {
-  const auto& a = call.attributes<MaxPoolAttributes>();
-  const IntSpan x = call.tensor(1).sizes(), y = call.tensor(0).sizes();
+BlockedPool::BlockedPool(const KernelCall& call) {
+  const IntSpan x = call.tensor(1).sizes();
   planes_ = x[0] * x[1];
   h_ = x[2];
   w_ = x[3];
   windows_[0] = {{0, 1}};
-  const size_t missing = 2 - size_t(a.dims);
-  for (size_t i = 0; i < size_t(a.dims); ++i) {
-    const size_t at = missing + i;
-    windows_[at] = windows(x[2 + at], y[2 + at], i, a);
-    if (!a.adaptive) step_[at] = a.dilation[i];
-  }
+  divisors_[0] = {1.0f};
 }
 
-void BlockedMaxPool::run(const Tensor& x, const Tensor& y) const {
+BlockedPool BlockedPool::maximum(const KernelCall& call) {
+  BlockedPool pool(call);
+  const auto& a = call.attributes<MaxPoolAttributes>();
+  const IntSpan x = call.tensor(1).sizes(), y = call.tensor(0).sizes();
+  for (size_t i = 0, at = 2 - size_t(a.dims); at < 2; ++i, ++at) {
+    pool.windows_[at] = windows(x[2 + at], y[2 + at], a.kernel[i], a.stride[i],
+                                a.padding[i], a.dilation[i]);
+    pool.step_[at] = a.dilation[i];
+  }
+  return pool;
+}
+
+BlockedPool BlockedPool::average(const KernelCall& call) {
+  BlockedPool pool(call);
+  pool.mean_ = true;
+  const auto& a = call.attributes<ResampleAttributes>();
+  const IntSpan x = call.tensor(1).sizes(), y = call.tensor(0).sizes();
+  for (size_t i = 0, at = 2 - size_t(a.dims); at < 2; ++i, ++at) {
+    pool.windows_[at] = windows(x[2 + at], y[2 + at], a.kernel[i], a.stride[i],
+                                a.padding[i], 1);
+    pool.divisors_[at] = divisors(a, i, x[2 + at], pool.windows_[at]);
+  }
+  return pool;
+}
+
+void BlockedPool::run(const Tensor& x, const Tensor& y) const {
+  const BlockedPoolKernels& kernels = pool_kernels();
   if (x.dtype() == DType::kBFloat16)
-    run(x.data<BFloat16>(), y.data<BFloat16>(), pool_kernels().max_row_bf16);
+    run(x.data<BFloat16>(), y.data<BFloat16>(),
+        mean_ ? kernels.mean_row_bf16 : kernels.max_row_bf16);
   else
-    run(x.data<float>(), y.data<float>(), pool_kernels().max_row);
+    run(x.data<float>(), y.data<float>(),
+        mean_ ? kernels.mean_row : kernels.max_row);
 }
 
 template <class T>
-void BlockedMaxPool::run(const T* x, T* y,
-                         BlockedPoolKernels::MaxRow<T> row) const {
+void BlockedPool::run(const T* x, T* y, BlockedPoolKernels::Row<T> row) const {
   const int64_t rows = int64_t(windows_[0].size());
   const int64_t columns = int64_t(windows_[1].size());
   if (rows == 0 || columns == 0) return;
   const int64_t grain =
       std::max<int64_t>(1, kGrainSize / (columns * kChannelBlock));
   parallel_for(0, planes_ * rows, grain, [&](int64_t at, int64_t end) {
-    for (; at < end; ++at)
+    for (; at < end; ++at) {
+      const auto r = size_t(at % rows);
       row(x + at / rows * h_ * w_ * kChannelBlock, w_,
-          windows_[0][size_t(at % rows)], step_[0], windows_[1].data(),
-          step_[1], columns, y + at * columns * kChannelBlock);
+          {windows_[0][r], step_[0], windows_[1].data(), step_[1], columns,
+           mean_ ? divisors_[0][r] : 1, divisors_[1].data()},
+          y + at * columns * kChannelBlock);
+    }
   });
 }
 

@@ -6,6 +6,7 @@
 #include "hotaru/backend/common/pointwise/pointwise.h"
 #include "hotaru/backend/common/pool/pool.h"
 #include "hotaru/backend/common/reduce/reduce.h"
+#include "hotaru/backend/common/resample/resample.h"
 #include "hotaru/backend/common/shape/join.h"
 #include "hotaru/backend/common/shape/pad.h"
 #include "hotaru/core/host.h"
@@ -70,14 +71,26 @@ bool Blocker::join(const KernelCall& call) {
 bool Blocker::pool(const KernelCall& call) {
   if (call.kernel().name() != "max_pool" || call.tensor(1).defined())
     return false;
-  const Tensor &y = call.tensor(0), &x = call.tensor(2);
   const auto& a = call.attributes<MaxPoolAttributes>();
+  static const Kernel& kernel = hotaru::kernel("blocked_max_pool");
+  return !a.adaptive && pool(call.tensor(0), call.tensor(2), kernel, a);
+}
+
+bool Blocker::average_windows(const KernelCall& call) {
+  if (call.kernel().name() != "resample") return false;
+  const auto& a = call.attributes<ResampleAttributes>();
+  static const Kernel& kernel = hotaru::kernel("blocked_avg_pool");
+  return a.mode == ResampleMode::kAverage &&
+         pool(call.tensor(0), call.tensor(1), kernel, a);
+}
+
+template <class Attributes>
+bool Blocker::pool(const Tensor& y, const Tensor& x, const Kernel& kernel,
+                   const Attributes& a) {
   const Tensor from = known(x);
-  if (!from.defined() || !free_result(y) || a.adaptive || a.dims > 2 ||
-      x.dim() != a.dims + 2)
+  if (!from.defined() || !free_result(y) || a.dims > 2 || x.dim() != a.dims + 2)
     return false;
   const Tensor made = make_blocked(y.sizes());
-  static const Kernel& kernel = hotaru::kernel("blocked_max_pool");
   const Operand operands[] = {write(made), read(from)};
   append({kernel, operands, a});
   finish(y, made);

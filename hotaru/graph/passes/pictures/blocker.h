@@ -105,6 +105,10 @@ class Blocker {
   std::pair<Tensor, Tensor> weight_of_taps(const Tensor& w, const Tensor& bias,
                                            int64_t kh, int64_t kw);
   bool pool(const KernelCall& call);
+  bool average_windows(const KernelCall& call);
+  template <class Attributes>
+  bool pool(const Tensor& y, const Tensor& x, const Kernel& kernel,
+            const Attributes& a);
   /// The mean of each channel: a plain value.
   bool average(const KernelCall& call);
   /// What nobody else wants of a convolution goes on within it.

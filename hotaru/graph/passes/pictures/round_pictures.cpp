@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "hotaru/backend/common/pool/pool.h"
+#include "hotaru/backend/common/resample/resample.h"
 #include "hotaru/backend/common/shape/join.h"
 #include "hotaru/backend/cpu/simd/simd_target.h"
 #include "hotaru/graph/capture/touch.h"
@@ -60,10 +61,11 @@ class Rounder {
     return &call.kernel() == &kernel;
   }
 
-  /// Calls whose results are numbers of what they read.
+  /// Calls whose results are numbers of what they read, or means of them.
   static bool moves(const KernelCall& call) {
     static const Kernel* const kernels[] = {&kernel("cat"), &kernel("copy_"),
-                                            &kernel("blocked_max_pool")};
+                                            &kernel("blocked_max_pool"),
+                                            &kernel("blocked_avg_pool")};
     if (std::find(std::begin(kernels), std::end(kernels), &call.kernel()) ==
         std::end(kernels))
       return false;
@@ -195,6 +197,10 @@ class Rounder {
     if (&call.kernel() == &cat)
       return std::make_unique<Node>(
           KernelCall(cat, operands, call.attributes<CatAttributes>()));
+    static const Kernel& average = kernel("blocked_avg_pool");
+    if (&call.kernel() == &average)
+      return std::make_unique<Node>(
+          KernelCall(average, operands, call.attributes<ResampleAttributes>()));
     return std::make_unique<Node>(KernelCall(
         call.kernel(), operands, call.attributes<MaxPoolAttributes>()));
   }
