@@ -11,6 +11,12 @@ namespace {
 // Pictures of at most so many channels are read as they are.
 constexpr int64_t kFewChannels = 8;
 
+/// Whether each output sees one pixel.
+bool by_one_tap(const Convolution& c) {
+  const IntSpan taps = c.w().sizes().subspan(2);
+  return c.attributes.conv.groups == 1 && numel_of(taps) == 1;
+}
+
 }  // namespace
 
 Blocker::Blocker(Region& region) : region_(region) {
@@ -31,7 +37,9 @@ void Blocker::run() {
     if (convolves) convolutions_.insert(&call);
     if (upsamples) upsamplings_.insert(&call);
     if (has_lasting_norm(call)) norms_.insert(&call);
-    if (convolves || upsamples) wanted_.insert(call.tensor(1).storage().get());
+    if (!convolves && !upsamples) continue;
+    wanted_.insert(call.tensor(1).storage().get());
+    comes_blocked_.insert(call.tensor(0).storage().get());
   }
   // Those that are replaced stay until the end: their tensors are in use.
   Nodes old = std::exchange(region_.nodes, {});
@@ -65,10 +73,12 @@ bool Blocker::takes(const KernelCall& call) const {
   const ConvAttributes& a = c.attributes.conv;
   if (a.groups != 1 && !c.depthwise() && !c.grouped()) return false;
   // Not where a quarter of the lanes would have nothing to do, unless they
-  // have nothing to do for a pixel alone.
+  // have nothing to do for a pixel alone, or less than it takes to bring x back
+  // from blocks.
   const int64_t outputs = c.y().size(1);
   if (channel_blocks(outputs) * kChannelBlock * 3 > outputs * 4 &&
-      !alike(c.x().sizes()))
+      !alike(c.x().sizes()) &&
+      !(by_one_tap(c) && comes_blocked_.contains(c.x().storage().get())))
     return false;
   for (size_t d = 0; d < a.stride.size(); ++d) {
     const int64_t room = c.x().sizes()[d + 2] + 2 * a.padding[d] -

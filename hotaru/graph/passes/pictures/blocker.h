@@ -156,6 +156,8 @@ class Blocker {
   std::unordered_set<const KernelCall*> convolutions_, upsamplings_, norms_;
   /// What convolutions read that will be blocked.
   std::unordered_set<const Storage*> wanted_;
+  /// What convolutions and upsamplings that are replaced write.
+  std::unordered_set<const Storage*> comes_blocked_;
   std::unordered_map<const Ordered*, std::vector<const KernelCall*>> users_;
   std::unordered_map<const Storage*, Picture> pictures_;
   std::unordered_map<const Storage*, Padded> padded_;
