@@ -1,5 +1,6 @@
 // Convolutions on blocked pictures of bfloat16, beside those of the same
 // numbers as floats.
+#include "hotaru/backend/cpu/simd/simd_target.h"
 #include "hotaru/runtime/threads/parallel.h"
 #include "tests/cpp/backend/blocked_cases.h"
 
@@ -45,6 +46,11 @@ void check(Layer layer, Form form) {
 
 constexpr Form kForms[] = {{true, false}, {true, true}, {false, true}};
 
+/// Plain pictures are multiplied in pairs where instructions do it.
+Form form_of(const Layer& l, size_t i) {
+  return kForms[l.plain && !simd_has_bf16_products() ? 2 : i % 3];
+}
+
 TEST(ConvPairs, LayersOfNetworks) {
   for (const Layer& l : {square(64, 64, 28, 3), square(64, 128, 28, 3, 2),
                          square(256, 256, 7, 3),
@@ -55,7 +61,7 @@ TEST(ConvPairs, LayersOfNetworks) {
     for (const Form form : kForms) check(l, form);
   Layer first = square(3, 64, 56, 7, 2);
   first.plain = true;
-  check(first, {false, true});
+  for (size_t i = 0; i < 3; ++i) check(first, form_of(first, i));
 }
 
 TEST(ConvPairs, Groups) {
@@ -90,7 +96,7 @@ TEST(ConvPairs, RandomGeometries) {
   std::mt19937 random(9);
   for (int i = 0; i < 300 && !testing::Test::HasFatalFailure(); ++i) {
     Layer l = random_layer(random);
-    check(l, l.plain ? kForms[2] : kForms[i % 3]);
+    check(l, form_of(l, size_t(i)));
   }
 }
 
@@ -98,14 +104,27 @@ TEST(ConvPairs, TouchesNothingBesideItsOperands) {
   std::mt19937 random(10);
   for (int i = 0; i < 60; ++i) {
     Layer l = random_layer(random);
-    if (l.plain) continue;
     SCOPED_TRACE(l.text());
     const Case c(l);
-    const Form form = kForms[i % 2];
+    const Form form = form_of(l, size_t(i) % 2);
     const Tensor want = c.blocked(false, Where::kAnywhere, form);
     for (const Where where : {Where::kBehindGuard, Where::kBeforeGuard})
       EXPECT_TRUE(same_bits(c.blocked(false, where, form), want));
   }
+}
+
+TEST(ConvPairs, PlainPicturesOfEveryWidth) {
+  for (int64_t width = 1; width <= 40; ++width)
+    for (const int64_t kernel : {1, 2, 3, 7}) {
+      Layer l = square(3, 40, 7, kernel, 1 + width % 3);
+      l.plain = true;
+      l.in[1] = width;
+      l.padding = {kernel / 2, width % 2 ? kernel / 2 : kernel};
+      if (width % 5 == 0) l.dilation = {1, 2};
+      if (!l.possible()) continue;
+      l.residual = width % 2;
+      for (size_t i = 0; i < 3; ++i) check(l, form_of(l, i));
+    }
 }
 
 TEST(ConvPairs, EndingsAndChannelsBeyondTheLast) {
@@ -145,13 +164,15 @@ TEST(ConvPairs, DepthwiseOnes) {
 }
 
 TEST(ConvPairs, ThreadsDoNotChangeBits) {
+  Layer plain = square(3, 64, 60, 7, 2);
+  plain.plain = true;
   const int before = get_num_threads();
   for (const Layer& l :
        {square(128, 48, 14, 3), square(64, 100, 4, 3), square(128, 100, 30, 1),
-        square(256, 128, 26, 1, 2), square(512, 256, 8, 3)}) {
+        square(256, 128, 26, 1, 2), square(512, 256, 8, 3), plain}) {
     const Case c(l);
     set_num_threads(1);
-    const Form form{true, true};
+    const Form form = form_of(l, 1);
     const Tensor one = c.blocked(false, Where::kAnywhere, form);
     for (const int threads : {2, 3}) {
       set_num_threads(threads);

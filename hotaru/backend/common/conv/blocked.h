@@ -50,7 +50,8 @@ struct BlockedWeightAttributes {
   /// For pictures that are read as they are, in rows.
   bool plain_input = false;
   double eps = 0;
-  /// packed is of bfloat16, in pairs of input channels; not of the two above.
+  /// packed is of bfloat16, in pairs of input channels or, with plain_input, of
+  /// columns of the kernel, with zeros behind an odd one; not depthwise.
   bool pairs = false;
   /// Of the convolution; not of the two above. See blocked_groups().
   int64_t groups = 1;
@@ -69,6 +70,7 @@ constexpr int64_t blocked_weight_size(IntSpan w,
                                       const BlockedWeightAttributes& a) {
   int64_t taps = 1;
   for (size_t i = 2; i < w.size(); ++i) taps *= w[i];
+  if (a.plain_input && a.pairs) taps += taps / w.back() * (w.back() % 2);
   const int64_t channels = a.depthwise ? 1
                            : a.plain_input
                                ? w[1]
@@ -108,14 +110,16 @@ struct ConvEnding {
 /// packed and read shift of "blocked_weight", read residual blocked like y or
 /// undefined. y overlaps none of the others. x and packed are float32 or, both,
 /// bfloat16 (packed in pairs, x neither plain nor depthwise), y and residual
-/// likewise; sums are in float32 and rounded once.
+/// likewise; sums are in float32 and rounded once. Beside a packed one in pairs
+/// a plain x of float32 is rounded as it is read.
 ///   y = ending(conv(x, packed) + shift + residual)
 /// Sums begin with the shift and go over blocks of input channels, rows and
 /// columns of the kernel and channels of a block, in this order and whatever
 /// the number of threads. Padding is either skipped or multiplied as zeros, so
 /// a weight that is infinite or NaN may make outputs NaN whose window reaches
 /// into it, as it does for "conv_forward". What is infinite or NaN in a
-/// picture stays within the windows that contain it.
+/// picture stays within the windows that contain it or, of a plain one in
+/// pairs, end just before it.
 struct BlockedConvAttributes {
   /// Lists of one or two entries. groups: C == O if depthwise, else 1 or such
   /// as blocked_groups() allows. padding is what lies in front of x; behind it

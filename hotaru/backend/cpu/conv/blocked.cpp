@@ -141,8 +141,11 @@ void blocked_weight(const KernelCall& call) {
   const float* const from = w.data<float>();
   // Input channels that lie next to each other.
   const int64_t inner = a.depthwise || a.plain_input ? 1 : kChannelBlock;
-  const int64_t depth = detail::divide_up(channels, inner) * inner * taps;
-  const int64_t size = depth * kChannelBlock;
+  const int64_t size =
+      blocked_weight_size(w.sizes(), a) / channel_blocks(outputs);
+  // Columns behind which a zero makes pairs of an odd number; 0: none.
+  const int64_t odd =
+      a.plain_input && a.pairs && w.sizes().back() % 2 ? w.sizes().back() : 0;
   const int64_t grain =
       std::max<int64_t>(1, kGrainSize / std::max<int64_t>(1, size));
   // put(output, element among those of its block, number)
@@ -154,11 +157,13 @@ void blocked_weight(const KernelCall& call) {
     shift[o] = real ? norm.shift(o) : 0;
     int64_t at = 0;
     for (int64_t outer = 0; outer < channels; outer += inner)
-      for (int64_t t = 0; t < taps; ++t)
+      for (int64_t t = 0; t < taps; ++t) {
         for (int64_t c = outer; c < outer + inner; ++c, ++at)
           put(at, real && c >= skipped && c < skipped + channels
                       ? from[(o * channels + c - skipped) * taps + t] * scale
                       : 0);
+        if (odd && (t + 1) % odd == 0) put(at++, 0);
+      }
   };
   parallel_for(0, channel_blocks(outputs), grain, [&](int64_t b, int64_t end) {
     for (; b < end; ++b)
@@ -201,6 +206,7 @@ std::unique_ptr<PreparedCall> prepare_conv(const KernelCall& call) {
     return std::make_unique<PreparedConv<BlockedDepthwise>>(call);
   if (call.tensor(0).dtype() == DType::kFloat32 &&
       call.tensor(1).dtype() == DType::kFloat32 &&
+      call.tensor(2).dtype() == DType::kFloat32 &&
       call.attributes<BlockedConvAttributes>().conv.groups == 1 &&
       BlockedWhole::serves(call))
     return std::make_unique<PreparedConv<BlockedWhole>>(call);

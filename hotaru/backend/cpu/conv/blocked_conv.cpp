@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "hotaru/backend/cpu/matmul/pair_kernels.h"
 #include "hotaru/backend/cpu/scratch.h"
 #include "hotaru/backend/cpu/simd/reduced_simd.h"
 #include "hotaru/runtime/threads/parallel.h"
@@ -148,7 +149,7 @@ BlockedTile BlockedConv::common(const Run& run) const {
   t.w_block = weights_of_block();
   t.w_output = in_blocks_ * t.w_block;
   t.w = run.o.w + run.first_output * t.w_output + run.depth.begin * t.w_block;
-  t.columns = s_.kernel_w;
+  t.columns = columns_;
   t.shift = run.depth.begin > 0
                 ? nullptr
                 : run.o.shift + run.first_output * kChannelBlock;
@@ -293,9 +294,9 @@ void BlockedConv::run_plain(const Run& run) const {
   BlockedTile t = common(run);
   t.rows = s_.kernel_h;
   t.pixel = s_.stride_w;
-  t.column = s_.dilation_w;
+  t.column = s_.dilation_w * (pairs_ ? 2 : 1);
   Done done;
-  const bool padded = s_.padding_h > 0 || s_.padding_w > 0;
+  const bool copied = s_.padding_h > 0 || s_.padding_w > 0 || pairs_;
   const int64_t x = run.image * s_.c * s_.h * s_.w;
   for (int64_t i = run.begin; i < run.end;) {
     const int64_t row = i / parts;
@@ -304,7 +305,7 @@ void BlockedConv::run_plain(const Run& run) const {
     const int64_t end = std::min(run.end, (row + rows) * parts);
     int64_t pitch = s_.w, height = s_.h;
     const float* from = run.o.x + x + row * s_.stride_h * pitch;
-    if (padded) from = copy_rows(run.o.x + x, row, rows, pitch, height);
+    if (copied) from = copy_rows(run.o.x + x, row, rows, pitch, height);
     t.row = s_.dilation_h * pitch;
     t.block = height * pitch;
     for (; i < end; ++i) {
@@ -327,15 +328,25 @@ const float* BlockedConv::copy_rows(const float* x, int64_t row, int64_t rows,
   const int64_t end = std::clamp(s_.w + s_.padding_w, first, pitch);
   float* to = scratch<float>(ScratchUse::kConv, s_.c * height * pitch);
   const float* const copy = to;
+  // Pairs are of a pixel and the one that the kernel's next column meets.
+  const int64_t apart = s_.dilation_w;
+  float* const line =
+      pairs_ ? scratch<float>(ScratchUse::kConvPatches, pitch + apart)
+             : nullptr;
   for (int64_t c = 0; c < s_.c; ++c)
     for (int64_t r = 0; r < height; ++r, to += pitch) {
       const int64_t h = row * s_.stride_h - s_.padding_h + r;
       const bool outside = h < 0 || h >= s_.h;
+      if (outside) {
+        std::fill_n(to, pitch, 0.0f);
+        continue;
+      }
       const float* from = x + (c * s_.h + h) * s_.w - s_.padding_w;
-      std::fill_n(to, outside ? pitch : first, 0.0f);
-      if (outside) continue;
-      std::copy(from + first, from + end, to + first);
-      std::fill(to + end, to + pitch, 0.0f);
+      float* const row = pairs_ ? line : to;
+      std::fill_n(row, first, 0.0f);
+      std::copy(from + first, from + end, row + first);
+      std::fill(row + end, row + pitch + (pairs_ ? apart : 0), 0.0f);
+      if (pairs_) pair_makers().pair_floats(to, pitch, row, row + apart);
     }
   return copy;
 }

@@ -113,9 +113,11 @@ struct BlockedConvKernels {
   /// goes into them, while a part of all weights does.
   int64_t near_weights, near_picture, near_sums;
 };
+inline constexpr int64_t kPlainPairBlocks = 2;
 const BlockedConvKernels& blocked_conv_kernels();
-/// The same for pictures and weights of bfloat16; no plain pictures. By
-/// instructions where the processor has them (AVX512-BF16), which take
+/// The same for pictures and weights of bfloat16; plain pictures with at most
+/// kPlainPairBlocks blocks, and only where the processor has the instructions.
+/// By instructions where the processor has them (AVX512-BF16), which take
 /// subnormal numbers for zero; elsewhere slower than those of floats.
 const BlockedConvKernels& pair_conv_kernels();
 
@@ -133,7 +135,8 @@ struct BlockedSizes {
 /// functions may be called from several threads.
 class BlockedConv {
  public:
-  /// Of bfloat16 (x with w; y with residual): pairs of it.
+  /// Of bfloat16 (w, with x unless that is plain; y with residual): pairs of
+  /// it.
   struct Operands {
     const float *x, *w, *shift, *residual;
     float* y;
@@ -186,7 +189,7 @@ class BlockedConv {
   int64_t gathered_size() const;
   const float* gather(const float* x) const;
   int64_t weights_of_block() const {
-    return s_.taps() * kChannelBlock * (plain_ ? 1 : words_);
+    return s_.kernel_h * columns_ * kChannelBlock * (plain_ ? 1 : words_);
   }
   const BlockedConvKernels& kernels() const {
     return pairs_ ? pair_conv_kernels() : blocked_conv_kernels();
@@ -216,6 +219,8 @@ class BlockedConv {
   /// Products are of pairs of bfloat16, and words that a pixel has of a block.
   bool pairs_;
   int64_t words_;
+  /// Columns of the kernel, or pairs of them where x is plain.
+  int64_t columns_;
   /// y is of bfloat16; tiles store it so, or sums get there when they are done.
   bool rounds_, rounds_at_once_ = false;
   /// Pixels that lie apart are put next to each other first; in `source_`.

@@ -22,7 +22,7 @@ constexpr int64_t kNearBlocks = 256;
 constexpr int64_t kOutputsToGather = 64;
 constexpr int64_t kMostGathered = int64_t{4} << 20;
 // Elements of the copies of rows of plain pictures.
-constexpr int64_t kRowElements = int64_t{4} * 1024;
+constexpr int64_t kRowElements = int64_t{12} * 1024;
 
 /// Which of `count` positions, the first at x and `step` apart, lie in a
 /// picture of that size.
@@ -75,7 +75,8 @@ BlockedConv::BlockedConv(const KernelCall& call)
     : s_(call), ending_(call.attributes<BlockedConvAttributes>().ending) {
   const auto& a = call.attributes<BlockedConvAttributes>();
   plain_ = a.plain_input;
-  pairs_ = call.tensor(1).dtype() == DType::kBFloat16;
+  pairs_ = call.tensor(2).dtype() == DType::kBFloat16;
+  columns_ = plain_ && pairs_ ? divide_up(s_.kernel_w, 2) : s_.kernel_w;
   words_ = pairs_ ? kChannelBlock / 2 : kChannelBlock;
   rounds_ = call.tensor(0).dtype() == DType::kBFloat16;
   const int64_t of_group = s_.c / a.conv.groups;
@@ -118,7 +119,9 @@ void BlockedConv::choose_tiles() {
     const int64_t most = kernels.max_pixels[blocks - 1];
     // A tile's blocks read the same inputs.
     const bool grouped = blocks_of_group_ < out_blocks_;
-    if (most == 0 || (grouped && blocks_of_group_ % blocks != 0)) continue;
+    if (most == 0 || (grouped && blocks_of_group_ % blocks != 0) ||
+        (plain_ && pairs_ && blocks > kPlainPairBlocks))
+      continue;
     const int64_t groups = divide_up(out_blocks_, blocks);
     int64_t count = divide_up(s_.out_w, most);
     if (s_.out_h == 1 && count > 2) count += count % 2;  // for two threads

@@ -325,11 +325,16 @@ Tile find_tile(int pixels, int blocks, TileForm form) {
     case TileForm::kOneTap:
       return tile_of<P, TileForm::kOneTap>(pixels, blocks);
     default:
-      // Pictures that are read as they are hold floats.
-      if constexpr (P::kPairs)
-        return nullptr;
-      else
+      if constexpr (!P::kPairs) {
         return tile_of<P, TileForm::kPlain>(pixels, blocks);
+      } else {
+#if HWY_TARGET == HWY_AVX3
+        return blocks == 1 ? tile_of<P, 1, TileForm::kPlain>(pixels)
+                           : tile_of<P, 2, TileForm::kPlain>(pixels);
+#else
+        return nullptr;
+#endif
+      }
   }
 }
 

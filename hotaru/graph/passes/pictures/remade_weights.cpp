@@ -14,8 +14,8 @@ Tensor RemadeWeights::of(const Tensor& packed) {
       });
   if (source == region_.once.end()) return {};
   const KernelCall& call = (*source)->call();
-  auto [weight, attributes] =
-      change_(packed, call.attributes<BlockedWeightAttributes>());
+  auto [weight, attributes] = change_(
+      packed, call.tensor(2), call.attributes<BlockedWeightAttributes>());
   at->second = weight;
   std::vector<Operand> operands(call.operands().begin(), call.operands().end());
   operands[0] = write(at->second);

@@ -16,8 +16,9 @@ class RemadeWeights {
     Tensor weight;  // without its numbers
     BlockedWeightAttributes attributes;
   };
-  /// What becomes of a packed weight made with such attributes.
-  using Change = Form (*)(const Tensor& packed, const BlockedWeightAttributes&);
+  /// What becomes of a packed weight made of w with such attributes.
+  using Change = Form (*)(const Tensor& packed, const Tensor& w,
+                          const BlockedWeightAttributes&);
 
   /// `kernel` has the operands of "blocked_weight".
   RemadeWeights(Region& region, const Kernel& kernel, Change change)

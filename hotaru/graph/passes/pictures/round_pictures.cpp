@@ -17,11 +17,13 @@ namespace {
 // Operands of "blocked_conv".
 constexpr size_t kY = 0, kX = 1, kWeight = 2, kResidual = 4;
 
-RemadeWeights::Form paired_form(const Tensor& packed,
+RemadeWeights::Form paired_form(const Tensor&, const Tensor& w,
                                 const BlockedWeightAttributes& a) {
   BlockedWeightAttributes pairs = a;
   pairs.pairs = true;
-  return {allocate(Dims{packed.numel()}, DType::kBFloat16, Device{}), pairs};
+  return {allocate(Dims{blocked_weight_size(w.sizes(), pairs)},
+                   DType::kBFloat16, Device{}),
+          pairs};
 }
 
 class Rounder {
@@ -80,9 +82,16 @@ class Rounder {
   bool takes(const KernelCall& call) {
     if (!blocked(call)) return false;
     const auto& a = call.attributes<BlockedConvAttributes>();
-    return a.conv.bf16 && !a.plain_input && !a.depthwise &&
+    // A plain picture's pairs are of columns.
+    return a.conv.bf16 && !a.depthwise &&
+           (!a.plain_input || a.kernel.back() > 1) &&
            call.tensor(kX).dtype() == DType::kFloat32 &&
            weights_.of(call.tensor(kWeight)).defined();
+  }
+
+  static bool is_plain(const KernelCall& call) {
+    return blocked(call) &&
+           call.attributes<BlockedConvAttributes>().plain_input;
   }
 
   /// A call that reads a picture of bfloat16 as it is and multiplies floats.
@@ -126,6 +135,7 @@ class Rounder {
       const auto& [node, operand] = at;
       const KernelCall& call = region_.nodes[node]->call();
       const bool kept = kept_.contains(call.tensor(kY).storage().get());
+      if (is_plain(call)) return false;
       return takes_[node] || widens(call) ? operand == kX || kept
                                           : kept && moves(call);
     });
@@ -164,7 +174,7 @@ class Rounder {
     Tensor y = call.tensor(kY), x = call.tensor(kX), w = call.tensor(kWeight),
            residual = call.tensor(kResidual);
     if (products) {
-      x = half(x);
+      if (!is_plain(call)) x = half(x);
       w = weights_.of(w);
     } else if (const Tensor there = kept(x); there.defined()) {
       x = there;

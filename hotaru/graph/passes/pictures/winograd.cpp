@@ -29,7 +29,7 @@ bool pays(const KernelCall& call) {
          a.out_channels >= kFewestChannels && tiles >= kFewestTiles;
 }
 
-RemadeWeights::Form winograd_form(const Tensor& packed,
+RemadeWeights::Form winograd_form(const Tensor& packed, const Tensor&,
                                   const BlockedWeightAttributes& a) {
   return {allocate(Dims{packed.numel() / 9 * 16}, DType::kFloat32, Device{}),
           a};
