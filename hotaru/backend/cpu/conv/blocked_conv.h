@@ -103,7 +103,7 @@ struct BlockedTile {
 
 /// SIMD parts, chosen at run time.
 struct BlockedConvKernels {
-  static constexpr int kMaxBlocks = 4;
+  static constexpr int kMaxBlocks = 4, kMaxPlainBlocks = 2;
   /// Most pixels of a tile of 1, 2, ... output blocks; 0: there is none.
   int max_pixels[kMaxBlocks];
   using Tile = void (*)(const BlockedTile&);
@@ -113,12 +113,10 @@ struct BlockedConvKernels {
   /// goes into them, while a part of all weights does.
   int64_t near_weights, near_picture, near_sums;
 };
-inline constexpr int64_t kPlainPairBlocks = 2;
 const BlockedConvKernels& blocked_conv_kernels();
-/// The same for pictures and weights of bfloat16; plain pictures with at most
-/// kPlainPairBlocks blocks, and only where the processor has the instructions.
-/// By instructions where the processor has them (AVX512-BF16), which take
-/// subnormal numbers for zero; elsewhere slower than those of floats.
+/// The same for pictures and weights of bfloat16. By instructions where the
+/// processor has them (AVX512-BF16), which take subnormal numbers for zero;
+/// elsewhere slower than those of floats, and without plain pictures.
 const BlockedConvKernels& pair_conv_kernels();
 
 /// Sizes of a convolution over two dimensions; of one: height 1.

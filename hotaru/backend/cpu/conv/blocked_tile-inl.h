@@ -325,16 +325,11 @@ Tile find_tile(int pixels, int blocks, TileForm form) {
     case TileForm::kOneTap:
       return tile_of<P, TileForm::kOneTap>(pixels, blocks);
     default:
-      if constexpr (!P::kPairs) {
-        return tile_of<P, TileForm::kPlain>(pixels, blocks);
-      } else {
-#if HWY_TARGET == HWY_AVX3
+      if constexpr (P::kPairs && HWY_TARGET != HWY_AVX3)
+        return nullptr;
+      else
         return blocks == 1 ? tile_of<P, 1, TileForm::kPlain>(pixels)
                            : tile_of<P, 2, TileForm::kPlain>(pixels);
-#else
-        return nullptr;
-#endif
-      }
   }
 }
 
