@@ -103,9 +103,11 @@ struct BlockedTile {
 
 /// SIMD parts, chosen at run time.
 struct BlockedConvKernels {
-  static constexpr int kMaxBlocks = 4, kMaxPlainBlocks = 2;
+  static constexpr int kMaxBlocks = 4;
   /// Most pixels of a tile of 1, 2, ... output blocks; 0: there is none.
   int max_pixels[kMaxBlocks];
+  /// Most blocks of a tile of a plain picture.
+  int max_plain_blocks;
   using Tile = void (*)(const BlockedTile&);
   Tile (*tile)(int pixels, int blocks, TileForm form);
   /// Elements of weights that stay near while they pass over the pixels, and of

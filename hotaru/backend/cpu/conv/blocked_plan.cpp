@@ -120,7 +120,7 @@ void BlockedConv::choose_tiles() {
     // A tile's blocks read the same inputs.
     const bool grouped = blocks_of_group_ < out_blocks_;
     if (most == 0 || (grouped && blocks_of_group_ % blocks != 0) ||
-        (plain_ && blocks > kernels.kMaxPlainBlocks))
+        (plain_ && blocks > kernels.max_plain_blocks))
       continue;
     const int64_t groups = divide_up(out_blocks_, blocks);
     int64_t count = divide_up(s_.out_w, most);

@@ -303,6 +303,11 @@ Tile tile_of(int pixels) {
   }
 }
 
+/// Blocks of tiles of plain pictures, of which few outputs are wanted; three
+/// are those of one layer in common networks.
+template <class P>
+constexpr int kMaxPlainBlocks = P::kPairs ? 2 : 3;
+
 template <class P, TileForm kForm>
 Tile tile_of(int pixels, int blocks) {
   switch (blocks) {
@@ -328,14 +333,21 @@ Tile find_tile(int pixels, int blocks, TileForm form) {
       if constexpr (P::kPairs && HWY_TARGET != HWY_AVX3)
         return nullptr;
       else
-        return blocks == 1 ? tile_of<P, 1, TileForm::kPlain>(pixels)
-                           : tile_of<P, 2, TileForm::kPlain>(pixels);
+        switch (blocks) {
+          case 1:
+            return tile_of<P, 1, TileForm::kPlain>(pixels);
+          case 2:
+            return tile_of<P, 2, TileForm::kPlain>(pixels);
+          default:
+            return tile_of<P, kMaxPlainBlocks<P>, TileForm::kPlain>(pixels);
+        }
   }
 }
 
 template <class P>
 BlockedConvKernels tile_kernels() {
   return {{kMaxPixels[0], kMaxPixels[1], kMaxPixels[2], kMaxPixels[3]},
+          kMaxPlainBlocks<P>,
           &find_tile<P>,
           kNearWeights,
           kNearPicture,
