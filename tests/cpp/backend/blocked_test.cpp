@@ -313,6 +313,20 @@ TEST(ConvBlocked, RectifierKeepsNaN) {
     EXPECT_TRUE(std::isnan(got.data<float>()[o * 16 + 5]));
 }
 
+/// Of bfloat16 a pool is what it is of the same numbers as floats, rounded.
+template <class Attributes>
+void check_halves(const Kernel& pool, const Attributes& a, const Tensor& x,
+                  const Dims& y_sizes) {
+  const Tensor half = to(x, DType::kBFloat16), wide = to(half, DType::kFloat32);
+  const Tensor got = to(filled(y_sizes, kNaN), DType::kBFloat16);
+  const Tensor want = filled(y_sizes, 0);
+  const std::array<Operand, 2> rounded{write(got), read(half)},
+      floats{write(want), read(wide)};
+  KernelCall(pool, rounded, a).run(DeviceType::kCPU);
+  KernelCall(pool, floats, a).run(DeviceType::kCPU);
+  EXPECT_TRUE(same_bits(got, to(want, DType::kBFloat16)));
+}
+
 /// Maxima, bit for bit.
 void check_pool(const Tensor& x, const MaxPoolAttributes& a, bool ceil_mode) {
   const PoolWindows windows{a.kernel, a.stride, a.padding, a.dilation,
@@ -331,15 +345,7 @@ void check_pool(const Tensor& x, const MaxPoolAttributes& a, bool ceil_mode) {
     ASSERT_TRUE(g == w || (std::isnan(g) && std::isnan(w)))
         << "element " << i << ": " << g << " for " << w;
   }
-  // Of bfloat16 the greatest are the same ones.
-  const Tensor half = to(blocked, DType::kBFloat16),
-               halves = to(y, DType::kBFloat16);
-  const std::array<Operand, 2> rounded{write(halves), read(half)};
-  KernelCall(k, rounded, a).run(DeviceType::kCPU);
-  const Tensor wide = to(half, DType::kFloat32), wanted = filled(y.sizes(), 0);
-  const std::array<Operand, 2> widened{write(wanted), read(wide)};
-  KernelCall(k, widened, a).run(DeviceType::kCPU);
-  EXPECT_TRUE(same_bits(halves, to(wanted, DType::kBFloat16)));
+  check_halves(k, a, blocked, Dims(y.sizes()));
   const Tensor again = filled(y.sizes(), kNaN);
   const std::array<Operand, 2> others{write(again), read(blocked)};
   k.prepare(DeviceType::kCPU, KernelCall(k, others, a))->run();
@@ -397,15 +403,7 @@ void check_average(const Tensor& x, const Dims& kernel_size, const Dims& stride,
     ASSERT_NEAR(got.data<float>()[i], want.data<float>()[i],
                 15 * 6 * 15 * 0x1p-24f)
         << "element " << i;
-  const Tensor half = to(from, DType::kBFloat16),
-               halves = to(y, DType::kBFloat16);
-  const std::array<Operand, 2> rounded{write(halves), read(half)};
-  KernelCall(k, rounded, a).run(DeviceType::kCPU);
-  // What floats of the same numbers give, rounded once.
-  const Tensor wide = to(half, DType::kFloat32), wanted = filled(y.sizes(), 0);
-  const std::array<Operand, 2> widened{write(wanted), read(wide)};
-  KernelCall(k, widened, a).run(DeviceType::kCPU);
-  EXPECT_TRUE(same_bits(halves, to(wanted, DType::kBFloat16)));
+  check_halves(k, a, from, Dims(y.sizes()));
 }
 
 TEST(ConvBlocked, AveragePool) {
