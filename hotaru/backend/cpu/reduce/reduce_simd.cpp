@@ -13,6 +13,8 @@ namespace hotaru::cpu::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 struct Sum {
+  /// Whether sums tell of NaN, which combine() looks for, and quick() does not.
+  static constexpr bool kIsQuick = false;
   template <class T>
   static constexpr T kIdentity = T(0);
   template <class V>
@@ -50,6 +52,11 @@ struct Product : Sum {
 };
 
 struct Max {
+  static constexpr bool kIsQuick = true;
+  template <class V>
+  static HWY_ATTR V quick(V a, V b) {
+    return hn::Max(a, b);
+  }
   template <class T>
   static constexpr T kIdentity = -std::numeric_limits<T>::infinity();
   template <class V>
@@ -68,6 +75,10 @@ struct Max {
 };
 
 struct Min : Max {
+  template <class V>
+  static HWY_ATTR V quick(V a, V b) {
+    return hn::Min(a, b);
+  }
   template <class T>
   static constexpr T kIdentity = std::numeric_limits<T>::infinity();
   template <class V>
@@ -97,6 +108,23 @@ HWY_ATTR hn::TFromD<D> fold(D d, hn::Vec<D> v) {
 #endif
 }
 
+/// The first `end` elements, whole steps of four vectors, into four results.
+/// False: there may be NaN among them, and the results are of no use.
+template <class Op, class T, class V>
+HWY_ATTR bool quick_steps(const T* x, int64_t end, V (&best)[4]) {
+  const hn::ScalableTag<T> d;
+  const int64_t lanes = int64_t(hn::Lanes(d));
+  V sum[4] = {hn::Zero(d), hn::Zero(d), hn::Zero(d), hn::Zero(d)};
+  for (int64_t i = 0; i < end; i += 4 * lanes) HWY_UNROLL(4)
+  for (int u = 0; u < 4; ++u) {
+    const V v = hn::LoadU(d, x + i + u * lanes);
+    best[u] = Op::quick(best[u], v);
+    sum[u] = hn::Add(sum[u], v);
+  }
+  const V all = hn::Add(hn::Add(sum[0], sum[1]), hn::Add(sum[2], sum[3]));
+  return hn::AllFalse(d, hn::IsNaN(all));
+}
+
 template <class Op, class T>
 HWY_ATTR T reduce_block(const T* x, int64_t n) {
   const hn::ScalableTag<T> d;
@@ -104,6 +132,17 @@ HWY_ATTR T reduce_block(const T* x, int64_t n) {
   auto a = hn::Set(d, Op::template kIdentity<T>);
   auto b = a, c = a, e = a;
   int64_t i = 0;
+  if constexpr (Op::kIsQuick) {
+    hn::Vec<decltype(d)> best[4] = {a, a, a, a};
+    const int64_t end = n / (4 * lanes) * (4 * lanes);
+    if (quick_steps<Op>(x, end, best)) {
+      i = end;
+      a = best[0];
+      b = best[1];
+      c = best[2];
+      e = best[3];
+    }
+  }
   for (; i + 4 * lanes <= n; i += 4 * lanes) {
     a = Op::combine(a, Op::load(hn::LoadU(d, x + i)));
     b = Op::combine(b, Op::load(hn::LoadU(d, x + i + lanes)));

@@ -1,10 +1,10 @@
 #include "hotaru/backend/common/shape/pad.h"
 
 #include <algorithm>
-#include <cstring>
 #include <vector>
 
 #include "hotaru/backend/common/kernel_types.h"
+#include "hotaru/backend/cpu/create/move_simd.h"
 #include "hotaru/backend/cpu/prepared.h"
 #include "hotaru/runtime/threads/parallel.h"
 
@@ -60,20 +60,34 @@ struct Rows {
   /// [begin, end).
   template <class F>
   void for_rows(int64_t begin, int64_t end, const F& f) const {
+    for_runs(begin, end, [&](int64_t r, int64_t count, int64_t at) {
+      for (int64_t i = 0; i < count; ++i)
+        f(r + i, at < 0 ? -1 : at + i * inner);
+    });
+  }
+
+  /// f(r, count, at) for rows [r, r + count) that come from one row after the
+  /// other, or from nowhere.
+  template <class F>
+  void for_runs(int64_t begin, int64_t end, const F& f) const {
     const size_t dims = tables_.size();
-    if (dims == 0) return f(0, 0);
+    if (dims == 0) return f(0, 1, 0);
     const std::vector<int64_t>& lines = tables_.back();
     const auto count = int64_t(lines.size());
     while (begin < end) {
       const int64_t first_line = begin % count;
       const int64_t many = std::min(count - first_line, end - begin);
       const int64_t plane = plane_at(begin / count);
-      for (int64_t i = 0; i < many; ++i, ++begin) {
-        const int64_t line = lines[size_t(first_line + i)];
-        f(begin, plane < 0 || line < 0
-                     ? -1
-                     : (plane * sizes_[dims - 1] + line) * inner);
+      const int64_t* const of = lines.data() + first_line;
+      for (int64_t i = 0, run = 0; i < many; i += run) {
+        const int64_t step = of[i] < 0 ? 0 : 1;
+        for (run = 1; i + run < many && of[i + run] == of[i] + run * step;)
+          ++run;
+        f(begin + i, run,
+          plane < 0 || of[i] < 0 ? -1
+                                 : (plane * sizes_[dims - 1] + of[i]) * inner);
       }
+      begin += many;
     }
   }
 
@@ -106,23 +120,6 @@ struct Rows {
   std::vector<std::vector<int64_t>> tables_;  // one a dimension but the last
 };
 
-/// As std::copy_n, without a call for short runs.
-template <class T>
-void copy_run(const T* from, int64_t n, T* to) {
-  constexpr int64_t kPart = 16, kShort = 256;
-  const int64_t bytes = n * int64_t{sizeof(T)};
-  if (bytes < kPart || bytes > kShort) {
-    std::copy_n(from, n, to);
-    return;
-  }
-  const auto part = [&](int64_t at) {
-    std::memcpy(reinterpret_cast<char*>(to) + at,
-                reinterpret_cast<const char*>(from) + at, kPart);
-  };
-  for (int64_t at = 0; at + kPart < bytes; at += kPart) part(at);
-  part(bytes - kPart);
-}
-
 template <class T>
 void pad_rows(const Rows& rows, T* out, const T* x, T value) {
   const int64_t grain =
@@ -131,17 +128,22 @@ void pad_rows(const Rows& rows, T* out, const T* x, T value) {
                         T* to) {
     for (const int64_t i : list) *to++ = i < 0 ? value : from[i];
   };
+  constexpr auto kItem = int64_t{sizeof(T)};
   parallel_for(0, rows.rows, grain, [&](int64_t begin, int64_t end) {
-    rows.for_rows(begin, end, [&](int64_t r, int64_t at) {
+    rows.for_runs(begin, end, [&](int64_t r, int64_t count, int64_t at) {
       T* to = out + r * rows.width;
       if (at < 0) {
-        std::fill_n(to, rows.width, value);
+        std::fill_n(to, count * rows.width, value);
         return;
       }
       const T* from = x + at;
-      edge(rows.before, from, to);
-      copy_run(from + rows.from, rows.last - rows.first, to + rows.first);
-      edge(rows.behind, from, to + rows.last);
+      copy_lines(reinterpret_cast<const char*>(from + rows.from),
+                 rows.inner * kItem, reinterpret_cast<char*>(to + rows.first),
+                 rows.width * kItem, (rows.last - rows.first) * kItem, count);
+      for (; count > 0; --count, from += rows.inner, to += rows.width) {
+        edge(rows.before, from, to);
+        edge(rows.behind, from, to + rows.last);
+      }
     });
   });
 }
