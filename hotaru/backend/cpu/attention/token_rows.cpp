@@ -32,7 +32,7 @@ HWY_ATTR HWY_INLINE V load(const Half* at) {
 }
 
 // Bytes ahead of what is read that are fetched.
-constexpr int64_t kAhead = 8192;
+constexpr int64_t kAhead = 4096;
 
 template <class T>
 HWY_ATTR HWY_INLINE V load_on(const T* at) {

@@ -116,7 +116,7 @@ HWY_ATTR void some_rows(int64_t m, int64_t n, int64_t k, const float* a,
 }
 
 // What the processor fetches by itself keeps too few lines on their way.
-constexpr int64_t kAhead = 16384;
+constexpr int64_t kAhead = 4096;
 
 /// A column at a time, as one stream of memory is faster than several.
 template <int kRows, class T>
