@@ -4,6 +4,8 @@ import pytest
 
 import hotaru as torch
 
+pytestmark = pytest.mark.cpu_graphs("other devices join by one call")
+
 
 def captured(run):
     """A graph of run() and its result, which a replay filled."""

@@ -322,6 +322,14 @@ Tile tile_of(int pixels, int blocks) {
   }
 }
 
+/// Plain pictures are multiplied in pairs where instructions do it. Builds for
+/// one set of instructions run on processors that have more.
+#if HWY_TARGET == HWY_AVX3 || defined(HWY_COMPILE_ONLY_STATIC)
+constexpr bool kPlainPairs = true;
+#else
+constexpr bool kPlainPairs = false;
+#endif
+
 template <class P>
 Tile find_tile(int pixels, int blocks, TileForm form) {
   switch (form) {
@@ -330,7 +338,7 @@ Tile find_tile(int pixels, int blocks, TileForm form) {
     case TileForm::kOneTap:
       return tile_of<P, TileForm::kOneTap>(pixels, blocks);
     default:
-      if constexpr (P::kPairs && HWY_TARGET != HWY_AVX3)
+      if constexpr (P::kPairs && !kPlainPairs)
         return nullptr;
       else
         switch (blocks) {
