@@ -48,6 +48,8 @@ class Int8Linear(torch.nn.Module):
 
 
 class Int4Linear(torch.nn.Module):
+    """As `hotaru convert --precision int4` writes it."""
+
     def __init__(self, weight):
         super().__init__()
         n, k = weight.shape
@@ -59,13 +61,12 @@ class Int4Linear(torch.nn.Module):
         self.register_buffer(
             "weight", torch._convert_weight_to_int4pack_for_cpu(packed, 2)
         )
-        pairs = torch.stack([scale, low + 8 * scale], -1).transpose(0, 1)
-        self.register_buffer("pairs", pairs.contiguous())
+        pairs = torch.stack([scale, low + 8 * scale], -1).bfloat16()
+        blocks = pairs.reshape(n // 64, 64, k // GROUP, 2).transpose(1, 2)
+        self.register_buffer("pairs", blocks.contiguous())
 
     def forward(self, x):
-        return torch._weight_int4pack_mm_for_cpu(
-            x, self.weight, GROUP, self.pairs
-        )
+        return torch.ops.hotaru.linear_int4(x, self.weight, self.pairs)
 
 
 def float_linear(weight):
@@ -340,12 +341,9 @@ def product(precision, n, k):
         return run, n * k
     if precision == "int4":
         weight = torch.ones(n, k // 2, dtype=torch.uint8)
-        pairs = torch.ones(k // GROUP, n, 2)
-
-        def run():
-            return torch._weight_int4pack_mm_for_cpu(x, weight, GROUP, pairs)
-
-        return run, n * k // 2 + pairs.numel() * 4
+        pairs = torch.ones(n // 64, k // GROUP, 64, 2, dtype=torch.bfloat16)
+        run = lambda: torch.ops.hotaru.linear_int4(x, weight, pairs)  # noqa: E731
+        return run, n * k // 2 + pairs.numel() * 2
     row = k // 32 * (34 if precision == "Q8_0" else 18)
     blocks = torch.ones(n, row, dtype=torch.uint8)
     run = torch.ops.hotaru.linear_blocks

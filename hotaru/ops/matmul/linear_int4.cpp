@@ -15,20 +15,36 @@ namespace {
 
 constexpr const char* kName = "linear_int4: ";
 
+/// What [groups, outputs, 2] scales and zeros are for, or those of blocks of 64
+/// outputs [blocks, groups, 64, 2], which a block's products read in one go.
+struct Scaled {
+  explicit Scaled(const Tensor& scales)
+      : by_blocks(scales.dim() == 4),
+        groups(scales.size(by_blocks)),
+        outputs(by_blocks ? scales.size(0) * kInt4Rows : scales.size(1)) {}
+
+  static bool takes(const Tensor& t) {
+    return t.dtype() == DType::kBFloat16 && (t.dim() == 3 || t.dim() == 4) &&
+           t.size(-1) == 2 && (t.dim() == 3 || t.size(2) == kInt4Rows);
+  }
+
+  bool by_blocks;
+  int64_t groups, outputs;
+};
+
 void check(const Tensor& x, const Tensor& packed, const Tensor& scales,
            const Tensor& bias) {
   HOTARU_CHECK(x.dtype() == DType::kFloat32 && x.dim() > 0, kName,
                "the input should be float32 of some dimensions, got ",
                scalar_type_name(x.dtype()), " of shape ",
                shape_text(x.sizes()));
-  HOTARU_CHECK(scales.dtype() == DType::kBFloat16 && scales.dim() == 3 &&
-                   scales.size(2) == 2,
-               kName,
-               "scales should be bfloat16 of shape [groups, outputs, 2], got ",
+  HOTARU_CHECK(Scaled::takes(scales), kName,
+               "scales should be bfloat16 of shape [groups, outputs, 2] or, of "
+               "outputs in blocks, [blocks, groups, 64, 2], got ",
                scalar_type_name(scales.dtype()), " of shape ",
                shape_text(scales.sizes()));
-  const int64_t k = x.size(-1), groups = scales.size(0), n = scales.size(1);
-  const int64_t group = groups > 0 ? k / groups : 0;
+  const auto [by_blocks, groups, n] = Scaled(scales);
+  const int64_t k = x.size(-1), group = groups > 0 ? k / groups : 0;
   HOTARU_CHECK(group > 0 && group % 32 == 0 && group * groups == k, kName,
                "an input of shape ", shape_text(x.sizes()), " does not fit ",
                groups, " groups of 32, 64 or another multiple of 32");
@@ -47,13 +63,14 @@ void check(const Tensor& x, const Tensor& packed, const Tensor& scales,
 
 /// x [..., k] times the transpose of a weight [n, k] of 4-bit integers, as
 /// NarrowLayout::kInt4 has them, plus bias. packed [n, k / 2], n rounded up to
-/// an even number; scales [groups, n, 2]: scale and zero. No gradient.
+/// an even number; scales as Scaled has them. No gradient.
 Tensor linear_int4(const Tensor& x, const Tensor& packed, const Tensor& scales,
                    const Tensor& bias) {
   static const Kernel& product = kernel("weight_only_linear");
   check(x, packed, scales, bias);
   const autograd::NoGrad no_grad;
-  const int64_t k = x.size(-1), n = scales.size(1), m = x.numel() / k;
+  const auto [by_blocks, groups, n] = Scaled(scales);
+  const int64_t k = x.size(-1), m = x.numel() / k;
   const Tensor rows = reshape(contiguous(x), Dims{m, k});
   const Tensor out = allocate(Dims{m, n}, x.dtype(), x.device());
   enqueue(product,
@@ -65,7 +82,8 @@ Tensor linear_int4(const Tensor& x, const Tensor& packed, const Tensor& scales,
                                .n = n,
                                .k = k,
                                .x_row = k,
-                               .group = k / scales.size(0)});
+                               .group = k / groups,
+                               .scales_by_blocks = by_blocks});
   Dims shape(x.sizes());
   shape[shape.size() - 1] = n;
   return reshape(out, shape);

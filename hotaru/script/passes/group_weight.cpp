@@ -73,8 +73,13 @@ GroupedWeight group_weight(const Tensor& weight, int64_t group) {
                   " of shape ", shape_text(weight.sizes()));
   const Tensor whole = contiguous(weight);
   const int64_t n = whole.size(0), k = whole.size(1), groups = k / group;
+  // Where all blocks are whole, each has its scales in one place.
+  const bool whole_blocks = n % kInt4Rows == 0;
+  const int64_t together = whole_blocks ? kInt4Rows : n;
+  Dims shape{groups, together, 2};
+  if (whole_blocks) shape.insert(0, n / kInt4Rows);
   GroupedWeight out{allocate(Dims{n + n % 2, k / 2}, DType::kUInt8, Device{}),
-                    allocate(Dims{groups, n, 2}, DType::kBFloat16, Device{})};
+                    allocate(shape, DType::kBFloat16, Device{})};
   const float* from = host_data<float>(whole, kName);
   auto* packed = host_data<uint8_t>(out.packed, kName);
   auto* scales = host_data<BFloat16>(out.scales, kName);
@@ -86,7 +91,9 @@ GroupedWeight group_weight(const Tensor& weight, int64_t group) {
         BFloat16 pair[2];
         quantize(from + (row + i) * k + g * group, group,
                  block.data() + i * k + g * group, pair);
-        std::copy_n(pair, 2, scales + (g * n + row + i) * 2);
+        const int64_t at = row + i, first = at / together * together;
+        std::copy_n(pair, 2,
+                    scales + (first * groups + g * together + at - first) * 2);
       }
     pack(block.data(), rows, k, packed + row * (k / 2));
   }

@@ -9,7 +9,8 @@ namespace hotaru::script {
 ///   weight[i][j] = (q - 8) * scale + zero     of row i and the group of j
 struct GroupedWeight {
   Tensor packed;  // uint8 [n, k / 2], n rounded up; NarrowLayout::kInt4
-  Tensor scales;  // bfloat16 [k / group, n, 2]: scale, zero
+  Tensor scales;  // bfloat16 [k / group, n, 2]: scale, zero; of a multiple of
+                  // 64 rows by blocks of these, [n / 64, k / group, 64, 2]
 };
 
 /// Columns of a group that group_weight() takes: 32, 64 or 128.

@@ -218,6 +218,10 @@ def test_compare_foretells_what_the_archive_does(tmp_path):
         ((2, 60), (4, 30), (2, 3, 2), None, "does not fit 2 groups"),
         ((2, 64), (4, 32), (0, 3, 2), None, "does not fit 0 groups"),
         ((2, 64), (4, 32), (2, 3, 1), None, "[groups, outputs, 2]"),
+        ((2, 64), (4, 32), (3, 2), None, "[groups, outputs, 2]"),
+        ((2, 64), (4, 32), (1, 2, 32, 2), None, "[blocks, groups, 64, 2]"),
+        ((2, 64), (4, 32), (1, 2, 64, 2), None, "[64, 32], got Byte of shape"),
+        ((2, 64), (64, 32), (1, 3, 64, 2), None, "does not fit 3 groups"),
         ((2, 64), (4, 32), (2, 3, 2), (4,), "does not fit 3 outputs"),
     ],
 )
@@ -248,6 +252,19 @@ def test_linear_int4_takes_strides():
     wide[:, ::2] = packed
     turned = scales.transpose(0, 1).contiguous().transpose(0, 1)
     assert torch.equal(LINEAR(x, wide[:, ::2], turned, bias), want)
+
+
+@pytest.mark.parametrize("rows", [1, 2, 9])
+def test_scales_by_blocks_of_rows(rows):
+    torch.manual_seed(0)
+    packed = torch.randint(0, 256, (192, 64)).to(torch.uint8)
+    scales = torch.randn(4, 192, 2).bfloat16()
+    x = torch.randn(rows, 128)
+    blocks = scales.reshape(4, 3, 64, 2).transpose(0, 1)
+    want = LINEAR(x, packed, scales)
+    assert torch.equal(LINEAR(x, packed, blocks), want)
+    assert torch.equal(LINEAR(x, packed, blocks.contiguous()), want)
+    assert LINEAR(x, packed[:0], blocks[:0]).shape == (rows, 0)
 
 
 # What PyTorch 2.13's embedding_bag_byte_prepack and embedding_bag_4bit_prepack

@@ -14,7 +14,9 @@ enum class NarrowLayout : uint8_t {
   /// bytes of the block's rows. A whole block has its rows j and j + 32 in one
   /// byte, low bits first; what is left over, its neighbours, and beside the
   /// last row of an odd number nothing that counts. Element q stands for (q -
-  /// 8) * scale + zero; scales [k / group, n, 2] has both.
+  /// 8) * scale + zero; scales [k / group, n, 2] has both or, by blocks of
+  /// rows,
+  /// [n / 64, k / group, 64, 2].
   kInt4,
   /// GGUF's blocks of 32 elements, row by row: a half-precision scale d, then
   /// 32 bytes q, for q * d; ...
@@ -45,6 +47,7 @@ struct WeightOnlyAttributes {
   int64_t m = 0, n = 0, k = 0;
   int64_t x_row = 0;
   int64_t group = 0;
+  bool scales_by_blocks = false;  // where 64 divides n
   void (*unpack)(const std::byte* blocks, int64_t count, float* out) = nullptr;
   int64_t block_elements = 1, block_bytes = 1;
 };

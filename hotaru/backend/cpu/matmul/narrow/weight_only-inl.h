@@ -143,17 +143,16 @@ HWY_ATTR HWY_INLINE void load_pairs(const BFloat16* pairs, V& scale, V& zero) {
   zero = hn::BitCast(D(), hn::And(both, hn::Set(Words(), 0xffff0000u)));
 }
 
-// Groups ahead of which scales are fetched: those of a block's rows lie far
-// from each other, which nothing foresees. More are slower.
-constexpr int64_t kGroupsAhead = 1;
-
-/// Fetches scales that are used soon, when group `group` of k columns is.
+/// Fetches scales that are used soon, when group `group` of k columns is: those
+/// of the next one, which may lie far away as nothing foresees, or of more
+/// where they lie side by side.
 template <class S>
 HWY_ATTR HWY_INLINE void fetch_pairs(const Int4Block<S>& block, int64_t group,
                                      int64_t k) {
-  if ((group + kGroupsAhead) * block.group >= k) return;
-  const auto* at = reinterpret_cast<const char*>(
-      block.scales + (group + kGroupsAhead) * block.apart);
+  const int64_t next = group + (block.apart == 2 * kInt4Rows ? 4 : 1);
+  if (next * block.group >= k) return;
+  const auto* at =
+      reinterpret_cast<const char*>(block.scales + next * block.apart);
   for (size_t i = 0; i < 2 * kInt4Rows * sizeof(S); i += 64)
     __builtin_prefetch(at + i);
 }

@@ -41,13 +41,25 @@ struct Product {
 
   bool few() const { return g.m <= kFewRows && g.layout != Layout::kBlocks; }
   FewSums sums_at(int64_t row) const { return {sums + row, g.n}; }
+  /// kInt4's scale and zero of the first row of a block, in a group; and from
+  /// one group's to the next one's.
+  const S* pairs_at(int64_t group, int64_t row) const {
+    const int64_t before = g.scales_by_blocks
+                               ? row * (g.k / g.group) + group * kInt4Rows
+                               : row + group * g.n;
+    return scales + 2 * before;
+  }
+  int64_t pairs_apart() const {
+    return 2 * (g.scales_by_blocks ? kInt4Rows : g.n);
+  }
 };
 
-/// Scale and zero of kInt4's rows [row, row + rows) in one group, as floats.
+/// Scale and zero of a block of kInt4's rows from `row` on, in one group, as
+/// floats.
 template <class T, class S>
 const float* pairs_of(const Product<T, S>& p, int64_t group, int64_t row,
                       int64_t rows, float* buffer) {
-  const S* from = p.scales + (group * p.g.n + row) * 2;
+  const S* from = p.pairs_at(group, row);
   if constexpr (std::is_same_v<S, float>) {
     static_cast<void>(rows);
     static_cast<void>(buffer);
@@ -64,8 +76,7 @@ float* wide_pairs(const Product<T, S>& p, int64_t row) {
   const int64_t groups = p.g.k / p.g.group;
   float* to = scratch<float>(ScratchUse::kNarrowScales, groups * 2 * kInt4Rows);
   for (int64_t i = 0; i < groups; ++i)
-    widen(p.scales + (i * p.g.n + row) * 2, to + i * 2 * kInt4Rows,
-          2 * kInt4Rows);
+    widen(p.pairs_at(i, row), to + i * 2 * kInt4Rows, 2 * kInt4Rows);
   return to;
 }
 
@@ -142,7 +153,7 @@ void int4_by_registers(const Product<T, S>& p, int64_t begin, int64_t end) {
       const float* wide = wide_pairs(p, row);
       multiply(p.x, block(wide, 2 * kInt4Rows), p.sums_at(row));
     } else {
-      multiply(p.x, block(p.scales + 2 * row, 2 * g.n), p.sums_at(row));
+      multiply(p.x, block(p.pairs_at(0, row), p.pairs_apart()), p.sums_at(row));
     }
   }
   if (row < end) by_panels(p, row, end);
