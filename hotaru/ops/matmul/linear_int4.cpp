@@ -32,8 +32,8 @@ struct Scaled {
   int64_t groups, outputs;
 };
 
-void check(const Tensor& x, const Tensor& packed, const Tensor& scales,
-           const Tensor& bias) {
+Scaled checked(const Tensor& x, const Tensor& packed, const Tensor& scales,
+               const Tensor& bias) {
   HOTARU_CHECK(x.dtype() == DType::kFloat32 && x.dim() > 0, kName,
                "the input should be float32 of some dimensions, got ",
                scalar_type_name(x.dtype()), " of shape ",
@@ -43,8 +43,9 @@ void check(const Tensor& x, const Tensor& packed, const Tensor& scales,
                "outputs in blocks, [blocks, groups, 64, 2], got ",
                scalar_type_name(scales.dtype()), " of shape ",
                shape_text(scales.sizes()));
-  const auto [by_blocks, groups, n] = Scaled(scales);
-  const int64_t k = x.size(-1), group = groups > 0 ? k / groups : 0;
+  const Scaled made(scales);
+  const int64_t k = x.size(-1), groups = made.groups, n = made.outputs;
+  const int64_t group = groups > 0 ? k / groups : 0;
   HOTARU_CHECK(group > 0 && group % 32 == 0 && group * groups == k, kName,
                "an input of shape ", shape_text(x.sizes()), " does not fit ",
                groups, " groups of 32, 64 or another multiple of 32");
@@ -54,11 +55,12 @@ void check(const Tensor& x, const Tensor& packed, const Tensor& scales,
                " inputs the weight should be uint8 of shape [", n + n % 2, ", ",
                k / 2, "], got ", scalar_type_name(packed.dtype()), " of shape ",
                shape_text(packed.sizes()));
-  if (!bias.defined()) return;
   HOTARU_CHECK(
-      bias.dtype() == x.dtype() && bias.dim() == 1 && bias.size(0) == n, kName,
-      "a bias of ", scalar_type_name(bias.dtype()), " and shape ",
+      !bias.defined() ||
+          (bias.dtype() == x.dtype() && bias.dim() == 1 && bias.size(0) == n),
+      kName, "a bias of ", scalar_type_name(bias.dtype()), " and shape ",
       shape_text(bias.sizes()), " does not fit ", n, " outputs of Float");
+  return made;
 }
 
 /// x [..., k] times the transpose of a weight [n, k] of 4-bit integers, as
@@ -67,9 +69,8 @@ void check(const Tensor& x, const Tensor& packed, const Tensor& scales,
 Tensor linear_int4(const Tensor& x, const Tensor& packed, const Tensor& scales,
                    const Tensor& bias) {
   static const Kernel& product = kernel("weight_only_linear");
-  check(x, packed, scales, bias);
+  const auto [by_blocks, groups, n] = checked(x, packed, scales, bias);
   const autograd::NoGrad no_grad;
-  const auto [by_blocks, groups, n] = Scaled(scales);
   const int64_t k = x.size(-1), m = x.numel() / k;
   const Tensor rows = reshape(contiguous(x), Dims{m, k});
   const Tensor out = allocate(Dims{m, n}, x.dtype(), x.device());

@@ -97,16 +97,12 @@ Tensor weight_int8pack_mm(const Tensor& a, const Tensor& b,
   return to(mul(mm(to(a, wide), t(to(b, wide))), to(scales, wide)), a.dtype());
 }
 
-/// Rows of a weight stand in blocks of 64. A whole block has its rows j and
-/// j + 32 in one byte, low bits first; what is left over, its neighbours.
-constexpr int64_t kBlock = 64;
-
-/// [n, k] of int32 below 16 -> [n, k / 2] of bytes: for each k the bytes of a
-/// block's rows side by side.
+/// A block of rows [n, k] of int32 below 16 -> [n, k / 2] of bytes, as
+/// NarrowLayout::kInt4 has them.
 Tensor pack_block(const Tensor& w) {
   const int64_t rows = w.size(0);
   const Tensor pairs =
-      rows == kBlock
+      rows == kInt4Rows
           ? reshape(w, Dims{2, rows / 2, w.size(1)})
           : transpose(reshape(w, Dims{rows / 2, 2, w.size(1)}), 0, 1);
   const Tensor bytes = bitwise_or(
@@ -121,15 +117,15 @@ Tensor unpack_block(const Tensor& packed, int64_t k) {
   const Tensor bytes = t(reshape(packed, Dims{k, rows / 2}));
   const Tensor low = bitwise_and(bytes, wrapped_scalar(15));
   const Tensor high = bitwise_right_shift(bytes, wrapped_scalar(4));
-  return rows == kBlock ? cat({low, high}, 0)
-                        : reshape(stack({low, high}, 1), Dims{rows, k});
+  return rows == kInt4Rows ? cat({low, high}, 0)
+                           : reshape(stack({low, high}, 1), Dims{rows, k});
 }
 
 template <class F>
 Tensor by_blocks(const Tensor& rows, const F& f) {
   Tensors out;
-  for (int64_t n = 0; n < rows.size(0); n += kBlock)
-    out.push_back(f(narrow(rows, 0, n, std::min(kBlock, rows.size(0) - n))));
+  for (int64_t n = 0; n < rows.size(0); n += kInt4Rows)
+    out.push_back(f(narrow(rows, 0, n, std::min(kInt4Rows, rows.size(0) - n))));
   return out.empty() ? rows : cat(out, 0);
 }
 

@@ -18,9 +18,8 @@ namespace {
 constexpr const char* kName = "group_weight";
 constexpr float kLargest = 1e38f;
 
-/// Integers of one group; writes its scale and zero.
-void quantize(const float* from, int64_t count, uint8_t* to,
-              BFloat16 (&pair)[2]) {
+/// Integers of one group; writes its scale and zero to `pair`.
+void quantize(const float* from, int64_t count, uint8_t* to, BFloat16* pair) {
   const auto [low, high] = std::minmax_element(from, from + count);
   const double least = *low, most = *high;
   pair[1] = BFloat16(float(least + 8 * (most - least) / 15));
@@ -87,14 +86,10 @@ GroupedWeight group_weight(const Tensor& weight, int64_t group) {
   for (int64_t row = 0; row < n; row += kInt4Rows) {
     const int64_t rows = std::min(kInt4Rows, n - row);
     for (int64_t i = 0; i < rows; ++i)
-      for (int64_t g = 0; g < groups; ++g) {
-        BFloat16 pair[2];
+      for (int64_t g = 0; g < groups; ++g)
         quantize(from + (row + i) * k + g * group, group,
-                 block.data() + i * k + g * group, pair);
-        const int64_t at = row + i, first = at / together * together;
-        std::copy_n(pair, 2,
-                    scales + (first * groups + g * together + at - first) * 2);
-      }
+                 block.data() + i * k + g * group,
+                 scales + 2 * int4_pair(row + i, g, groups, together));
     pack(block.data(), rows, k, packed + row * (k / 2));
   }
   return out;

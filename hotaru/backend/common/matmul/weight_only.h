@@ -14,9 +14,8 @@ enum class NarrowLayout : uint8_t {
   /// bytes of the block's rows. A whole block has its rows j and j + 32 in one
   /// byte, low bits first; what is left over, its neighbours, and beside the
   /// last row of an odd number nothing that counts. Element q stands for (q -
-  /// 8) * scale + zero; scales [k / group, n, 2] has both or, by blocks of
-  /// rows,
-  /// [n / 64, k / group, 64, 2].
+  /// 8) * scale + zero; scales [k / group, n, 2] has both or, with
+  /// scales_by_blocks of rows, [n / 64, k / group, 64, 2].
   kInt4,
   /// GGUF's blocks of 32 elements, row by row: a half-precision scale d, then
   /// 32 bytes q, for q * d; ...
@@ -30,6 +29,14 @@ enum class NarrowLayout : uint8_t {
 
 /// Rows of a whole block of kInt4.
 inline constexpr int64_t kInt4Rows = 64;
+
+/// Which of kInt4's pairs of scale and zero is that of a row and group, where
+/// `together` rows, all or a block's, have theirs side by side in each group.
+constexpr int64_t int4_pair(int64_t row, int64_t group, int64_t groups,
+                            int64_t together) {
+  const int64_t in_block = row % together;
+  return (row - in_block) * groups + group * together + in_block;
+}
 
 /// Operands of "weight_only_linear": write out [m, n], row-major; read x [m, k]
 /// of the same floats (float32 or 16 bits), rows x_row elements apart; read the

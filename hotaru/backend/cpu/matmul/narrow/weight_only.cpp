@@ -41,16 +41,10 @@ struct Product {
 
   bool few() const { return g.m <= kFewRows && g.layout != Layout::kBlocks; }
   FewSums sums_at(int64_t row) const { return {sums + row, g.n}; }
-  /// kInt4's scale and zero of the first row of a block, in a group; and from
-  /// one group's to the next one's.
+  /// kInt4's rows whose scales and zeros lie side by side in each group.
+  int64_t together() const { return g.scales_by_blocks ? kInt4Rows : g.n; }
   const S* pairs_at(int64_t group, int64_t row) const {
-    const int64_t before = g.scales_by_blocks
-                               ? row * (g.k / g.group) + group * kInt4Rows
-                               : row + group * g.n;
-    return scales + 2 * before;
-  }
-  int64_t pairs_apart() const {
-    return 2 * (g.scales_by_blocks ? kInt4Rows : g.n);
+    return scales + 2 * int4_pair(row, group, g.k / g.group, together());
   }
 };
 
@@ -153,7 +147,8 @@ void int4_by_registers(const Product<T, S>& p, int64_t begin, int64_t end) {
       const float* wide = wide_pairs(p, row);
       multiply(p.x, block(wide, 2 * kInt4Rows), p.sums_at(row));
     } else {
-      multiply(p.x, block(p.pairs_at(0, row), p.pairs_apart()), p.sums_at(row));
+      multiply(p.x, block(p.pairs_at(0, row), 2 * p.together()),
+               p.sums_at(row));
     }
   }
   if (row < end) by_panels(p, row, end);
