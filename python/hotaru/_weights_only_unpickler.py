@@ -82,7 +82,7 @@ def _get_allowed_globals() -> dict:
     from . import _C, _tensor, _utils
     from ._extension.dtypes import TYPES
     from ._quantized import dtypes as quantized
-    from ._symint import _DimRange
+    from ._symbolic.integers import _DimRange
     from .serialization._names import _DTYPES, _get_layout, storage_type
     from .storage._typed import TypedStorage
 

@@ -7,7 +7,7 @@ result; they stand on the tensors as PyTorch writes them.
 from __future__ import annotations
 
 from .. import Tensor
-from .._symint import _DimRange
+from .._symbolic.integers import _DimRange
 from ..compiler import (
     allow_in_graph,
     assume_constant_result,

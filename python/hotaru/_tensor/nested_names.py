@@ -6,7 +6,7 @@ from importlib import import_module
 
 from .. import _C
 from .._C import Tensor
-from .._symint import SymInt
+from .._symbolic import SymInt
 
 
 class _Jagged(_C.layout):

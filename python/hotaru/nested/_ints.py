@@ -6,7 +6,7 @@ import itertools
 import weakref
 
 from .._C import Tensor
-from .._symint import SymInt
+from .._symbolic import SymInt
 from ._internal.nested_int import NestedIntNode
 
 _count = itertools.count(1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..._C import Tensor
-from ..._symint import SymInt
+from ..._symbolic import SymInt
 from .. import _ints, _jagged
 from .._base import as_view
 from .._jagged import (

@@ -1,6 +1,6 @@
 """Floats and truth values of which no number is known.
 
-Nothing here makes any: sizes are numbers, but for ragged ones (`_symint.py`).
+Nothing here makes any: sizes are numbers, but for ragged ones (`integers.py`).
 They are for programs that ask whether a number is one, and that have nodes of
 their own.
 """
@@ -61,7 +61,7 @@ def _value(node):
         return SymBool(node)
     if node.is_float():
         return SymFloat(node)
-    from ._symint import SymInt
+    from .integers import SymInt
 
     return SymInt(node)
 
