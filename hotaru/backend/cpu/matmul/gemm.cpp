@@ -4,6 +4,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "hotaru/backend/cpu/matmul/amx/tile_scope.h"
 #include "hotaru/backend/cpu/matmul/areas.h"
 #include "hotaru/backend/cpu/matmul/gemm_complex.h"
 #include "hotaru/backend/cpu/matmul/gemm_generic.h"
@@ -264,7 +265,7 @@ void multiply_blocks(const GemmKernels<T>& kernels, const Problem<T>& p,
   // A is fine in place where it is read seldom or B has no panels, unless its
   // rows collide or each needs pages of its own.
   const int64_t stride = std::max(p.a.row_stride, p.a.col_stride);
-  const bool pack_a = !kernels.reads_rows && p.n >= 4 * width && rows >= 2 &&
+  const bool pack_a = !kernels.by_tiles && p.n >= 4 * width && rows >= 2 &&
                       (((p.packed || pack_b) && p.n >= kPackPanels * width) ||
                        collide(stride) || stride * int64_t{sizeof(T)} > 16384);
   const int64_t depth_blocks =
@@ -312,7 +313,10 @@ void multiply_blocks(const GemmKernels<T>& kernels, const Problem<T>& p,
 template <class T>
 void multiply_areas(const GemmKernels<T>& kernels, const Problem<T>& p) {
   for_areas(p.m, p.n, p.k, kernels.max_rows, kernels.max_cols,
-            [&](const Area& area) { multiply_blocks(kernels, p, area); });
+            [&](const Area& area) {
+              const amx::TileScope tiles(kernels.by_tiles);
+              multiply_blocks(kernels, p, area);
+            });
 }
 
 template <class T>

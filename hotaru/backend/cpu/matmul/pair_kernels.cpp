@@ -141,7 +141,7 @@ const GemmKernels<float>& pair_kernels() {
     if (const auto* tiles = amx::tile_products()) {
       kernels.tile = tiles->pairs;
       kernels.max_rows = amx::kMaxSide;
-      kernels.reads_rows = true;
+      kernels.by_tiles = true;
     }
     return kernels;
   }();

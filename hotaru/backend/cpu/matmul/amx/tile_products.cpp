@@ -7,8 +7,47 @@
 #include "hotaru/backend/cpu/scratch.h"
 #include "hotaru/backend/cpu/simd/simd_target.h"
 
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "hotaru/backend/cpu/matmul/amx/tile_products.cpp"
+#include "hotaru/backend/cpu/simd/simd.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace hotaru::amx::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+/// See TileOutput; rows of sums are kMaxSide apart.
+void finish(const float* sums, int rows, int cols,
+            const TileOutput<float>& out) {
+  const hn::CappedTag<float, size_t(kMaxSide)> d;
+  constexpr int kLanes = int(hn::MaxLanes(d));
+  const float* added = out.d ? out.d : out.c;
+  const int64_t ldd = out.d ? out.ldd : out.ldc;
+  const auto alpha = hn::Set(d, out.alpha), beta = hn::Set(d, out.beta);
+  for (int i = 0; i < rows; ++i, sums += kMaxSide) {
+    float* const c = out.c + i * out.ldc;
+    const float* const more = added + i * ldd;
+    const float* const residual = out.r ? out.r + i * out.ldr : nullptr;
+    for (int j = 0; j < cols; j += kLanes) {
+      const auto some = hn::FirstN(d, size_t(std::min(kLanes, cols - j)));
+      auto v = hn::Mul(hn::LoadU(d, sums + j), alpha);
+      if (out.beta != 0)
+        v = hn::MulAdd(beta, hn::MaskedLoad(some, d, more + j), v);
+      if (residual) v = hn::Add(v, hn::MaskedLoad(some, d, residual + j));
+      // Of NaN: NaN.
+      if (out.relu) v = hn::IfThenZeroElse(hn::Lt(v, hn::Zero(d)), v);
+      hn::BlendedStore(v, some, d, c + j);
+    }
+  }
+}
+
+}  // namespace hotaru::amx::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
 namespace hotaru::amx {
 namespace {
+
+HWY_EXPORT(finish);
 
 // Sums of the first and second rows by the first and second columns; factors.
 constexpr int kSums[2][2] = {{0, 1}, {2, 3}};
@@ -35,10 +74,12 @@ struct Bytes {
 };
 
 /// Words of A and B that one step of the depth reads: rows `a_row` and `b_row`
-/// words apart.
+/// words apart; and lines to fetch.
 struct Step {
   const uint32_t *a, *b;
   int64_t a_row, b_row;
+  const float* ahead = nullptr;
+  int64_t lines = 0;
 };
 
 /// rows x cols sums over `words` of the depth: sums[i * kMaxSide + j].
@@ -54,7 +95,11 @@ class TileSums {
         if (rows_.of[i] && cols_.of[j])
           config.set(kSums[i][j], rows_.of[i], cols_.of[j]);
     }
-    unit_.configure(config);  // sums are zeros
+    unit_.configure(config);
+    unit_.template zero<kSums[0][0]>();
+    if (cols_.of[1]) unit_.template zero<kSums[0][1]>();
+    if (rows_.of[1]) unit_.template zero<kSums[1][0]>();
+    if (rows_.of[1] && cols_.of[1]) unit_.template zero<kSums[1][1]>();
   }
   ~TileSums() { unit_.release(); }
   TileSums(const TileSums&) = delete;
@@ -62,6 +107,8 @@ class TileSums {
 
   void add(int64_t words, Step step) {
     for (; words >= kTileWords; words -= kTileWords) {
+      for (int64_t i = 0; i < step.lines; ++i, step.ahead += kTileWords)
+        __builtin_prefetch(step.ahead, 0, 2);
       add_step(step);
       step.a += kTileWords;
       step.b += kTileWords * step.b_row;
@@ -113,14 +160,18 @@ class TileSums {
   Sides rows_, cols_;
 };
 
-template <class Unit, class Product, class T>
-void tile_sums(int rows, int cols, int64_t words, const T* a, int64_t a_row,
-               const T* b, int64_t b_row, T* sums) {
-  static_assert(sizeof(T) == sizeof(uint32_t));
+template <class Unit, class Product>
+void tile_sums(int rows, int cols, int64_t words, const Step& step,
+               void* sums) {
   TileSums<Unit, Product> tiles(rows, cols);
-  tiles.add(words, {reinterpret_cast<const uint32_t*>(a),
-                    reinterpret_cast<const uint32_t*>(b), a_row, b_row});
-  tiles.store(reinterpret_cast<uint32_t*>(sums));
+  tiles.add(words, step);
+  tiles.store(static_cast<uint32_t*>(sums));
+}
+
+template <class T>
+const uint32_t* words_of(const T* x) {
+  static_assert(sizeof(T) == sizeof(uint32_t));
+  return reinterpret_cast<const uint32_t*>(x);
 }
 
 /// A by rows: where it lies, or copied.
@@ -136,30 +187,17 @@ const float* by_rows(int rows, int64_t k, const TileA<float>& a,
   return to;
 }
 
-/// See TileOutput.
-void finish(const float* sums, int rows, int cols,
-            const TileOutput<float>& out) {
-  const float* added = out.d ? out.d : out.c;
-  const int64_t ldd = out.d ? out.ldd : out.ldc;
-  for (int i = 0; i < rows; ++i, sums += kMaxSide) {
-    float* c = out.c + i * out.ldc;
-    for (int j = 0; j < cols; ++j) {
-      float v = sums[j] * out.alpha;
-      if (out.beta != 0) v += out.beta * added[i * ldd + j];
-      if (out.r) v += out.r[i * out.ldr + j];
-      c[j] = out.relu && v < 0 ? 0 : v;
-    }
-  }
-}
-
 template <class Unit>
 void pair_tile(int rows, int cols, int64_t k, const TileA<float>& a,
                const float* b, int64_t ldb, const TileOutput<float>& out) {
   alignas(64) float sums[kMaxSide * kMaxSide];
   int64_t a_row = 0;
   const float* from = by_rows(rows, k, a, a_row);
-  tile_sums<Unit, Bf16>(rows, cols, k, from, a_row, b, ldb, sums);
-  finish(sums, rows, cols, out);
+  // A step is kTileWords deep, of which each fetches ahead_step elements.
+  tile_sums<Unit, Bf16>(
+      rows, cols, k,
+      {words_of(from), words_of(b), a_row, ldb, a.ahead, a.ahead_step}, sums);
+  HWY_DYNAMIC_DISPATCH(finish)(sums, rows, cols, out);
 }
 
 template <class Unit>
@@ -168,13 +206,13 @@ void quad_tile(int rows, int cols, int64_t quads, const int32_t* a,
                const Int8Output& out) {
   alignas(64) int32_t sums[kMaxSide * kMaxSide];
   const int32_t *zeros = panel, *heads = panel + kMaxSide;
-  tile_sums<Unit, Bytes>(rows, cols, quads, a, a_row,
-                         panel + kQuadHeader * kMaxSide, kMaxSide, sums);
+  tile_sums<Unit, Bytes>(
+      rows, cols, quads,
+      {words_of(a), words_of(panel + kQuadHeader * kMaxSide), a_row, kMaxSide},
+      sums);
+  const auto correct = quad_kernels()->correct;
   for (int i = 0; i < rows; ++i)
-    for (int j = 0; j < cols; ++j) {
-      int32_t& sum = sums[i * kMaxSide + j];
-      sum = corrected_sum(sum, rows_of_a[i], zeros[j], heads[j]);
-    }
+    correct(sums + i * kMaxSide, kMaxSide, rows_of_a[i], zeros, heads);
   int8_kernels().finish_rows(sums, rows, kMaxSide, cols, out);
 }
 
@@ -200,3 +238,4 @@ const TileProducts* tile_products() {
 }
 
 }  // namespace hotaru::amx
+#endif

@@ -5,8 +5,9 @@
 // TDPBUSD).
 //
 // Both have these functions, with strides in bytes:
-//   configure(config)        every tile's sizes; all become zeros
-//   release()
+//   configure(config)        every tile's sizes; what is in them is lost
+//   release()                unless a TileScope keeps the sizes
+//   zero<t>()
 //   load<t>(from, stride)
 //   store<t>(to, stride)
 //   add_bf16<c, a, b>()      c += pairs of bfloat16 of a times those of b
@@ -15,43 +16,33 @@
 // that has tiles.
 #pragma once
 
-#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
 
+#include "hotaru/backend/cpu/matmul/amx/tile_config.h"
+#include "hotaru/backend/cpu/matmul/amx/tile_scope.h"
+
 namespace hotaru::amx {
 
-inline constexpr int kTileRows = 16;
-inline constexpr int kTileBytes = 64;
-inline constexpr int kTileWords = kTileBytes / 4;
-
-/// What LDTILECFG reads: of palette 1 eight tiles.
-struct alignas(64) TileConfig {
-  uint8_t palette = 1;
-  uint8_t start_row = 0;
-  uint8_t reserved[14] = {};
-  uint16_t bytes[16] = {};  // of a row of each tile
-  uint8_t rows[16] = {};
-
-  void set(int tile, int64_t row_count, int64_t words) {
-    rows[tile] = uint8_t(row_count);
-    bytes[tile] = uint16_t(4 * words);
-  }
-};
-static_assert(sizeof(TileConfig) == 64);
-
 #if defined(__x86_64__)
-/// The processor's. Compiled, and checked by what EmulatedTiles computes; it
-/// has never run on a processor that has them.
+/// The processor's, where the sizes of tiles are the thread's.
 class HardwareTiles {
  public:
   static void configure(const TileConfig& config) {
-    asm volatile("ldtilecfg %0" : : "m"(config) : "memory");
+    if (!keeps_sizes(config))
+      asm volatile("ldtilecfg %0" : : "m"(config) : "memory");
   }
-  static void release() { asm volatile("tilerelease" : : : "memory"); }
+  static void release() {
+    if (!in_tile_scope()) release_now();
+  }
+  static void release_now() { asm volatile("tilerelease" : : : "memory"); }
 
+  template <int t>
+  static void zero() {
+    asm volatile("tilezero %%tmm%c0" : : "i"(t));
+  }
   template <int t>
   static void load(const void* from, int64_t stride) {
     asm volatile("tileloadd (%0,%1,1), %%tmm%c2"
@@ -90,6 +81,10 @@ class EmulatedTiles {
   }
   void release() { config_ = TileConfig(); }
 
+  template <int t>
+  void zero() {
+    std::memset(tiles_[t], 0, sizeof tiles_[t]);
+  }
   template <int t>
   void load(const void* from, int64_t stride) {
     std::memset(tiles_[t], 0, sizeof tiles_[t]);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "hotaru/backend/cpu/matmul/amx/tile_scope.h"
 #include "hotaru/backend/cpu/matmul/areas.h"
 #include "hotaru/backend/cpu/matmul/gemm_int8_kernel.h"
 #include "hotaru/backend/cpu/matmul/gemm_kernel.h"
@@ -187,7 +188,10 @@ void multiply_area(const QuadKernels& kernels, const Int8Product& p,
 
 void gemm_quads(const QuadKernels& kernels, const Int8Product& product) {
   for_areas(product.m, product.n, product.k, kernels.max_rows, kernels.max_cols,
-            [&](const Area& area) { multiply_area(kernels, product, area); });
+            [&](const Area& area) {
+              const amx::TileScope tiles(kernels.by_tiles);
+              multiply_area(kernels, product, area);
+            });
 }
 
 void few_rows_by_quads(const QuadKernels& kernels, const Int8Product& p) {

@@ -395,6 +395,7 @@ const QuadKernels* quad_kernels() {
     if (tiles && kernels.max_cols == amx::kMaxSide) {
       kernels.tile = tiles->quads;
       kernels.max_rows = amx::kMaxSide;
+      kernels.by_tiles = true;
     }
     return kernels;
   }();

@@ -74,6 +74,8 @@ struct QuadKernels {
   /// corrected_sum() of n columns.
   void (*correct)(int32_t* sums, int64_t n, const QuadRow& row,
                   const int32_t* zeros, const int32_t* heads);
+  /// tile is by AMX, to be called within a TileScope (matmul/amx/).
+  bool by_tiles = false;
 };
 
 /// Null where the processor lacks the instruction.
