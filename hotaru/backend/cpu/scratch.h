@@ -46,6 +46,7 @@ enum class ScratchUse {
   kNarrowQuads,
   kAttention,
   kTileRows,
+  kTileOffsets,
   kPanelLines,
   kCount
 };

@@ -146,7 +146,7 @@ float bf16_product(float sum, const std::vector<float>& a,
   config.set(1, 1, words);
   config.set(2, words, 1);
   amx::EmulatedTiles tiles;
-  tiles.configure(config);
+  tiles.configure(1, [&] { return config; });
   tiles.load<0>(&sum, 64);
   tiles.load<1>(a.data(), 64);
   tiles.load<2>(b.data(), 4);

@@ -51,7 +51,8 @@ struct BlockedWeightAttributes {
   bool plain_input = false;
   double eps = 0;
   /// packed is of bfloat16, in pairs of input channels or, with plain_input, of
-  /// columns of the kernel, with zeros behind an odd one; not depthwise.
+  /// columns of the kernel, with zeros behind an odd one; not depthwise. There
+  /// is room for an even number of blocks of input channels.
   bool pairs = false;
   /// Of the convolution; not of the two above. See blocked_groups().
   int64_t groups = 1;
@@ -65,16 +66,21 @@ constexpr bool blocked_groups(int64_t inputs, int64_t outputs) {
          (inputs == outputs && inputs > 1 && kChannelBlock % inputs == 0);
 }
 
+/// The least multiple of `unit` that is not below n.
+constexpr int64_t round_up(int64_t n, int64_t unit) {
+  return (n + unit - 1) / unit * unit;
+}
+
 /// Elements of a packed weight of those sizes, w's.
 constexpr int64_t blocked_weight_size(IntSpan w,
                                       const BlockedWeightAttributes& a) {
   int64_t taps = 1;
   for (size_t i = 2; i < w.size(); ++i) taps *= w[i];
   if (a.plain_input && a.pairs) taps += taps / w.back() * (w.back() % 2);
-  const int64_t channels = a.depthwise ? 1
-                           : a.plain_input
-                               ? w[1]
-                               : channel_blocks(w[1]) * kChannelBlock;
+  const int64_t channels =
+      a.depthwise     ? 1
+      : a.plain_input ? w[1]
+                      : round_up(w[1], (a.pairs ? 2 : 1) * kChannelBlock);
   return channel_blocks(w[0]) * kChannelBlock * channels * taps;
 }
 

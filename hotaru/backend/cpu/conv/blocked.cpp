@@ -6,6 +6,7 @@
 #include <cmath>
 #include <memory>
 
+#include "hotaru/backend/cpu/conv/blocked_amx.h"
 #include "hotaru/backend/cpu/conv/blocked_conv.h"
 #include "hotaru/backend/cpu/conv/blocked_whole.h"
 #include "hotaru/backend/cpu/matmul/gemm_kernel.h"
@@ -139,20 +140,25 @@ void blocked_weight(const KernelCall& call) {
   for (int64_t i = 2; i < w.dim(); ++i) taps *= w.size(i);
   float* const shift = call.tensor(1).data<float>();
   const float* const from = w.data<float>();
-  // Input channels that lie next to each other.
-  const int64_t inner = a.depthwise || a.plain_input ? 1 : kChannelBlock;
-  const int64_t size =
-      blocked_weight_size(w.sizes(), a) / channel_blocks(outputs);
+  // Input channels that lie next to each other, in two rows for AMX.
+  const bool plain = a.depthwise || a.plain_input;
+  const int64_t inner = plain                               ? 1
+                        : a.pairs && has_amx_convolutions() ? kAmxChannels
+                                                            : kChannelBlock;
   // Columns behind which a zero makes pairs of an odd number; 0: none.
   const int64_t odd =
       a.plain_input && a.pairs && w.sizes().back() % 2 ? w.sizes().back() : 0;
+  const int64_t size =
+      plain ? blocked_weight_size(w.sizes(), a) / channel_blocks(outputs)
+            : round_up(channels, inner) * taps * kChannelBlock;
   const int64_t grain =
       std::max<int64_t>(1, kGrainSize / std::max<int64_t>(1, size));
   // put(output, element among those of its block, number)
   const auto pack = [&](int64_t o, const auto& put) {
     const bool real = o < outputs;
     // Where the channels of o's group begin in their block.
-    const int64_t skipped = o * a.groups / outputs * channels % inner;
+    const int64_t skipped =
+        plain ? 0 : o * a.groups / outputs * channels % kChannelBlock;
     const float scale = real ? norm.scale(o) : 0;
     shift[o] = real ? norm.shift(o) : 0;
     int64_t at = 0;
@@ -204,6 +210,8 @@ class PreparedConv final : public PreparedCall {
 std::unique_ptr<PreparedCall> prepare_conv(const KernelCall& call) {
   if (call.attributes<BlockedConvAttributes>().depthwise)
     return std::make_unique<PreparedConv<BlockedDepthwise>>(call);
+  if (BlockedAmx::serves(call))
+    return std::make_unique<PreparedConv<BlockedAmx>>(call);
   if (call.tensor(0).dtype() == DType::kFloat32 &&
       call.tensor(1).dtype() == DType::kFloat32 &&
       call.tensor(2).dtype() == DType::kFloat32 &&

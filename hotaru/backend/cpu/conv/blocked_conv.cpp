@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <limits>
 
-#include "hotaru/backend/cpu/matmul/amx/tile_scope.h"
 #include "hotaru/backend/cpu/matmul/pair_kernels.h"
 #include "hotaru/backend/cpu/scratch.h"
 #include "hotaru/backend/cpu/simd/reduced_simd.h"
@@ -65,7 +64,6 @@ void BlockedConv::run(const Operands& given) const {
       std::max<int64_t>(1, kWorkPerThread / std::max<int64_t>(1, work));
   const int64_t inner = by_pixels_ ? 1 : groups_;
   parallel_for(0, s_.n * inner * tiles, grain, [&](int64_t at, int64_t end) {
-    const amx::TileScope scope(by_tiles());
     while (at < end) {
       const int64_t which = at / tiles, begin = at - which * tiles;
       const int64_t first = which % inner;
@@ -174,8 +172,6 @@ void BlockedConv::compute(const Run& run, const Part& part, int64_t row,
   t.y = run.o.sums + to;
   const bool residual = run.o.residual && rounds_ == rounds_at_once_;
   t.residual = residual ? run.o.residual + to : nullptr;
-  t.pixels = int(part.count);
-  t.outputs = int(run.outputs);
   part.tiles[large_ - run.outputs](t);
 }
 

@@ -72,7 +72,6 @@ constexpr int64_t used_channels(int64_t channels, int64_t block) {
 /// What a tile reads and writes. All steps are in words of 32 bits: elements,
 /// or pairs of bfloat16.
 struct BlockedTile {
-  int pixels, outputs;  // of this tile; outputs: blocks
   const float* x;    // what the first weight meets at the first pixel
   int64_t pixel;     // from a pixel to the next
   int64_t block;     // from an input block (plain: channel) to the next
@@ -111,9 +110,6 @@ struct BlockedConvKernels {
   int max_plain_blocks;
   using Tile = void (*)(const BlockedTile&);
   Tile (*tile)(int pixels, int blocks, TileForm form);
-  /// About how long a tile takes, in cycles; units: input blocks times taps, or
-  /// plain channels times taps.
-  int64_t (*cycles)(int64_t pixels, int64_t blocks, int64_t units);
   /// Elements of weights that stay near while they pass over the pixels, and of
   /// a picture while all weights pass over it; of sums, and what of a picture
   /// goes into them, while a part of all weights does.
@@ -124,9 +120,6 @@ const BlockedConvKernels& blocked_conv_kernels();
 /// processor has them (AVX512-BF16), which take subnormal numbers for zero;
 /// elsewhere slower than those of floats, and without plain pictures.
 const BlockedConvKernels& pair_conv_kernels();
-/// Those of blocked pictures by AMX, to be called within a TileScope
-/// (matmul/amx/); null where there is none.
-const BlockedConvKernels* amx_conv_kernels();
 
 /// Sizes of a convolution over two dimensions; of one: height 1.
 struct BlockedSizes {
@@ -198,11 +191,8 @@ class BlockedConv {
   int64_t weights_of_block() const {
     return s_.kernel_h * columns_ * kChannelBlock * (plain_ ? 1 : words_);
   }
-  bool by_tiles() const { return pairs_ && !plain_ && amx_conv_kernels(); }
   const BlockedConvKernels& kernels() const {
-    return by_tiles() ? *amx_conv_kernels()
-           : pairs_   ? pair_conv_kernels()
-                      : blocked_conv_kernels();
+    return pairs_ ? pair_conv_kernels() : blocked_conv_kernels();
   }
   int64_t words_of_sums() const {
     return rounds_at_once_ ? kChannelBlock / 2 : kChannelBlock;

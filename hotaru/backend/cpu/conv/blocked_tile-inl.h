@@ -352,20 +352,11 @@ Tile find_tile(int pixels, int blocks, TileForm form) {
   }
 }
 
-/// A channel of p pixels and b blocks takes p * b multiply-adds, or p + b
-/// loads, or b weights from the second-level cache; the rest is what
-/// measurements say about tiles for which these come to the same. As plans only
-/// compare tiles, here of one channel.
-inline int64_t tile_cycles(int64_t p, int64_t b, int64_t) {
-  return 20 * std::max({p * b, p + b, 4 * b}) + 10 * b + 2 * p;
-}
-
 template <class P>
 BlockedConvKernels tile_kernels() {
   return {{kMaxPixels[0], kMaxPixels[1], kMaxPixels[2], kMaxPixels[3]},
           kMaxPlainBlocks<P>,
           &find_tile<P>,
-          &tile_cycles,
           kNearWeights,
           kNearPicture,
           kNearSums};

@@ -87,15 +87,7 @@ template <class Unit, class Product>
 class TileSums {
  public:
   TileSums(int rows, int cols) : rows_(rows), cols_(cols) {
-    TileConfig config;
-    for (int i = 0; i < 2; ++i) {
-      config.set(kA[i], rows_.of[i], rows_.of[i] ? kTileWords : 0);
-      config.set(kB[i], cols_.of[i] ? kTileRows : 0, cols_.of[i]);
-      for (int j = 0; j < 2; ++j)
-        if (rows_.of[i] && cols_.of[j])
-          config.set(kSums[i][j], rows_.of[i], cols_.of[j]);
-    }
-    unit_.configure(config);
+    unit_.configure(uint32_t(rows << 8 | cols), [&] { return config(); });
     unit_.template zero<kSums[0][0]>();
     if (cols_.of[1]) unit_.template zero<kSums[0][1]>();
     if (rows_.of[1]) unit_.template zero<kSums[1][0]>();
@@ -127,6 +119,18 @@ class TileSums {
   }
 
  private:
+  TileConfig config() const {
+    TileConfig config;
+    for (int i = 0; i < 2; ++i) {
+      config.set(kA[i], rows_.of[i], rows_.of[i] ? kTileWords : 0);
+      config.set(kB[i], cols_.of[i] ? kTileRows : 0, cols_.of[i]);
+      for (int j = 0; j < 2; ++j)
+        if (rows_.of[i] && cols_.of[j])
+          config.set(kSums[i][j], rows_.of[i], cols_.of[j]);
+    }
+    return config;
+  }
+
   void add_step(const Step& s) {
     const int64_t a_row = s.a_row * int64_t{sizeof(uint32_t)};
     const int64_t b_row = s.b_row * int64_t{sizeof(uint32_t)};

@@ -7,8 +7,7 @@ namespace {
 
 struct Kept {
   int scopes = 0;
-  bool set = false;
-  TileConfig config;
+  uint32_t key = 0;  // 0: none
 };
 thread_local constinit Kept kept;
 
@@ -21,17 +20,15 @@ TileScope::TileScope(bool active) : active_(active) {
 TileScope::~TileScope() {
   if (!active_ || --kept.scopes > 0) return;
 #if defined(__x86_64__)
-  if (kept.set) HardwareTiles::release_now();
+  if (kept.key) HardwareTiles::release_now();
 #endif
-  kept.set = false;
+  kept.key = 0;
 }
 
-bool keeps_sizes(const TileConfig& config) {
+bool keeps_sizes(uint32_t key) {
   if (kept.scopes == 0) return false;
-  if (kept.set && std::memcmp(&kept.config, &config, sizeof config) == 0)
-    return true;
-  kept.config = config;
-  kept.set = true;
+  if (kept.key == key) return true;
+  kept.key = key;
   return false;
 }
 

@@ -1,9 +1,7 @@
 // How long the processor's tiles keep their sizes.
 #pragma once
 
-#include <cstring>
-
-#include "hotaru/backend/cpu/matmul/amx/tile_config.h"
+#include <cstdint>
 
 namespace hotaru::amx {
 
@@ -22,8 +20,9 @@ class TileScope {
   bool active_;
 };
 
-/// Whether the tiles already have these sizes; else they are about to.
-bool keeps_sizes(const TileConfig& config);
+/// Whether the tiles have the sizes of that key, one for each TileConfig, from
+/// a call before; else they are about to get them.
+bool keeps_sizes(uint32_t key);
 /// Whether they keep them beyond a call.
 bool in_tile_scope();
 

@@ -5,7 +5,8 @@
 // TDPBUSD).
 //
 // Both have these functions, with strides in bytes:
-//   configure(config)        every tile's sizes; what is in them is lost
+//   configure(key, make)     every tile's sizes, make()'s, whose key is not 0;
+//                            what is in them is lost
 //   release()                unless a TileScope keeps the sizes
 //   zero<t>()
 //   load<t>(from, stride)
@@ -30,9 +31,11 @@ namespace hotaru::amx {
 /// The processor's, where the sizes of tiles are the thread's.
 class HardwareTiles {
  public:
-  static void configure(const TileConfig& config) {
-    if (!keeps_sizes(config))
-      asm volatile("ldtilecfg %0" : : "m"(config) : "memory");
+  template <class Make>
+  static void configure(uint32_t key, const Make& make) {
+    if (keeps_sizes(key)) return;
+    const TileConfig config = make();
+    asm volatile("ldtilecfg %0" : : "m"(config) : "memory");
   }
   static void release() {
     if (!in_tile_scope()) release_now();
@@ -75,8 +78,9 @@ class HardwareTiles {
 /// What they would do, in memory of its own.
 class EmulatedTiles {
  public:
-  void configure(const TileConfig& config) {
-    config_ = config;
+  template <class Make>
+  void configure(uint32_t, const Make& make) {
+    config_ = make();
     std::memset(tiles_, 0, sizeof tiles_);
   }
   void release() { config_ = TileConfig(); }
