@@ -71,7 +71,7 @@ BlockedAmx::BlockedAmx(const KernelCall& call)
       plain_ ? s_.c * s_.kernel_h * columns_ : pairs_ * s_.taps() * kUnitPair;
   steps_ = divide_up(words_, kUnitPair);
   find_taps();
-  together_ = s_.out_h * s_.out_w > kPartPixels ? 2 : 4;
+  together_ = (s_.out_h - 1) * pitch_ + s_.out_w > kPartPixels ? 2 : 4;
   by_rows_ = s_.n * s_.out_h >= kRowsPerThread * get_num_threads() &&
              s_.o * s_.taps() <= 2 * s_.n * s_.h * s_.w;
 }
