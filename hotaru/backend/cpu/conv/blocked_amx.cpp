@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <array>
 
-#include "hotaru/backend/cpu/conv/amx_conv_tile.h"
+#include "hotaru/backend/cpu/matmul/amx/gemm_tiles.h"
+#include "hotaru/backend/cpu/matmul/amx/packed_tile.h"
 #include "hotaru/backend/cpu/matmul/amx/tile_scope.h"
 #include "hotaru/backend/cpu/scratch.h"
 #include "hotaru/backend/cpu/simd/reduced_simd.h"
-#include "hotaru/backend/cpu/simd/simd_target.h"
 #include "hotaru/runtime/kernel.h"
 #include "hotaru/runtime/threads/parallel.h"
 
@@ -25,8 +25,13 @@ constexpr int64_t kWorkPerThread = 1 << 22;
 constexpr int64_t kRowsPerThread = 4;
 // Words that packing plain windows may write behind them.
 constexpr int64_t kRoom = 16;
-// Pixels of a single part of a tile.
-constexpr int64_t kPartPixels = kAmxPixels / 2;
+// Pixels of a tile, and those up to which it takes more blocks.
+constexpr int64_t kPixels = amx::kPackedRows, kFewPixels = kPixels / 2;
+// Steps of a product from which others' sums are ended meanwhile.
+constexpr int64_t kStepsToOverlap = 8;
+// Words of weights of an output block a step.
+constexpr int64_t kStepWeights = kUnitPair * kChannelBlock;
+static_assert(kUnitPair == 16 && kChannelBlock == amx::kPackedColumns);
 
 const uint32_t* words(const float* x) {
   return reinterpret_cast<const uint32_t*>(x);
@@ -42,8 +47,7 @@ struct BlockedAmx::Chunk {
 };
 
 bool has_amx_convolutions() {
-  static const bool has = simd_emulates_tiles() || simd_has_tiles();
-  return has;
+  return amx::has_products();
 }
 
 bool BlockedAmx::serves(const KernelCall& call) {
@@ -71,7 +75,7 @@ BlockedAmx::BlockedAmx(const KernelCall& call)
       plain_ ? s_.c * s_.kernel_h * columns_ : pairs_ * s_.taps() * kUnitPair;
   steps_ = divide_up(words_, kUnitPair);
   find_taps();
-  together_ = (s_.out_h - 1) * pitch_ + s_.out_w > kPartPixels ? 2 : 4;
+  together_ = (s_.out_h - 1) * pitch_ + s_.out_w > kFewPixels ? 2 : 4;
   by_rows_ = s_.n * s_.out_h >= kRowsPerThread * get_num_threads() &&
              s_.o * s_.taps() <= 2 * s_.n * s_.h * s_.w;
 }
@@ -215,6 +219,27 @@ void BlockedAmx::pack_plain_rows(const float* x, const Piece& piece) const {
              steps_ * kUnitPair, piece.x);
 }
 
+/// Sums of a tile that still have to become y: items are pixels of a block.
+struct BlockedAmx::Pending {
+  const BlockedAmx& conv;
+  const BlockedConv::Operands& o;
+  const Piece& piece;
+  int64_t block;
+  PixelRange pixels;
+  float* sums;
+
+  static void finish(const void* self, int64_t begin, int64_t end) {
+    const auto& p = *static_cast<const Pending*>(self);
+    while (begin < end) {
+      const int64_t q = begin / p.pixels.count, i = begin % p.pixels.count;
+      const int64_t count = std::min(p.pixels.count - i, end - begin);
+      p.conv.finish(p.o, p.piece, p.block + q, {p.pixels.first + i, count},
+                    p.sums + q * amx::kPackedSums + i * kChannelBlock);
+      begin += count;
+    }
+  }
+};
+
 /// Tiles of a piece by some output blocks. The larger ones come first, as a
 /// change of size costs time.
 void BlockedAmx::multiply(const BlockedConv::Operands& o, const Piece& piece,
@@ -224,39 +249,50 @@ void BlockedAmx::multiply(const BlockedConv::Operands& o, const Piece& piece,
       scratch<int64_t>(ScratchUse::kTileOffsets, int64_t(taps_.size()));
   for (size_t i = 0; i < taps_.size(); ++i)
     offsets[i] = (taps_[i].phase * plane + taps_[i].shift) * kUnitPair;
-  AmxTile t{};
-  t.pixel = plain_ ? steps_ * kUnitPair : kUnitPair;
+  amx::PackedTile t{};
+  t.a_row = plain_ ? steps_ * kUnitPair : kUnitPair;
   t.outer = pairs_;
   t.outer_step = int64_t(phases_.size()) * plane * kUnitPair;
   t.inner = int64_t(taps_.size());
   t.offsets = offsets;
-  t.w_output = words_ * kChannelBlock;
-  t.w = words(o.w) + block * t.w_output;
-  t.rest = words_ % kUnitPair ? rest_of(t.w, blocks) : nullptr;
+  t.b_row = kChannelBlock;
+  t.b_step = kStepWeights;
+  t.b_block = words_ * kChannelBlock;
+  t.b = words(o.w) + block * t.b_block;
+  t.rest = words_ % kUnitPair ? rest_of(t.b, blocks) : nullptr;
   t.blocks = int(blocks);
   const int64_t pixels = (piece.rows.size() - 1) * pitch_ + s_.out_w;
-  const int64_t tiles = divide_up(pixels, kAmxPixels);
-  alignas(64) float sums[4 * kAmxSums];
+  const int64_t tiles = divide_up(pixels, kPixels);
+  alignas(64) float sums[2][4 * amx::kPackedSums];
+  Pending pending{*this, o, piece, block, {0, 0}, nullptr};
+  amx::Meanwhile other{&Pending::finish, &pending, kFewPixels};
+  const bool overlaps = t.outer * t.inner >= kStepsToOverlap;
   int64_t at = 0;
-  for (int64_t i = 0; i < tiles; ++i, at += t.pixels) {
-    t.pixels = int(pixels / tiles + (i < pixels % tiles ? 1 : 0));
-    t.x = piece.x + at * t.pixel;
-    multiply_tile(t, sums);
-    for (int q = 0; q < t.blocks; ++q)
-      finish(o, piece, block + q, {at, t.pixels}, sums + q * kAmxSums);
+  for (int64_t i = 0; i < tiles; ++i, at += t.rows) {
+    t.rows = int(pixels / tiles + (i < pixels % tiles ? 1 : 0));
+    t.a = piece.x + at * t.a_row;
+    amx::multiply_tile(t, sums[i % 2], other);
+    pending.pixels = {at, t.rows};
+    pending.sums = sums[i % 2];
+    other.count = t.blocks * t.rows;
+    if (!overlaps) {
+      other.run_all();
+      other.count = 0;
+    }
   }
+  other.run_all();
 }
 
 /// Weights of the last step, with zeros behind.
 const uint32_t* BlockedAmx::rest_of(const uint32_t* w, int64_t blocks) const {
   auto* const to =
-      scratch<uint32_t>(ScratchUse::kTileRows, blocks * kAmxWeights);
-  const int64_t begin = (steps_ - 1) * kAmxWeights;
+      scratch<uint32_t>(ScratchUse::kTileRows, blocks * kStepWeights);
+  const int64_t begin = (steps_ - 1) * kStepWeights;
   const int64_t count = words_ * kChannelBlock - begin;
   for (int64_t q = 0; q < blocks; ++q) {
     uint32_t* const end = std::copy_n(w + q * words_ * kChannelBlock + begin,
-                                      count, to + q * kAmxWeights);
-    std::fill_n(end, kAmxWeights - count, 0u);
+                                      count, to + q * kStepWeights);
+    std::fill_n(end, kStepWeights - count, 0u);
   }
   return to;
 }

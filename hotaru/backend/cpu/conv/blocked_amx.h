@@ -48,6 +48,7 @@ class BlockedAmx {
     uint32_t* x;
   };
   struct Chunk;
+  struct Pending;
 
   void find_taps();
   int64_t packed_rows(int64_t rows) const;

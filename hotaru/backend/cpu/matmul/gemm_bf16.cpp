@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "hotaru/backend/cpu/lines.h"
+#include "hotaru/backend/cpu/matmul/amx/gemm_tiles.h"
 #include "hotaru/backend/cpu/matmul/areas.h"
 #include "hotaru/backend/cpu/matmul/gemm_kernel.h"
 #include "hotaru/backend/cpu/matmul/halves/gemm_widened.h"
@@ -203,8 +204,11 @@ void gemm_bf16(int64_t m, int64_t n, int64_t k, float alpha,
       (b.col_stride == 1 || b.row_stride == 1) && beta == 0 &&
       !epilogue.residual && !epilogue.scale)
     return multiply_rows(m, n, k, alpha, a, b, c, ldc, epilogue);
-  const MatrixRef<float> left = as_pairs(a, m, k, ScratchUse::kBf16A);
   const PairPanels panels(b, k);
+  if (amx::has_products())
+    return amx::gemm_tiles(m, n, k, alpha, a, {.source = &panels}, beta, c, ldc,
+                           epilogue);
+  const MatrixRef<float> left = as_pairs(a, m, k, ScratchUse::kBf16A);
   Factor<float> right;
   // Columns that are pairs already need no copy of their own.
   if (is_paired(transposed(b), n, k)) {
@@ -232,6 +236,10 @@ void gemm_bf16(int64_t m, float alpha, const Bf16Matrix& a,
                const Epilogue<float>& epilogue) {
   if (m <= 0 || b.n <= 0) return;
   if (b.k == 0) return add_nothing(m, b.n, beta, c, ldc, epilogue);
+  if (amx::has_products() && m > GemmKernels<float>::kFewRows)
+    return amx::gemm_tiles(m, b.n, b.k, alpha, a,
+                           {.packed = reinterpret_cast<const float*>(b.data)},
+                           beta, c, ldc, epilogue);
   if (suits_bf16(m)) {
     const MatrixRef<float> left = as_pairs(a, m, b.k, ScratchUse::kBf16A);
     return gemm_by(pair_kernels(), m, b.n, bf16_pairs(b.k), alpha, left,

@@ -1,0 +1,321 @@
+#include "hotaru/backend/cpu/matmul/amx/gemm_tiles.h"
+
+#include <algorithm>
+
+#include "hotaru/backend/cpu/matmul/amx/packed_tile.h"
+#include "hotaru/backend/cpu/matmul/amx/tile_config.h"
+#include "hotaru/backend/cpu/matmul/amx/tile_scope.h"
+#include "hotaru/backend/cpu/matmul/areas.h"
+#include "hotaru/backend/cpu/scratch.h"
+#include "hotaru/backend/cpu/simd/simd_target.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "hotaru/backend/cpu/matmul/amx/gemm_tiles.cpp"
+#include "hotaru/backend/cpu/simd/simd.h"
+// After simd.h: compiled for each target.
+#include "hotaru/backend/cpu/simd/pairs-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace hotaru::amx::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+/// Floats of a row as words of steps, which are `step` words apart; zeros
+/// behind the last one's.
+template <class Products>
+void round_row(const float* x, int64_t n, int64_t step, uint32_t* to) {
+  const hn::CappedTag<float, 16> d;
+  constexpr int64_t kLanes = int64_t(hn::MaxLanes(d));
+  constexpr int64_t kStep = 2 * kTileWords;
+  for (; n > 0; n -= kStep, x += kStep, to += step) {
+    auto* const out = reinterpret_cast<BFloat16*>(to);
+    if (n >= kStep) {
+      for (int64_t i = 0; i < kStep; i += kLanes)
+        hotaru::HWY_NAMESPACE::store_rounded<Products>(hn::LoadU(d, x + i),
+                                                       out + i);
+    } else {
+      for (int64_t i = 0; i < kStep; ++i)
+        out[i] = i < n ? BFloat16(x[i]) : BFloat16(0.0f);
+    }
+  }
+}
+
+void round_split(const float* x, int64_t n, int64_t step, uint32_t* to) {
+  round_row<hotaru::HWY_NAMESPACE::SplitProducts>(x, n, step, to);
+}
+void round_native(const float* x, int64_t n, int64_t step, uint32_t* to) {
+#if HWY_TARGET == HWY_AVX3
+  round_row<hotaru::HWY_NAMESPACE::PairProducts>(x, n, step, to);
+#else
+  round_split(x, n, step, to);
+#endif
+}
+
+/// C = alpha sums + beta added + residual, for rows x cols sums in blocks of
+/// kPackedColumns; relu if it is asked for.
+void end_tile(const float* sums, int rows, int cols,
+              const TileOutput<float>& out) {
+  const hn::CappedTag<float, size_t(kPackedColumns)> d;
+  constexpr int kLanes = int(hn::MaxLanes(d));
+  const float* added = out.d ? out.d : out.c;
+  const int64_t ldd = out.d ? out.ldd : out.ldc;
+  const auto alpha = hn::Set(d, out.alpha), beta = hn::Set(d, out.beta);
+  for (int i = 0; i < rows; ++i) {
+    float* const c = out.c + i * out.ldc;
+    const float* const more = added + i * ldd;
+    const float* const residual = out.r ? out.r + i * out.ldr : nullptr;
+    for (int j = 0; j < cols; j += kLanes) {
+      const float* from = sums + j / kPackedColumns * kPackedSums +
+                          i * kPackedColumns + j % kPackedColumns;
+      if (j + kLanes <= cols) {
+        auto v = hn::Mul(hn::LoadU(d, from), alpha);
+        if (out.beta != 0) v = hn::MulAdd(beta, hn::LoadU(d, more + j), v);
+        if (residual) v = hn::Add(v, hn::LoadU(d, residual + j));
+        if (out.relu) v = hn::IfThenZeroElse(hn::Lt(v, hn::Zero(d)), v);
+        hn::StoreU(v, d, c + j);
+        continue;
+      }
+      const auto some = hn::FirstN(d, size_t(cols - j));
+      auto v = hn::Mul(hn::LoadU(d, from), alpha);
+      if (out.beta != 0)
+        v = hn::MulAdd(beta, hn::MaskedLoad(some, d, more + j), v);
+      if (residual) v = hn::Add(v, hn::MaskedLoad(some, d, residual + j));
+      // Of NaN: NaN.
+      if (out.relu) v = hn::IfThenZeroElse(hn::Lt(v, hn::Zero(d)), v);
+      hn::BlendedStore(v, some, d, c + j);
+    }
+  }
+}
+
+}  // namespace hotaru::amx::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace hotaru::amx {
+namespace {
+
+HWY_EXPORT(round_split);
+HWY_EXPORT(round_native);
+HWY_EXPORT(end_tile);
+
+using detail::divide_up;
+
+constexpr int64_t kWidth = 2 * kPackedColumns;  // of a panel
+// Words of A that are packed at once, for a cache of two megabytes.
+constexpr int64_t kChunkWords = 192 * 1024;
+// Words that pay for one more thread to pack them.
+constexpr int64_t kWordsPerThread = 1 << 14;
+
+/// Rows of A: for each kPackedRows of them, step by step 16 words a row.
+class PackedRows {
+ public:
+  PackedRows(const Bf16Matrix& a, int64_t k)
+      : a_(a), k_(k), steps_(divide_up(k, 2 * kTileWords)) {}
+
+  int64_t steps() const { return steps_; }
+  int64_t words() const { return steps_ * kTileWords; }  // of a row
+
+  void pack(int64_t row, int64_t rows, uint32_t* to) const {
+    const int64_t tiles = divide_up(rows, kPackedRows);
+    const int64_t size = kPackedRows * words();
+    parallel_for(0, tiles, divide_up(kWordsPerThread, size),
+                 [&](int64_t begin, int64_t end) {
+                   for (int64_t t = begin; t < end; ++t)
+                     pack_tile(row + t * kPackedRows,
+                               std::min(kPackedRows, rows - t * kPackedRows),
+                               to + t * size);
+                 });
+  }
+
+ private:
+  void pack_tile(int64_t row, int64_t rows, uint32_t* to) const {
+    for (int64_t i = 0; i < rows; ++i, to += kTileWords) {
+      const int64_t step = rows * kTileWords;
+      const int64_t at = (row + i) * a_.row_stride;
+      if (a_.is_float && a_.col_stride == 1)
+        round(static_cast<const float*>(a_.data) + at, step, to);
+      else if (a_.is_float)
+        copy(static_cast<const float*>(a_.data) + at, step, to);
+      else
+        copy(static_cast<const BFloat16*>(a_.data) + at, step, to);
+    }
+  }
+
+  void round(const float* x, int64_t step, uint32_t* to) const {
+    static const bool native = simd_has_bf16_products();
+    native ? HWY_DYNAMIC_DISPATCH(round_native)(x, k_, step, to)
+           : HWY_DYNAMIC_DISPATCH(round_split)(x, k_, step, to);
+  }
+
+  template <class T>
+  void copy(const T* x, int64_t step, uint32_t* to) const {
+    constexpr int64_t kStep = 2 * kTileWords;
+    for (int64_t p = 0; p < k_; p += kStep, to += step) {
+      auto* const out = reinterpret_cast<BFloat16*>(to);
+      const int64_t count = std::min(kStep, k_ - p);
+      if constexpr (std::is_same_v<T, BFloat16>) {
+        if (a_.col_stride == 1 && count == kStep) {
+          std::copy_n(x + p, kStep, out);
+          continue;
+        }
+      }
+      for (int64_t i = 0; i < count; ++i)
+        out[i] = BFloat16(x[(p + i) * a_.col_stride]);
+      std::fill(out + count, out + kStep, BFloat16(0.0f));
+    }
+  }
+
+  const Bf16Matrix& a_;
+  int64_t k_, steps_;
+};
+
+/// One product; its rows in chunks.
+class Product {
+ public:
+  Product(int64_t m, int64_t n, int64_t k, const Panels& b,
+          const TileOutput<float>& out, const Epilogue<float>& epilogue)
+      : m_(m), n_(n), pairs_(bf16_pairs(k)), b_(b), out_(out), rest_(epilogue) {
+    if (out_.beta == 0 && rest_.bias && !rest_.bias_per_row) {
+      out_.beta = 1;  // a row of D for all
+      out_.d = rest_.bias;
+      rest_.bias = nullptr;
+    }
+    if (rest_.bias || rest_.scale) return;
+    if (rest_.residual) {
+      out_.r = rest_.residual;
+      out_.ldr = rest_.residual_stride;
+      rest_.residual = nullptr;
+    }
+    out_.relu = rest_.activation == Activation::kRelu;
+    if (out_.relu) rest_.activation = Activation::kNone;
+  }
+
+  void run(const PackedRows& a) const {
+    const int64_t most =
+        std::max<int64_t>(1, kChunkWords / (a.words() * kPackedRows));
+    const int64_t tiles = divide_up(m_, kPackedRows);
+    const int64_t chunks = divide_up(tiles, most);
+    auto* const rows = scratch<uint32_t>(
+        ScratchUse::kBf16A, divide_up(tiles, chunks) * kPackedRows * a.words());
+    for (int64_t i = 0; i < chunks; ++i) {
+      const int64_t begin = tiles * i / chunks * kPackedRows;
+      const int64_t end = std::min(m_, tiles * (i + 1) / chunks * kPackedRows);
+      a.pack(begin, end - begin, rows);
+      // Tiles multiply a good deal faster than what areas count on.
+      for_areas(end - begin, n_, divide_up(pairs_, 4), kPackedRows, kWidth,
+                [&](const Area& area) {
+                  const TileScope scope(true);
+                  multiply(a, rows, begin, area);
+                });
+    }
+  }
+
+ private:
+  /// Sums of a tile that still have to become C.
+  struct Pending {
+    const Product& product;
+    const float* sums;
+    int64_t row, col;
+    int cols;
+    static void finish(const void* self, int64_t begin, int64_t end) {
+      const auto& p = *static_cast<const Pending*>(self);
+      p.product.finish(p.sums + begin * kPackedColumns, p.row + begin, p.col,
+                       int(end - begin), p.cols);
+    }
+  };
+
+  void multiply(const PackedRows& a, const uint32_t* rows, int64_t first,
+                const Area& area) const {
+    constexpr int64_t kNone = 0;
+    alignas(64) float sums[2][2 * kPackedSums];
+    Pending pending{*this, nullptr, 0, 0, 0};
+    Meanwhile other{&Pending::finish, &pending, 4};
+    int buffer = 0;
+    PackedTile t{};
+    t.outer = a.steps();
+    t.inner = 1;
+    t.offsets = &kNone;
+    t.a_row = kTileWords;
+    t.b_row = kWidth;
+    t.b_step = kTileRows * kWidth;
+    t.b_block = kPackedColumns;
+    for (int64_t col = area.col_begin; col < area.col_end; col += kWidth) {
+      const int64_t cols = std::min(kWidth, area.col_end - col);
+      t.b = panel(col, cols);
+      t.rest = pairs_ % kTileRows ? rest_of(t.b, a.steps()) : nullptr;
+      t.blocks = int(divide_up(cols, kPackedColumns));
+      for (int64_t row = area.row_begin; row < area.row_end;
+           row += kPackedRows) {
+        t.rows = int(std::min(kPackedRows, area.row_end - row));
+        t.a = rows + row * a.words();
+        t.outer_step = t.rows * kTileWords;
+        float* const to = sums[buffer ^= 1];
+        multiply_tile(t, to, other);
+        pending.sums = to;
+        pending.row = first + row;
+        pending.col = col;
+        pending.cols = int(cols);
+        other.count = t.rows;
+      }
+    }
+    other.run_all();
+  }
+
+  const uint32_t* panel(int64_t col, int64_t cols) const {
+    const float* from = b_.packed + col * pairs_;
+    if (!b_.packed) {
+      float* to = scratch<float>(ScratchUse::kGemmB, kWidth * pairs_);
+      b_.source->pack(0, pairs_, col, cols, kWidth, to);
+      from = to;
+    }
+    return reinterpret_cast<const uint32_t*>(from);
+  }
+
+  /// Of a panel the last step, filled up with zeros.
+  const uint32_t* rest_of(const uint32_t* b, int64_t steps) const {
+    constexpr int64_t kBlock = kTileRows * kTileWords;
+    auto* const to = scratch<uint32_t>(ScratchUse::kTileRows, 2 * kBlock);
+    std::fill_n(to, 2 * kBlock, 0u);
+    for (int64_t p = (steps - 1) * kTileRows; p < pairs_; ++p)
+      for (int64_t q = 0; q < 2; ++q)
+        std::copy_n(b + p * kWidth + q * kPackedColumns, kPackedColumns,
+                    to + q * kBlock + p % kTileRows * kTileWords);
+    return to;
+  }
+
+  void finish(const float* sums, int64_t row, int64_t col, int rows,
+              int cols) const {
+    TileOutput<float> out = out_;
+    out.c += row * out.ldc + col;
+    if (out.d) out.d += col;
+    if (out.r) out.r += row * out.ldr + col;
+    HWY_DYNAMIC_DISPATCH(end_tile)(sums, rows, cols, out);
+    if (rest_.empty()) return;
+    Epilogue<float> rest = rest_;
+    if (rest.bias) rest.bias += rest.bias_per_row ? row : col;
+    if (rest.scale) rest.scale += row, rest.shift += row;
+    if (rest.residual) rest.residual += row * rest.residual_stride + col;
+    gemm_kernels<float>().finish(out.c, out.ldc, rows, cols, rest);
+  }
+
+  int64_t m_, n_, pairs_;
+  const Panels& b_;
+  TileOutput<float> out_;
+  Epilogue<float> rest_;  // what is left behind out_
+};
+
+}  // namespace
+
+bool has_products() {
+  static const bool has = simd_emulates_tiles() || simd_has_tiles();
+  return has;
+}
+
+void gemm_tiles(int64_t m, int64_t n, int64_t k, float alpha,
+                const Bf16Matrix& a, const Panels& b, float beta, float* c,
+                int64_t ldc, const Epilogue<float>& epilogue) {
+  const PackedRows rows(a, k);
+  Product(m, n, k, b, {c, ldc, alpha, beta}, epilogue).run(rows);
+}
+
+}  // namespace hotaru::amx
+#endif

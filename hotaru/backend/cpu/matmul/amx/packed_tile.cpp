@@ -1,0 +1,143 @@
+#include "hotaru/backend/cpu/matmul/amx/packed_tile.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "hotaru/backend/cpu/matmul/amx/tile_units.h"
+#include "hotaru/backend/cpu/simd/simd_target.h"
+
+namespace hotaru::amx {
+namespace {
+
+/// Sums of kParts times up to 16 rows, by kBlocks blocks.
+template <class Tiles, int kParts, int kBlocks>
+class Sums {
+  static constexpr int kA = kParts * kBlocks, kB = kA + kParts;
+  static constexpr int kBs = std::min(8 - kB, 2);  // taken in turns
+
+  template <int n, class F>
+  static void each(const F& f) {
+    [&]<int... i>(std::integer_sequence<int, i...>) {
+      (f.template operator()<i>(), ...);
+    }
+    (std::make_integer_sequence<int, n>());
+  }
+
+ public:
+  explicit Sums(int rows) : rows_{(rows + kParts - 1) / kParts, rows / kParts} {
+    constexpr uint32_t kKey = 1u << 31 | kParts << 24 | kBlocks << 16;
+    tiles_.configure(kKey | uint32_t(rows), [&] { return config(); });
+    each<kA>([&]<int i>() { tiles_.template zero<i>(); });
+  }
+  ~Sums() { tiles_.release(); }
+  Sums(const Sums&) = delete;
+  Sums& operator=(const Sums&) = delete;
+
+  /// Rows and blocks lie so many words apart.
+  void add(const uint32_t* a, int64_t a_row, const uint32_t* b, int64_t b_row,
+           int64_t b_block) {
+    constexpr int64_t kWord = sizeof(uint32_t);
+    each<kParts>([&]<int i>() {
+      tiles_.template load<kA + i>(a + i * rows_[0] * a_row, a_row * kWord);
+    });
+    each<kBlocks>([&]<int q>() {
+      constexpr int t = kB + q % kBs;
+      tiles_.template load<t>(b + q * b_block, b_row * kWord);
+      each<kParts>([&]<int i>() {
+        tiles_.template add_bf16<i * kBlocks + q, kA + i, t>();
+      });
+    });
+  }
+
+  void store(float* sums) {
+    each<kParts>([&]<int i>() {
+      each<kBlocks>([&]<int q>() {
+        tiles_.template store<i * kBlocks + q>(
+            sums + q * kPackedSums + i * rows_[0] * kTileWords, kTileBytes);
+      });
+    });
+  }
+
+ private:
+  TileConfig config() const {
+    TileConfig config;
+    for (int i = 0; i < kParts; ++i) {
+      for (int q = 0; q < kBlocks; ++q)
+        config.set(i * kBlocks + q, rows_[i], kTileWords);
+      config.set(kA + i, rows_[i], kTileWords);
+    }
+    for (int i = 0; i < kBs; ++i) config.set(kB + i, kTileRows, kTileWords);
+    return config;
+  }
+
+  Tiles tiles_;
+  int rows_[2];
+};
+
+/// Divides other work over the steps of a product.
+class Sharer {
+ public:
+  Sharer(const Meanwhile& other, int64_t steps)
+      : other_(other), steps_(steps) {}
+
+  void step() {
+    for (due_ += other_.count; due_ >= steps_; due_ -= steps_) ++end_;
+    if (end_ - begin_ < other_.least) return;
+    other_.run(other_.context, begin_, end_);
+    begin_ = end_;
+  }
+  void finish() {
+    if (begin_ < other_.count) other_.run(other_.context, begin_, other_.count);
+  }
+
+ private:
+  const Meanwhile& other_;
+  int64_t steps_, due_ = 0, begin_ = 0, end_ = 0;
+};
+
+template <class Tiles, int kParts, int kBlocks>
+void multiply(const PackedTile& t, float* to, const Meanwhile& other) {
+  Sums<Tiles, kParts, kBlocks> sums(t.rows);
+  const uint32_t *a = t.a, *b = t.b;
+  Sharer sharer(other, t.outer * t.inner);
+  int64_t left = t.outer * t.inner - (t.rest ? 1 : 0);
+  for (int64_t i = 0; i < t.outer; ++i, a += t.outer_step)
+    for (int64_t k = 0; k < t.inner; ++k, --left, b += t.b_step) {
+      const uint32_t* const x = a + t.offsets[k];
+      if (left == 0)
+        sums.add(x, t.a_row, t.rest, kTileWords, kTileRows * kTileWords);
+      else
+        sums.add(x, t.a_row, b, t.b_row, t.b_block);
+      sharer.step();
+    }
+  sharer.finish();
+  sums.store(to);
+}
+
+template <class Tiles>
+void multiply(const PackedTile& t, float* sums, const Meanwhile& other) {
+  const bool two = t.rows > kTileRows;
+  switch (t.blocks) {
+    case 1:
+      return two ? multiply<Tiles, 2, 1>(t, sums, other)
+                 : multiply<Tiles, 1, 1>(t, sums, other);
+    case 2:
+      return two ? multiply<Tiles, 2, 2>(t, sums, other)
+                 : multiply<Tiles, 1, 2>(t, sums, other);
+    case 3:
+      return multiply<Tiles, 1, 3>(t, sums, other);
+    default:
+      return multiply<Tiles, 1, 4>(t, sums, other);
+  }
+}
+
+}  // namespace
+
+void multiply_tile(const PackedTile& t, float* sums, const Meanwhile& other) {
+  static const auto multiply_by = simd_emulates_tiles()
+                                      ? &multiply<EmulatedTiles>
+                                      : &multiply<HardwareTiles>;
+  multiply_by(t, sums, other);
+}
+
+}  // namespace hotaru::amx

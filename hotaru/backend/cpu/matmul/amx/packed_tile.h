@@ -1,0 +1,48 @@
+// Products by AMX of operands that are packed for it: pairs of bfloat16 in
+// words of 32 bits, 16 words of depth a step.
+#pragma once
+
+#include <cstdint>
+
+namespace hotaru::amx {
+
+/// Most rows of a tile, and columns of a block of it; elements of a block's
+/// sums.
+inline constexpr int64_t kPackedRows = 32, kPackedColumns = 16,
+                         kPackedSums = kPackedRows * kPackedColumns;
+
+/// Up to 32 rows of A times up to 2 blocks of B, or 16 times 4. Step (i, t) of
+/// the depth reads rows of 16 words from a + i * outer_step + offsets[t] on,
+/// and of each block of B 16 rows of 16 words, of one step after the other.
+struct PackedTile {
+  const uint32_t* a;
+  int64_t a_row;  // from a row to the next
+  int64_t outer, outer_step;
+  int64_t inner;
+  const int64_t* offsets;
+  const uint32_t* b;
+  int64_t b_row, b_step, b_block;
+  /// Of the last step B in another place, with rows of 16 words and blocks
+  /// behind each other; or null.
+  const uint32_t* rest;
+  int rows, blocks;
+};
+
+/// What a core does while its tiles multiply, above all with the sums of the
+/// tile before: `count` items in order, `least` or more at a time.
+struct Meanwhile {
+  void (*run)(const void* context, int64_t begin, int64_t end) = nullptr;
+  const void* context = nullptr;
+  int64_t least = 1;
+  int64_t count = 0;
+
+  void run_all() const {
+    if (count > 0) run(context, 0, count);
+  }
+};
+
+/// sums: of each block [rows, 16], kPackedSums apart. By the processor's tiles,
+/// best within a TileScope, or emulated ones; there must be one of them.
+void multiply_tile(const PackedTile& t, float* sums, const Meanwhile& other);
+
+}  // namespace hotaru::amx
