@@ -19,6 +19,8 @@ using detail::divide_up;
 // Words of packed pixels that stay in the second-level cache, of two megabytes
 // where there is AMX.
 constexpr int64_t kChunkWords = 192 * 1024;
+// Words of weights that may be read again for every tile.
+constexpr int64_t kNearWeights = 64 * 1024;
 // Multiply-adds that pay for one more thread.
 constexpr int64_t kWorkPerThread = 1 << 22;
 // Rows of each thread from which they are divided rather than output blocks.
@@ -146,10 +148,14 @@ void BlockedAmx::run_rows(const BlockedConv::Operands& o, int64_t group,
     Chunk chunk;
     rows.begin = fill(chunk, rows);
     for (size_t i = 0; i < chunk.count; ++i) pack(o, group, chunk.pieces[i]);
-    for (int64_t b = blocks.begin; b < blocks.end; b += together_)
+    // Either all weights stay near while tiles pass, or some do.
+    const int64_t first = group * blocks_of_group_;
+    const bool near = blocks.size() * words_ * kChannelBlock <= kNearWeights;
+    const int64_t step = near ? blocks.size() : together_;
+    for (int64_t b = blocks.begin; b < blocks.end; b += step)
       for (size_t i = 0; i < chunk.count; ++i)
-        multiply(o, chunk.pieces[i], group * blocks_of_group_ + b,
-                 std::min(together_, blocks.end - b));
+        multiply(o, chunk.pieces[i],
+                 {first + b, first + std::min(b + step, blocks.end)});
   }
 }
 
@@ -243,7 +249,7 @@ struct BlockedAmx::Pending {
 /// Tiles of a piece by some output blocks. The larger ones come first, as a
 /// change of size costs time.
 void BlockedAmx::multiply(const BlockedConv::Operands& o, const Piece& piece,
-                          int64_t block, int64_t blocks) const {
+                          Range blocks) const {
   const int64_t plane = piece.packed_rows * pitch_;
   int64_t* const offsets =
       scratch<int64_t>(ScratchUse::kTileOffsets, int64_t(taps_.size()));
@@ -258,24 +264,31 @@ void BlockedAmx::multiply(const BlockedConv::Operands& o, const Piece& piece,
   t.b_row = kChannelBlock;
   t.b_step = kStepWeights;
   t.b_block = words_ * kChannelBlock;
-  t.b = words(o.w) + block * t.b_block;
-  t.rest = words_ % kUnitPair ? rest_of(t.b, blocks) : nullptr;
-  t.blocks = int(blocks);
+  const uint32_t* const w = words(o.w);
+  const uint32_t* const rest =
+      words_ % kUnitPair ? rest_of(w + blocks.begin * t.b_block, blocks.size())
+                         : nullptr;
   const int64_t pixels = (piece.rows.size() - 1) * pitch_ + s_.out_w;
   const int64_t tiles = divide_up(pixels, kPixels);
   alignas(64) float sums[2][4 * amx::kPackedSums];
-  Pending pending{*this, o, piece, block, {0, 0}, nullptr};
+  Pending pending{*this, o, piece, 0, {0, 0}, sums[0]};
   amx::Meanwhile other{&Pending::finish, &pending, kFewPixels};
   const bool overlaps = t.outer * t.inner >= kStepsToOverlap;
   int64_t at = 0;
   for (int64_t i = 0; i < tiles; ++i, at += t.rows) {
     t.rows = int(pixels / tiles + (i < pixels % tiles ? 1 : 0));
     t.a = piece.x + at * t.a_row;
-    amx::multiply_tile(t, sums[i % 2], other);
-    pending.pixels = {at, t.rows};
-    pending.sums = sums[i % 2];
-    other.count = t.blocks * t.rows;
-    if (!overlaps) {
+    for (int64_t b = blocks.begin; b < blocks.end; b += together_) {
+      t.b = w + b * t.b_block;
+      if (rest) t.rest = rest + (b - blocks.begin) * kStepWeights;
+      t.blocks = int(std::min(together_, blocks.end - b));
+      float* const to = pending.sums == sums[0] ? sums[1] : sums[0];
+      amx::multiply_tile(t, to, other);
+      pending.block = b;
+      pending.pixels = {at, t.rows};
+      pending.sums = to;
+      other.count = t.blocks * t.rows;
+      if (overlaps) continue;
       other.run_all();
       other.count = 0;
     }

@@ -62,7 +62,7 @@ class BlockedAmx {
   void pack_blocked(const uint32_t* x, const Piece& piece) const;
   void pack_plain_rows(const float* x, const Piece& piece) const;
   void multiply(const BlockedConv::Operands& o, const Piece& piece,
-                int64_t block, int64_t blocks) const;
+                Range blocks) const;
   void finish(const BlockedConv::Operands& o, const Piece& piece, int64_t block,
               PixelRange pixels, float* sums) const;
   void finish_row(const BlockedConv::Operands& o, int64_t at, int64_t block,

@@ -46,15 +46,16 @@ void pack(const PairLine& line, uint32_t* to) {
     }
   };
   const uint32_t *one = line.one, *two = line.two;
+  const int64_t step = line.step;  // stores might change the line's
   if (!one) return clear(0, line.count);
   clear(0, line.first);
   uint32_t* at = to + line.first * kUnitPair;
   uint32_t* const end = to + line.end * kUnitPair;
   if (two)
-    for (; at < end; at += kUnitPair, one += line.step, two += line.step)
+    for (; at < end; at += kUnitPair, one += step, two += step)
       put_both(at, one, two);
   else
-    for (; at < end; at += kUnitPair, one += line.step) {
+    for (; at < end; at += kUnitPair, one += step) {
       put(at, one);
       put(at + kUnit, nullptr);
     }

@@ -6,6 +6,7 @@
 #include "hotaru/backend/common/conv/blocked.h"
 #include "hotaru/backend/common/pool/pool.h"
 #include "hotaru/backend/common/resample/resample.h"
+#include "hotaru/backend/cpu/scratch.h"
 #include "hotaru/runtime/threads/parallel.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -72,10 +73,58 @@ HWY_INLINE void for_window(const T* x, int64_t w, const PoolRow& row,
   }
 }
 
+/// Whether windows of a row overlap so much that the greatest of each column
+/// are worth keeping.
+HWY_INLINE bool is_dense(const PoolRow& row) {
+  const int64_t taps = (row.rows.end - row.rows.begin) / row.row_step;
+  return row.column_step == 1 && taps >= 2 && row.count > 1 &&
+         row.columns[row.count - 1].end - row.columns[0].begin <=
+             row.count + row.count / 2;
+}
+
+/// The greatest of dense windows: of each column first. Not where there may be
+/// NaN, which sums tell: then false. Zeros of either sign are equal.
+template <class T>
+bool max_columns(const T* x, int64_t w, const PoolRow& row, float* columns,
+                 T* y) {
+  const D d;
+  const int64_t begin = row.columns[0].begin;
+  const int64_t end = row.columns[row.count - 1].end;
+  for (int64_t v = 0; v < kChannelBlock; v += kLanes) {
+    V sum = hn::Zero(d);
+    for (int64_t k = begin; k < end; ++k) {
+      const T* at = x + v + (row.rows.begin * w + k) * kChannelBlock;
+      V best = load(at);
+      sum = hn::Add(sum, best);
+      for (int64_t h = row.rows.begin + row.row_step; h < row.rows.end;
+           h += row.row_step) {
+        at += row.row_step * w * kChannelBlock;
+        const V value = load(at);
+        best = hn::Max(value, best);
+        sum = hn::Add(sum, value);
+      }
+      hn::StoreU(best, d, columns + (k - begin) * kLanes);
+    }
+    if (!hn::AllFalse(d, hn::IsNaN(sum))) return false;
+    for (int64_t i = 0; i < row.count; ++i) {
+      const float* at = columns + (row.columns[i].begin - begin) * kLanes;
+      V best = hn::LoadU(d, at);
+      for (int64_t k = row.columns[i].begin + 1; k < row.columns[i].end; ++k)
+        best = hn::Max(hn::LoadU(d, at += kLanes), best);
+      store(best, y + v + i * kChannelBlock);
+    }
+  }
+  return true;
+}
+
 /// The greatest. Sums tell whether there may be NaN: then it is looked for.
 template <class T>
 void max_row(const T* x, int64_t w, const PoolRow& row, T* y) {
   const D d;
+  if (is_dense(row) &&
+      max_columns(x, w, row,
+                  scratch<float>(ScratchUse::kConvPatches, w * kLanes), y))
+    return;
   const V low = hn::Set(d, -std::numeric_limits<float>::infinity());
   for (int64_t i = 0; i < row.count; ++i, y += kChannelBlock)
     for (int64_t v = 0; v < kChannelBlock; v += kLanes) {
