@@ -13,7 +13,6 @@ namespace {
 template <class Tiles, int kParts, int kBlocks>
 class Sums {
   static constexpr int kA = kParts * kBlocks, kB = kA + kParts;
-  static constexpr int kBs = std::min(8 - kB, 2);  // taken in turns
 
   template <int n, class F>
   static void each(const F& f) {
@@ -40,11 +39,17 @@ class Sums {
     each<kParts>([&]<int i>() {
       tiles_.template load<kA + i>(a + i * rows_[0] * a_row, a_row * kWord);
     });
-    each<kBlocks>([&]<int q>() {
-      constexpr int t = kB + q % kBs;
-      tiles_.template load<t>(b + q * b_block, b_row * kWord);
+    // Two blocks at a time: what is loaded long before it is needed waits less.
+    each<(kBlocks + 1) / 2>([&]<int g>() {
+      constexpr int kCount = std::min(2, kBlocks - 2 * g);
+      each<kCount>([&]<int q>() {
+        tiles_.template load<kB + q>(b + (2 * g + q) * b_block, b_row * kWord);
+      });
       each<kParts>([&]<int i>() {
-        tiles_.template add_bf16<i * kBlocks + q, kA + i, t>();
+        each<kCount>([&]<int q>() {
+          constexpr int sum = i * kBlocks + 2 * g + q;
+          tiles_.template add_bf16<sum, kA + i, kB + q>();
+        });
       });
     });
   }
@@ -66,7 +71,7 @@ class Sums {
         config.set(i * kBlocks + q, rows_[i], kTileWords);
       config.set(kA + i, rows_[i], kTileWords);
     }
-    for (int i = 0; i < kBs; ++i) config.set(kB + i, kTileRows, kTileWords);
+    for (int i = 0; i < 2; ++i) config.set(kB + i, kTileRows, kTileWords);
     return config;
   }
 
