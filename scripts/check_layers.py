@@ -93,6 +93,7 @@ FAMILIES = {
 DEVICE_ROOMS = {
     "cpu": {
         "simd",
+        "conv/amx",
         "linalg/spectra",
         "matmul/amx",
         "matmul/halves",

@@ -1,5 +1,6 @@
-// Products by AMX's tiles: the kernels on emulated ones, the emulation beside
-// sums written down here, and the processor's where it has them.
+// Products of bytes by AMX's tiles, emulated and the processor's where it has
+// them, and what emulated ones compute of bfloat16. Products of those by tiles
+// are gemm_bf16_test's and blocked_pairs_test's.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -7,7 +8,7 @@
 #include <random>
 #include <vector>
 
-#include "hotaru/backend/cpu/matmul/amx/tile_products.h"
+#include "hotaru/backend/cpu/matmul/amx/quad_tiles.h"
 #include "hotaru/backend/cpu/matmul/amx/tile_units.h"
 #include "hotaru/backend/cpu/simd/simd_target.h"
 #include "hotaru/core/error.h"
@@ -21,64 +22,6 @@ using amx::kMaxSide;
 float as_word(BFloat16 first, BFloat16 second) {
   return std::bit_cast<float>(uint32_t{first.bits} | uint32_t{second.bits}
                                                          << 16);
-}
-
-/// rows x words pairs of small integers, whose products and sums are exact,
-/// `stride` words from row to row; NaN beyond.
-struct Pairs {
-  Pairs(int64_t rows, int64_t words, int64_t stride, int seed)
-      : stride(stride),
-        words(size_t(rows * stride), std::numeric_limits<float>::quiet_NaN()) {
-    std::mt19937 random{unsigned(seed)};
-    for (int64_t i = 0; i < rows; ++i)
-      for (int64_t p = 0; p < words; ++p) {
-        const float a = float(int(random() % 17) - 8);
-        const float b = float(int(random() % 17) - 8);
-        this->words[size_t(i * stride + p)] = as_word(BFloat16(a), BFloat16(b));
-      }
-  }
-  float number(int64_t row, int64_t word, int which) const {
-    const auto bits =
-        std::bit_cast<uint32_t>(words[size_t(row * stride + word)]);
-    return std::bit_cast<float>(which ? bits & 0xFFFF0000u : bits << 16);
-  }
-
-  int64_t stride;
-  std::vector<float> words;
-};
-
-void check_pairs(amx::PairTile tile, int rows, int cols, int64_t k,
-                 bool by_columns) {
-  SCOPED_TRACE(
-      concat(rows, " x ", cols, " over ", k, " by columns ", by_columns));
-  const Pairs a(rows, k, k + 3, rows), b(k, cols, 40, cols);
-  std::vector<float> columns(size_t(rows * k));
-  for (int64_t p = 0; p < k; ++p)
-    for (int64_t i = 0; i < rows; ++i)
-      columns[size_t(p * rows + i)] = a.words[size_t(i * a.stride + p)];
-  const TileA<float> from = by_columns
-                                ? TileA<float>{columns.data(), 1, rows}
-                                : TileA<float>{a.words.data(), a.stride, 1};
-  std::vector<float> c(size_t(rows * 37), 3), d(size_t(cols), 2),
-      r(size_t(rows * 50), -100);
-  TileOutput<float> out{c.data(), 37, 0.5f, 2};
-  out.d = d.data();  // a row for all
-  out.r = r.data();
-  out.ldr = 50;
-  out.relu = true;
-  tile(rows, cols, k, from, b.words.data(), b.stride, out);
-  for (int i = 0; i < rows; ++i)
-    for (int j = 0; j < 37; ++j) {
-      float want = 3;
-      if (j < cols) {
-        float sum = 0;
-        for (int64_t p = 0; p < k; ++p)
-          for (int h = 0; h < 2; ++h)
-            sum += a.number(i, p, h) * b.number(p, j, h);
-        want = std::max(0.0f, sum / 2 + 4 - 100);
-      }
-      ASSERT_EQ(c[size_t(i * 37 + j)], want) << i << ", " << j;
-    }
 }
 
 void check_quads(amx::QuadTile tile, int rows, int cols, int64_t quads) {
@@ -116,25 +59,22 @@ void check_quads(amx::QuadTile tile, int rows, int cols, int64_t quads) {
     }
 }
 
-void check(const amx::TileProducts& products) {
+void check(amx::QuadTile tile) {
   for (const int rows : {1, 2, 15, 16, 17, 31, 32})
     for (const int cols : {1, 7, 16, 17, 32})
-      for (const int64_t depth : {1, 15, 16, 17, 32, 70}) {
-        check_pairs(products.pairs, rows, cols, depth, false);
-        check_pairs(products.pairs, rows, cols, depth, true);
-        check_quads(products.quads, rows, cols, depth);
-      }
+      for (const int64_t depth : {1, 15, 16, 17, 32, 70})
+        check_quads(tile, rows, cols, depth);
 }
 
-TEST(Amx, KernelsOnEmulatedTiles) {
-  check(amx::emulated_products());
+TEST(Amx, BytesOnEmulatedTiles) {
+  check(amx::emulated_quads());
 }
 
-TEST(Amx, KernelsOnTheProcessorsTiles) {
-  const amx::TileProducts products = amx::hardware_products();
-  if (!products.pairs || !simd_has_tiles())
+TEST(Amx, BytesOnTheProcessorsTiles) {
+  const amx::QuadTile tile = amx::hardware_quads();
+  if (!tile || !simd_has_tiles())
     GTEST_SKIP() << "this processor has no AMX with bfloat16 and bytes";
-  check(products);
+  check(tile);
 }
 
 /// What one instruction makes of one row and one column.

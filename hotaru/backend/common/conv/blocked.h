@@ -121,7 +121,8 @@ struct ConvEnding {
 ///   y = ending(conv(x, packed) + shift + residual)
 /// Sums begin with the shift and go over blocks of input channels, rows and
 /// columns of the kernel and channels of a block, in this order and whatever
-/// the number of threads. Padding is either skipped or multiplied as zeros, so
+/// the number of threads (by AMX over two blocks at once, and the shift comes
+/// last). Padding is either skipped or multiplied as zeros, so
 /// a weight that is infinite or NaN may make outputs NaN whose window reaches
 /// into it, as it does for "conv_forward". What is infinite or NaN in a
 /// picture stays within the windows that contain it or, of a plain one in

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <memory>
 
-#include "hotaru/backend/cpu/conv/blocked_amx.h"
+#include "hotaru/backend/cpu/conv/amx/blocked_amx.h"
 #include "hotaru/backend/cpu/conv/blocked_conv.h"
 #include "hotaru/backend/cpu/conv/blocked_whole.h"
 #include "hotaru/backend/cpu/matmul/gemm_kernel.h"

@@ -4,13 +4,13 @@
 #include <type_traits>
 #include <utility>
 
-#include "hotaru/backend/cpu/matmul/amx/tile_scope.h"
 #include "hotaru/backend/cpu/matmul/areas.h"
 #include "hotaru/backend/cpu/matmul/gemm_complex.h"
 #include "hotaru/backend/cpu/matmul/gemm_generic.h"
 #include "hotaru/backend/cpu/matmul/gemm_integer.h"
 #include "hotaru/backend/cpu/matmul/gemm_kernel.h"
 #include "hotaru/backend/cpu/matmul/gemm_reduced.h"
+#include "hotaru/backend/cpu/matmul/matrix_source.h"
 #include "hotaru/backend/cpu/scratch.h"
 #include "hotaru/runtime/threads/parallel.h"
 
@@ -207,32 +207,6 @@ void multiply_dot(const GemmKernels<T>& kernels, const Problem<T>& p) {
   });
 }
 
-/// Packs a matrix that lies in memory.
-template <class T>
-class MatrixSource final : public PanelSource<T> {
- public:
-  MatrixSource(const GemmKernels<T>& kernels, MatrixRef<T> b)
-      : kernels_(kernels), b_(b) {}
-
-  void pack(int64_t row, int64_t rows, int64_t col, int64_t cols, int64_t width,
-            T* to) const override {
-    const MatrixRef<T> from{b_.data + row * b_.row_stride + col * b_.col_stride,
-                            b_.col_stride, b_.row_stride};
-    if (cols == width) return kernels_.pack(to, width, rows, from);
-    std::fill_n(to, width * rows, T(0));
-    for (int64_t p = 0; p < rows; ++p) {
-      for (int64_t j = 0; j < cols; ++j) {
-        to[p * width + j] =
-            from.data[j * from.row_stride + p * from.col_stride];
-      }
-    }
-  }
-
- private:
-  const GemmKernels<T>& kernels_;
-  MatrixRef<T> b_;
-};
-
 /// Packs rows [row, row + rows) of columns [col, col + cols) into panels.
 template <class T>
 void pack_panels(const GemmKernels<T>& kernels, const PanelSource<T>& source,
@@ -265,7 +239,7 @@ void multiply_blocks(const GemmKernels<T>& kernels, const Problem<T>& p,
   // A is fine in place where it is read seldom or B has no panels, unless its
   // rows collide or each needs pages of its own.
   const int64_t stride = std::max(p.a.row_stride, p.a.col_stride);
-  const bool pack_a = !kernels.by_tiles && p.n >= 4 * width && rows >= 2 &&
+  const bool pack_a = p.n >= 4 * width && rows >= 2 &&
                       (((p.packed || pack_b) && p.n >= kPackPanels * width) ||
                        collide(stride) || stride * int64_t{sizeof(T)} > 16384);
   const int64_t depth_blocks =
@@ -313,10 +287,7 @@ void multiply_blocks(const GemmKernels<T>& kernels, const Problem<T>& p,
 template <class T>
 void multiply_areas(const GemmKernels<T>& kernels, const Problem<T>& p) {
   for_areas(p.m, p.n, p.k, kernels.max_rows, kernels.max_cols,
-            [&](const Area& area) {
-              const amx::TileScope tiles(kernels.by_tiles);
-              multiply_blocks(kernels, p, area);
-            });
+            [&](const Area& area) { multiply_blocks(kernels, p, area); });
 }
 
 template <class T>

@@ -184,6 +184,17 @@ void multiply_rows(int64_t m, int64_t n, int64_t k, float alpha,
   if (!epilogue.empty()) gemm_kernels<float>().finish(c, ldc, m, n, epilogue);
 }
 
+/// By pairs, however B has them. Few rows of a packed B go by vectors, which
+/// read it in one stream.
+void multiply(int64_t m, int64_t n, int64_t k, float alpha, const Bf16Matrix& a,
+              const Factor<float>& b, float beta, float* c, int64_t ldc,
+              const Epilogue<float>& epilogue) {
+  if (amx::has_products() && !(b.packed && m <= GemmKernels<float>::kFewRows))
+    return amx::gemm_tiles(m, n, k, alpha, a, b, beta, c, ldc, epilogue);
+  gemm_by(pair_kernels(), m, n, bf16_pairs(k), alpha,
+          as_pairs(a, m, k, ScratchUse::kBf16A), b, beta, c, ldc, epilogue);
+}
+
 }  // namespace
 
 bool suits_bf16(int64_t m) {
@@ -205,10 +216,6 @@ void gemm_bf16(int64_t m, int64_t n, int64_t k, float alpha,
       !epilogue.residual && !epilogue.scale)
     return multiply_rows(m, n, k, alpha, a, b, c, ldc, epilogue);
   const PairPanels panels(b, k);
-  if (amx::has_products())
-    return amx::gemm_tiles(m, n, k, alpha, a, {.source = &panels}, beta, c, ldc,
-                           epilogue);
-  const MatrixRef<float> left = as_pairs(a, m, k, ScratchUse::kBf16A);
   Factor<float> right;
   // Columns that are pairs already need no copy of their own.
   if (is_paired(transposed(b), n, k)) {
@@ -216,8 +223,7 @@ void gemm_bf16(int64_t m, int64_t n, int64_t k, float alpha,
   } else {
     right.source = &panels;
   }
-  gemm_by(pair_kernels(), m, n, bf16_pairs(k), alpha, left, right, beta, c, ldc,
-          epilogue);
+  multiply(m, n, k, alpha, a, right, beta, c, ldc, epilogue);
 }
 
 PackedRef<BFloat16> pack_bf16(int64_t k, int64_t n, const Bf16Matrix& b,
@@ -236,16 +242,10 @@ void gemm_bf16(int64_t m, float alpha, const Bf16Matrix& a,
                const Epilogue<float>& epilogue) {
   if (m <= 0 || b.n <= 0) return;
   if (b.k == 0) return add_nothing(m, b.n, beta, c, ldc, epilogue);
-  if (amx::has_products() && m > GemmKernels<float>::kFewRows)
-    return amx::gemm_tiles(m, b.n, b.k, alpha, a,
-                           {.packed = reinterpret_cast<const float*>(b.data)},
-                           beta, c, ldc, epilogue);
-  if (suits_bf16(m)) {
-    const MatrixRef<float> left = as_pairs(a, m, b.k, ScratchUse::kBf16A);
-    return gemm_by(pair_kernels(), m, b.n, bf16_pairs(b.k), alpha, left,
-                   {.packed = reinterpret_cast<const float*>(b.data)}, beta, c,
-                   ldc, epilogue);
-  }
+  if (suits_bf16(m))
+    return multiply(m, b.n, b.k, alpha, a,
+                    {.packed = reinterpret_cast<const float*>(b.data)}, beta, c,
+                    ldc, epilogue);
   const SplitPanels panels(b);
   gemm_from_panels(m, b.n, b.k, alpha, as_floats(a, m, b.k, ScratchUse::kBf16A),
                    panels, beta, c, ldc, epilogue);

@@ -82,9 +82,6 @@ struct GemmKernels {
   /// Bias and activation on a block of C; bias points at the block's first.
   void (*finish)(T* c, int64_t ldc, int64_t rows, int64_t cols,
                  const Epilogue<T>& epilogue);
-  /// tile is by AMX: it reads A along the depth, so A is never packed by
-  /// columns, and is best called within a TileScope (matmul/amx/).
-  bool by_tiles = false;
 };
 
 /// Chosen at run time. T: float, double, and uint32_t and uint64_t, whose

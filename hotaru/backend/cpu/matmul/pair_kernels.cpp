@@ -1,6 +1,5 @@
 #include "hotaru/backend/cpu/matmul/pair_kernels.h"
 
-#include "hotaru/backend/cpu/matmul/amx/tile_products.h"
 #include "hotaru/backend/cpu/simd/simd_target.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -138,11 +137,6 @@ const GemmKernels<float>& pair_kernels() {
     // Words are moved, whatever they mean, and C is of floats anyway.
     kernels.pack = gemm_kernels<float>().pack;
     kernels.finish = gemm_kernels<float>().finish;
-    if (const auto* tiles = amx::tile_products()) {
-      kernels.tile = tiles->pairs;
-      kernels.max_rows = amx::kMaxSide;
-      kernels.by_tiles = true;
-    }
     return kernels;
   }();
   return table;

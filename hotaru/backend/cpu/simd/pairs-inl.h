@@ -109,6 +109,16 @@ struct PairProducts {
     asm("vcvtneps2bf16 %1, %0" : "=v"(half.raw) : "v"(v.raw));
     return half;
   }
+  /// Of two vectors in one, the first one's first.
+  template <class V>
+  static HWY_INLINE auto round_both(V low, V high) {
+    namespace hn = hwy::HWY_NAMESPACE;
+    hn::Vec<hn::Repartition<uint16_t, hn::DFromV<V>>> both;
+    asm("vcvtne2ps2bf16 %1, %2, %0"
+        : "=v"(both.raw)
+        : "v"(low.raw), "v"(high.raw));
+    return both;
+  }
 };
 #endif
 
@@ -118,6 +128,19 @@ template <class P, class V>
 HWY_INLINE void store_rounded(V v, BFloat16* to) {
   hwy::HWY_NAMESPACE::StoreU(P::round(v), HalvesTag<V>(),
                              reinterpret_cast<uint16_t*>(to));
+}
+/// Two vectors behind each other, by one store where products have that.
+template <class P, class V>
+HWY_INLINE void store_both(V low, V high, BFloat16* to) {
+  namespace hn = hwy::HWY_NAMESPACE;
+  const hn::DFromV<V> d;
+  if constexpr (requires { P::round_both(low, high); }) {
+    const hn::Repartition<uint16_t, hn::DFromV<V>> both;
+    hn::StoreU(P::round_both(low, high), both, reinterpret_cast<uint16_t*>(to));
+  } else {
+    store_rounded<P>(low, to);
+    store_rounded<P>(high, to + hn::MaxLanes(d));
+  }
 }
 template <class P, class V>
 HWY_INLINE void store_rounded(V v, BFloat16* to, size_t count) {

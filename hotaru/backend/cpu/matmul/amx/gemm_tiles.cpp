@@ -6,6 +6,7 @@
 #include "hotaru/backend/cpu/matmul/amx/tile_config.h"
 #include "hotaru/backend/cpu/matmul/amx/tile_scope.h"
 #include "hotaru/backend/cpu/matmul/areas.h"
+#include "hotaru/backend/cpu/matmul/matrix_source.h"
 #include "hotaru/backend/cpu/scratch.h"
 #include "hotaru/backend/cpu/simd/simd_target.h"
 
@@ -29,9 +30,9 @@ void round_row(const float* x, int64_t n, int64_t step, uint32_t* to) {
   for (; n > 0; n -= kStep, x += kStep, to += step) {
     auto* const out = reinterpret_cast<BFloat16*>(to);
     if (n >= kStep) {
-      for (int64_t i = 0; i < kStep; i += kLanes)
-        hotaru::HWY_NAMESPACE::store_rounded<Products>(hn::LoadU(d, x + i),
-                                                       out + i);
+      for (int64_t i = 0; i < kStep; i += 2 * kLanes)
+        hotaru::HWY_NAMESPACE::store_both<Products>(
+            hn::LoadU(d, x + i), hn::LoadU(d, x + i + kLanes), out + i);
     } else {
       for (int64_t i = 0; i < kStep; ++i)
         out[i] = i < n ? BFloat16(x[i]) : BFloat16(0.0f);
@@ -171,7 +172,7 @@ class PackedRows {
 /// One product; its rows in chunks.
 class Product {
  public:
-  Product(int64_t m, int64_t n, int64_t k, const Panels& b,
+  Product(int64_t m, int64_t n, int64_t k, const Factor<float>& b,
           const TileOutput<float>& out, const Epilogue<float>& epilogue)
       : m_(m), n_(n), pairs_(bf16_pairs(k)), b_(b), out_(out), rest_(epilogue) {
     if (out_.beta == 0 && rest_.bias && !rest_.bias_per_row) {
@@ -195,7 +196,7 @@ class Product {
     const int64_t tiles = divide_up(m_, kPackedRows);
     const int64_t chunks = divide_up(tiles, most);
     auto* const rows = scratch<uint32_t>(
-        ScratchUse::kBf16A, divide_up(tiles, chunks) * kPackedRows * a.words());
+        ScratchUse::kGemmA, divide_up(tiles, chunks) * kPackedRows * a.words());
     for (int64_t i = 0; i < chunks; ++i) {
       const int64_t begin = tiles * i / chunks * kPackedRows;
       const int64_t end = std::min(m_, tiles * (i + 1) / chunks * kPackedRows);
@@ -264,7 +265,9 @@ class Product {
     const float* from = b_.packed + col * pairs_;
     if (!b_.packed) {
       float* to = scratch<float>(ScratchUse::kGemmB, kWidth * pairs_);
-      b_.source->pack(0, pairs_, col, cols, kWidth, to);
+      const MatrixSource<float> matrix(gemm_kernels<float>(), b_.matrix);
+      const PanelSource<float>& source = b_.source ? *b_.source : matrix;
+      source.pack(0, pairs_, col, cols, kWidth, to);
       from = to;
     }
     return reinterpret_cast<const uint32_t*>(from);
@@ -298,7 +301,7 @@ class Product {
   }
 
   int64_t m_, n_, pairs_;
-  const Panels& b_;
+  const Factor<float>& b_;
   TileOutput<float> out_;
   Epilogue<float> rest_;  // what is left behind out_
 };
@@ -311,8 +314,8 @@ bool has_products() {
 }
 
 void gemm_tiles(int64_t m, int64_t n, int64_t k, float alpha,
-                const Bf16Matrix& a, const Panels& b, float beta, float* c,
-                int64_t ldc, const Epilogue<float>& epilogue) {
+                const Bf16Matrix& a, const Factor<float>& b, float beta,
+                float* c, int64_t ldc, const Epilogue<float>& epilogue) {
   const PackedRows rows(a, k);
   Product(m, n, k, b, {c, ldc, alpha, beta}, epilogue).run(rows);
 }

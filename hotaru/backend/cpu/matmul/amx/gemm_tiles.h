@@ -9,17 +9,11 @@ namespace hotaru::amx {
 /// Whether the processor has the tiles, or they are emulated.
 bool has_products();
 
-/// B (k x n) as panels of 32 columns, of whose rows each has a word for each
-/// column: packed, or made as they are read.
-struct Panels {
-  const float* packed = nullptr;
-  const PanelSource<float>* source = nullptr;
-};
-
-/// C = act(alpha A B + beta C + bias) as gemm_bf16(); k > 0. Rows of A are
-/// packed, as many as the second-level cache holds, and read by all threads.
+/// C = act(alpha A B + beta C + bias) as gemm_bf16(); k > 0. B has words of two
+/// numbers along the depth; panels are 32 columns wide. Rows of A are packed,
+/// as many as the second-level cache holds, and read by all threads.
 void gemm_tiles(int64_t m, int64_t n, int64_t k, float alpha,
-                const Bf16Matrix& a, const Panels& b, float beta, float* c,
-                int64_t ldc, const Epilogue<float>& epilogue);
+                const Bf16Matrix& a, const Factor<float>& b, float beta,
+                float* c, int64_t ldc, const Epilogue<float>& epilogue);
 
 }  // namespace hotaru::amx

@@ -4,7 +4,7 @@
 #include <array>
 #include <utility>
 
-#include "hotaru/backend/cpu/matmul/amx/tile_products.h"
+#include "hotaru/backend/cpu/matmul/amx/quad_tiles.h"
 #include "hotaru/backend/cpu/matmul/gemm_int8_kernel.h"
 #include "hotaru/backend/cpu/simd/simd_target.h"
 
@@ -391,9 +391,9 @@ HWY_EXPORT(quad_table);
 const QuadKernels* quad_kernels() {
   static const QuadKernels table = [] {
     QuadKernels kernels = HWY_DYNAMIC_DISPATCH(quad_table)();
-    const auto* tiles = amx::tile_products();
-    if (tiles && kernels.max_cols == amx::kMaxSide) {
-      kernels.tile = tiles->quads;
+    const auto tile = amx::quad_tile();
+    if (tile && kernels.max_cols == amx::kMaxSide) {
+      kernels.tile = tile;
       kernels.max_rows = amx::kMaxSide;
       kernels.by_tiles = true;
     }

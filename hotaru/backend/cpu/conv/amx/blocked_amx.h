@@ -12,7 +12,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "hotaru/backend/cpu/conv/blocked_amx_parts.h"
+#include "hotaru/backend/cpu/conv/amx/blocked_amx_parts.h"
 
 namespace hotaru::cpu {
 

@@ -1,4 +1,4 @@
-#include "hotaru/backend/cpu/conv/blocked_amx.h"
+#include "hotaru/backend/cpu/conv/amx/blocked_amx.h"
 
 #include <algorithm>
 #include <array>
@@ -165,7 +165,8 @@ int64_t BlockedAmx::fill(Chunk& chunk, Range rows) const {
   while (at < rows.end && chunk.count < Chunk::kMost) {
     const int64_t image = at / s_.out_h, first = at % s_.out_h;
     int64_t count = std::min(s_.out_h - first, rows.end - at);
-    while (count > 1 && size + packed_words(count) > kChunkWords)
+    // The first piece is cut until it fits, others are left for later.
+    while (chunk.count == 0 && count > 1 && packed_words(count) > kChunkWords)
       count = divide_up(count, 2);
     const int64_t more = packed_words(count);
     if (chunk.count > 0 && size + more > kChunkWords) break;

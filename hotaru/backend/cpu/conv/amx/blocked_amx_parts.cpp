@@ -1,4 +1,4 @@
-#include "hotaru/backend/cpu/conv/blocked_amx_parts.h"
+#include "hotaru/backend/cpu/conv/amx/blocked_amx_parts.h"
 
 #include <algorithm>
 #include <cstring>
@@ -8,7 +8,7 @@
 #include "hotaru/backend/cpu/simd/simd_target.h"
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "hotaru/backend/cpu/conv/blocked_amx_parts.cpp"
+#define HWY_TARGET_INCLUDE "hotaru/backend/cpu/conv/amx/blocked_amx_parts.cpp"
 #include "hotaru/backend/cpu/simd/simd.h"
 // After simd.h: compiled for each target.
 #include "hotaru/backend/cpu/conv/block-inl.h"
@@ -71,13 +71,21 @@ void end_as(float* sums, int64_t pixels, const SumsEnd& end, Y* y) {
   const auto with = [&](const auto& more) HOTARU_SIMD_LAMBDA {
     for (int v = 0; v < kBlock; v += kLanes) {
       const V shift = hn::LoadU(d, end.shift + v);
-      for (int64_t at = v; at < pixels * kBlock; at += kBlock) {
-        V sum = hn::Add(hn::LoadU(d, sums + at), shift);
-        sum = bounded(more(sum, at), low, high);
+      const auto ended = [&](int64_t at) HOTARU_SIMD_LAMBDA {
+        const V sum = hn::Add(hn::LoadU(d, sums + at), shift);
+        return bounded(more(sum, at), low, high);
+      };
+      const int64_t size = pixels * kBlock;
+      int64_t at = v;
+      if constexpr (!std::is_same_v<Y, float> && kLanes == kBlock)
+        for (; at + kBlock < size; at += 2 * kBlock)
+          hotaru::HWY_NAMESPACE::store_both<Products>(
+              ended(at), ended(at + kBlock), y + at);
+      for (; at < size; at += kBlock) {
         if constexpr (std::is_same_v<Y, float>)
-          hn::StoreU(sum, d, y + at);
+          hn::StoreU(ended(at), d, y + at);
         else
-          hotaru::HWY_NAMESPACE::store_rounded<Products>(sum, y + at);
+          hotaru::HWY_NAMESPACE::store_rounded<Products>(ended(at), y + at);
       }
     }
   };
