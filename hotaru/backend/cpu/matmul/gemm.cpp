@@ -24,11 +24,13 @@ constexpr int64_t kDepth = 512;
 // columns of B (kCols * kDepth elements in the third level).
 constexpr int64_t kRows = 280;
 constexpr int64_t kCols = 2048;
-// Of B that is made while it is packed, and of few rows: the first level.
+// Of few rows B is packed just before it is read: the first level.
 constexpr int64_t kPackedBytes = 1 << 15;
 // Panels of more bytes than these in all may lie far: the next one is fetched
 // while tiles of one are multiplied.
 constexpr int64_t kNearBytes = 1 << 20;
+// Elements of A that few rows pack once for all columns.
+constexpr int64_t kKeptElements = 128 * 1024;
 // Columns of C, in panels, from which A is packed for speed alone: its tiles
 // are then read as one stream.
 constexpr int64_t kPackPanels = 16;
@@ -63,17 +65,24 @@ struct Panels {
   int64_t panel_stride;
 };
 
+/// Where A is packed, if it is; of a single block of rows it may be there.
+template <class T>
+struct PackedA {
+  T* data;
+  bool done;
+};
+
 /// One area of C from a depth block of A and B.
 template <class T>
 void multiply_area(const GemmKernels<T>& kernels, const Area& area, int64_t k,
-                   MatrixRef<T> a, bool pack_a, bool few_rows,
+                   MatrixRef<T> a, const PackedA<T>& packed, bool few_rows,
                    const Panels<T>& panels, const TileOutput<T>& out,
                    const Epilogue<T>* epilogue) {
   const auto tile = few_rows ? kernels.few_tile : kernels.tile;
   const int64_t width = kernels.max_cols;
   const int64_t rows = area.row_end - area.row_begin;
   const int64_t blocks = detail::divide_up(rows, kRows);
-  T* buffer = pack_a ? scratch<T>(ScratchUse::kGemmA, kRows * k) : nullptr;
+  T* const buffer = packed.data;
   // The first tile would wait for a panel that comes from memory: the tiles
   // before fetch it.
   const bool fetch =
@@ -87,7 +96,7 @@ void multiply_area(const GemmKernels<T>& kernels, const Area& area, int64_t k,
     const auto tile_begin = [&](int64_t t) {
       return begin + (end - begin) * t / tiles;
     };
-    if (pack_a) {
+    if (buffer && !packed.done) {
       for (int64_t t = 0; t < tiles; ++t) {
         const int64_t row = tile_begin(t);
         kernels.pack(buffer + (row - begin) * k, tile_begin(t + 1) - row, k,
@@ -100,7 +109,7 @@ void multiply_area(const GemmKernels<T>& kernels, const Area& area, int64_t k,
       for (int64_t t = 0; t < tiles; ++t) {
         const int64_t row = tile_begin(t);
         const int64_t height = tile_begin(t + 1) - row;
-        TileA<T> at = pack_a ? TileA<T>{buffer + (row - begin) * k, 1, height}
+        TileA<T> at = buffer ? TileA<T>{buffer + (row - begin) * k, 1, height}
                              : TileA<T>{a.data + row * a.row_stride,
                                         a.row_stride, a.col_stride};
         if (fetch) {
@@ -247,8 +256,15 @@ void multiply_blocks(const GemmKernels<T>& kernels, const Problem<T>& p,
   const Tail<T> tail(p);
   // What few rows multiply once is packed just before.
   const int64_t depth_bytes = p.k / depth_blocks * int64_t{sizeof(T)};
+  const bool keep_a =
+      pack_a && pack_b && rows <= kRows && rows * p.k <= kKeptElements;
+  T* const kept =
+      pack_a ? scratch<T>(ScratchUse::kGemmA,
+                          keep_a ? rows * p.k
+                                 : kRows * detail::divide_up(p.k, depth_blocks))
+             : nullptr;
   const int64_t together =
-      p.source && !pack_a && rows <= kRows
+      pack_b && (!pack_a || keep_a) && rows <= kRows
           ? std::clamp(kPackedBytes / depth_bytes / width * width, width, kCols)
           : kCols;
   for (int64_t left = all.col_begin; left < all.col_end; left += together) {
@@ -275,9 +291,11 @@ void multiply_blocks(const GemmKernels<T>& kernels, const Problem<T>& p,
       const Epilogue<T> epilogue = shifted(tail.rest, 0, left);
       const MatrixRef<T> a{p.a.data + begin * p.a.col_stride, p.a.row_stride,
                            p.a.col_stride};
-      multiply_area(kernels, {all.row_begin, all.row_end, 0, cols}, depth, a,
-                    pack_a, p.m <= GemmKernels<T>::kFewRows, panels, out,
-                    last && !epilogue.empty() ? &epilogue : nullptr);
+      multiply_area(
+          kernels, {all.row_begin, all.row_end, 0, cols}, depth, a,
+          {keep_a ? kept + rows * begin : kept, keep_a && left > all.col_begin},
+          p.m <= GemmKernels<T>::kFewRows, panels, out,
+          last && !epilogue.empty() ? &epilogue : nullptr);
     }
   }
 }

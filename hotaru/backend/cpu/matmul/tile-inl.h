@@ -70,6 +70,8 @@ constexpr int kMaxRows = 8;
 constexpr int kMaxRows = 6;
 #endif
 
+// Bytes ahead of which few rows fetch B. May lie beyond the end of memory.
+constexpr int64_t kFewAhead = 2048;
 // Depth of products from which fetching memory ahead pays.
 constexpr int64_t kFetchDepth = 128;
 // Steps of the depth between two additions to pointers and two fetches: where
@@ -124,6 +126,11 @@ HWY_INLINE void multiply_tile(int cols, int64_t k, const TileA<T>& a, B b,
   const auto step = [&](int u) HOTARU_SIMD_LAMBDA {
     V bs[kVectors];
     const T* HWY_RESTRICT row = b.row();
+    if constexpr (kUnroll > 1) {
+      HWY_UNROLL(8)
+      for (int j = 0; j < kVectors; ++j)
+        hwy::Prefetch(row + j * kLanes + kFewAhead / int64_t{sizeof(T)});
+    }
     HWY_UNROLL(8)
     for (int j = 0; j < kVectors; ++j) {
       bs[j] = kTail && j == kVectors - 1 ? load_first(mask, d, row + j * kLanes)
