@@ -139,6 +139,9 @@ bool simd_has_tiles() {
                           processor_has_tiles() && system_gives_tiles();
   return has;
 }
+bool simd_is_intel() {
+  return __builtin_cpu_is("intel");
+}
 #else
 bool simd_has_bf16_products() {
   return false;
@@ -150,6 +153,9 @@ bool simd_has_byte_permutations() {
   return false;
 }
 bool simd_has_tiles() {
+  return false;
+}
+bool simd_is_intel() {
   return false;
 }
 #endif

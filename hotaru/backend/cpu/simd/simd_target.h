@@ -31,4 +31,7 @@ bool simd_has_tiles();
 /// Whether those are to be emulated.
 bool simd_emulates_tiles();
 
+/// Whether the processor is Intel's, whose servers read less a core, later.
+bool simd_is_intel();
+
 }  // namespace hotaru
