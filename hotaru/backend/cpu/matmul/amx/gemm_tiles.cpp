@@ -129,6 +129,8 @@ class PackedRows {
 
  private:
   void pack_tile(int64_t row, int64_t rows, uint32_t* to) const {
+    if (a_.row_stride == 1 && a_.col_stride != 1)
+      return pack_columns(row, rows, to);
     for (int64_t i = 0; i < rows; ++i, to += kTileWords) {
       const int64_t step = rows * kTileWords;
       const int64_t at = (row + i) * a_.row_stride;
@@ -139,6 +141,32 @@ class PackedRows {
       else
         copy(static_cast<const BFloat16*>(a_.data) + at, step, to);
     }
+  }
+
+  /// Of an A by columns: lines of words along the rows, then transposed.
+  void pack_columns(int64_t row, int64_t rows, uint32_t* to) const {
+    alignas(64) float lines[kTileWords * kPackedRows];
+    for (int64_t p = 0; p < k_; to += rows * kTileWords) {
+      for (float* line = lines; line < lines + kTileWords * kPackedRows;
+           line += kPackedRows, p += 2)
+        pair_columns(row, rows, p, line);
+      gemm_kernels<float>().pack(reinterpret_cast<float*>(to), kTileWords, rows,
+                                 {lines, kPackedRows, 1});
+    }
+  }
+
+  /// Columns p and p + 1 as words; beyond the last one zeros.
+  void pair_columns(int64_t row, int64_t rows, int64_t p, float* to) const {
+    const auto pair = [&](const auto* x, auto make) {
+      const auto* const first = x + row + p * a_.col_stride;
+      make(to, rows, first, p + 1 < k_ ? first + a_.col_stride : nullptr);
+    };
+    if (p >= k_)
+      std::fill_n(to, rows, 0.0f);
+    else if (a_.is_float)
+      pair(static_cast<const float*>(a_.data), pair_makers().pair_floats);
+    else
+      pair(static_cast<const BFloat16*>(a_.data), pair_makers().pair);
   }
 
   void round(const float* x, int64_t step, uint32_t* to) const {
