@@ -49,9 +49,10 @@ void Blocker::run() {
       convolve(Convolution(call));
     else if (upsamplings_.contains(&call))
       upsample(call);
-    else if (!pool(call) && !average_windows(call) && !average(call) &&
-             !end(call) && !scale(call) && !copy(call) && !join(call) &&
-             !pad(call) && !normalize(call) && !elementwise(node))
+    else if (!pool(call) && !average_windows(call) && !repeat(call) &&
+             !average(call) && !end(call) && !scale(call) && !copy(call) &&
+             !join(call) && !pad(call) && !normalize(call) &&
+             !elementwise(node))
       keep(node);
   }
 }

@@ -1,4 +1,6 @@
-// Transposed convolutions on pictures in blocks.
+// Transposed convolutions, and interpolation by the nearest pixel, on pictures
+// in blocks.
+#include "hotaru/backend/common/resample/resample.h"
 #include "hotaru/graph/passes/pictures/blocker.h"
 #include "hotaru/runtime/backend.h"
 
@@ -63,6 +65,45 @@ void Blocker::upsample(const KernelCall& call) {
   const Operand moves[] = {write(placed), read(taken)};
   append({copy, moves});
   finish(y, made);
+}
+
+/// Interpolation by the nearest pixel, each of which becomes a rectangle: a
+/// copy.
+bool Blocker::repeat(const KernelCall& call) {
+  if (call.kernel().name() != "resample") return false;
+  const Tensor &y = call.tensor(0), &x = call.tensor(1);
+  const auto& a = call.attributes<ResampleAttributes>();
+  const Tensor from = known(x);
+  if ((a.mode != ResampleMode::kNearest &&
+       a.mode != ResampleMode::kNearestExact) ||
+      !from.defined() || !free_result(y) || a.dims > 2 ||
+      x.dim() != a.dims + 2 || y.numel() == 0)
+    return false;
+  Dims times{1, 1};
+  for (int64_t d = 0; d < a.dims; ++d) {
+    const int64_t in = x.size(d + 2), out = y.size(d + 2), n = out / in;
+    const double scale = a.scales[size_t(d)];
+    // Powers of two, whose reciprocals are exact.
+    if (out % in != 0 || (n & (n - 1)) != 0 ||
+        (scale != 0 && scale != double(n)))
+      return false;
+    times[size_t(d + 2 - a.dims)] = n;
+  }
+  const Tensor made = make_blocked(y.sizes());
+  const int64_t h = from.size(2), w = from.size(3), row = w * kChannelBlock;
+  const Dims sizes{
+      from.size(0) * from.size(1), h, times[0], w, times[1], kChannelBlock};
+  const Tensor read_from = make_tensor(
+      from.storage(), DType::kFloat32, sizes,
+      Dims{h * row, row, 0, kChannelBlock, 0, 1}, from.storage_offset());
+  const Tensor placed =
+      make_tensor(made.storage(), DType::kFloat32, sizes,
+                  contiguous_strides(sizes), made.storage_offset());
+  static const Kernel& copy = hotaru::kernel("copy_");
+  const Operand operands[] = {write(placed), read(read_from)};
+  append({copy, operands});
+  finish(y, made);
+  return true;
 }
 
 /// [c, o, kh, kw] as a packed weight of o * kh * kw outputs, and its shift.

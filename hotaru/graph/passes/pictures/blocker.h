@@ -106,6 +106,7 @@ class Blocker {
                                            int64_t kh, int64_t kw);
   bool pool(const KernelCall& call);
   bool average_windows(const KernelCall& call);
+  bool repeat(const KernelCall& call);
   template <class Attributes>
   bool pool(const Tensor& y, const Tensor& x, const Kernel& kernel,
             const Attributes& a);
