@@ -100,7 +100,7 @@ HWY_EXPORT(end_tile);
 
 using detail::divide_up;
 
-constexpr int64_t kWidth = 2 * kPackedColumns;  // of a panel
+constexpr int64_t kMostWidth = 2 * kPackedColumns;  // of a panel
 // Words of A that are packed at once, for a cache of two megabytes.
 constexpr int64_t kChunkWords = 192 * 1024;
 // Words that pay for one more thread to pack them.
@@ -202,7 +202,13 @@ class Product {
  public:
   Product(int64_t m, int64_t n, int64_t k, const Factor<float>& b,
           const TileOutput<float>& out, const Epilogue<float>& epilogue)
-      : m_(m), n_(n), pairs_(bf16_pairs(k)), b_(b), out_(out), rest_(epilogue) {
+      : m_(m),
+        n_(n),
+        pairs_(bf16_pairs(k)),
+        width_(pair_kernels().max_cols),
+        b_(b),
+        out_(out),
+        rest_(epilogue) {
     if (out_.beta == 0 && rest_.bias && !rest_.bias_per_row) {
       out_.beta = 1;  // a row of D for all
       out_.d = rest_.bias;
@@ -230,7 +236,7 @@ class Product {
       const int64_t end = std::min(m_, tiles * (i + 1) / chunks * kPackedRows);
       a.pack(begin, end - begin, rows);
       // Tiles multiply a good deal faster than what areas count on.
-      for_areas(end - begin, n_, divide_up(pairs_, 4), kPackedRows, kWidth,
+      for_areas(end - begin, n_, divide_up(pairs_, 4), kPackedRows, width_,
                 [&](const Area& area) {
                   const TileScope scope(true);
                   multiply(a, rows, begin, area);
@@ -264,11 +270,11 @@ class Product {
     t.inner = 1;
     t.offsets = &kNone;
     t.a_row = kTileWords;
-    t.b_row = kWidth;
-    t.b_step = kTileRows * kWidth;
+    t.b_row = width_;
+    t.b_step = kTileRows * width_;
     t.b_block = kPackedColumns;
-    for (int64_t col = area.col_begin; col < area.col_end; col += kWidth) {
-      const int64_t cols = std::min(kWidth, area.col_end - col);
+    for (int64_t col = area.col_begin; col < area.col_end; col += width_) {
+      const int64_t cols = std::min(width_, area.col_end - col);
       t.b = panel(col, cols);
       t.rest = pairs_ % kTileRows ? rest_of(t.b, a.steps()) : nullptr;
       t.blocks = int(divide_up(cols, kPackedColumns));
@@ -290,12 +296,14 @@ class Product {
   }
 
   const uint32_t* panel(int64_t col, int64_t cols) const {
-    const float* from = b_.packed + col * pairs_;
-    if (!b_.packed) {
-      float* to = scratch<float>(ScratchUse::kGemmB, kWidth * pairs_);
+    const float* from = nullptr;
+    if (b_.packed) {
+      from = b_.packed + col * pairs_;
+    } else {
+      float* to = scratch<float>(ScratchUse::kGemmB, width_ * pairs_);
       const MatrixSource<float> matrix(gemm_kernels<float>(), b_.matrix);
       const PanelSource<float>& source = b_.source ? *b_.source : matrix;
-      source.pack(0, pairs_, col, cols, kWidth, to);
+      source.pack(0, pairs_, col, cols, width_, to);
       from = to;
     }
     return reinterpret_cast<const uint32_t*>(from);
@@ -307,8 +315,8 @@ class Product {
     auto* const to = scratch<uint32_t>(ScratchUse::kTileRows, 2 * kBlock);
     std::fill_n(to, 2 * kBlock, 0u);
     for (int64_t p = (steps - 1) * kTileRows; p < pairs_; ++p)
-      for (int64_t q = 0; q < 2; ++q)
-        std::copy_n(b + p * kWidth + q * kPackedColumns, kPackedColumns,
+      for (int64_t q = 0; q < width_ / kPackedColumns; ++q)
+        std::copy_n(b + p * width_ + q * kPackedColumns, kPackedColumns,
                     to + q * kBlock + p % kTileRows * kTileWords);
     return to;
   }
@@ -329,6 +337,7 @@ class Product {
   }
 
   int64_t m_, n_, pairs_;
+  int64_t width_;  // of a panel
   const Factor<float>& b_;
   TileOutput<float> out_;
   Epilogue<float> rest_;  // what is left behind out_
@@ -337,8 +346,11 @@ class Product {
 }  // namespace
 
 bool has_products() {
+  // Panels are as wide as two vectors.
+  static const bool fits = pair_kernels().max_cols % kPackedColumns == 0 &&
+                           pair_kernels().max_cols <= kMostWidth;
   static const bool has = simd_emulates_tiles() || simd_has_tiles();
-  return has;
+  return has && fits;
 }
 
 void gemm_tiles(int64_t m, int64_t n, int64_t k, float alpha,

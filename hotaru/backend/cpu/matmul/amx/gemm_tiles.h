@@ -6,11 +6,13 @@
 
 namespace hotaru::amx {
 
-/// Whether the processor has the tiles, or they are emulated.
+/// Whether the processor has the tiles, or they are emulated, and vectors have
+/// eight or 16 floats.
 bool has_products();
 
 /// C = act(alpha A B + beta C + bias) as gemm_bf16(); k > 0. B has words of two
-/// numbers along the depth; panels are 32 columns wide. Rows of A are packed,
+/// numbers along the depth; panels are as wide as those of
+/// pair_kernels(). Rows of A are packed,
 /// as many as the second-level cache holds, and read by all threads.
 void gemm_tiles(int64_t m, int64_t n, int64_t k, float alpha,
                 const Bf16Matrix& a, const Factor<float>& b, float beta,
