@@ -5,8 +5,7 @@
 
 #include "hotaru/backend/cpu/conv/conv_patches.h"
 #include "hotaru/backend/cpu/lines.h"
-#include "hotaru/backend/cpu/matmul/amx/gemm_tiles.h"
-#include "hotaru/backend/cpu/matmul/pair_kernels.h"
+#include "hotaru/backend/cpu/matmul/gemm_bf16.h"
 #include "hotaru/backend/cpu/scratch.h"
 #include "hotaru/backend/cpu/simd/reduced_simd.h"
 #include "hotaru/backend/cpu/wide.h"
@@ -133,16 +132,11 @@ class PairConv {
       if (bias_) cpu::widen(bias_ + group * rows, bias, rows);
       if (bias_) epilogue.bias = bias;
     }
-    const float* const left = weights + group * rows * patch;
-    if (amx::has_products()) {
-      const MatrixRef<BFloat16> numbers{reinterpret_cast<const BFloat16*>(left),
-                                        2 * patch, 1};
-      amx::gemm_tiles(rows, positions_, 2 * patch, 1.0f, numbers, right, 0.0f,
-                      wide, positions_, epilogue);
-    } else {
-      gemm_by(pair_kernels(), rows, positions_, patch, 1.0f, {left, patch, 1},
-              right, 0.0f, wide, positions_, epilogue);
-    }
+    const auto* const left =
+        reinterpret_cast<const BFloat16*>(weights + group * rows * patch);
+    gemm_pairs(rows, positions_, 2 * patch, 1.0f,
+               MatrixRef<BFloat16>{left, 2 * patch, 1}, right, 0.0f, wide,
+               positions_, epilogue);
     if constexpr (!std::is_same_v<T, float>)
       cpu::narrowed(wide, y, rows * positions_);
   }

@@ -184,17 +184,6 @@ void multiply_rows(int64_t m, int64_t n, int64_t k, float alpha,
   if (!epilogue.empty()) gemm_kernels<float>().finish(c, ldc, m, n, epilogue);
 }
 
-/// By pairs, however B has them. Few rows of a packed B go by vectors, which
-/// read it in one stream.
-void multiply(int64_t m, int64_t n, int64_t k, float alpha, const Bf16Matrix& a,
-              const Factor<float>& b, float beta, float* c, int64_t ldc,
-              const Epilogue<float>& epilogue) {
-  if (amx::has_products() && !(b.packed && m <= GemmKernels<float>::kFewRows))
-    return amx::gemm_tiles(m, n, k, alpha, a, b, beta, c, ldc, epilogue);
-  gemm_by(pair_kernels(), m, n, bf16_pairs(k), alpha,
-          as_pairs(a, m, k, ScratchUse::kBf16A), b, beta, c, ldc, epilogue);
-}
-
 }  // namespace
 
 bool suits_bf16(int64_t m) {
@@ -203,6 +192,16 @@ bool suits_bf16(int64_t m) {
 
 bool pays_to_round(int64_t m, int64_t n) {
   return has_pair_products() && std::min(m, n) >= kRounded;
+}
+
+// Few rows of a packed B go by vectors, which read it in one stream.
+void gemm_pairs(int64_t m, int64_t n, int64_t k, float alpha,
+                const Bf16Matrix& a, const Factor<float>& b, float beta,
+                float* c, int64_t ldc, const Epilogue<float>& epilogue) {
+  if (amx::has_products() && !(b.packed && m <= GemmKernels<float>::kFewRows))
+    return amx::gemm_tiles(m, n, k, alpha, a, b, beta, c, ldc, epilogue);
+  gemm_by(pair_kernels(), m, n, bf16_pairs(k), alpha,
+          as_pairs(a, m, k, ScratchUse::kBf16A), b, beta, c, ldc, epilogue);
 }
 
 void gemm_bf16(int64_t m, int64_t n, int64_t k, float alpha,
@@ -223,7 +222,7 @@ void gemm_bf16(int64_t m, int64_t n, int64_t k, float alpha,
   } else {
     right.source = &panels;
   }
-  multiply(m, n, k, alpha, a, right, beta, c, ldc, epilogue);
+  gemm_pairs(m, n, k, alpha, a, right, beta, c, ldc, epilogue);
 }
 
 PackedRef<BFloat16> pack_bf16(int64_t k, int64_t n, const Bf16Matrix& b,
@@ -243,9 +242,9 @@ void gemm_bf16(int64_t m, float alpha, const Bf16Matrix& a,
   if (m <= 0 || b.n <= 0) return;
   if (b.k == 0) return add_nothing(m, b.n, beta, c, ldc, epilogue);
   if (suits_bf16(m))
-    return multiply(m, b.n, b.k, alpha, a,
-                    {.packed = reinterpret_cast<const float*>(b.data)}, beta, c,
-                    ldc, epilogue);
+    return gemm_pairs(m, b.n, b.k, alpha, a,
+                      {.packed = reinterpret_cast<const float*>(b.data)}, beta,
+                      c, ldc, epilogue);
   const SplitPanels panels(b);
   gemm_from_panels(m, b.n, b.k, alpha, as_floats(a, m, b.k, ScratchUse::kBf16A),
                    panels, beta, c, ldc, epilogue);

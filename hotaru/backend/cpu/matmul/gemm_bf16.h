@@ -37,6 +37,12 @@ void gemm_bf16(int64_t m, int64_t n, int64_t k, float alpha,
                const Bf16Matrix& a, const Bf16Matrix& b, float beta, float* c,
                int64_t ldc, const Epilogue<float>& epilogue = {});
 
+/// The same with a B of words (pairs along the depth of k numbers, of which an
+/// odd last one has a zero): how the kernels read it; k > 0.
+void gemm_pairs(int64_t m, int64_t n, int64_t k, float alpha,
+                const Bf16Matrix& a, const Factor<float>& b, float beta,
+                float* c, int64_t ldc, const Epilogue<float>& epilogue);
+
 /// B in the order in which it is read, as pack_matrix(): packed_size(k, n, 2)
 /// elements at most.
 PackedRef<BFloat16> pack_bf16(int64_t k, int64_t n, const Bf16Matrix& b,

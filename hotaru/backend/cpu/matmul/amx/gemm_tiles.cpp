@@ -67,22 +67,24 @@ void end_tile(const float* sums, int rows, int cols,
     for (int j = 0; j < cols; j += kLanes) {
       const float* from = sums + j / kPackedColumns * kPackedSums +
                           i * kPackedColumns + j % kPackedColumns;
-      if (j + kLanes <= cols) {
+      const auto ended = [&](const auto& load) HOTARU_SIMD_LAMBDA {
         auto v = hn::Mul(hn::LoadU(d, from), alpha);
-        if (out.beta != 0) v = hn::MulAdd(beta, hn::LoadU(d, more + j), v);
-        if (residual) v = hn::Add(v, hn::LoadU(d, residual + j));
-        if (out.relu) v = hn::IfThenZeroElse(hn::Lt(v, hn::Zero(d)), v);
-        hn::StoreU(v, d, c + j);
+        if (out.beta != 0) v = hn::MulAdd(beta, load(more + j), v);
+        if (residual) v = hn::Add(v, load(residual + j));
+        // Of NaN: NaN.
+        return out.relu ? hn::IfThenZeroElse(hn::Lt(v, hn::Zero(d)), v) : v;
+      };
+      if (j + kLanes <= cols) {
+        const auto whole = [&](const float* at)
+                               HOTARU_SIMD_LAMBDA { return hn::LoadU(d, at); };
+        hn::StoreU(ended(whole), d, c + j);
         continue;
       }
       const auto some = hn::FirstN(d, size_t(cols - j));
-      auto v = hn::Mul(hn::LoadU(d, from), alpha);
-      if (out.beta != 0)
-        v = hn::MulAdd(beta, hn::MaskedLoad(some, d, more + j), v);
-      if (residual) v = hn::Add(v, hn::MaskedLoad(some, d, residual + j));
-      // Of NaN: NaN.
-      if (out.relu) v = hn::IfThenZeroElse(hn::Lt(v, hn::Zero(d)), v);
-      hn::BlendedStore(v, some, d, c + j);
+      const auto first = [&](const float* at) HOTARU_SIMD_LAMBDA {
+        return hn::MaskedLoad(some, d, at);
+      };
+      hn::BlendedStore(ended(first), some, d, c + j);
     }
   }
 }
