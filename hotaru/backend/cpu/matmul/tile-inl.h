@@ -358,12 +358,16 @@ void dot_tile(int64_t k, const T* HWY_RESTRICT a, int64_t lda,
     V bs[kCols];
     HWY_UNROLL(8)
     for (int j = 0; j < kCols; ++j) bs[j] = load(b + j * ldb);
-    if constexpr (kAhead) {
+    if constexpr (kAhead && kRows == 1) {
       // One stream may run a page ahead, two are to stay in the near cache.
       constexpr int64_t kBytes = kCols == 1 ? 4096 : 1024;
       HWY_UNROLL(2)
       for (int j = 0; j < kCols; ++j)
         hwy::Prefetch(b + j * ldb + kBytes / int64_t{sizeof(T)});
+    } else if constexpr (kAhead) {
+      // The next columns, at the same depth.
+      HWY_UNROLL(4)
+      for (int j = 0; j < kCols; ++j) hwy::Prefetch(b + (kCols + j) * ldb);
     }
     HWY_UNROLL(4)
     for (int i = 0; i < kRows; ++i) {
@@ -401,7 +405,10 @@ void dot_tile(int64_t k, const T* HWY_RESTRICT a, int64_t lda,
     }
   }
 #endif
+  // Unrolled, as an index known only at run time keeps sums in memory.
+  HWY_UNROLL(4)
   for (int i = 0; i < kRows; ++i) {
+    HWY_UNROLL(8)
     for (int j = 0; j < kCols; ++j) {
       T& c = out.c[i * out.ldc + j];
       const T v = out.alpha * hn::GetLane(hn::SumOfLanes(d, sum[i][j]));
@@ -430,7 +437,7 @@ void dot_rows(int64_t n, int64_t k, const T* a, int64_t lda, const T* b,
       dot_tile<P, T, 1, 1, true>(k, a, lda, b + j * ldb, ldb, out);
   }
   for (; j + kCols <= n; j += kCols, out.c += kCols) {
-    dot_tile<P, T, kRows, kCols>(k, a, lda, b + j * ldb, ldb, out);
+    dot_tile<P, T, kRows, kCols, (kRows > 1)>(k, a, lda, b + j * ldb, ldb, out);
   }
   for (; j < n; ++j, ++out.c) {
     dot_tile<P, T, kRows, 1>(k, a, lda, b + j * ldb, ldb, out);
