@@ -20,6 +20,12 @@ namespace {
 // Depth of a block, about. C is loaded and stored once per block, which costs
 // more than a panel of B that comes from the second-level cache, in order.
 constexpr int64_t kDepth = 512;
+// Depths of blocks of a B that is read in place because it lies far, up to how
+// many rows, and how many panels to the right it is fetched ahead: whole rows
+// of it come from memory as one stream, which takes less time than C does.
+constexpr int64_t kStreamedDepth = 96, kFewStreamedDepth = 48;
+constexpr int64_t kFewStreamedRows = 24;
+constexpr int64_t kPanelsAhead = 2;
 // Rows of A packed at a time (kRows * kDepth elements in the second level) and
 // columns of B (kCols * kDepth elements in the third level).
 constexpr int64_t kRows = 280;
@@ -63,6 +69,7 @@ struct Panels {
   const T* data;
   int64_t row_stride;
   int64_t panel_stride;
+  bool streamed = false;  // lies far, in its own rows
 };
 
 /// Where A is packed, if it is; of a single block of rows it may be there.
@@ -86,7 +93,7 @@ void multiply_area(const GemmKernels<T>& kernels, const Area& area, int64_t k,
   // The first tile would wait for a panel that comes from memory: the tiles
   // before fetch it.
   const bool fetch =
-      panels.row_stride == width && rows > kernels.max_rows &&
+      panels.row_stride == width && packed.data && rows > kernels.max_rows &&
       (area.col_end - area.col_begin) * k * int64_t{sizeof(T)} > kNearBytes;
   for (int64_t block = 0; block < blocks; ++block) {
     const int64_t begin = area.row_begin + rows * block / blocks;
@@ -112,7 +119,10 @@ void multiply_area(const GemmKernels<T>& kernels, const Area& area, int64_t k,
         TileA<T> at = buffer ? TileA<T>{buffer + (row - begin) * k, 1, height}
                              : TileA<T>{a.data + row * a.row_stride,
                                         a.row_stride, a.col_stride};
-        if (fetch) {
+        if (panels.streamed && t == 0) {
+          at.ahead = b + kPanelsAhead * width;
+          at.ahead_step = panels.row_stride;
+        } else if (fetch) {
           at.ahead = b + panels.panel_stride + k * width * t / tiles;
           at.ahead_step = detail::divide_up(width, tiles);
         }
@@ -237,22 +247,29 @@ void multiply_blocks(const GemmKernels<T>& kernels, const Problem<T>& p,
   const auto collide = [](int64_t stride) {
     return stride * int64_t{sizeof(T)} % 4096 == 0;
   };
+  const int64_t b_bytes = p.k * p.n * int64_t{sizeof(T)};
+  const bool contiguous =
+      p.packed == nullptr && p.source == nullptr && p.b.col_stride == 1;
+  const bool streamed = contiguous && b_bytes > kNearBytes &&
+                        rows <= (collide(p.b.row_stride) ? 64 : kRows);
   // In place, B's rows must be contiguous, and pay only if they are read
   // seldom, once if they collide, or stay in the first-level cache.
   const int64_t seldom =
       collide(p.b.row_stride) ? int64_t{kernels.max_rows} : kRows;
-  const bool pack_b =
-      p.packed == nullptr &&
-      (p.source != nullptr || p.b.col_stride != 1 ||
-       (rows > seldom && p.k * p.n * int64_t{sizeof(T)} > 32768));
+  const bool pack_b = p.packed == nullptr && !streamed &&
+                      (!contiguous || (rows > seldom && b_bytes > 32768));
   // A is fine in place where it is read seldom or B has no panels, unless its
   // rows collide or each needs pages of its own.
   const int64_t stride = std::max(p.a.row_stride, p.a.col_stride);
-  const bool pack_a = p.n >= 4 * width && rows >= 2 &&
-                      (((p.packed || pack_b) && p.n >= kPackPanels * width) ||
-                       collide(stride) || stride * int64_t{sizeof(T)} > 16384);
+  const bool pack_a =
+      p.n >= 4 * width && rows >= 2 &&
+      (streamed || ((p.packed || pack_b) && p.n >= kPackPanels * width) ||
+       collide(stride) || stride * int64_t{sizeof(T)} > 16384);
+  const int64_t block_depth = !streamed                 ? kDepth
+                              : rows > kFewStreamedRows ? kStreamedDepth
+                                                        : kFewStreamedDepth;
   const int64_t depth_blocks =
-      std::max<int64_t>(1, (p.k + kDepth / 2) / kDepth);
+      std::max<int64_t>(1, (p.k + block_depth / 2) / block_depth);
   const Tail<T> tail(p);
   // What few rows multiply once is packed just before.
   const int64_t depth_bytes = p.k / depth_blocks * int64_t{sizeof(T)};
@@ -284,7 +301,7 @@ void multiply_blocks(const GemmKernels<T>& kernels, const Problem<T>& p,
         panels = {to, width, width * depth};
       } else {
         panels = {p.b.data + begin * p.b.row_stride + left, p.b.row_stride,
-                  width};
+                  width, streamed};
       }
       const bool last = block + 1 == depth_blocks;
       const TileOutput<T> out = tail.output(p, block == 0, last).at(0, left);

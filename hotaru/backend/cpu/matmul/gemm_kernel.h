@@ -41,8 +41,8 @@ struct TileA {
   const T* data;
   int64_t row;
   int64_t depth;
-  /// What later calls need, or null: so many elements are fetched with each
-  /// step of the depth. May reach beyond the end of memory.
+  /// What later calls need, or null: fetched meanwhile, so many elements on
+  /// with each step of the depth. May reach beyond the end of memory.
   const T* ahead = nullptr;
   int64_t ahead_step = 0;
 };

@@ -184,6 +184,14 @@ HWY_INLINE void multiply_tile(int cols, int64_t k, const TileA<T>& a, B b,
         }
       }
       b.set(from);
+    } else if (a.ahead) {
+      const T* fetched = a.ahead;
+      HWY_UNROLL(1)
+      for (; p < k; ++p, fetched += a.ahead_step) {
+        hwy::Prefetch(fetched);
+        hwy::Prefetch(fetched + 64 / sizeof(T));
+        step(0);
+      }
     } else if (k >= kFetchDepth) {
       const T* fetched = out.c;
       HWY_UNROLL(1)
@@ -335,10 +343,10 @@ void wide_tile(int rows, int64_t k, const TileA<T>& a, const T* b, int64_t ldb,
   half(kCols / 2, k, a, b + kCols / 2, ldb, right);
 }
 
-// Rows of A up to which dot products pay, measured at 128 to 3072 a side: sums
-// of wider vectors' lanes take longer.
+// Rows of A up to which dot products pay, measured at 128 to 3072 a side: fewer
+// where registers do not hold all sums.
 #if HWY_TARGET == HWY_AVX3
-constexpr int kDotRows = 4;
+constexpr int kDotRows = 20;
 #else
 constexpr int kDotRows = 10;
 #endif
