@@ -23,7 +23,7 @@ constexpr int64_t kDepth = 512;
 // Depths of blocks of a B that is read in place because it lies far, up to how
 // many rows, and how many panels to the right it is fetched ahead: whole rows
 // of it come from memory as one stream, which takes less time than C does.
-constexpr int64_t kStreamedDepth = 96, kFewStreamedDepth = 48;
+constexpr int64_t kStreamedDepth = 96, kFewStreamedDepth = 48, kWideDepth = 32;
 constexpr int64_t kFewStreamedRows = 24;
 constexpr int64_t kPanelsAhead = 2;
 // Rows of A packed at a time (kRows * kDepth elements in the second level) and
@@ -170,23 +170,31 @@ struct Tail {
 /// Few rows times a B with contiguous rows: long stretches of B's rows.
 template <class T>
 void multiply_wide(const GemmKernels<T>& kernels, const Problem<T>& p) {
+  const bool far = p.k * p.n * int64_t{sizeof(T)} > kNearBytes;
+  const int64_t depth = far ? kWideDepth : p.k;
+  const int rows = static_cast<int>(p.m);
   for_areas(p.m, p.n, p.k, p.m, kernels.wide_cols, [&](const Area& area) {
-    const TileA<T> a{p.a.data, p.a.row_stride, p.a.col_stride};
-    const int rows = static_cast<int>(p.m);
-    int64_t cols = 0;
-    for (int64_t col = area.col_begin; col < area.col_end; col += cols) {
-      const TileOutput<T> to{p.c + col, p.ldc, p.alpha, p.beta};
-      cols = area.col_end - col;
-      if (cols >= kernels.wide_cols) {
-        cols = kernels.wide_cols;
-        kernels.wide(rows, p.k, a, p.b.data + col, p.b.row_stride, to);
-      } else {
-        cols = std::min<int64_t>(cols, kernels.max_cols);
-        kernels.few_tile(rows, static_cast<int>(cols), p.k, a, p.b.data + col,
-                         p.b.row_stride, to);
-      }
-      if (!p.epilogue.empty()) {
-        kernels.finish(to.c, p.ldc, rows, cols, shifted(p.epilogue, 0, col));
+    for (int64_t begin = 0; begin < p.k; begin += depth) {
+      const int64_t k = std::min(depth, p.k - begin);
+      const TileA<T> a{p.a.data + begin * p.a.col_stride, p.a.row_stride,
+                       p.a.col_stride};
+      const T* b = p.b.data + begin * p.b.row_stride;
+      int64_t cols = 0;
+      for (int64_t col = area.col_begin; col < area.col_end; col += cols) {
+        const TileOutput<T> to{p.c + col, p.ldc, p.alpha,
+                               begin == 0 ? p.beta : T(1)};
+        cols = area.col_end - col;
+        if (cols >= kernels.wide_cols) {
+          cols = kernels.wide_cols;
+          kernels.wide(rows, k, a, b + col, p.b.row_stride, to);
+        } else {
+          cols = std::min<int64_t>(cols, kernels.max_cols);
+          kernels.few_tile(rows, static_cast<int>(cols), k, a, b + col,
+                           p.b.row_stride, to);
+        }
+        if (begin + k == p.k && !p.epilogue.empty()) {
+          kernels.finish(to.c, p.ldc, rows, cols, shifted(p.epilogue, 0, col));
+        }
       }
     }
   });
