@@ -131,6 +131,64 @@ HOTARU_INLINE float tan(float x) {
   return x == 0.0f ? x : odd ? -1.0f / y : y;  // -0 stays -0
 }
 
+/// Angles whose multiple of pi/2 sin() and cos() find.
+inline constexpr float kMostQuarters = 1e5f;
+
+/// cos(a - pi/2) of a >= 0 with quarters 0, cos(a) with 1. The first part of
+/// pi/2 is its first 22 bits: what is left is exact, and rounded twice after.
+HOTARU_INLINE float sine(float a, uint32_t quarters) {
+  constexpr float kMagic = 0x1.8p23f;
+  const float shifted = madd(a, 0.636619772f, kMagic), n = shifted - kMagic;
+  const float first = madd(n, -0x1.921fb4p0f, a);
+  const float second = madd(n, -0x1.4442d2p-24f, first);
+  const float r = madd(n, 0x1.ee59dap-50f, second), z = r * r;
+  float s = -1.9515295891e-4f;
+  s = madd(s, z, 8.3321608736e-3f);
+  s = madd(s, z, -1.6666654611e-1f);
+  s = madd(s * z, r, r);
+  float c = 2.443315711809948e-5f;
+  c = madd(c, z, -1.388731625493765e-3f);
+  c = madd(c, z, 4.166664568298827e-2f);
+  c = madd(c * z, z, madd(-0.5f, z, 1.0f));
+  const uint32_t q = std::bit_cast<uint32_t>(shifted) + quarters;
+  const float y = (q & 1) != 0 ? c : s;
+  return std::bit_cast<float>(std::bit_cast<uint32_t>(y) ^ (q & 2) << 30);
+}
+HOTARU_INLINE float sin(float x) {
+  return std::bit_cast<float>(std::bit_cast<uint32_t>(sine(std::fabs(x), 0)) ^
+                              (std::bit_cast<uint32_t>(x) & 0x80000000u));
+}
+HOTARU_INLINE float cos(float x) {
+  return sine(std::fabs(x), 1);
+}
+
+#if HWY_TARGET == HWY_AVX3
+// (log(1 + f) - f + f^2/2) / f^3 for 3/4 <= 1 + f < 3/2 (1e-8 in the result).
+inline constexpr float kLog[] = {-0.0450748056f, 0.104630224f, -0.131611928f,
+                                 0.144783944f,   -0.16647312f, 0.199908614f,
+                                 -0.250000954f,  0.333334506f};
+
+/// Processors split numbers themselves, and with parts of log(2) that are both
+/// positive zero, infinity and NaN come out right.
+HOTARU_INLINE __m512 log(__m512 x) {
+  const auto set = [](float v) HOTARU_SIMD_LAMBDA { return _mm512_set1_ps(v); };
+  const __m512 one = set(1.0f);
+  const __m512 m =
+      _mm512_getmant_ps(x, _MM_MANT_NORM_p75_1p5, _MM_MANT_SIGN_nan);
+  __m512 e = _mm512_getexp_ps(x);
+  e = _mm512_mask_add_ps(e, _mm512_cmp_ps_mask(m, one, _CMP_LT_OQ), e, one);
+  const __m512 f = _mm512_sub_ps(m, one), z = _mm512_mul_ps(f, f);
+  __m512 p = set(kLog[0]);
+#pragma GCC unroll 8
+  for (size_t i = 1; i < std::size(kLog); ++i)
+    p = _mm512_fmadd_ps(p, f, set(kLog[i]));
+  __m512 y = _mm512_mul_ps(_mm512_mul_ps(p, f), z);
+  y = _mm512_fmadd_ps(e, set(0x1.7f7d1cp-20f), y);
+  y = _mm512_add_ps(f, _mm512_fmadd_ps(set(-0.5f), z, y));
+  return _mm512_fmadd_ps(e, set(0x1.62e4p-1f), y);
+}
+#endif
+
 // --- formulas, in the place of those of math.h -------------------------------
 
 #define HOTARU_FUSED_FORMULA(Name, function) \
@@ -147,16 +205,37 @@ HOTARU_FUSED_FORMULA(Erf, erf);
 HOTARU_FUSED_FORMULA(Erfc, erfc);
 #undef HOTARU_FUSED_FORMULA
 
-template <class T>
-struct Tan : formulas::Tan<T> {
-  HOTARU_INLINE T operator()(T x) const {
-    if constexpr (std::is_same_v<T, float>)
-      if (holds(x)) return quick(x);
-    return formulas::Tan<T>::operator()(x);
+#define HOTARU_FUSED_ANGLE_FORMULA(Name, function, most) \
+  template <class T> \
+  struct Name : formulas::Name<T> { \
+    HOTARU_INLINE T operator()(T x) const { \
+      if constexpr (std::is_same_v<T, float>) \
+        if (holds(x)) return quick(x); \
+      return formulas::Name<T>::operator()(x); \
+    } \
+    HOTARU_INLINE static bool holds(float x) { return std::fabs(x) <= most; } \
+    HOTARU_INLINE static float quick(float x) { return fused::function(x); } \
   }
-  HOTARU_INLINE static bool holds(float x) { return std::fabs(x) <= kMostTan; }
-  HOTARU_INLINE static float quick(float x) { return fused::tan(x); }
+HOTARU_FUSED_ANGLE_FORMULA(Sin, sin, kMostQuarters);
+HOTARU_FUSED_ANGLE_FORMULA(Cos, cos, kMostQuarters);
+HOTARU_FUSED_ANGLE_FORMULA(Tan, tan, kMostTan);
+#undef HOTARU_FUSED_ANGLE_FORMULA
+
+#if HWY_TARGET == HWY_AVX3
+template <class T>
+struct Log : formulas::Log<T> {
+  /// In the place of a loop over elements.
+  static void run(float* out, const float* x,
+                  int64_t n) requires std::is_same_v<T, float> {
+    int64_t i = 0;
+    for (; i + 16 <= n; i += 16)
+      _mm512_storeu_ps(out + i, log(_mm512_loadu_ps(x + i)));
+    const auto rest = static_cast<__mmask16>((1u << (n - i)) - 1);
+    _mm512_mask_storeu_ps(out + i, rest,
+                          log(_mm512_maskz_loadu_ps(rest, x + i)));
+  }
 };
+#endif
 
 }  // namespace hotaru::cpu::HWY_NAMESPACE::fused
 HWY_AFTER_NAMESPACE();

@@ -18,7 +18,12 @@ void register_math() {
   // In the place of the list's
   pointwise<fused::Erf, FloatingTypes, 1, Loops::kDense>("erf");
   pointwise<fused::Erfc, FloatingTypes, 1, Loops::kDense>("erfc");
+  pointwise<fused::Sin, FloatingAndComplexTypes, 1, Loops::kDense>("sin");
+  pointwise<fused::Cos, FloatingAndComplexTypes, 1, Loops::kDense>("cos");
   pointwise<fused::Tan, FloatingAndComplexTypes, 1, Loops::kDense>("tan");
+#endif
+#if HWY_TARGET == HWY_AVX3
+  pointwise<fused::Log, FloatingAndComplexTypes, 1, Loops::kDense>("log");
 #endif
 }
 
