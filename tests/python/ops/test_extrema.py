@@ -30,3 +30,39 @@ def test_rows_with_numbers_that_are_not_finite(dtype, odd):
                     assert math.isnan(number)
                 else:
                     assert number == want(row)
+
+
+@pytest.mark.parametrize(
+    "dtype", [*DTYPES, torch.int16, torch.int32, torch.int64]
+)
+@pytest.mark.parametrize(
+    "shape", [(2, 8), (7, 9), (40, 513), (3, 1100), (5, 3)]
+)
+@pytest.mark.parametrize("largest", [True, False])
+def test_columns_as_rows_of_the_transpose(dtype, shape, largest):
+    """Columns side by side go by whole rows, those of a copy line by line."""
+    torch.manual_seed(shape[1])
+    x = torch.randint(-9, 9, shape).to(dtype)  # many equal ones
+    if dtype.is_floating_point:
+        x[torch.rand(shape) < 0.1] = NAN
+        x[torch.rand(shape) < 0.1] = INF if largest else -INF
+    lines = x.t().contiguous()
+    whole = torch.stack([x, x.flip(0)])  # the kept sizes have two parts
+    for of, want, dim in ((x, lines, 0), (whole[0], lines, 0)):
+        name = "max" if largest else "min"
+        values, places = getattr(of, name)(dim)
+        wanted, rows = getattr(want, name)(1)
+        assert places.tolist() == rows.tolist()
+        assert torch.equal(values.nan_to_num(), wanted.nan_to_num())
+        assert torch.equal(values != values, wanted != wanted)
+        assert torch.equal(getattr(of, "arg" + name)(dim), rows)
+    both = getattr(whole, "arg" + name)(1)
+    assert torch.equal(both[0], rows)
+    assert torch.equal(
+        both[1], getattr(x.flip(0).contiguous(), "arg" + name)(0)
+    )
+    # Results of other strides
+    values = torch.empty(1, 2 * shape[1]).to(dtype)[:, ::2]
+    places = torch.empty(1, 2 * shape[1], dtype=torch.int64)[:, ::2]
+    getattr(torch, name)(x, 0, keepdim=True, out=(values, places))
+    assert places[0].tolist() == rows.tolist()

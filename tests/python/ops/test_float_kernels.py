@@ -98,3 +98,39 @@ def test_products_of_16_bit_floats_round_once(dtype, shape, transposed):
     assert (
         (layer.double() - wanted).abs().le(step * wanted.abs() + 1e-5 * k).all()
     )
+
+
+def test_logarithms_of_any_float():
+    random = np.random.default_rng(6)
+    bits = random.integers(0, 0x7F800000, 100_003, dtype=np.uint32)
+    near = random.uniform(0.7, 1.6, 10_000).astype(np.float32)
+    for values in (bits.view(np.float32), near, near[:9]):
+        wanted = np.log(values.astype(np.float64))
+        got = hotaru.tensor(values).log().numpy()
+        np.testing.assert_allclose(got, wanted, rtol=2.5e-7, atol=1e-30)
+    odd = np.array([0.0, -0.0, np.inf, -np.inf, np.nan, -1.0, -1e-45, 1.0])
+    with np.errstate(all="ignore"):
+        wanted = np.log(odd)
+    got = hotaru.tensor(odd.repeat(7).astype(np.float32)).log().numpy()
+    np.testing.assert_array_equal(got, wanted.repeat(7))
+
+
+@pytest.mark.parametrize("rows", [1, 2, 3, 4, 9, 14, 15, 24, 25, 64, 65, 281])
+@pytest.mark.parametrize(("inner", "columns"), [(705, 500), (97, 4096)])
+def test_products_with_a_matrix_that_lies_far(rows, inner, columns):
+    """Beyond a megabyte it is read in place, by blocks of its rows."""
+    random = np.random.default_rng(rows)
+    a = random.normal(size=(rows, inner)).astype(np.float32)
+    b = random.normal(size=(inner, columns)).astype(np.float32)
+    c = random.normal(size=(rows, columns)).astype(np.float32)
+    exact = a.astype(np.float64) @ b
+    room = 2e-6 * np.sqrt(inner) * np.abs(a).max() * 4
+    ta, tb, tc = map(hotaru.tensor, (a, b, c))
+    wide = hotaru.tensor(np.hstack([b, b]))[:, :columns]
+    for left in (ta, ta.t().contiguous().t()):
+        for right in (tb, wide, tb.t().contiguous().t()):
+            np.testing.assert_allclose((left @ right).numpy(), exact, atol=room)
+    got = hotaru.addmm(tc, ta, tb, beta=0.5, alpha=-2).numpy()
+    np.testing.assert_allclose(got, 0.5 * c - 2 * exact, atol=2 * room)
+    got = hotaru.relu(hotaru.addmm(tc[0], ta, wide)).numpy()
+    np.testing.assert_allclose(got, np.maximum(exact + c[0], 0), atol=room)

@@ -3,6 +3,7 @@
 #include "hotaru/backend/common/kernel_types.h"
 #include "hotaru/backend/common/reduce/line.h"
 #include "hotaru/backend/cpu/number.h"
+#include "hotaru/backend/cpu/reduce/extreme_columns.h"
 #include "hotaru/backend/cpu/reduce/extreme_lines.h"
 #include "hotaru/backend/cpu/reduce/reduce_loop.h"
 
@@ -40,6 +41,46 @@ int64_t position(const T* x, int64_t n, int64_t stride) {
   return best;
 }
 
+/// Lines of which neighbours lie side by side, by whole rows: store(k, row,
+/// value) of each output, where k is its offset. False where they do not.
+template <bool kLargest, class T, class F>
+bool by_columns(const Tensor& out, const Tensor& in, const F& store) {
+  if constexpr (kHasExtremeColumns<T>) {
+    using Columns = ExtremeColumns<T>;
+    const ReduceShape shape(out, in);
+    const auto &kept = shape.kept, &reduced = shape.reduced;
+    const int64_t n = reduced.inner_size(), width = kept.inner_size();
+    if (reduced.sizes.size() != 1 || kept.inner_stride() != 1 ||
+        kept.sizes.empty() || width < 8 || n < 2 || n > (int64_t{1} << 31) - 1)
+      return false;
+    const T* x = in.data<T>();
+    const size_t rest = kept.sizes.size() - 1;
+    const IntSpan outer(kept.sizes.data(), rest);
+    const int64_t tiles = (width + Columns::kMost - 1) / Columns::kMost;
+    parallel_for(0, numel_of(outer) * tiles,
+                 row_grain(n * std::min(width, Columns::kMost)),
+                 [&](int64_t begin, int64_t end) {
+                   Columns columns;
+                   for (int64_t t = begin; t < end; ++t) {
+                     const Walk<2> at(outer,
+                                      {IntSpan(kept.in.data(), rest),
+                                       IntSpan(kept.out.data(), rest)},
+                                      t / tiles);
+                     const int64_t tile = t % tiles;
+                     const int64_t first = width * tile / tiles;
+                     const int64_t count = width * (tile + 1) / tiles - first;
+                     columns.find(kLargest, x + at.at[0] + first, n,
+                                  reduced.inner_stride(), count);
+                     for (int64_t j = 0; j < count; ++j)
+                       store(at.at[1] + (first + j) * kept.out.back(),
+                             columns.row[j], columns.best[j]);
+                   }
+                 });
+    return true;
+  }
+  return false;
+}
+
 template <bool kLargest>
 constexpr KernelTypes<RealAndBoolTypes> kBothTypes{2, kLargest ? "max" : "min"};
 
@@ -49,6 +90,18 @@ void with_index(const KernelCall& call) {
   const Tensor& in = call.tensor(2);
   const int64_t dim = call.attributes<LineAttributes>().dim;
   const int64_t n = line_size(in, dim), stride = line_stride(in, dim);
+  const Tensor &values = call.tensor(0), &indices = call.tensor(1);
+  bool done = false;
+  if (stride != 1 && values.strides() == indices.strides()) {
+    kBothTypes<kLargest>.visit(call, [&]<class T>() {
+      done = by_columns<kLargest, T>(values, in,
+                                     [&](int64_t k, int64_t row, T value) {
+                                       values.data<T>()[k] = value;
+                                       indices.data<int64_t>()[k] = row;
+                                     });
+    });
+  }
+  if (done) return;
   for_extreme_lines(call, kBothTypes<kLargest>,
                     [&](const auto* line, auto* value, int64_t* index) {
                       *index = position<kLargest>(line, n, stride);
@@ -69,6 +122,8 @@ void index_only(const KernelCall& call) {
   kIndexTypes<kLargest>.visit(call, [&]<class T>() {
     const T* x = in.data<T>();
     int64_t* index = indices.data<int64_t>();
+    const auto store = [&](int64_t k, int64_t row, T) { index[k] = row; };
+    if (stride != 1 && by_columns<kLargest, T>(indices, in, store)) return;
     for_lines(
         dim, n,
         [&](const auto& at) {
