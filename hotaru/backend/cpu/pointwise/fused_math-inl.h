@@ -14,6 +14,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "hotaru/backend/common/pointwise/activation.h"
 #include "hotaru/backend/common/pointwise/math.h"
 
 #if HWY_NATIVE_FMA
@@ -36,6 +37,20 @@ HOTARU_INLINE float polynomial(const float (&c)[kCount], float x) {
 HOTARU_INLINE float at_least(float x, float low) {
   const auto a = std::bit_cast<int32_t>(x), b = std::bit_cast<int32_t>(low);
   return std::bit_cast<float>(a < b ? b : a);
+}
+
+/// The less one of such floats, likewise; of NaN it is the bound.
+HOTARU_INLINE float at_most(float x, float high) {
+  const auto a = std::bit_cast<int32_t>(x), b = std::bit_cast<int32_t>(high);
+  return std::bit_cast<float>(a < b ? a : b);
+}
+
+/// vmath::normal_cdf.
+HOTARU_INLINE float normal_cdf(float x) {
+  const float a = at_most(std::fabs(x), vmath::kNormalEnd), z = a * a;
+  const float y =
+      polynomial(vmath::kNormalP, z) * a / polynomial(vmath::kNormalQ, z);
+  return 0.5f + std::copysign(at_most(y, 0.5f), x);
 }
 
 // erf(x) / x - 1 for |x| <= 1, of x^2 (1.2e-9).
@@ -204,6 +219,16 @@ HOTARU_INLINE __m512 log(__m512 x) {
 HOTARU_FUSED_FORMULA(Erf, erf);
 HOTARU_FUSED_FORMULA(Erfc, erfc);
 #undef HOTARU_FUSED_FORMULA
+
+template <class T>
+struct Gelu : formulas::Gelu<T> {
+  HOTARU_INLINE T operator()(T x) const {
+    if constexpr (std::is_same_v<T, float>)
+      return x * fused::normal_cdf(x);
+    else
+      return formulas::Gelu<T>::operator()(x);
+  }
+};
 
 #define HOTARU_FUSED_ANGLE_FORMULA(Name, function, most) \
   template <class T> \

@@ -6,6 +6,7 @@
   "hotaru/backend/cpu/pointwise/pointwise_activation.cpp"
 #include "hotaru/backend/cpu/simd/simd.h"
 // After simd.h: compiled for each target.
+#include "hotaru/backend/cpu/pointwise/fused_math-inl.h"
 #include "hotaru/backend/cpu/pointwise/pointwise-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -14,6 +15,10 @@ namespace hotaru::cpu::HWY_NAMESPACE {
 void register_activation() {
   using namespace formulas;
   HOTARU_ACTIVATIONS(HOTARU_REGISTER_DENSE)
+#if HWY_NATIVE_FMA
+  // In the place of the list's
+  pointwise<fused::Gelu, FloatingTypes, 1, Loops::kDense>("gelu");
+#endif
 }
 
 }  // namespace hotaru::cpu::HWY_NAMESPACE
