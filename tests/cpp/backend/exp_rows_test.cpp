@@ -44,7 +44,7 @@ TEST(ExpRows, TimesTheirFactorsAreSoftmax) {
   for (const auto& [rows, n] : kShapes) {
     const std::vector<float> x = numbers(rows, n);
     std::vector<float> y = x, factors(size_t(rows), -1.0f);
-    exp_rows(y.data(), rows, n, factors.data());
+    exp_rows(y.data(), n, rows, n, factors.data());
     scale_rows(y.data(), n, rows, n, factors.data());
     for (int64_t r = 0; r < rows; ++r) {
       const std::vector<double> want = softmax(x.data() + r * n, n);
@@ -61,9 +61,9 @@ TEST(ExpRows, RoundedOnesFillTheirRowsWithZeros) {
     const int64_t stride = (n + 1) / 2 * 2 + 2;
     const std::vector<float> x = numbers(rows, n);
     std::vector<float> exact = x, factors(size_t(rows), 0.0f), same = factors;
-    exp_rows(exact.data(), rows, n, factors.data());
+    exp_rows(exact.data(), n, rows, n, factors.data());
     std::vector<BFloat16> y(size_t(rows * stride), BFloat16(7.0f));
-    exp_rows(x.data(), y.data(), stride, rows, n, same.data());
+    exp_rows(x.data(), n, y.data(), stride, rows, n, same.data());
     // A shorter polynomial, within 1.1e-4, and then one rounding.
     constexpr float kBrief = 1.1e-4f, kRounding = 0x1p-8f;
     for (int64_t r = 0; r < rows; ++r) {
@@ -85,7 +85,7 @@ TEST(ExpRows, InfinitiesAndNaN) {
   std::vector<float> x = {0, -kInf, 0,   -kInf, -kInf, -kInf,
                           1, 2,     NAN, 5,     -200,  5};
   std::vector<float> factors(4);
-  exp_rows(x.data(), 4, 3, factors.data());
+  exp_rows(x.data(), 3, 4, 3, factors.data());
   EXPECT_EQ(x[0], 1);
   EXPECT_EQ(x[1], 0);
   EXPECT_EQ(factors[0], 0.5f);

@@ -117,7 +117,8 @@ HWY_INLINE T total(D d, V v) {
 /// The largest ones of kRows rows, in all lanes. With a NaN they may be
 /// anything.
 template <int kRows, class T, class V>
-HWY_INLINE void find_largest(const T* x, int64_t n, V (&largest)[kRows]) {
+HWY_INLINE void find_largest(const T* x, int64_t stride, int64_t n,
+                             V (&largest)[kRows]) {
   const hn::ScalableTag<T> d;
   const auto lowest = hn::Set(d, -std::numeric_limits<T>::infinity());
   HWY_UNROLL(4)
@@ -125,7 +126,7 @@ HWY_INLINE void find_largest(const T* x, int64_t n, V (&largest)[kRows]) {
   for_vectors<T>(n, [&](int64_t i, auto count) HWY_ATTR {
     HWY_UNROLL(4)
     for (int r = 0; r < kRows; ++r) {
-      const auto v = load(d, x + r * n + i, count);
+      const auto v = load(d, x + r * stride + i, count);
       largest[r] = hn::Max(largest[r], first(d, v, count, lowest));
     }
   });
@@ -134,21 +135,23 @@ HWY_INLINE void find_largest(const T* x, int64_t n, V (&largest)[kRows]) {
     largest[r] = hn::Set(d, hn::GetLane(hn::MaxOfLanes(d, largest[r])));
 }
 
-/// e^(x - largest of its row) of kRows rows of n at a time: what one waits for,
-/// the others compute meanwhile. put(r, i, count, e) takes them, which may be
-/// in place; factors[r] = 1 / their sum. With a NaN they are all NaN. kBrief:
-/// by brief_exp_negative().
+/// e^(x - largest of its row) of kRows rows of n at a time, `stride` apart:
+/// what one waits for, the others compute meanwhile. put(r, i, count, e) takes
+/// them, which may be in place; factors[r] = 1 / their sum. With a NaN they are
+/// all NaN. kBrief: by brief_exp_negative().
 template <int kRows, bool kBrief = false, class T, class Put>
-HWY_INLINE void exp_group(const T* x, int64_t n, T* factors, const Put& put) {
+HWY_INLINE void exp_group(const T* x, int64_t stride, int64_t n, T* factors,
+                          const Put& put) {
   const hn::ScalableTag<T> d;
   hn::Vec<decltype(d)> largest[kRows], sum[kRows];
-  find_largest<kRows>(x, n, largest);
+  find_largest<kRows>(x, stride, n, largest);
   HWY_UNROLL(4)
   for (int r = 0; r < kRows; ++r) sum[r] = hn::Zero(d);
   for_vectors<T>(n, [&](int64_t i, auto count) HWY_ATTR {
     HWY_UNROLL(4)
     for (int r = 0; r < kRows; ++r) {
-      const auto below = hn::Sub(load(d, x + r * n + i, count), largest[r]);
+      const auto below =
+          hn::Sub(load(d, x + r * stride + i, count), largest[r]);
       hn::Vec<decltype(d)> e;
       if constexpr (kBrief)
         e = brief_exp_negative(d, below);

@@ -19,7 +19,7 @@ template <int kRows, class T>
 HWY_ATTR void softmax_group(const T* x, T* y, int64_t n) {
   const hn::ScalableTag<T> d;
   T factors[kRows];
-  exp_group<kRows>(x, n, factors,
+  exp_group<kRows>(x, n, n, factors,
                    [&](int r, int64_t i, auto count, auto e)
                        HWY_ATTR { store(e, d, y + r * n + i, count); });
   for_vectors<T>(n, [&](int64_t i, auto count) HWY_ATTR {

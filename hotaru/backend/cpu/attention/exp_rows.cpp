@@ -37,38 +37,39 @@ HWY_INLINE void put(V v, BFloat16* y, int64_t count) {
 }
 
 template <class P, int kRows, class T>
-HWY_ATTR void exp_some(const float* x, T* y, int64_t stride, int64_t n,
-                       float* factors) {
+HWY_ATTR void exp_some(const float* x, int64_t step, T* y, int64_t stride,
+                       int64_t n, float* factors) {
   exp_group<kRows, std::is_same_v<T, BFloat16>>(
-      x, n, factors, [&](int r, int64_t i, auto count, V e) HWY_ATTR {
+      x, step, n, factors, [&](int r, int64_t i, auto count, V e) HWY_ATTR {
         put<P>(e, y + r * stride + i, count);
       });
 }
 
 template <class P, class T>
-HWY_ATTR void exp_all(const float* x, T* y, int64_t stride, int64_t rows,
-                      int64_t n, float* factors) {
+HWY_ATTR void exp_all(const float* x, int64_t step, T* y, int64_t stride,
+                      int64_t rows, int64_t n, float* factors) {
   // Of longer rows four do not fit in the first-level cache.
   const int64_t together = n <= 2048 ? rows / 4 * 4 : 0;
   for (int64_t r = 0; r < together; r += 4)
-    exp_some<P, 4>(x + r * n, y + r * stride, stride, n, factors + r);
+    exp_some<P, 4>(x + r * step, step, y + r * stride, stride, n, factors + r);
   for (int64_t r = together; r < rows; ++r)
-    exp_some<P, 1>(x + r * n, y + r * stride, stride, n, factors + r);
+    exp_some<P, 1>(x + r * step, step, y + r * stride, stride, n, factors + r);
 }
 
-HWY_ATTR void exp_floats(float* x, int64_t rows, int64_t n, float* factors) {
-  exp_all<SplitProducts>(x, x, n, rows, n, factors);
+HWY_ATTR void exp_floats(float* x, int64_t stride, int64_t rows, int64_t n,
+                         float* factors) {
+  exp_all<SplitProducts>(x, stride, x, stride, rows, n, factors);
 }
 
-HWY_ATTR void exp_bf16(const float* x, BFloat16* y, int64_t stride,
-                       int64_t rows, int64_t n, float* factors,
+HWY_ATTR void exp_bf16(const float* x, int64_t step, BFloat16* y,
+                       int64_t stride, int64_t rows, int64_t n, float* factors,
                        [[maybe_unused]] bool native) {
 #if HWY_TARGET == HWY_AVX3
   if (native)
-    exp_all<PairProducts>(x, y, stride, rows, n, factors);
+    exp_all<PairProducts>(x, step, y, stride, rows, n, factors);
   else
 #endif
-    exp_all<SplitProducts>(x, y, stride, rows, n, factors);
+    exp_all<SplitProducts>(x, step, y, stride, rows, n, factors);
   for (int64_t r = 0; r < rows && stride > n; ++r)
     std::fill(y + r * stride + n, y + (r + 1) * stride, BFloat16(0.0f));
 }
@@ -95,14 +96,15 @@ HWY_EXPORT(exp_floats);
 HWY_EXPORT(exp_bf16);
 HWY_EXPORT(scale);
 
-void exp_rows(float* x, int64_t rows, int64_t n, float* factors) {
-  HWY_DYNAMIC_DISPATCH(exp_floats)(x, rows, n, factors);
+void exp_rows(float* x, int64_t stride, int64_t rows, int64_t n,
+              float* factors) {
+  HWY_DYNAMIC_DISPATCH(exp_floats)(x, stride, rows, n, factors);
 }
 
-void exp_rows(const float* x, BFloat16* y, int64_t stride, int64_t rows,
-              int64_t n, float* factors) {
+void exp_rows(const float* x, int64_t step, BFloat16* y, int64_t stride,
+              int64_t rows, int64_t n, float* factors) {
   HWY_DYNAMIC_DISPATCH(exp_bf16)
-  (x, y, stride, rows, n, factors, has_pair_products());
+  (x, step, y, stride, rows, n, factors, has_pair_products());
 }
 
 void scale_rows(float* x, int64_t stride, int64_t rows, int64_t n,

@@ -19,6 +19,9 @@ using detail::divide_up;
 // Scores that are in memory at a time, as far as rows of tiles allow.
 constexpr int64_t kScores = 48 * 1024;
 
+// Scores begin in lines of a cache.
+constexpr int64_t kLine = 16;
+
 /// A factor in the order in which products read it, for all blocks of rows.
 class PackedFactor {
  public:
@@ -92,9 +95,10 @@ void softmax_product(const KernelCall& call) {
     PackedFactor values(g.n, g.width,
                         g.bf16_values && pays_to_round(g.m, g.width),
                         ScratchUse::kAttentionValues);
+    const int64_t length = divide_up(g.n, kLine) * kLine;
     float* const scores =
-        scratch<float>(ScratchUse::kAttentionScores, most_rows * (g.n + 1));
-    float* const factors = scores + most_rows * g.n;
+        scratch<float>(ScratchUse::kAttentionScores, most_rows * (length + 1));
+    float* const factors = scores + most_rows * length;
     int64_t packed = -1;
     for (int64_t at = begin; at < end; ++at) {
       const int64_t i = at / blocks, block = at % blocks;
@@ -112,17 +116,17 @@ void softmax_product(const KernelCall& call) {
       }
       keys.multiply(rows, alpha,
                     {a + i * g.a.batch + first * g.a.row, g.a.row, g.a.column},
-                    scores, g.n, add);
+                    scores, length, add);
       float* const to = out + i * g.out_batch + first * g.out_row;
       if (values.is_bf16()) {
-        const int64_t length = values.row_length();
+        const int64_t stride = values.row_length();
         auto* const rounded =
-            scratch<BFloat16>(ScratchUse::kAttention, most_rows * length);
-        exp_rows(scores, rounded, length, rows, g.n, factors);
+            scratch<BFloat16>(ScratchUse::kAttention, most_rows * stride);
+        exp_rows(scores, length, rounded, stride, rows, g.n, factors);
         values.multiply(rows, rounded, to, g.out_row);
       } else {
-        exp_rows(scores, rows, g.n, factors);
-        values.multiply(rows, 1, {scores, g.n, 1}, to, g.out_row);
+        exp_rows(scores, length, rows, g.n, factors);
+        values.multiply(rows, 1, {scores, length, 1}, to, g.out_row);
       }
       scale_rows(to, g.out_row, rows, g.width, factors);
     }

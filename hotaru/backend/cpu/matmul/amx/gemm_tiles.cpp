@@ -1,6 +1,7 @@
 #include "hotaru/backend/cpu/matmul/amx/gemm_tiles.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "hotaru/backend/cpu/matmul/amx/packed_tile.h"
 #include "hotaru/backend/cpu/matmul/amx/tile_config.h"
@@ -20,34 +21,39 @@ HWY_BEFORE_NAMESPACE();
 namespace hotaru::amx::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// Floats of a row as words of steps, which are `step` words apart; zeros
-/// behind the last one's.
+/// Floats of a row, times alpha, as words of steps, which are `step` words
+/// apart; zeros behind the last one's.
 template <class Products>
-void round_row(const float* x, int64_t n, int64_t step, uint32_t* to) {
+void round_row(const float* x, int64_t n, float alpha, int64_t step,
+               uint32_t* to) {
   const hn::CappedTag<float, 16> d;
   constexpr int64_t kLanes = int64_t(hn::MaxLanes(d));
   constexpr int64_t kStep = 2 * kTileWords;
+  const auto factor = hn::Set(d, alpha);
   for (; n > 0; n -= kStep, x += kStep, to += step) {
     auto* const out = reinterpret_cast<BFloat16*>(to);
     if (n >= kStep) {
       for (int64_t i = 0; i < kStep; i += 2 * kLanes)
         hotaru::HWY_NAMESPACE::store_both<Products>(
-            hn::LoadU(d, x + i), hn::LoadU(d, x + i + kLanes), out + i);
+            hn::Mul(hn::LoadU(d, x + i), factor),
+            hn::Mul(hn::LoadU(d, x + i + kLanes), factor), out + i);
     } else {
       for (int64_t i = 0; i < kStep; ++i)
-        out[i] = i < n ? BFloat16(x[i]) : BFloat16(0.0f);
+        out[i] = i < n ? BFloat16(x[i] * alpha) : BFloat16(0.0f);
     }
   }
 }
 
-void round_split(const float* x, int64_t n, int64_t step, uint32_t* to) {
-  round_row<hotaru::HWY_NAMESPACE::SplitProducts>(x, n, step, to);
+void round_split(const float* x, int64_t n, float alpha, int64_t step,
+                 uint32_t* to) {
+  round_row<hotaru::HWY_NAMESPACE::SplitProducts>(x, n, alpha, step, to);
 }
-void round_native(const float* x, int64_t n, int64_t step, uint32_t* to) {
+void round_native(const float* x, int64_t n, float alpha, int64_t step,
+                  uint32_t* to) {
 #if HWY_TARGET == HWY_AVX3
-  round_row<hotaru::HWY_NAMESPACE::PairProducts>(x, n, step, to);
+  round_row<hotaru::HWY_NAMESPACE::PairProducts>(x, n, alpha, step, to);
 #else
-  round_split(x, n, step, to);
+  round_split(x, n, alpha, step, to);
 #endif
 }
 
@@ -114,6 +120,17 @@ class PackedRows {
   PackedRows(const Bf16Matrix& a, int64_t k)
       : a_(a), k_(k), steps_(divide_up(k, 2 * kTileWords)) {}
 
+  /// Whether rows take a factor where they are rounded, which changes no bit
+  /// of a product if it is a power of two; it does so then.
+  bool takes(float alpha) {
+    int exponent;
+    const bool rounds = a_.is_float && a_.col_stride == 1;
+    if (!rounds || std::fabs(std::frexp(alpha, &exponent)) != 0.5f)
+      return false;
+    alpha_ = alpha;
+    return true;
+  }
+
   int64_t steps() const { return steps_; }
   int64_t words() const { return steps_ * kTileWords; }  // of a row
 
@@ -173,8 +190,8 @@ class PackedRows {
 
   void round(const float* x, int64_t step, uint32_t* to) const {
     static const bool native = simd_has_bf16_products();
-    native ? HWY_DYNAMIC_DISPATCH(round_native)(x, k_, step, to)
-           : HWY_DYNAMIC_DISPATCH(round_split)(x, k_, step, to);
+    native ? HWY_DYNAMIC_DISPATCH(round_native)(x, k_, alpha_, step, to)
+           : HWY_DYNAMIC_DISPATCH(round_split)(x, k_, alpha_, step, to);
   }
 
   template <class T>
@@ -197,6 +214,7 @@ class PackedRows {
 
   const Bf16Matrix& a_;
   int64_t k_, steps_;
+  float alpha_ = 1;
 };
 
 /// One product; its rows in chunks.
@@ -211,6 +229,7 @@ class Product {
         b_(b),
         out_(out),
         rest_(epilogue) {
+    is_plain_ = out_.alpha == 1 && out_.beta == 0 && rest_.empty();
     if (out_.beta == 0 && rest_.bias && !rest_.bias_per_row) {
       out_.beta = 1;  // a row of D for all
       out_.d = rest_.bias;
@@ -285,7 +304,14 @@ class Product {
         t.rows = int(std::min(kPackedRows, area.row_end - row));
         t.a = rows + row * a.words();
         t.outer_step = t.rows * kTileWords;
+        if (is_plain_ && cols % kPackedColumns == 0) {
+          t.to_row = out_.ldc, t.to_block = kPackedColumns;
+          multiply_tile(t, out_.c + (first + row) * out_.ldc + col, other);
+          other.count = 0;
+          continue;
+        }
         float* const to = sums[buffer ^= 1];
+        t.to_row = kPackedColumns, t.to_block = kPackedSums;
         multiply_tile(t, to, other);
         pending.sums = to;
         pending.row = first + row;
@@ -343,6 +369,7 @@ class Product {
   const Factor<float>& b_;
   TileOutput<float> out_;
   Epilogue<float> rest_;  // what is left behind out_
+  bool is_plain_;         // sums are C as they are
 };
 
 }  // namespace
@@ -358,7 +385,8 @@ bool has_products() {
 void gemm_tiles(int64_t m, int64_t n, int64_t k, float alpha,
                 const Bf16Matrix& a, const Factor<float>& b, float beta,
                 float* c, int64_t ldc, const Epilogue<float>& epilogue) {
-  const PackedRows rows(a, k);
+  PackedRows rows(a, k);
+  if (rows.takes(alpha)) alpha = 1;
   Product(m, n, k, b, {c, ldc, alpha, beta}, epilogue).run(rows);
 }
 

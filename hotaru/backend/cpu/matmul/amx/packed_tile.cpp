@@ -54,11 +54,12 @@ class Sums {
     });
   }
 
-  void store(float* sums) {
+  /// Rows and blocks so many elements apart.
+  void store(float* to, int64_t row, int64_t block) {
     each<kParts>([&]<int i>() {
       each<kBlocks>([&]<int q>() {
         tiles_.template store<i * kBlocks + q>(
-            sums + q * kPackedSums + i * rows_[0] * kTileWords, kTileBytes);
+            to + q * block + i * rows_[0] * row, row * int64_t{sizeof(float)});
       });
     });
   }
@@ -116,33 +117,33 @@ void multiply(const PackedTile& t, float* to, const Meanwhile& other) {
       sharer.step();
     }
   sharer.finish();
-  sums.store(to);
+  sums.store(to, t.to_row, t.to_block);
 }
 
 template <class Tiles>
-void multiply(const PackedTile& t, float* sums, const Meanwhile& other) {
+void multiply(const PackedTile& t, float* to, const Meanwhile& other) {
   const bool two = t.rows > kTileRows;
   switch (t.blocks) {
     case 1:
-      return two ? multiply<Tiles, 2, 1>(t, sums, other)
-                 : multiply<Tiles, 1, 1>(t, sums, other);
+      return two ? multiply<Tiles, 2, 1>(t, to, other)
+                 : multiply<Tiles, 1, 1>(t, to, other);
     case 2:
-      return two ? multiply<Tiles, 2, 2>(t, sums, other)
-                 : multiply<Tiles, 1, 2>(t, sums, other);
+      return two ? multiply<Tiles, 2, 2>(t, to, other)
+                 : multiply<Tiles, 1, 2>(t, to, other);
     case 3:
-      return multiply<Tiles, 1, 3>(t, sums, other);
+      return multiply<Tiles, 1, 3>(t, to, other);
     default:
-      return multiply<Tiles, 1, 4>(t, sums, other);
+      return multiply<Tiles, 1, 4>(t, to, other);
   }
 }
 
 }  // namespace
 
-void multiply_tile(const PackedTile& t, float* sums, const Meanwhile& other) {
+void multiply_tile(const PackedTile& t, float* to, const Meanwhile& other) {
   static const auto multiply_by = simd_emulates_tiles()
                                       ? &multiply<EmulatedTiles>
                                       : &multiply<HardwareTiles>;
-  multiply_by(t, sums, other);
+  multiply_by(t, to, other);
 }
 
 }  // namespace hotaru::amx

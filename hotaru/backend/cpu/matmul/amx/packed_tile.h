@@ -26,6 +26,8 @@ struct PackedTile {
   /// behind each other; or null.
   const uint32_t* rest;
   int rows, blocks;
+  /// From a row of the results to the next, and from block to block.
+  int64_t to_row = kPackedColumns, to_block = kPackedSums;
 };
 
 /// What a core does while its tiles multiply, above all with the sums of the
@@ -41,8 +43,8 @@ struct Meanwhile {
   }
 };
 
-/// sums: of each block [rows, 16], kPackedSums apart. By the processor's tiles,
-/// best within a TileScope, or emulated ones; there must be one of them.
-void multiply_tile(const PackedTile& t, float* sums, const Meanwhile& other);
+/// to: of each block [rows, 16] sums. By the processor's tiles, best within a
+/// TileScope, or emulated ones; there must be one of them.
+void multiply_tile(const PackedTile& t, float* to, const Meanwhile& other);
 
 }  // namespace hotaru::amx
