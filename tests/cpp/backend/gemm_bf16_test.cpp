@@ -46,6 +46,7 @@ struct Case {
   bool ta = false, tb = false, packed = false;
   int64_t gap = 0, shift = 0;
   float alpha = 1, beta = 0;
+  bool plain = false;  // without bias and activation
 };
 
 template <class A, class B>
@@ -59,8 +60,10 @@ void check(const Case& t) {
   std::vector<float> c(size_t(t.m * ldc), t.beta ? 3.0f : NAN), bias;
   for (int64_t j = 0; j < t.n; ++j) bias.push_back(float(j % 5));
   Epilogue<float> epilogue;
-  epilogue.bias = bias.data();
-  epilogue.activation = Activation::kRelu;
+  if (!t.plain) {
+    epilogue.bias = bias.data();
+    epilogue.activation = Activation::kRelu;
+  }
   if (t.packed) {
     std::vector<BFloat16> panels(size_t(packed_size(t.k, t.n, 2) + 1),
                                  BFloat16(77.0f));
@@ -75,8 +78,9 @@ void check(const Case& t) {
     for (int64_t j = 0; j < t.n; ++j) {
       double sum = 0;
       for (int64_t p = 0; p < t.k; ++p) sum += a.at(i, p) * b.at(p, j);
+      const double product = t.alpha * sum + t.beta * 3;
       const double want =
-          std::max(0.0, t.alpha * sum + t.beta * 3 + double(j % 5));
+          t.plain ? product : std::max(0.0, product + double(j % 5));
       ASSERT_EQ(double(c[size_t(i * ldc + j)]), want) << i << ", " << j;
     }
     for (int64_t j = t.n; j < ldc; ++j) {
@@ -104,6 +108,16 @@ TEST(GemmBf16, EdgesOfTilesAndDepthsInEveryLayout) {
         check_all({m, n, k});
         if (::testing::Test::HasFatalFailure()) return;
       }
+}
+
+TEST(GemmBf16, PlainOnesWithAFactor) {
+  for (int64_t m : {2, 16, 33, 70})
+    for (int64_t n : {16, 33, 48, 80})
+      for (int64_t k : {1, 30, 64})
+        for (float alpha : {1.0f, 0.125f, -4.0f, 3.0f}) {
+          check_all({m, n, k, false, false, false, 0, 0, alpha, 0, true});
+          if (::testing::Test::HasFatalFailure()) return;
+        }
 }
 
 TEST(GemmBf16, RowsThatBeginBetweenWords) {
