@@ -57,17 +57,31 @@ void LoopNest::build(std::span<const Tensor* const> operands) {
   dims_ = 0;
   for (int k = 0; k < n; ++k)
     add_dim(shape[size_t(order[k])], strides[order[k]]);
+  prefer_long_lines();
+  if (dims_ > 0) return;
+  dims_ = 1;
+  sizes_[0] = numel_;
+  for (int i = 0; i < operands_; ++i)
+    strides_[0][i] = int64_t(itemsize(operands[size_t(i)]->dtype()));
+}
+
+void LoopNest::prefer_long_lines() {
   // A call of the inner loop costs more than a few elements do.
   constexpr int64_t kFew = 4;
   if (dims_ > 1 && sizes_[0] <= kFew && sizes_[1] > kFew) {
     std::swap(sizes_[0], sizes_[1]);
     std::swap(strides_[0], strides_[1]);
   }
-  if (dims_ > 0) return;
-  dims_ = 1;
-  sizes_[0] = numel_;
-  for (int i = 0; i < operands_; ++i)
-    strides_[0][i] = int64_t(itemsize(operands[size_t(i)]->dtype()));
+}
+
+LoopNest LoopNest::lines() const {
+  LoopNest out = *this;
+  --out.dims_;
+  out.numel_ /= sizes_[0];
+  std::copy_n(sizes_.begin() + 1, out.dims_, out.sizes_.begin());
+  std::copy_n(strides_.begin() + 1, out.dims_, out.strides_.begin());
+  out.prefer_long_lines();
+  return out;
 }
 
 void LoopNest::add_dim(int64_t size, const Strides& strides) {

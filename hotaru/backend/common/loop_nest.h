@@ -35,6 +35,10 @@ class LoopNest {
   const Pointers& data() const { return data_; }
   const Strides& inner_strides() const { return strides_[0]; }
 
+  /// The space of the innermost dimension's lines, of which there must be more
+  /// dimensions.
+  LoopNest lines() const;
+
   /// Loops over n elements: pointers of the operands and their strides.
   using Inner = void (*)(const void* context, char* const* pointers,
                          const int64_t* strides, int64_t n);
@@ -55,6 +59,8 @@ class LoopNest {
   void build(std::span<const Tensor* const> operands);
   /// Adds a dimension around those that there are.
   void add_dim(int64_t size, const Strides& strides);
+  /// Puts the next dimension innermost where that one has few elements.
+  void prefer_long_lines();
 
   int operands_;
   int dims_ = 1;

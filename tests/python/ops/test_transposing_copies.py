@@ -57,3 +57,25 @@ def test_what_is_broadcast_or_converted_is_copied_too():
     assert bool((moved == 0x7FA00001).all())
     large = torch.arange(700 * 300, dtype=torch.float32).view(700, 300)
     assert np.array_equal(large.t().contiguous().numpy(), large.numpy().T)
+
+
+@pytest.mark.parametrize("kind", ["uint8", "float16", "float32", "complex128"])
+@pytest.mark.parametrize("line", [3, 4, 8, 16, 32, 64])
+def test_copies_of_short_lines(kind, line):
+    """Lines of 16 to 128 bytes move as one, whatever is around them."""
+    random = np.random.default_rng(line)
+    x = random.integers(0, 100, (3, 2, 7, 2, 5, line)).astype(kind)
+    t = torch.tensor(x)
+    shuffled = (0, 2, 1, 4, 3, 5)
+    got = t.permute(shuffled).contiguous()
+    assert (got.numpy() == x.transpose(shuffled)).all()
+    wide = t.unsqueeze(3).expand(3, 2, 7, 4, 2, 5, line).contiguous()
+    assert (wide.numpy() == x[:, :, :, None].repeat(4, 3)).all()
+    # Into every second place of something larger, whose others stay.
+    large = torch.full((3, 2, 7, 2, 10, line), 7).to(t.dtype)
+    large[..., ::2, :] = t
+    assert (large[..., ::2, :].numpy() == x).all()
+    assert (large[..., 1::2, :].numpy() == 7).all()
+    # Their elements begin between lines of memory, and go backwards.
+    inner = torch.tensor(x[..., ::-1, :].copy())[..., 1:]
+    assert (inner.contiguous().numpy() == x[..., ::-1, 1:]).all()

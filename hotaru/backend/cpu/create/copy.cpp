@@ -8,6 +8,7 @@
 #include "hotaru/backend/common/elementwise.h"
 #include "hotaru/backend/common/kernel_types.h"
 #include "hotaru/backend/common/pointwise/pointwise.h"
+#include "hotaru/backend/cpu/create/block_copy.h"
 #include "hotaru/backend/cpu/create/cast.h"
 #include "hotaru/backend/cpu/create/move_simd.h"
 #include "hotaru/backend/cpu/create/transpose.h"
@@ -76,12 +77,18 @@ LoopNest::Inner mover(size_t item) {
   }
 }
 
+/// The bytes of a copied bool are 0 and 1, whatever they were.
+bool moves(const Tensor& out, const Tensor& x) {
+  return out.dtype() == x.dtype() && x.dtype() != DType::kBool;
+}
+
 std::optional<Elementwise> copy_loop(const KernelCall& call) {
   const Tensor &out = call.tensor(0), &x = call.tensor(1);
   if (TransposeCopy::of(out, x)) return {};
-  // The bytes of a copied bool are 0 and 1, whatever they were.
-  if (out.dtype() == x.dtype() && x.dtype() != DType::kBool)
+  if (moves(out, x)) {
+    if (BlockCopy::of(out, x)) return {};
     return Elementwise(mover(itemsize(x.dtype())));
+  }
   if (is_rare(out.dtype()) || is_rare(x.dtype()))
     return rare_cast(out.dtype(), x.dtype());
   return Elementwise(cast_loop(out.dtype(), x.dtype()));
@@ -89,10 +96,12 @@ std::optional<Elementwise> copy_loop(const KernelCall& call) {
 
 /// Operands: destination, source (broadcast to it).
 void copy(const KernelCall& call) {
-  if (const auto transposed = TransposeCopy::of(call.tensor(0), call.tensor(1)))
-    transposed->run(call.tensor(0), call.tensor(1));
-  else
-    run_elementwise(call, *copy_loop(call));
+  const Tensor &out = call.tensor(0), &x = call.tensor(1);
+  if (const auto transposed = TransposeCopy::of(out, x))
+    return transposed->run(out, x);
+  if (moves(out, x))
+    if (const auto blocks = BlockCopy::of(out, x)) return blocks->run();
+  run_elementwise(call, *copy_loop(call));
 }
 
 template <class T>

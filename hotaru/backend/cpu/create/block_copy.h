@@ -1,0 +1,29 @@
+// Copies of short runs of bytes, which move as one.
+#pragma once
+
+#include <optional>
+
+#include "hotaru/backend/common/loop_nest.h"
+
+namespace hotaru::cpu {
+
+/// A copy whose innermost lines are dense and as long as a few registers, as
+/// blocks of channels are.
+class BlockCopy {
+ public:
+  /// Nothing if it is no such copy, or one of few elements. Of one dtype; x
+  /// broadcasts to out.
+  static std::optional<BlockCopy> of(const Tensor& out, const Tensor& x);
+
+  void run() const;
+
+ private:
+  BlockCopy(const LoopNest& lines, LoopNest::Inner inner, int64_t size)
+      : lines_(lines), inner_(inner), size_(size) {}
+
+  LoopNest lines_;
+  LoopNest::Inner inner_;
+  int64_t size_;  // elements of a line
+};
+
+}  // namespace hotaru::cpu
