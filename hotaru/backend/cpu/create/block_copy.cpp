@@ -9,6 +9,8 @@ namespace hotaru::cpu {
 namespace {
 
 constexpr int64_t kFewElements = 1024;
+// Of shorter ones a LoopNest may have other dimensions innermost.
+constexpr int64_t kLeastLine = 8;
 
 template <size_t kBytes>
 void move_lines(const void*, char* const* p, const int64_t* s, int64_t n) {
@@ -37,24 +39,39 @@ LoopNest::Inner mover_of_lines(int64_t bytes) {
   }
 }
 
+/// Elements of the innermost line that both have dense.
+int64_t dense_line(const Tensor& out, const Tensor& x) {
+  const size_t lead = size_t(out.dim() - x.dim());
+  int64_t line = 1;
+  for (bool grows = true; grows;) {
+    grows = false;
+    for (size_t d = lead; d < out.sizes().size(); ++d) {
+      const int64_t size = out.sizes()[d];
+      if (size == 1 || x.sizes()[d - lead] != size ||
+          out.strides()[d] != line || x.strides()[d - lead] != line)
+        continue;
+      line *= size;
+      grows = true;
+    }
+  }
+  return line;
+}
+
 }  // namespace
 
 std::optional<BlockCopy> BlockCopy::of(const Tensor& out, const Tensor& x) {
-  if (out.dim() < 2 || out.numel() < kFewElements ||
-      (out.is_contiguous() && x.is_contiguous() && x.numel() == out.numel()))
-    return {};
-  const Tensor* const operands[] = {&out, &x};
-  const LoopNest nest(operands);
-  const auto item = int64_t(itemsize(out.dtype()));
-  const auto& steps = nest.inner_strides();
-  const LoopNest::Inner inner = mover_of_lines(nest.inner_size() * item);
-  if (!inner || nest.dims() < 2 || steps[0] != item || steps[1] != item)
-    return {};
-  return BlockCopy(nest.lines(), inner, nest.inner_size());
+  if (out.dim() < 2 || out.numel() < kFewElements) return {};
+  const int64_t line = dense_line(out, x);
+  const LoopNest::Inner inner =
+      mover_of_lines(line * int64_t(itemsize(out.dtype())));
+  if (!inner || line < kLeastLine || line == out.numel()) return {};
+  return BlockCopy(inner, line);
 }
 
-void BlockCopy::run() const {
-  lines_.run(std::max<int64_t>(1, kGrainSize / size_), inner_, nullptr);
+void BlockCopy::run(const Tensor& out, const Tensor& x) const {
+  const Tensor* const operands[] = {&out, &x};
+  LoopNest(operands).lines().run(std::max<int64_t>(1, kGrainSize / size_),
+                                 inner_, nullptr);
 }
 
 }  // namespace hotaru::cpu

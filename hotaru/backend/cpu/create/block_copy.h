@@ -12,16 +12,14 @@ namespace hotaru::cpu {
 class BlockCopy {
  public:
   /// Nothing if it is no such copy, or one of few elements. Of one dtype; x
-  /// broadcasts to out.
+  /// broadcasts to out. Looks at no memory.
   static std::optional<BlockCopy> of(const Tensor& out, const Tensor& x);
 
-  void run() const;
+  void run(const Tensor& out, const Tensor& x) const;
 
  private:
-  BlockCopy(const LoopNest& lines, LoopNest::Inner inner, int64_t size)
-      : lines_(lines), inner_(inner), size_(size) {}
+  BlockCopy(LoopNest::Inner inner, int64_t size) : inner_(inner), size_(size) {}
 
-  LoopNest lines_;
   LoopNest::Inner inner_;
   int64_t size_;  // elements of a line
 };

@@ -100,7 +100,7 @@ void copy(const KernelCall& call) {
   if (const auto transposed = TransposeCopy::of(out, x))
     return transposed->run(out, x);
   if (moves(out, x))
-    if (const auto blocks = BlockCopy::of(out, x)) return blocks->run();
+    if (const auto blocks = BlockCopy::of(out, x)) return blocks->run(out, x);
   run_elementwise(call, *copy_loop(call));
 }
 
