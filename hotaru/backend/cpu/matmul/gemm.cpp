@@ -32,9 +32,11 @@ constexpr int64_t kRows = 280;
 constexpr int64_t kCols = 2048;
 // Of few rows B is packed just before it is read: the first level.
 constexpr int64_t kPackedBytes = 1 << 15;
-// Panels of more bytes than these in all may lie far: the next one is fetched
-// while tiles of one are multiplied.
+// A B of more bytes lies far even if nothing else is read meanwhile.
 constexpr int64_t kNearBytes = 1 << 20;
+// Panels of more bytes than these in all may: the next one is fetched while
+// tiles of one are multiplied.
+constexpr int64_t kFetchBytes = 1 << 17;
 // Elements of A that few rows pack once for all columns.
 constexpr int64_t kKeptElements = 128 * 1024;
 // Columns of C, in panels, from which A is packed for speed alone: its tiles
@@ -69,7 +71,8 @@ struct Panels {
   const T* data;
   int64_t row_stride;
   int64_t panel_stride;
-  bool streamed = false;  // lies far, in its own rows
+  bool far;  // tiles of one panel fetch the next one, which would wait for it
+  bool streamed = false;  // far, in its own rows
 };
 
 /// Where A is packed, if it is; of a single block of rows it may be there.
@@ -90,11 +93,8 @@ void multiply_area(const GemmKernels<T>& kernels, const Area& area, int64_t k,
   const int64_t rows = area.row_end - area.row_begin;
   const int64_t blocks = detail::divide_up(rows, kRows);
   T* const buffer = packed.data;
-  // The first tile would wait for a panel that comes from memory: the tiles
-  // before fetch it.
   const bool fetch =
-      panels.row_stride == width && packed.data && rows > kernels.max_rows &&
-      (area.col_end - area.col_begin) * k * int64_t{sizeof(T)} > kNearBytes;
+      panels.far && !panels.streamed && packed.data && rows > kernels.max_rows;
   for (int64_t block = 0; block < blocks; ++block) {
     const int64_t begin = area.row_begin + rows * block / blocks;
     const int64_t end = area.row_begin + rows * (block + 1) / blocks;
@@ -288,6 +288,8 @@ void multiply_blocks(const GemmKernels<T>& kernels, const Problem<T>& p,
                           keep_a ? rows * p.k
                                  : kRows * detail::divide_up(p.k, depth_blocks))
              : nullptr;
+  const bool far =
+      (all.col_end - all.col_begin) * p.k * int64_t{sizeof(T)} > kFetchBytes;
   const int64_t together =
       pack_b && (!pack_a || keep_a) && rows <= kRows
           ? std::clamp(kPackedBytes / depth_bytes / width * width, width, kCols)
@@ -299,17 +301,18 @@ void multiply_blocks(const GemmKernels<T>& kernels, const Problem<T>& p,
       const int64_t depth = p.k * (block + 1) / depth_blocks - begin;
       Panels<T> panels;
       if (p.packed != nullptr) {
-        panels = {p.packed + left * p.k + begin * width, width, width * p.k};
+        panels = {p.packed + left * p.k + begin * width, width, width * p.k,
+                  far};
       } else if (pack_b) {
         T* to = scratch<T>(ScratchUse::kGemmB,
                            detail::divide_up(cols, width) * width * depth);
         const MatrixSource<T> matrix(kernels, p.b);
         pack_panels(kernels, p.source ? *p.source : matrix, begin, depth, left,
                     cols, to);
-        panels = {to, width, width * depth};
+        panels = {to, width, width * depth, far};
       } else {
         panels = {p.b.data + begin * p.b.row_stride + left, p.b.row_stride,
-                  width, streamed};
+                  width, far, streamed};
       }
       const bool last = block + 1 == depth_blocks;
       const TileOutput<T> out = tail.output(p, block == 0, last).at(0, left);

@@ -283,6 +283,15 @@ void BlockedAmx::multiply(const BlockedConv::Operands& o, const Piece& piece,
       t.b = w + b * t.b_block;
       if (rest) t.rest = rest + (b - blocks.begin) * kStepWeights;
       t.blocks = int(std::min(together_, blocks.end - b));
+      // The next blocks' weights come meanwhile: once, or while all tiles pass
+      // these blocks.
+      const bool once = blocks.size() > together_;
+      if (!once || i == 0)
+        t.fetch(t.b + together_ * t.b_block,
+                together_ * t.b_block * int64_t{sizeof(uint32_t)}, once ? 0 : i,
+                once ? 1 : tiles);
+      else
+        t.lines_ahead = 0;
       float* const to = pending.sums == sums[0] ? sums[1] : sums[0];
       amx::multiply_tile(t, to, other);
       pending.block = b;

@@ -111,6 +111,7 @@ using detail::divide_up;
 constexpr int64_t kMostWidth = 2 * kPackedColumns;  // of a panel
 // Words of A that are packed at once, for a cache of two megabytes.
 constexpr int64_t kChunkWords = 192 * 1024;
+constexpr int64_t kWord = sizeof(uint32_t);
 // Words that pay for one more thread to pack them.
 constexpr int64_t kWordsPerThread = 1 << 14;
 
@@ -294,6 +295,7 @@ class Product {
     t.b_row = width_;
     t.b_step = kTileRows * width_;
     t.b_block = kPackedColumns;
+    const int64_t tiles = divide_up(area.row_end - area.row_begin, kPackedRows);
     for (int64_t col = area.col_begin; col < area.col_end; col += width_) {
       const int64_t cols = std::min(width_, area.col_end - col);
       t.b = panel(col, cols);
@@ -304,6 +306,12 @@ class Product {
         t.rows = int(std::min(kPackedRows, area.row_end - row));
         t.a = rows + row * a.words();
         t.outer_step = t.rows * kTileWords;
+        // Weights lie far: those of the next panel come meanwhile.
+        if (b_.packed && col + width_ < area.col_end)
+          t.fetch(t.b + pairs_ * width_, pairs_ * width_ * kWord,
+                  (row - area.row_begin) / kPackedRows, tiles);
+        else
+          t.lines_ahead = 0;
         if (is_plain_ && cols % kPackedColumns == 0) {
           t.to_row = out_.ldc, t.to_block = kPackedColumns;
           multiply_tile(t, out_.c + (first + row) * out_.ldc + col, other);

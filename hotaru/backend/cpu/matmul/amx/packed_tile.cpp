@@ -9,6 +9,8 @@
 namespace hotaru::amx {
 namespace {
 
+constexpr int kSecondLevel = 2;  // of what the compiler calls locality
+
 /// Sums of kParts times up to 16 rows, by kBlocks blocks.
 template <class Tiles, int kParts, int kBlocks>
 class Sums {
@@ -105,6 +107,7 @@ template <class Tiles, int kParts, int kBlocks>
 void multiply(const PackedTile& t, float* to, const Meanwhile& other) {
   Sums<Tiles, kParts, kBlocks> sums(t.rows);
   const uint32_t *a = t.a, *b = t.b;
+  const char* ahead = t.ahead;
   Sharer sharer(other, t.outer * t.inner);
   int64_t left = t.outer * t.inner - (t.rest ? 1 : 0);
   for (int64_t i = 0; i < t.outer; ++i, a += t.outer_step)
@@ -114,6 +117,8 @@ void multiply(const PackedTile& t, float* to, const Meanwhile& other) {
         sums.add(x, t.a_row, t.rest, kTileWords, kTileRows * kTileWords);
       else
         sums.add(x, t.a_row, b, t.b_row, t.b_block);
+      for (int64_t n = 0; n < t.lines_ahead; ++n, ahead += kCacheLine)
+        __builtin_prefetch(ahead, 0, kSecondLevel);
       sharer.step();
     }
   sharer.finish();

@@ -11,6 +11,8 @@ namespace hotaru::amx {
 inline constexpr int64_t kPackedRows = 32, kPackedColumns = 16,
                          kPackedSums = kPackedRows * kPackedColumns;
 
+inline constexpr int64_t kCacheLine = 64;
+
 /// Up to 32 rows of A times up to 2 blocks of B, or 16 times 4. Step (i, t) of
 /// the depth reads rows of 16 words from a + i * outer_step + offsets[t] on,
 /// and of each block of B 16 rows of 16 words, of one step after the other.
@@ -26,6 +28,19 @@ struct PackedTile {
   /// behind each other; or null.
   const uint32_t* rest;
   int rows, blocks;
+  /// What later tiles read: so many lines of it are fetched into the second
+  /// level of caches with each step. May reach beyond the end of memory.
+  const char* ahead = nullptr;
+  int64_t lines_ahead = 0;
+
+  /// Fetches tile i's part, of so many tiles, of some bytes.
+  void fetch(const void* from, int64_t bytes, int64_t i, int64_t tiles) {
+    const int64_t lines = bytes / kCacheLine;
+    const int64_t begin = lines * i / tiles, end = lines * (i + 1) / tiles;
+    const int64_t steps = outer * inner;
+    ahead = static_cast<const char*>(from) + begin * kCacheLine;
+    lines_ahead = (end - begin + steps - 1) / steps;
+  }
   /// From a row of the results to the next, and from block to block.
   int64_t to_row = kPackedColumns, to_block = kPackedSums;
 };
