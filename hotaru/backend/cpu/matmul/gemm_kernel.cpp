@@ -116,6 +116,16 @@ HWY_INLINE void for_each_vector(T* c, int64_t ldc, int64_t rows, int64_t cols,
   const hn::ScalableTag<T> d;
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
   const bool load_bias = e.bias && !e.bias_per_row;
+  if (!e.scale && !e.residual && !e.bias_per_row && cols % lanes == 0) {
+    // The most frequent case, column by column: everything stays in registers.
+    for (int64_t j = 0; j < cols; j += lanes) {
+      const auto bias = load_bias ? hn::LoadU(d, e.bias + j) : hn::Zero(d);
+      T* HWY_RESTRICT at = c + j;
+      for (int64_t i = 0; i < rows; ++i, at += ldc)
+        hn::StoreU(f(d, hn::Add(hn::LoadU(d, at), bias)), d, at);
+    }
+    return;
+  }
   const T* residual = e.residual;
   const int64_t ldr = residual ? e.residual_stride : 0;
   for (int64_t i = 0; i < rows; ++i, c += ldc, residual += ldr) {
