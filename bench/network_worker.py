@@ -71,11 +71,12 @@ class Hotaru:
 class PyTorch:
     """Eager, or compiled by inductor with the weights as constants."""
 
-    def __init__(self, compiled):
+    def __init__(self, compiled, autocast=False):
         import network_list
         import torch
 
         self.torch, self.list, self.compiled = torch, network_list, compiled
+        self.lower = torch.autocast("cpu", torch.bfloat16, enabled=autocast)
         self.version = torch.__version__
         torch.set_num_threads(THREADS)
         torch.set_grad_enabled(False)
@@ -89,7 +90,12 @@ class PyTorch:
             self.torch._dynamo.reset()
             model = self.torch.compile(model, fullgraph=True)
         inputs = [self.torch.from_numpy(one) for one in given(name)]
-        return lambda: model(*inputs)
+
+        def run():
+            with self.lower:
+                return model(*inputs)
+
+        return run
 
     def results(self, run):
         return arrays(run())
@@ -162,6 +168,7 @@ RUNTIMES = {
     "hotaru bfloat16": lambda: Hotaru(True),
     "eager": lambda: PyTorch(False),
     "compile": lambda: PyTorch(True),
+    "autocast": lambda: PyTorch(False, True),
     "onnxruntime": OnnxRuntime,
     "openvino": lambda: OpenVino(True),
     "openvino own": lambda: OpenVino(False),

@@ -11,7 +11,8 @@ take short turns, network by network. A figure is the median of the rounds, a
 ratio the median of the rounds' ratios: the engine's time over hotaru's of the
 same precision, above 1 hotaru is faster. "hotaru bfloat16" is the same graph
 with backends.mkldnn.fp32_precision = "bf16", "openvino own" what
-OpenVINO computes in by itself (bfloat16 where the processor has it). Errors are
+OpenVINO computes in by itself (bfloat16 where the processor has it), "autocast"
+PyTorch eager under autocast("cpu", torch.bfloat16). Errors are
 the largest difference to PyTorch's results over the largest of them. Prints
 tables and writes bench-out/networks.json.
 """
@@ -36,7 +37,7 @@ OWN = [sys.executable, "-m", "hotaru"]
 BASE, LOW = "hotaru", "hotaru bfloat16"
 # Each engine beside the one of hotaru's that has its precision.
 FLOAT32 = ["eager", "compile", "onnxruntime", "openvino"]
-MIXED = ["openvino own"]
+MIXED = ["openvino own", "autocast"]
 ENGINES = [BASE, *FLOAT32, LOW, *MIXED]
 TITLES = {
     "eager": "PyTorch",
@@ -44,6 +45,7 @@ TITLES = {
     "onnxruntime": "ONNX Runtime",
     "openvino": "OpenVINO float32",
     "openvino own": "OpenVINO as it comes",
+    "autocast": "PyTorch autocast",
 }
 
 
@@ -165,7 +167,7 @@ def table(lines: list[list[str]]) -> str:
 
 
 def show(report: dict) -> str:
-    """Two tables: float32; bfloat16 beside OpenVINO as it comes."""
+    """Two tables: float32; bfloat16 beside others that take it."""
     rows = report["rows"]
     precise = [["float32", BASE, *(TITLES[e] for e in FLOAT32), "best of them"]]
     mixed = [["bfloat16", LOW, *(TITLES[e] for e in MIXED), "over float32"]]
