@@ -3,6 +3,7 @@
 #include <hwy/cache_control.h>
 
 #include <algorithm>
+#include <type_traits>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "hotaru/backend/cpu/matmul/gemm_kernel.cpp"
@@ -116,8 +117,10 @@ HWY_INLINE void for_each_vector(T* c, int64_t ldc, int64_t rows, int64_t cols,
   const hn::ScalableTag<T> d;
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
   const bool load_bias = e.bias && !e.bias_per_row;
-  if (!e.scale && !e.residual && !e.bias_per_row && cols % lanes == 0) {
-    // The most frequent case, column by column: everything stays in registers.
+  // The most frequent case, column by column: everything stays in registers.
+  constexpr bool kOften = std::is_same_v<T, float> && HWY_TARGET == HWY_AVX3;
+  if (kOften && !e.scale && !e.residual && !e.bias_per_row &&
+      cols % lanes == 0) {
     for (int64_t j = 0; j < cols; j += lanes) {
       const auto bias = load_bias ? hn::LoadU(d, e.bias + j) : hn::Zero(d);
       T* HWY_RESTRICT at = c + j;

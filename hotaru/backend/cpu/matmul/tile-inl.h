@@ -184,19 +184,14 @@ HWY_INLINE void multiply_tile(int cols, int64_t k, const TileA<T>& a, B b,
         }
       }
       b.set(from);
-    } else if (a.ahead) {
-      const T* fetched = a.ahead;
+    } else if (a.ahead || k >= kFetchDepth) {
+      const T* fetched = a.ahead ? a.ahead : out.c;
+      const int64_t next = a.ahead ? a.ahead_step : out.ldc;
       HWY_UNROLL(1)
-      for (; p < k; ++p, fetched += a.ahead_step) {
+      for (const int64_t end = a.ahead ? k : kRows; p < end; ++p) {
         hwy::Prefetch(fetched);
         hwy::Prefetch(fetched + 64 / sizeof(T));
-        step(0);
-      }
-    } else if (k >= kFetchDepth) {
-      const T* fetched = out.c;
-      HWY_UNROLL(1)
-      for (; p < kRows; ++p, fetched += out.ldc) {
-        hwy::Prefetch(fetched);
+        fetched += next;
         step(0);
       }
     }
@@ -413,13 +408,17 @@ void dot_tile(int64_t k, const T* HWY_RESTRICT a, int64_t lda,
     }
   }
 #endif
-  // Unrolled, as an index known only at run time keeps sums in memory.
+  // Of a copy, as an index known only at run time keeps an array in memory.
+  V kept[kRows][kCols];
   HWY_UNROLL(4)
+  for (int i = 0; i < kRows; ++i) HWY_UNROLL(8)
+  for (int j = 0; j < kCols; ++j) kept[i][j] = sum[i][j];
+#pragma GCC unroll 1
   for (int i = 0; i < kRows; ++i) {
-    HWY_UNROLL(8)
+#pragma GCC unroll 1
     for (int j = 0; j < kCols; ++j) {
       T& c = out.c[i * out.ldc + j];
-      const T v = out.alpha * hn::GetLane(hn::SumOfLanes(d, sum[i][j]));
+      const T v = out.alpha * hn::GetLane(hn::SumOfLanes(d, kept[i][j]));
       c = out.beta == 0 ? v : v + out.beta * c;
     }
   }

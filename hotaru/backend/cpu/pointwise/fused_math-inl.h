@@ -13,6 +13,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <type_traits>
 
 #include "hotaru/backend/common/pointwise/activation.h"
 #include "hotaru/backend/common/pointwise/math.h"
@@ -206,52 +207,39 @@ HOTARU_INLINE __m512 log(__m512 x) {
 
 // --- formulas, in the place of those of math.h -------------------------------
 
-#define HOTARU_FUSED_FORMULA(Name, function) \
+/// Other types keep the list's formula, and its code.
+#define HOTARU_FUSED(Name) \
   template <class T> \
-  struct Name : formulas::Name<T> { \
-    HOTARU_INLINE T operator()(T x) const { \
-      if constexpr (std::is_same_v<T, float>) \
-        return fused::function(x); \
-      else \
-        return formulas::Name<T>::operator()(x); \
-    } \
-  }
-HOTARU_FUSED_FORMULA(Erf, erf);
-HOTARU_FUSED_FORMULA(Erfc, erfc);
+  using Name = std::conditional_t<std::is_same_v<T, float>, Name##OfFloat, \
+                                  formulas::Name<T>>
+#define HOTARU_FUSED_FORMULA(Name, expression) \
+  struct Name##OfFloat { \
+    HOTARU_INLINE float operator()(float x) const { return expression; } \
+  }; \
+  HOTARU_FUSED(Name)
+HOTARU_FUSED_FORMULA(Erf, fused::erf(x));
+HOTARU_FUSED_FORMULA(Erfc, fused::erfc(x));
+HOTARU_FUSED_FORMULA(Gelu, x* fused::normal_cdf(x));
 #undef HOTARU_FUSED_FORMULA
 
-template <class T>
-struct Gelu : formulas::Gelu<T> {
-  HOTARU_INLINE T operator()(T x) const {
-    if constexpr (std::is_same_v<T, float>)
-      return x * fused::normal_cdf(x);
-    else
-      return formulas::Gelu<T>::operator()(x);
-  }
-};
-
 #define HOTARU_FUSED_ANGLE_FORMULA(Name, function, most) \
-  template <class T> \
-  struct Name : formulas::Name<T> { \
-    HOTARU_INLINE T operator()(T x) const { \
-      if constexpr (std::is_same_v<T, float>) \
-        if (holds(x)) return quick(x); \
-      return formulas::Name<T>::operator()(x); \
+  struct Name##OfFloat { \
+    HOTARU_INLINE float operator()(float x) const { \
+      return holds(x) ? quick(x) : formulas::Name<float>()(x); \
     } \
     HOTARU_INLINE static bool holds(float x) { return std::fabs(x) <= most; } \
     HOTARU_INLINE static float quick(float x) { return fused::function(x); } \
-  }
+  }; \
+  HOTARU_FUSED(Name)
 HOTARU_FUSED_ANGLE_FORMULA(Sin, sin, kMostQuarters);
 HOTARU_FUSED_ANGLE_FORMULA(Cos, cos, kMostQuarters);
 HOTARU_FUSED_ANGLE_FORMULA(Tan, tan, kMostTan);
 #undef HOTARU_FUSED_ANGLE_FORMULA
 
 #if HWY_TARGET == HWY_AVX3
-template <class T>
-struct Log : formulas::Log<T> {
+struct LogOfFloat : formulas::Log<float> {
   /// In the place of a loop over elements.
-  static void run(float* out, const float* x,
-                  int64_t n) requires std::is_same_v<T, float> {
+  static void run(float* out, const float* x, int64_t n) {
     int64_t i = 0;
     for (; i + 16 <= n; i += 16)
       _mm512_storeu_ps(out + i, log(_mm512_loadu_ps(x + i)));
@@ -260,7 +248,9 @@ struct Log : formulas::Log<T> {
                           log(_mm512_maskz_loadu_ps(rest, x + i)));
   }
 };
+HOTARU_FUSED(Log);
 #endif
+#undef HOTARU_FUSED
 
 }  // namespace hotaru::cpu::HWY_NAMESPACE::fused
 HWY_AFTER_NAMESPACE();

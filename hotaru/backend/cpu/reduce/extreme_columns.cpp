@@ -49,9 +49,6 @@ void find(ExtremeColumns<T>& out, bool largest, const T* x, int64_t n,
     find(out, largest, x, n, stride, count); \
   }
 HOTARU_FIND(find_float, float)
-HOTARU_FIND(find_double, double)
-HOTARU_FIND(find_int32, int32_t)
-HOTARU_FIND(find_int64, int64_t)
 #undef HOTARU_FIND
 
 }  // namespace hotaru::cpu::HWY_NAMESPACE
@@ -68,9 +65,6 @@ namespace hotaru::cpu {
     HWY_DYNAMIC_DISPATCH(name)(*this, largest, x, n, stride, count); \
   }
 HOTARU_FIND(find_float, float)
-HOTARU_FIND(find_double, double)
-HOTARU_FIND(find_int32, int32_t)
-HOTARU_FIND(find_int64, int64_t)
 #undef HOTARU_FIND
 
 }  // namespace hotaru::cpu

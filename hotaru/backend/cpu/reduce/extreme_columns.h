@@ -10,8 +10,7 @@ namespace hotaru::cpu {
 /// greatest (least) element and the first row that has it; NaN before all.
 template <class T>
 struct ExtremeColumns {
-  /// As wide as the elements, which vectors need no conversion for.
-  using Row = std::conditional_t<sizeof(T) == 4, int32_t, int64_t>;
+  using Row = int32_t;  // as wide as the elements: vectors need no conversion
   static constexpr int64_t kMost = 512;
 
   T best[kMost];
@@ -23,8 +22,6 @@ struct ExtremeColumns {
 
 /// Whether find() exists for a type.
 template <class T>
-inline constexpr bool kHasExtremeColumns =
-    std::is_same_v<T, float> || std::is_same_v<T, double> ||
-    std::is_same_v<T, int32_t> || std::is_same_v<T, int64_t>;
+inline constexpr bool kHasExtremeColumns = std::is_same_v<T, float>;
 
 }  // namespace hotaru::cpu
