@@ -12,20 +12,19 @@ HWY_BEFORE_NAMESPACE();
 namespace hotaru::cpu::HWY_NAMESPACE {
 
 /// Whole rows, one after the other, as memory has them.
-template <bool kLargest, class T>
-void find_in_rows(ExtremeColumns<T>& out, const T* x, int64_t n, int64_t stride,
-                  int64_t count) {
-  using Row = typename ExtremeColumns<T>::Row;
-  T* const best = out.best;
-  Row* const at = out.row;
+template <bool kLargest>
+void find_in_rows(ExtremeColumns& out, const float* x, int64_t n,
+                  int64_t stride, int64_t count) {
+  float* const best = out.best;
+  int32_t* const at = out.row;
   std::copy_n(x, count, best);
-  std::fill_n(at, count, Row(0));
+  std::fill_n(at, count, 0);
   for (int64_t i = 1; i < n; ++i) {
     x += stride;
-    const Row row = static_cast<Row>(i);
+    const auto row = static_cast<int32_t>(i);
     HOTARU_INDEPENDENT
     for (int64_t j = 0; j < count; ++j) {
-      const T a = x[j], b = best[j];
+      const float a = x[j], b = best[j];
       // Of NaN neither comparison holds: it is taken, and stays.
       const bool takes = !(kLargest ? a <= b : a >= b) & (b == b);
       best[j] = takes ? a : b;
@@ -34,8 +33,7 @@ void find_in_rows(ExtremeColumns<T>& out, const T* x, int64_t n, int64_t stride,
   }
 }
 
-template <class T>
-void find(ExtremeColumns<T>& out, bool largest, const T* x, int64_t n,
+void find(ExtremeColumns& out, bool largest, const float* x, int64_t n,
           int64_t stride, int64_t count) {
   if (largest)
     find_in_rows<true>(out, x, n, stride, count);
@@ -43,29 +41,18 @@ void find(ExtremeColumns<T>& out, bool largest, const T* x, int64_t n,
     find_in_rows<false>(out, x, n, stride, count);
 }
 
-#define HOTARU_FIND(name, T) \
-  void name(ExtremeColumns<T>& out, bool largest, const T* x, int64_t n, \
-            int64_t stride, int64_t count) { \
-    find(out, largest, x, n, stride, count); \
-  }
-HOTARU_FIND(find_float, float)
-#undef HOTARU_FIND
-
 }  // namespace hotaru::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace hotaru::cpu {
 
-#define HOTARU_FIND(name, T) \
-  HWY_EXPORT(name); \
-  template <> \
-  void ExtremeColumns<T>::find(bool largest, const T* x, int64_t n, \
-                               int64_t stride, int64_t count) { \
-    HWY_DYNAMIC_DISPATCH(name)(*this, largest, x, n, stride, count); \
-  }
-HOTARU_FIND(find_float, float)
-#undef HOTARU_FIND
+HWY_EXPORT(find);
+
+void ExtremeColumns::find(bool largest, const float* x, int64_t n,
+                          int64_t stride, int64_t count) {
+  HWY_DYNAMIC_DISPATCH(find)(*this, largest, x, n, stride, count);
+}
 
 }  // namespace hotaru::cpu
 #endif

@@ -45,8 +45,8 @@ int64_t position(const T* x, int64_t n, int64_t stride) {
 /// value) of each output, where k is its offset. False where they do not.
 template <bool kLargest, class T, class F>
 bool by_columns(const Tensor& out, const Tensor& in, const F& store) {
-  if constexpr (kHasExtremeColumns<T>) {
-    using Columns = ExtremeColumns<T>;
+  if constexpr (std::is_same_v<T, float>) {
+    using Columns = ExtremeColumns;
     const ReduceShape shape(out, in);
     const auto &kept = shape.kept, &reduced = shape.reduced;
     const int64_t n = reduced.inner_size(), width = kept.inner_size();
