@@ -75,6 +75,14 @@ void keep(Meta& meta, const Tensor& grad) {
     meta.grad = grad.is_contiguous() ? clone(grad) : contiguous(grad);
 }
 
+/// Where a node runs: on the stream of its forward operation. The node of a
+/// leaf may be older than a capture that goes on here, and joins it.
+Stream stream_of(const Node& node) {
+  const Stream& own = node.stream();
+  const Stream& here = current_stream(own.device());
+  return node.edges().empty() && here.diverted() ? here : own;
+}
+
 void warn_of(const Node& node) {
   if (node.notes) return node.notes->warn(node.name());
   warn(concat("Error detected in ", node.name(),
@@ -200,7 +208,7 @@ void Pass::make_ready(Node* node) {
 }
 
 void Pass::visit(const Ref<Node>& node) {
-  const StreamGuard stream(node->stream());
+  const StreamGuard stream(stream_of(*node));
   running_ = node.get();
   State& state = states_[node.get()];
   Tensors inputs;

@@ -29,12 +29,21 @@ Tensor number_on(const char* op, const Tensor& t, Device device) {
   return to(to(detach(t), DType::kFloat32), device);
 }
 
+/// Whether a rate's tensor stands for all of StepOptions, as captured steps
+/// give them.
+bool holds_options(const Tensor& rate) {
+  return rate.defined() && rate.dtype() == DType::kFloat64 &&
+         rate.numel() == kStepNumbers && rate.is_contiguous();
+}
+
 /// Collects parameters of one call and enqueues it.
 class Batch {
  public:
   Batch(const char* op, const FusedStep& attributes, const Tensor& scale,
-        const Tensor& found, const Tensor& rate)
-      : op_(op), attributes_(attributes), extras_{scale, found, rate} {}
+        const Tensor& found, const Tensor& rate, const Tensor& numbers)
+      : op_(op),
+        attributes_(attributes),
+        extras_{scale, found, rate, numbers} {}
 
   void add(const Tensor& param, const Tensor& grad, const States& states,
            size_t i, const Tensor& count) {
@@ -121,13 +130,15 @@ void run_steps(const char* op, FusedStep attributes, const Tensors& params,
   for (size_t i = 0; i < params.size();) {
     const Device device = params[i].device();
     const DType dtype = params[i].dtype();
-    Tensor on_device;
-    if (rate.defined() && rate.device() == device)
+    Tensor on_device, numbers;
+    if (holds_options(rate))
+      numbers = to(rate, device);
+    else if (rate.defined() && rate.device() == device)
       on_device = number_on(op, rate, device);
     else if (rate.defined())
-      attributes.rate = host_value(rate, op).to<double>();
+      attributes.options.rate = host_value(rate, op).to<double>();
     Batch batch(op, attributes, number_on(op, scale, device),
-                number_on(op, found, device), on_device);
+                number_on(op, found, device), on_device, numbers);
     for (; i < params.size() && params[i].device() == device &&
            params[i].dtype() == dtype;
          ++i)
@@ -142,8 +153,8 @@ void sgd(const Tensors& params, const Tensors& grads, const Tensors& velocities,
          const Tensor& rate, FusedStep a, double momentum, double dampening,
          const Tensor& scale, const Tensor& found) {
   a.rule = momentum != 0 ? StepRule::kMomentum : StepRule::kPlain;
-  a.beta1 = momentum;
-  a.beta2 = 1 - dampening;
+  a.options.beta1 = momentum;
+  a.options.beta2 = 1 - dampening;
   run_steps("_fused_sgd_", a, params, grads,
             {momentum != 0 ? &velocities : nullptr, nullptr, nullptr}, nullptr,
             rate, scale, found);
@@ -158,8 +169,7 @@ void fused_sgd(const Tensors& params, const Tensors& grads,
       {.maximize = maximize,
        .nesterov = nesterov,
        .begins = is_first_step,
-       .rate = lr,
-       .weight_decay = weight_decay},
+       .options = {.rate = lr, .weight_decay = weight_decay}},
       momentum, dampening, grad_scale, found_inf);
 }
 
@@ -172,7 +182,7 @@ void fused_sgd_tensor(const Tensors& params, const Tensors& grads,
       {.maximize = maximize,
        .nesterov = nesterov,
        .begins = is_first_step,
-       .weight_decay = weight_decay},
+       .options = {.weight_decay = weight_decay}},
       momentum, dampening, grad_scale, found_inf);
 }
 
@@ -203,11 +213,11 @@ struct FusedAdam {
                           const Tensor& found_inf) {
     run(params, grads, means, squares, largest, steps, {},
         {.maximize = maximize,
-         .rate = lr,
-         .weight_decay = weight_decay,
-         .eps = eps,
-         .beta1 = beta1,
-         .beta2 = beta2},
+         .options = {.rate = lr,
+                     .weight_decay = weight_decay,
+                     .eps = eps,
+                     .beta1 = beta1,
+                     .beta2 = beta2}},
         amsgrad, grad_scale, found_inf);
   }
 
@@ -220,28 +230,47 @@ struct FusedAdam {
                           const Tensor& found_inf) {
     run(params, grads, means, squares, largest, steps, lr,
         {.maximize = maximize,
-         .weight_decay = weight_decay,
-         .eps = eps,
-         .beta1 = beta1,
-         .beta2 = beta2},
+         .options = {.weight_decay = weight_decay,
+                     .eps = eps,
+                     .beta1 = beta1,
+                     .beta2 = beta2}},
         amsgrad, grad_scale, found_inf);
   }
 };
+
+void adagrad(const Tensors& params, const Tensors& grads, const Tensors& sums,
+             const Tensors& steps, const Tensor& rate, FusedStep a,
+             const Tensor& scale, const Tensor& found) {
+  a.rule = StepRule::kAdagrad;
+  run_steps("_fused_adagrad_", a, params, grads, {&sums, nullptr, nullptr},
+            &steps, rate, scale, found);
+}
 
 void fused_adagrad(const Tensors& params, const Tensors& grads,
                    const Tensors& sums, const Tensors& steps, double lr,
                    double lr_decay, double weight_decay, double eps,
                    bool maximize, const Tensor& grad_scale,
                    const Tensor& found_inf) {
-  run_steps("_fused_adagrad_",
-            {.rule = StepRule::kAdagrad,
-             .maximize = maximize,
-             .rate = lr,
-             .rate_decay = lr_decay,
-             .weight_decay = weight_decay,
-             .eps = eps},
-            params, grads, {&sums, nullptr, nullptr}, &steps, {}, grad_scale,
-            found_inf);
+  adagrad(params, grads, sums, steps, {},
+          {.maximize = maximize,
+           .options = {.rate = lr,
+                       .rate_decay = lr_decay,
+                       .weight_decay = weight_decay,
+                       .eps = eps}},
+          grad_scale, found_inf);
+}
+
+void fused_adagrad_tensor(const Tensors& params, const Tensors& grads,
+                          const Tensors& sums, const Tensors& steps,
+                          const Tensor& lr, double lr_decay,
+                          double weight_decay, double eps, bool maximize,
+                          const Tensor& grad_scale, const Tensor& found_inf) {
+  adagrad(params, grads, sums, steps, lr,
+          {.maximize = maximize,
+           .options = {.rate_decay = lr_decay,
+                       .weight_decay = weight_decay,
+                       .eps = eps}},
+          grad_scale, found_inf);
 }
 
 #define HOTARU_SGD(overload, lr) \
@@ -251,8 +280,8 @@ void fused_adagrad(const Tensors& params, const Tensors& grads,
   "momentum, " lr \
   " lr, float dampening, bool nesterov, bool maximize, bool is_first_step, " \
   "Tensor? grad_scale=None, Tensor? found_inf=None) -> ()"
-HOTARU_OP(HOTARU_SGD("", "float"), fused_sgd);
 HOTARU_OP(HOTARU_SGD(".tensor_lr", "Tensor"), fused_sgd_tensor);
+HOTARU_OP(HOTARU_SGD("", "float"), fused_sgd);
 
 #define HOTARU_ADAM(name, lr) \
   name "(Tensor(a!)[] self, Tensor(b!)[] grads, Tensor(c!)[] exp_avgs, " \
@@ -261,19 +290,22 @@ HOTARU_OP(HOTARU_SGD(".tensor_lr", "Tensor"), fused_sgd_tensor);
        " lr, float beta1, float beta2, float weight_decay, float eps, " \
        "bool amsgrad, bool maximize, Tensor? grad_scale=None, " \
        "Tensor? found_inf=None) -> ()"
-HOTARU_OP(HOTARU_ADAM("_fused_adam_", "float"), FusedAdam<false>::with_number);
+// Those with a tensor come first: one of a number is a number, too.
 HOTARU_OP(HOTARU_ADAM("_fused_adam_.tensor_lr", "Tensor"),
           FusedAdam<false>::with_tensor);
-HOTARU_OP(HOTARU_ADAM("_fused_adamw_", "float"), FusedAdam<true>::with_number);
+HOTARU_OP(HOTARU_ADAM("_fused_adam_", "float"), FusedAdam<false>::with_number);
 HOTARU_OP(HOTARU_ADAM("_fused_adamw_.tensor_lr", "Tensor"),
           FusedAdam<true>::with_tensor);
+HOTARU_OP(HOTARU_ADAM("_fused_adamw_", "float"), FusedAdam<true>::with_number);
 
-HOTARU_OP(
-    "_fused_adagrad_(Tensor(a!)[] self, Tensor(b!)[] grads, "
-    "Tensor(c!)[] state_sums, Tensor(d!)[] state_steps, *, float lr, "
-    "float lr_decay, float weight_decay, float eps, bool maximize, "
-    "Tensor? grad_scale=None, Tensor? found_inf=None) -> ()",
-    fused_adagrad);
+#define HOTARU_ADAGRAD(overload, lr) \
+  "_fused_adagrad_" overload \
+  "(Tensor(a!)[] self, Tensor(b!)[] grads, Tensor(c!)[] state_sums, " \
+  "Tensor(d!)[] state_steps, *, " lr \
+  " lr, float lr_decay, float weight_decay, float eps, bool maximize, " \
+  "Tensor? grad_scale=None, Tensor? found_inf=None) -> ()"
+HOTARU_OP(HOTARU_ADAGRAD(".tensor_lr", "Tensor"), fused_adagrad_tensor);
+HOTARU_OP(HOTARU_ADAGRAD("", "float"), fused_adagrad);
 
 }  // namespace
 }  // namespace hotaru

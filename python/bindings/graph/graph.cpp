@@ -4,6 +4,8 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
+
 #include "bindings/gil.h"
 #include "bindings/tensor/tensor_object.h"
 #include "bindings/tensor/types.h"
@@ -199,6 +201,14 @@ void init_graph(nb::module_& m) {
              return names;
            })
       .def("_nodes", &nodes_of)
+      .def("_touches",
+           [](const PyGraph& self, const Tensor& t) {
+             const auto operands = self.graph->program().operands();
+             return std::any_of(operands.begin(), operands.end(),
+                                [&](const Operand& operand) {
+                                  return operand.ordered() == t.storage().get();
+                                });
+           })
       .def("_plan", &plan_of)
       .def("_raw_graph", &raw_graph)
       .def("_instantiate", &instantiate)

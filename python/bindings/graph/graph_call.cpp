@@ -4,6 +4,8 @@
 #include <nanobind/stl/vector.h>
 #include <structmember.h>
 
+#include <algorithm>
+#include <functional>
 #include <span>
 
 #include "bindings/errors.h"
@@ -11,6 +13,7 @@
 #include "bindings/graph/graph.h"
 #include "bindings/graph/graph_arguments.h"
 #include "bindings/graph/graph_backward.h"
+#include "bindings/graph/graph_gradients.h"
 #include "bindings/graph/surroundings.h"
 #include "bindings/tensor/tensor_object.h"
 #include "hotaru/autograd/grad_mode.h"
@@ -75,11 +78,15 @@ class GraphCall {
     fresh_ = fresh;
   }
 
-  /// What there is around the function is known as of now.
-  void renew(nb::object around) {
+  /// What there is around the function is known as of now. `options`: of
+  /// optimizers, or None.
+  void renew(nb::object around, nb::object options = nb::none()) {
     changes_ = module_changes;
     around_ = nb::cast<const Surroundings*>(around);
     around_object_ = std::move(around);
+    options_ =
+        options.is_none() ? nullptr : nb::cast<const Surroundings*>(options);
+    options_object_ = std::move(options);
   }
 
   /// Whether the tensors that it knows by address are still as they were.
@@ -96,6 +103,9 @@ class GraphCall {
            autocast_ == autocast::key() && default_dtype_ == default_dtype() &&
            !graph::capturing() && matches(arguments) && intact() &&
            (!writes_ || same_aliases(arguments)) && around_->unchanged() &&
+           (!options_ || options_->unchanged()) &&
+           std::all_of(gradients_.begin(), gradients_.end(),
+                       std::mem_fn(&LeafGradient::ready)) &&
            !(fresh_ && awaited());
   }
 
@@ -134,6 +144,8 @@ class GraphCall {
     std::vector<Tensor> results;
     results.reserve(results_.size());
     for (const Result& r : results_) results.push_back(values(r));
+    for (const LeafGradient& g : gradients_) g.bind();
+    if (spent_) record_spent(results, requiring());
     if (backward_) {
       std::vector<Tensor> trainable;
       for (size_t i = 0; i < arguments_.size(); ++i)
@@ -171,12 +183,36 @@ class GraphCall {
         }
   }
 
+  /// The function works on gradients of leaves; see LeafGradient.
+  void set_gradients(const nb::list& gradients) {
+    for (nb::handle g : gradients) {
+      const auto optional = [&](int at) {
+        return g[at].is_none() ? Tensor() : tensor_of(nb::object(g[at]).ptr());
+      };
+      gradients_.push_back({.leaf = optional(0),
+                            .before = optional(1),
+                            .touched = nb::cast<bool>(g[2]),
+                            .after = optional(3)});
+    }
+  }
+  /// Whether gradients can be brought to where the graph looks for them.
+  bool gradients_fit() const {
+    return std::all_of(gradients_.begin(), gradients_.end(),
+                       std::mem_fn(&LeafGradient::fits));
+  }
+  void bring_gradients() const {
+    for (const LeafGradient& g : gradients_) g.bring();
+  }
+  /// Results that require grad come from a backward pass within the function.
+  void set_spent() { spent_ = true; }
+
   /// Whether the backward of the last call may yet come.
   bool awaited() const { return backward_ && backward_->awaited.load() != 0; }
 
   int traverse(visitproc visit, void* arg) const {
     for (const Argument& a : arguments_) Py_VISIT(a.constant.ptr());
     Py_VISIT(around_object_.ptr());
+    Py_VISIT(options_object_.ptr());
     return 0;
   }
 
@@ -269,6 +305,12 @@ class GraphCall {
     return r;
   }
 
+  std::vector<bool> requiring() const {
+    std::vector<bool> out;
+    for (const Result& r : results_) out.push_back(r.requires_grad);
+    return out;
+  }
+
   /// The result's values, in memory of its own if they are to be fresh.
   Tensor values(const Result& r) const {
     const autograd::NoGrad no_grad;
@@ -301,10 +343,11 @@ class GraphCall {
   std::vector<Alias> aliases_;        // among arguments that are tensors
   std::vector<Result> results_;
   Ref<GraphBackward> backward_;
-  bool single_ = false, fresh_ = false, writes_ = false;
+  LeafGradients gradients_;
+  bool single_ = false, fresh_ = false, writes_ = false, spent_ = false;
   uint64_t changes_ = 0;
-  nb::object around_object_;
-  const Surroundings* around_ = nullptr;
+  nb::object around_object_, options_object_;
+  const Surroundings *around_ = nullptr, *options_ = nullptr;
 };
 
 /// [(position, whom it overlaps, how far)] of tensors; see Alias.
@@ -466,7 +509,12 @@ void init_graph_call(nb::module_& m) {
       .def(nb::init<PyGraph*, const nb::list&, const nb::list&, nb::object>(),
            nb::keep_alive<1, 2>())
       .def("set_results", &GraphCall::set_results)
-      .def("renew", &GraphCall::renew)
+      .def("renew", &GraphCall::renew, nb::arg("around"),
+           nb::arg("options") = nb::none())
+      .def("set_gradients", &GraphCall::set_gradients)
+      .def("gradients_fit", &GraphCall::gradients_fit)
+      .def("bring_gradients", &GraphCall::bring_gradients)
+      .def("set_spent", &GraphCall::set_spent)
       .def("intact", &GraphCall::intact)
       .def_prop_ro("writes", &GraphCall::writes)
       .def("ready",
@@ -482,6 +530,7 @@ void init_graph_call(nb::module_& m) {
   slow_name = PyUnicode_InternFromString("_slow");
   m.attr("_FastCall") = nb::steal(PyType_FromSpec(&fast_spec));
   m.def("_aliases", &aliases_of);
+  m.def("_history_released", &history_released);
   m.def("_shares_storage", [](const Tensor& a, const Tensor& b) {
     return a.storage() == b.storage();
   });

@@ -13,6 +13,7 @@ from . import _stance, _state, _tree
 from ._capture import Captured, Options
 from ._graph import check_mode
 from ._reach import Reach, Same, kind_of, place
+from ._training import key_of
 
 CACHE_SIZE = 8
 # Kinds of calls remembered to run without a graph.
@@ -68,6 +69,7 @@ class Graphed(_C._FastCall):
         self.captures = 0
         self._reach: Reach | None = None
         self._guarded: list[Tensor] = []
+        self._option_key: tuple = ()
         self._signature: tuple = ()
         self._carried: set[tuple] = set()
         self._changes = -1
@@ -186,8 +188,12 @@ class Graphed(_C._FastCall):
             and known.plain
             and known.around.unchanged()
         ):
+            if not known.options.unchanged():
+                known.renew_options()
+                self._option_key = key_of(known.optimizers)
             return
         self._reach = self._look()
+        self._option_key = key_of(self._reach.optimizers)
         self._guarded = _state.guarded(self._reach)
         self._signature = self._reach.signature(self._carried)
         self._changes = changes
@@ -204,6 +210,7 @@ class Graphed(_C._FastCall):
             is_grad_enabled(),
             (_C.get_default_dtype(), _C._autocast_key()),
             aliases,
+            self._option_key,
         )
         return (form, kinds, surroundings, self._signature)
 
@@ -234,18 +241,22 @@ class Graphed(_C._FastCall):
             del self._cache[key]  # a parameter was given other memory
             return None
         self._cache.move_to_end(key)
-        if not self._options.fresh:
-            return known[0]
+        fresh = self._options.fresh
         for captured in known:
-            if not captured.call.awaited():
+            if captured.call.gradients_fit() and not (
+                fresh and captured.call.awaited()
+            ):
                 return captured
         return None
 
     def _use(self, captured: Captured) -> None:
         captured.bring_state()
+        captured.training.bring(captured.call)
         if captured.carried:
             self._look_around()  # binding a state is a change as well
-        captured.call.renew(self._reach.around)
+        reach = self._reach
+        options = reach.options if reach.optimizers else None
+        captured.call.renew(reach.around, options)
         if captured.flat and self._reach.plain:
             self._last = captured
             if captured.simple:
@@ -286,6 +297,10 @@ class Graphed(_C._FastCall):
         structural = isinstance(error, _state.StateError)
         if structural:
             self._restless += 1
+        if isinstance(error, _state.StartError) and (
+            self._restless < _MAX_RESTLESS
+        ):
+            return None
         if self._on_failure is not None:
             self._on_failure(error)
         elif not (structural and self._dynamic):

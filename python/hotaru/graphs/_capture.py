@@ -5,6 +5,7 @@ from __future__ import annotations
 from .. import _C, Tensor, empty, empty_like, is_grad_enabled, no_grad, uint8
 from . import _state, _tree, _where
 from ._graph import Graph
+from ._training import Training
 
 
 class Options:
@@ -69,6 +70,7 @@ class Captured:
         self._reach = reach
         self._owners = reach.owners
         self._guarded = _state.guarded(reach)
+        self.training = Training(reach, self._guarded, self._statics)
         self._device = _device_of((*self._statics, *self._guarded))
         self.stream = _C.Stream(self._device)
         self._capture_forward()
@@ -89,6 +91,9 @@ class Captured:
             outputs, self.carried = self._record(own)
         self._result_form, self._outputs = outputs
         self.differentiable = any(o.requires_grad for o in self._outputs)
+        # Its own backward went through what made the results.
+        spent = self.differentiable and _C._history_released(self._outputs)
+        self.differentiable = self.differentiable and not spent
         self._written = [
             i
             for i, (static, version) in enumerate(
@@ -97,6 +102,8 @@ class Captured:
             if static._version != version
         ]
         self._make_call()
+        if spent:
+            self.call.set_spent()
         if not self.differentiable:
             self._outputs = None
             self.stream = None
@@ -118,13 +125,16 @@ class Captured:
             self.graph.capture_begin(self._options.pool)
             self._versions = [static._version for static in self._statics]
             args, kwargs = _tree.rebuild(self._form, iter(self._statics))
-            result = self._function(*args, **kwargs)
-            changed = begun.changed()
-            leaves: list[Tensor] = []
-            form = _tree.flatten(result, leaves)
-            _check_result(form)
-            _state.carry(changed)
-            self.graph._capture_end(self._inputs())
+            with self.training:
+                result = self._function(*args, **kwargs)
+                changed = begun.changed()
+                self.training.check()
+                leaves: list[Tensor] = []
+                form = _tree.flatten(result, leaves)
+                _check_result(form)
+                _state.carry(changed)
+                self.graph._capture_end(self._inputs())
+                self.training.found(self.graph)
             return (form, leaves), changed
         except BaseException as error:
             self.graph._abandon()
@@ -157,12 +167,16 @@ class Captured:
         self.call.set_results(
             self._outputs, lasting, single, self._options.fresh
         )
+        self.training.install(self.call)
         plain_tuple = self._result_form == _tree.flatten(
             tuple(self._outputs), []
         )
         # Such calls need no Python.
         self.simple = (
-            self.flat and (single or plain_tuple) and not self._written
+            self.flat
+            and (single or plain_tuple)
+            and not self._written
+            and not self.training.after
         )
         # Samples were needed for their form only.
         self._samples = None
@@ -239,6 +253,7 @@ class Captured:
         if it is flat, else their tensors.
         """
         results = self.call.run(given)
+        self.training.finish()
         if self._written:
             self._write_back([t for t in given if isinstance(t, Tensor)])
         if self._result_form == _tree.TENSOR:

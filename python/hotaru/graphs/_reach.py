@@ -85,6 +85,10 @@ class Reach:
         # Tensors outside of states, in the order in which they are met.
         self.tensors: list[Tensor] = []
         self.around = _C._Surroundings()
+        # Optimizers of this package, and the groups of their options, which
+        # change while graphs stay right (_training).
+        self.optimizers: list = []
+        self.options = _C._Surroundings()
         # Whether `around` tells of every change.
         self.plain = True
         # (place or None, tensor) for tensors, else what has to be equal.
@@ -113,6 +117,13 @@ class Reach:
             else Same(part.tensor)
             for part in self._parts
         )
+
+    def renew_options(self) -> None:
+        """Groups of options are known as they are now."""
+        self.options = _C._Surroundings()
+        for optimizer in self.optimizers:
+            for group in optimizer.param_groups:
+                self.options.add_dict(group)
 
     def difference(self, later: Reach, carried: set) -> str:
         """What a call changed, for people."""
@@ -243,6 +254,9 @@ class Reach:
         if _is_graphed(value):
             self._push(value.function, depth, None)
             return
+        if is_own(top) and hasattr(value, "_lifted"):
+            self._optimizer(value, depth)
+            return
         if is_own(top) or (
             top in sys.stdlib_module_names and not isinstance(value, _RECORDS)
         ):
@@ -258,6 +272,28 @@ class Reach:
             (item, depth - 1, place(value, name))
             for name, item in reversed(attributes.items())
         )
+
+    def _optimizer(self, value, depth: int) -> None:
+        self.optimizers.append(value)
+        self._class(type(value), depth)
+        # Loading a state dict binds these anew.
+        self.around.add_names(vars(value), ("state", "param_groups"))
+        self.around.add_list(value.param_groups)
+        for group in value.param_groups:
+            self.options.add_dict(group)
+            self._list(group["params"], depth, None)
+        self._watch(value.state)
+        for kept in value.state.values():
+            if isinstance(kept, dict):
+                self._watch(kept)
+                self._parts.append(tuple(map(_key_part, kept)))
+                self._push_all(kept.values(), depth, None)
+        for hooks in (
+            value._optimizer_step_pre_hooks,
+            value._optimizer_step_post_hooks,
+        ):
+            self._watch(hooks)
+            self._push_all(hooks.values(), depth - 1, None)
 
     def _class(self, kind: type, depth: int) -> None:
         """Methods and attributes of a class and its bases."""

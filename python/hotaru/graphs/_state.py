@@ -23,6 +23,10 @@ class StateError(RuntimeError):
     """An attribute changes in a way that no graph can follow."""
 
 
+class StartError(StateError):
+    """What the call needs comes into being in it: it runs as it is, once."""
+
+
 def attributes(owner):
     """Names and values of data that code may rebind."""
     native = native_of(owner)

@@ -161,7 +161,9 @@ def _shrunk(params, factor):
 def _counted(steps, capturable: bool) -> list:
     """Counts a step; the counts as numbers, or on the device as tensors."""
     if capturable:
-        return [step.add_(1) for step in steps]
+        counts = [step.add_(1) for step in steps]
+        # On the CPU powers of the count are as exact as with numbers.
+        return [count.double() if count.is_cpu else count for count in counts]
     counts = []
     for step in steps:
         count = step.item() + 1

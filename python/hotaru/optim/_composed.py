@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 
+from ..utils._deferred import deferrable
 from ._plateau import ReduceLROnPlateau
 from ._schedule import LRScheduler, put, values_of
 from .optimizer import Optimizer
@@ -106,6 +107,7 @@ class SequentialLR(_Composed):
         elif hasattr(sched, "last_epoch"):
             sched.last_epoch -= 1
 
+    @deferrable
     def step(self) -> None:
         """Goes on to the next epoch and sets the rates."""
         self.last_epoch += 1
@@ -142,6 +144,7 @@ class ChainedScheduler(_Composed):
         self.optimizer = optimizer
         self._last_lr = values_of(optimizer, "lr")
 
+    @deferrable
     def step(self) -> None:
         """Goes on to the next epoch in all parts."""
         for part in self._schedulers:

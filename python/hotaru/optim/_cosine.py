@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from ..utils._deferred import deferrable
 from ._schedule import LRScheduler, warn_outside_step, within_step
 from .optimizer import Optimizer
 
@@ -108,6 +109,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
             self.eta_min + (b - self.eta_min) * share for b in self.base_lrs
         ]
 
+    @deferrable
     def step(self, epoch: float | None = None) -> None:
         """Goes on to the next epoch, or to this one, and sets the rates."""
         if epoch is None and self.last_epoch < 0:

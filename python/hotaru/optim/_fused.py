@@ -1,7 +1,8 @@
 """Steps of many parameters by one kernel, `hotaru._fused_*_`.
 
-They are taken with `fused=True`, and on a CUDA device unless `foreach=False`
-asks for the parameters one by one: a launch there has some dozen tensors.
+They are taken unless `fused=False` or `foreach=False` asks for the parameters
+one by one: one pass over each, all in one parallel region, or on a CUDA device
+in launches of some dozen tensors.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 from .. import _C, Tensor, empty_like
 from ._arithmetic import parts, value_of
 
+_WIDE = {_C.float32, _C.float64}
 # Options that the kernel may read from a device.
 _TENSORS = {"lr", "grad_scale", "found_inf"}
 
@@ -27,15 +29,20 @@ def takes_fused(
     """
     if one_by_one or not params:
         return False
-    if not fused and (
-        fused is not None or foreach is False or not params[0].is_cuda
-    ):
+    if not fused and (fused is not None or foreach is False):
         return False
     if len(set(map(id, params))) < len(params):
         return False  # the second step of one goes on from its first
-    return bool(fused) or (
-        all(x.is_cuda and x.layout == _C.strided for x in [*params, *grads])
-    )
+    return bool(fused) or all(map(_suits, (*params, *grads)))
+
+
+def _suits(x: Tensor) -> bool:
+    """Whether one kernel computes what the separate operators would, but for
+    rounding: these round 16-bit floats after each of them.
+    """
+    if x.layout != _C.strided:
+        return False
+    return x.is_cuda or (x.is_cpu and x.dtype in _WIDE)
 
 
 def _columns(*lists) -> list:
@@ -111,7 +118,7 @@ def adagrad_step(
     """The step of Adagrad."""
     _counted(steps, found_inf)
     options = {
-        k: v if k == "grad_scale" else value_of(v) for k, v in options.items()
+        k: v if k in _TENSORS else value_of(v) for k, v in options.items()
     }
     _C.ops._fused_adagrad_(
         *_columns(params, grads, sums, steps), found_inf=found_inf, **options

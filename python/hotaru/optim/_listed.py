@@ -5,6 +5,8 @@ from __future__ import annotations
 import hotaru
 
 from .. import Tensor
+from ..utils._deferred import check_order
+from ._fused import takes_fused
 from ._hooks import loss_of, recording_if_differentiable
 from ._options import check_fused_param
 from .optimizer import Optimizer, _get_scalar_dtype
@@ -30,6 +32,10 @@ class Listed(Optimizer):
     _instead = ""
     # Options that files of old versions lack.
     _later: tuple[str, ...] = ()
+    # While a graph is captured: what stands for a group's numbers, by its id.
+    _lifted: dict | None = None
+    # The options in it, which may change while the graph lives.
+    _changing: tuple[str, ...] = ("lr",)
 
     @recording_if_differentiable
     def step(self, closure=None):
@@ -59,9 +65,44 @@ class Listed(Optimizer):
         if group.get("fused"):
             for param, *_ in rows:
                 check_fused_param(param)
-        if "capturable" in group and rows[0][0].is_cuda:
+        lifted = self._lifted is not None
+        if not lifted and "capturable" in group and rows[0][0].is_cuda:
             self._accelerator_graph_capture_health_check()
-        self._function(*zip(*rows), **self._options(group))
+        options = self._options(group)
+        if lifted:
+            self._lift(options, group, *list(zip(*rows))[:2])
+        self._function(*zip(*rows), **options)
+
+    # -- within a captured graph -------------------------------------------
+
+    def _numbers(self, group: dict) -> list[float] | None:
+        """The options that graphs read anew in each replay; None where a tensor
+        is among them, which they read itself.
+        """
+        values = [group[name] for name in self._changing]
+        if not values or any(isinstance(value, Tensor) for value in values):
+            return None
+        return [float(value) for value in values]
+
+    def _fixed(self, group: dict) -> tuple:
+        """The options of which a graph is right for one value only."""
+        free = self._changing if self._numbers(group) is not None else ()
+        if not self._changing:
+            free = ("lr",)  # updates do not read it
+        return tuple(
+            (name, _key(group.get(name)))
+            for name in self.defaults
+            if name not in free
+        )
+
+    def _lift(self, options: dict, group: dict, params, grads) -> None:
+        """Has the update read what may change from memory."""
+        check_order(self)
+        memory = self._lifted.get(id(group))
+        if memory is not None:
+            options["lr"] = memory[0]
+        if "capturable" in options:
+            options["capturable"] = True
 
     def _check_sparse(self, group: dict) -> None:
         """RuntimeError where updates cannot go by a sparse gradient."""
@@ -103,6 +144,27 @@ class Fused(Listed):
     `grad_scale` and `found_inf` are set by `GradScaler` for one step.
     """
 
+    def _lift(self, options: dict, group: dict, params, grads) -> None:
+        check_order(self)
+        memory = self._lifted.get(id(group))
+        if memory is None:
+            return
+        if not takes_fused(
+            params,
+            grads,
+            options.get("fused"),
+            options.get("foreach"),
+            one_by_one=group.get("differentiable", False),
+        ):
+            raise RuntimeError(
+                "operation not permitted when stream is capturing: a step of "
+                f"{type(self).__name__} for parameters one by one; leave out "
+                "foreach, fused and differentiable"
+            )
+        # The kernel's numbers, in the order of StepOptions.
+        options["lr"] = memory
+        options.pop("capturable", None)  # it is, in one kernel
+
     def _allow_scaling(self, fused: bool | None) -> None:
         if fused:
             self._step_supports_amp_scaling = True
@@ -116,6 +178,11 @@ class Fused(Listed):
     def _scaling(self) -> dict:
         names = "grad_scale", "found_inf"
         return {name: getattr(self, name, None) for name in names}
+
+
+def _key(value):
+    """Equal for options that mean the same."""
+    return ("tensor", id(value)) if isinstance(value, Tensor) else value
 
 
 def scalar(value: float, param: Tensor, group: dict) -> Tensor:

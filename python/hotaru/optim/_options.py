@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .. import Tensor
+from .. import _C, Tensor
 
 # Kinds of devices as PyTorch names them in its texts.
 _CAPTURABLE = ("cuda", "xpu", "hpu", "privateuseone", "xla")
@@ -88,6 +88,8 @@ def capturable_devices(supports_xla: bool = True) -> list[str]:
 def check_capturable(params, steps, what: str, supports_xla: bool) -> None:
     """AssertionError unless all is on a device whose work can be captured."""
     devices = capturable_devices(supports_xla)
+    if _C.is_current_stream_capturing():
+        devices.append("cpu")  # its graphs read tensors on the CPU
     for param, step in zip(params, steps):
         if not (param.device.type == step.device.type in devices):
             raise AssertionError(

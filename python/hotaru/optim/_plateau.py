@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 
+from ..utils._deferred import deferrable
 from ._schedule import (
     EPOCH_DEPRECATION_WARNING,
     LRScheduler,
@@ -85,6 +86,7 @@ class ReduceLROnPlateau(LRScheduler):
         self.cooldown_counter = 0
         self.num_bad_epochs = 0
 
+    @deferrable
     def step(self, metrics, epoch: int | None = None) -> None:
         """Notes the metric of an epoch and reduces the rates if it is time."""
         current = float(metrics)

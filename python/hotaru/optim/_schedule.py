@@ -8,6 +8,7 @@ import warnings
 import weakref
 
 from .. import Tensor
+from ..utils._deferred import deferrable
 from .optimizer import Optimizer
 
 EPOCH_DEPRECATION_WARNING = (
@@ -169,6 +170,7 @@ class LRScheduler:
         """The rates to set now; called by `step`."""
         raise NotImplementedError
 
+    @deferrable
     def step(self, epoch: int | None = None) -> None:
         """Goes on to the next epoch and sets the rates.
 

@@ -130,6 +130,7 @@ class Adagrad(Fused):
         "differentiable",
         "fused",
     )
+    _changing = ("lr", "lr_decay", "weight_decay", "eps")
     _keeps = ("sum", "step")
     _later = (
         "foreach",
@@ -179,6 +180,10 @@ class Adagrad(Fused):
         super().add_param_group(param_group)
         for param in param_group["params"]:
             self._start(self.state[param], param, param_group)
+
+    def _numbers(self, group: dict) -> list[float] | None:
+        values = super()._numbers(group)
+        return None if values is None else [*values, 0.0, 0.0]
 
     def share_memory(self) -> None:
         """Moves the sums to shared memory, for processes that train at once."""

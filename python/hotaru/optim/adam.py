@@ -143,6 +143,7 @@ class Adam(Fused):
         "amsgrad", "lr", "weight_decay", "eps", "maximize", "foreach",
         "capturable", "differentiable", "fused", "decoupled_weight_decay",
     )  # fmt: skip
+    _changing = ("lr", "weight_decay", "eps", "betas")
     _keeps = ("exp_avg", "exp_avg_sq", "max_exp_avg_sq", "step")
     _later = (
         "amsgrad",
@@ -195,6 +196,14 @@ class Adam(Fused):
         super().__init__(params, defaults)
         check_fused(fused, foreach, differentiable)
         self._allow_scaling(fused)
+
+    def _numbers(self, group: dict) -> list[float] | None:
+        beta1, beta2 = group["betas"]
+        values = [group["lr"], 0.0, group["weight_decay"], group["eps"]]
+        values += [beta1, beta2]
+        if any(isinstance(value, Tensor) for value in values):
+            return None
+        return [float(value) for value in values]
 
     def _start(self, state: dict, param: Tensor, group: dict) -> None:
         state["step"] = scalar(0.0, param, group)

@@ -75,6 +75,8 @@ class Rprop(Listed):
 
     _function = staticmethod(rprop)
     _passes = ("foreach", "capturable", "maximize", "differentiable")
+    # Rates are of each element, in the state.
+    _changing = ()
     _keeps = ("prev", "step_size", "step")
     _later = (
         "foreach",

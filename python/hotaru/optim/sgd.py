@@ -127,6 +127,8 @@ class SGD(Fused):
         "differentiable",
     )
 
+    _changing = ("lr", "weight_decay", "momentum", "dampening")
+
     def __init__(
         self,
         params,
@@ -163,7 +165,11 @@ class SGD(Fused):
         self._allow_scaling(fused)
 
     def _update_group(self, group: dict) -> None:
-        if _is_plain(group) and not _on_cuda(group["params"]):
+        if (
+            _is_plain(group)
+            and not _on_cuda(group["params"])
+            and self._lifted is None
+        ):
             # Without lists: they take as long as the steps of a small layer.
             scale = -group["lr"]
             for param in group["params"]:
@@ -185,25 +191,41 @@ class SGD(Fused):
         if momentum != 0:
             velocities = [self.state[p].get("momentum_buffer") for p in params]
             new = [i for i, v in enumerate(velocities) if v is None]
-        lr = group["lr"]
-        if isinstance(lr, Tensor):
-            (lr,) = numbers(group["differentiable"], lr)
+        options = {
+            "lr": group["lr"],
+            "fused": False if group["differentiable"] else group["fused"],
+            "foreach": group["foreach"],
+        }
+        grads = [param.grad for param in params]
+        if self._lifted is not None:
+            self._lift(options, group, params, grads)
+        elif isinstance(options["lr"], Tensor):
+            exact = group["differentiable"]
+            (options["lr"],) = numbers(exact, options["lr"])
         sgd(
             params,
-            [param.grad for param in params],
+            grads,
             velocities,
             weight_decay=group["weight_decay"],
             momentum=momentum,
-            lr=lr,
             dampening=group["dampening"],
             nesterov=group["nesterov"],
             maximize=group["maximize"],
-            fused=False if group["differentiable"] else group["fused"],
-            foreach=group["foreach"],
+            **options,
             **scaling,
         )
         for i in new:
             self.state[params[i]]["momentum_buffer"] = velocities[i]
+
+    def _numbers(self, group: dict) -> list[float] | None:
+        values = super()._numbers(group)
+        if values is None:
+            return None
+        rate, decay, momentum, dampening = values
+        return [rate, 0.0, decay, 0.0, momentum, 1 - dampening]
+
+    def _fixed(self, group: dict) -> tuple:
+        return *super()._fixed(group), group["momentum"] != 0
 
     def __setstate__(self, state: dict) -> None:
         super().__setstate__(state)

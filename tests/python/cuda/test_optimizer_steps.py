@@ -65,3 +65,49 @@ def test_rate_and_scale_on_the_device(hotaru, cuda):
         maximize=True, is_first_step=False,
     )  # fmt: skip
     assert x.tolist() == [0.5] * 5
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("AdamW", {"fused": True}),
+        ("AdamW", {"capturable": True}),
+        ("SGD", {"momentum": 0.9}),
+        ("RMSprop", {"capturable": True}),
+    ],
+)
+def test_a_whole_step_as_a_graph(hotaru, cuda, name, options):
+    torch = hotaru
+
+    def losses(compiled):
+        torch.manual_seed(0)
+        net = torch.nn.Linear(4, 3).to(cuda)
+        optimizer = getattr(torch.optim, name)(
+            net.parameters(), lr=0.1, **options
+        )
+        schedule = torch.optim.lr_scheduler.ExponentialLR(optimizer, 0.5)
+
+        def step(x):
+            optimizer.zero_grad()
+            loss = net(x).square().mean()
+            loss.backward()
+            optimizer.step()
+            return loss
+
+        exact = {"bitwise": True}
+        call = step
+        if compiled:
+            call = torch.compile(step, fullgraph=True, options=exact)
+        out = []
+        for i in range(5):
+            x = torch.linspace(-1, 1 + i, 8).reshape(2, 4).to(cuda)
+            out.append(call(x).item())
+            schedule.step()
+        if compiled:
+            assert 1 <= call.captures <= 2
+        return out
+
+    # One by one, powers of the count are float32, of which 1 - 0.999^t keeps
+    # four digits.
+    rel = 1e-4 if options.get("capturable") else 1e-6
+    assert losses(True) == pytest.approx(losses(False), rel=rel)

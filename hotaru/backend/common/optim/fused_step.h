@@ -1,13 +1,15 @@
 // Steps of optimizers, for many tensors in one call.
 //
 //   fused_step  of each tensor [param, grad, first, second, third, step], then
-//               [grad_scale, found_inf, rate]; attributes: FusedStep
+//               [grad_scale, found_inf, rate, numbers]; attributes: FusedStep
 //
 // The five of a tensor are updated; they are dense, of one floating dtype and
 // lie in the same order; those that the rule does not use are undefined, and so
-// may be what follows: float32, one element each. `step` is the count of this
-// step, `rate` the learning rate. Gradients are divided by grad_scale, and keep
-// that; where found_inf is not 0, nothing happens.
+// may be what follows: float32, one element each, but for `numbers`. `step` is
+// the count of this step, `rate` the learning rate. `numbers`, float64, stand
+// for all of StepOptions, which then may change while a graph lives. Gradients
+// are divided by grad_scale, and keep that; where found_inf is not 0, nothing
+// happens.
 #pragma once
 
 #include <cmath>
@@ -26,7 +28,15 @@ enum class StepRule : uint8_t {
 };
 inline constexpr int kStepStates = 3;
 /// Operands of a tensor, and behind the last tensor.
-inline constexpr size_t kStepOperands = 3 + kStepStates, kStepExtras = 3;
+inline constexpr size_t kStepOperands = 3 + kStepStates, kStepExtras = 4;
+
+/// What schedules change.
+struct StepOptions {
+  double rate = 0, rate_decay = 0, weight_decay = 0, eps = 0;
+  /// Decays of the running means; of momentum the factor, and 1 - dampening.
+  double beta1 = 0, beta2 = 0;
+};
+inline constexpr int64_t kStepNumbers = sizeof(StepOptions) / sizeof(double);
 
 struct FusedStep {
   StepRule rule = StepRule::kPlain;
@@ -36,9 +46,7 @@ struct FusedStep {
   bool nesterov = false;
   /// Velocities begin with this gradient.
   bool begins = false;
-  double rate = 0, rate_decay = 0, weight_decay = 0, eps = 0;
-  /// Decays of the running means; of momentum the factor, and 1 - dampening.
-  double beta1 = 0, beta2 = 0;
+  StepOptions options;
   /// Where the operand is undefined.
   double step = 1;
 };
@@ -51,23 +59,23 @@ struct StepNumbers {
 };
 
 template <class A>
-HOTARU_BOTH StepNumbers<A> step_numbers(const FusedStep& a, double rate,
-                                        double step) {
+HOTARU_BOTH StepNumbers<A> step_numbers(const FusedStep& a,
+                                        const StepOptions& o, double step) {
   StepNumbers<A> n{};
-  double scale = rate, root = 1;
+  double scale = o.rate, root = 1;
   if (a.rule == StepRule::kAdam || a.rule == StepRule::kAmsgrad) {
-    scale = rate / (1 - std::pow(a.beta1, step));
-    root = std::sqrt(1 - std::pow(a.beta2, step));
+    scale = o.rate / (1 - std::pow(o.beta1, step));
+    root = std::sqrt(1 - std::pow(o.beta2, step));
   } else if (a.rule == StepRule::kAdagrad) {
-    scale = rate / (1 + (step - 1) * a.rate_decay);
+    scale = o.rate / (1 + (step - 1) * o.rate_decay);
   }
   n.rate = A(scale);
-  n.weight_decay = A(a.decoupled ? rate * a.weight_decay : a.weight_decay);
-  n.beta1 = A(a.beta1);
-  n.fresh1 = A(1 - a.beta1);
-  n.beta2 = A(a.beta2);
-  n.fresh2 = A(1 - a.beta2);
-  n.eps = A(a.eps);
+  n.weight_decay = A(a.decoupled ? o.rate * o.weight_decay : o.weight_decay);
+  n.beta1 = A(o.beta1);
+  n.fresh1 = A(1 - o.beta1);
+  n.beta2 = A(o.beta2);
+  n.fresh2 = A(1 - o.beta2);
+  n.eps = A(o.eps);
   n.root = A(root);
   n.maximize = a.maximize;
   n.decoupled = a.decoupled;

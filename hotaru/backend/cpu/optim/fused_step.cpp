@@ -1,6 +1,9 @@
 #include "hotaru/backend/common/optim/fused_step.h"
 
 #include <algorithm>
+#include <cstring>
+#include <span>
+#include <vector>
 
 #include "hotaru/backend/common/kernel_types.h"
 #include "hotaru/backend/cpu/optim/step_loops.h"
@@ -17,20 +20,34 @@ double number_in(const Tensor& t, double otherwise) {
   return t.defined() ? double(*t.data<float>()) : otherwise;
 }
 
+StepOptions options_of(const KernelCall& call, size_t extras) {
+  StepOptions out = call.attributes<FusedStep>().options;
+  if (const Tensor& t = call.tensor(extras + 3); t.defined())
+    std::memcpy(&out, t.data<double>(), sizeof out);
+  out.rate = number_in(call.tensor(extras + 2), out.rate);
+  return out;
+}
+
 template <class T>
 struct Parameter {
   T* param;
   T* grad;
   T* state[kStepStates];
-  int64_t numel;
+  StepNumbers<OpMath<T>> numbers;
+  /// Where its elements end, those of all parameters before it counted.
+  int64_t end;
 };
 
 template <class T>
-Parameter<T> parameter_of(const KernelCall& call, size_t first) {
+Parameter<T> parameter_of(const KernelCall& call, size_t first,
+                          const StepOptions& options, int64_t begin) {
+  const auto& a = call.attributes<FusedStep>();
+  const double step = number_in(call.tensor(first + kStepOperands - 1), a.step);
   Parameter<T> out{call.tensor(first).data<T>(),
                    call.tensor(first + 1).data<T>(),
                    {},
-                   call.tensor(first).numel()};
+                   step_numbers<OpMath<T>>(a, options, step),
+                   begin + call.tensor(first).numel()};
   for (size_t k = 0; k < kStepStates; ++k)
     if (const Tensor& t = call.tensor(first + 2 + k); t.defined())
       out.state[k] = t.data<T>();
@@ -38,14 +55,13 @@ Parameter<T> parameter_of(const KernelCall& call, size_t first) {
 }
 
 template <class T>
-void step_elements(const Parameter<T>& x, StepRule rule,
-                   const StepNumbers<OpMath<T>>& numbers, int64_t begin,
+void step_elements(const Parameter<T>& x, StepRule rule, int64_t begin,
                    int64_t end) {
   if constexpr (!kIsReduced<T>) {
     StepRun<T> run{x.param + begin, x.grad + begin, {}};
     for (int k = 0; k < kStepStates; ++k)
       run.state[k] = x.state[k] ? x.state[k] + begin : nullptr;
-    step_run(rule, numbers, run, end - begin);
+    step_run(rule, x.numbers, run, end - begin);
   } else {
     constexpr int64_t kRun = 256;
     float wide[2 + kStepStates][kRun];
@@ -59,7 +75,7 @@ void step_elements(const Parameter<T>& x, StepRule rule,
         run.state[k] = wide[2 + k];
         widen(x.state[k] + i, wide[2 + k], n);
       }
-      step_run(rule, numbers, run, n);
+      step_run(rule, x.numbers, run, n);
       narrow(wide[0], x.param + i, n);
       for (int k = 0; k < kStepStates; ++k)
         if (x.state[k]) narrow(wide[2 + k], x.state[k] + i, n);
@@ -72,24 +88,40 @@ void unscale(T* grad, int64_t begin, int64_t end, OpMath<T> scale) {
   for (int64_t i = begin; i < end; ++i) grad[i] = T(OpMath<T>(grad[i]) / scale);
 }
 
+/// Elements [begin, end) of all parameters one behind the other.
+template <class T>
+void step_stretch(std::span<const Parameter<T>> parameters, StepRule rule,
+                  const Tensor& scale, int64_t begin, int64_t end) {
+  auto x = std::upper_bound(
+      parameters.begin(), parameters.end(), begin,
+      [](int64_t at, const Parameter<T>& p) { return at < p.end; });
+  for (int64_t first = x == parameters.begin() ? 0 : x[-1].end; begin < end;
+       first = (x++)->end) {
+    const int64_t stop = std::min(end, x->end) - first;
+    if (scale.defined())
+      unscale(x->grad, begin - first, stop, OpMath<T>(*scale.data<float>()));
+    step_elements(*x, rule, begin - first, stop);
+    begin = first + stop;
+  }
+}
+
 void fused_step(const KernelCall& call) {
-  const auto& a = call.attributes<FusedStep>();
-  const size_t last = call.operands().size() - kStepExtras;
-  const Tensor &scale = call.tensor(last), &found = call.tensor(last + 1);
+  const StepRule rule = call.attributes<FusedStep>().rule;
+  const size_t extras = call.operands().size() - kStepExtras;
+  const Tensor &scale = call.tensor(extras), &found = call.tensor(extras + 1);
   if (number_in(found, 0) != 0) return;
-  const double rate = number_in(call.tensor(last + 2), a.rate);
+  const StepOptions options = options_of(call, extras);
   kTypes.visit(call, [&]<class T>() {
-    using A = OpMath<T>;
-    for (size_t k = 0; k < last; k += kStepOperands) {
-      const auto x = parameter_of<T>(call, k);
-      const double step = number_in(call.tensor(k + kStepOperands - 1), a.step);
-      const auto numbers = step_numbers<A>(a, rate, step);
-      parallel_for(0, x.numel, kGrainSize, [&](int64_t begin, int64_t end) {
-        if (scale.defined())
-          unscale(x.grad, begin, end, A(*scale.data<float>()));
-        step_elements(x, a.rule, numbers, begin, end);
-      });
+    std::vector<Parameter<T>> parameters;
+    parameters.reserve(extras / kStepOperands);
+    int64_t numel = 0;
+    for (size_t k = 0; k < extras; k += kStepOperands) {
+      parameters.push_back(parameter_of<T>(call, k, options, numel));
+      numel = parameters.back().end;
     }
+    parallel_for(0, numel, kGrainSize, [&](int64_t begin, int64_t end) {
+      step_stretch<T>(parameters, rule, scale, begin, end);
+    });
   });
 }
 

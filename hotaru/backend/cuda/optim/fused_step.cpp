@@ -68,6 +68,8 @@ void fused_step(const KernelCall& call) {
   p.grad_scale = number_of(call.tensor(last));
   p.found_inf = number_of(call.tensor(last + 1));
   p.rate = number_of(call.tensor(last + 2));
+  p.numbers =
+      static_cast<const StepOptions*>(address_of(call.tensor(last + 3)));
   Launches launches(functions.of(call.tensor(0).dtype()), p);
   for (size_t k = 0; k < last; k += kStepOperands)
     launches.add(tensor_of(call, k));

@@ -27,6 +27,7 @@ struct FusedStepParams {
 
   FusedStep a;
   const float *grad_scale = nullptr, *found_inf = nullptr, *rate = nullptr;
+  const StepOptions* numbers = nullptr;
   StepTensor tensors[kTensors] = {};
   /// Of each block: which tensor, and which stretch of its elements.
   uint32_t stretch[kBlocks] = {};

@@ -38,8 +38,10 @@ __device__ void fused_step(const FusedStepParams& p) {
   using A = OpMath<T>;
   if (p.found_inf && *p.found_inf != 0) return;
   const StepTensor& t = p.tensors[p.tensor[blockIdx.x]];
-  const auto numbers = step_numbers<A>(p.a, p.rate ? double(*p.rate) : p.a.rate,
-                                       t.step ? double(*t.step) : p.a.step);
+  StepOptions options = p.numbers ? *p.numbers : p.a.options;
+  if (p.rate) options.rate = double(*p.rate);
+  const auto numbers =
+      step_numbers<A>(p.a, options, t.step ? double(*t.step) : p.a.step);
   const bool scaled = p.grad_scale != nullptr;
   const A scale = scaled ? A(*p.grad_scale) : A(1);
   const uint64_t begin = p.stretch[blockIdx.x] * kStepItems;

@@ -1,0 +1,44 @@
+// Gradients that a captured function leaves with leaves, or finds there: where
+// it calls `backward` itself, or steps an optimizer.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "hotaru/autograd/node.h"
+
+namespace hotaru::python {
+
+/// The `grad` of one leaf before and after calls. To be used with the
+/// interpreter's lock held.
+struct LeafGradient {
+  Tensor leaf;
+  /// As the capture found it, undefined for none; and whether the graph reads
+  /// or writes that memory.
+  Tensor before;
+  bool touched = false;
+  /// What the capture left, in the graph's memory; undefined for none.
+  Tensor after;
+
+  /// Whether calls may find the leaf's gradient as it is, or do once bring()
+  /// was called.
+  bool fits() const;
+  bool ready() const;
+  /// Copies the gradient to where the graph looks for it, if it fits.
+  void bring() const;
+  /// As the capture found it; as it left it.
+  void restore() const;
+  void bind() const;
+};
+using LeafGradients = std::vector<LeafGradient>;
+
+/// Whether a backward pass went through what made one of these tensors, so that
+/// none can any more.
+bool history_released(const std::vector<Tensor>& tensors);
+
+/// The results of a call whose backward passed within it: tensors with a
+/// history, through which no other pass goes.
+void record_spent(std::span<const Tensor> results,
+                  const std::vector<bool>& requires_grad);
+
+}  // namespace hotaru::python

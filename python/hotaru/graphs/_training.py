@@ -1,0 +1,189 @@
+"""Gradients and optimizers of captured functions.
+
+A training step changes what is neither an argument nor a module's: gradients
+of leaves, and what optimizers keep. Their state is memory that the graph knows
+by address. Options that schedules change (rates, decays, momenta) are read from
+a tensor, which is filled where an option has changed. Gradients that the
+function makes lie in the graph's memory and are bound to their leaves by each
+call.
+"""
+
+from __future__ import annotations
+
+from .. import Tensor, float64, no_grad, tensor
+from ..utils._deferred import Deferring
+from . import _state
+
+_ARGUMENT = (
+    "operation not permitted when stream is capturing: a gradient of an "
+    "argument of the captured function; take it with autograd.grad"
+)
+_BEGINS = (
+    "the call creates the state of {}; a graph can follow it from the next "
+    "call on"
+)
+
+
+class Options:
+    """The options of an optimizer's groups as one captured function reads them.
+
+    Args:
+        optimizer: one of this package, see `Listed`.
+    """
+
+    def __init__(self, optimizer) -> None:
+        self.optimizer = optimizer
+        self._groups = []
+        for group in optimizer.param_groups:
+            values = optimizer._numbers(group)
+            if values is None:
+                continue
+            memory = tensor(values, dtype=float64, device=_device_of(group))
+            self._groups.append([group, values, memory])
+
+    def bring(self) -> None:
+        """Fills the tensors whose options have changed."""
+        for entry in self._groups:
+            group, known, memory = entry
+            values = self.optimizer._numbers(group)
+            if values != known:
+                with no_grad():
+                    memory.copy_(tensor(values, dtype=float64))
+                entry[1] = values
+
+    def lifted(self) -> dict:
+        """By group, the tensor that stands for its numbers."""
+        return {id(group): memory for group, _, memory in self._groups}
+
+
+def _device_of(group: dict):
+    params = group["params"]
+    return params[0].device if params else None
+
+
+def key_of(optimizers) -> tuple:
+    """What graphs of these optimizers cannot follow."""
+    return tuple(
+        optimizer._fixed(group)
+        for optimizer in optimizers
+        for group in optimizer.param_groups
+    )
+
+
+class Training:
+    """What one function does to gradients and optimizers, as it is captured.
+
+    Args:
+        reach: what it can read.
+        guarded: the tensors of it.
+        statics: its arguments, in the graph's memory.
+    """
+
+    def __init__(self, reach, guarded: list, statics: list) -> None:
+        self._optimizers = reach.optimizers
+        self._options = [Options(o) for o in reach.optimizers]
+        self._leaves = [t for t in guarded if t.requires_grad and t.is_leaf]
+        known = set(map(id, guarded))
+        self._arguments = [
+            t for t in statics if t.requires_grad and id(t) not in known
+        ]
+        self._deferring = Deferring()
+        #: What happens after each replay.
+        self.after: list = []
+        self._gradients: list = []
+
+    def __enter__(self) -> Training:
+        self._before = [leaf.grad for leaf in self._leaves]
+        self._states = [
+            {key: dict(kept) for key, kept in o.state.items()}
+            for o in self._optimizers
+        ]
+        for options in self._options:
+            options.optimizer._lifted = options.lifted()
+        self._deferring = Deferring()
+        self._deferring.__enter__()
+        return self
+
+    def __exit__(self, kind, error, traceback) -> None:
+        self._deferring.__exit__()
+        for optimizer in self._optimizers:
+            optimizer._lifted = None
+        if error is not None:
+            self._restore_states()
+            self.restore()
+            for argument in self._arguments:
+                argument.grad = None
+
+    def check(self) -> None:
+        """Amid a capture, at the function's end: errors for what no graph can
+        follow.
+        """
+        for optimizer, before in zip(self._optimizers, self._states):
+            if not _same_states(before, optimizer.state):
+                name = type(optimizer).__name__
+                raise _state.StartError(_BEGINS.format(name))
+        if any(argument.grad is not None for argument in self._arguments):
+            raise RuntimeError(_ARGUMENT)
+        self.after = self._deferring.calls
+
+    def found(self, graph) -> None:
+        """After a capture: learns what the graph did to gradients, and leaves
+        them as they were.
+        """
+        self._gradients = []
+        for leaf, before in zip(self._leaves, self._before):
+            after = leaf.grad
+            touched = before is not None and graph._touches(before)
+            if touched or after is not before:
+                self._gradients.append((leaf, before, touched, after))
+        self.restore()
+
+    def restore(self) -> None:
+        """Gradients as they were."""
+        for leaf, before in zip(self._leaves, self._before):
+            if leaf.grad is not before:
+                leaf.grad = before
+
+    def _restore_states(self) -> None:
+        for optimizer, before in zip(self._optimizers, self._states):
+            state = optimizer.state
+            for key in [key for key in state if key not in before]:
+                del state[key]
+            for key, kept in before.items():
+                if not _same_items(kept, state[key]):
+                    state[key].clear()
+                    state[key].update(kept)
+
+    def install(self, call) -> None:
+        """Tells the native call of the gradients."""
+        call.set_gradients(self._gradients)
+
+    def bring(self, call) -> None:
+        """Before a replay: options and gradients to where the graph reads
+        them.
+        """
+        for options in self._options:
+            options.bring()
+        call.bring_gradients()
+
+    def finish(self) -> None:
+        """After a replay."""
+        for step in self.after:
+            step()
+
+
+def _same_items(a: dict, b: dict) -> bool:
+    return len(a) == len(b) and all(
+        k in b and (b[k] is v or _equal(b[k], v)) for k, v in a.items()
+    )
+
+
+def _equal(a, b) -> bool:
+    return not isinstance(a, Tensor) and not isinstance(b, Tensor) and a == b
+
+
+def _same_states(before: dict, state: dict) -> bool:
+    return len(before) == len(state) and all(
+        key in state and _same_items(kept, state[key])
+        for key, kept in before.items()
+    )

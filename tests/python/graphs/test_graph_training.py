@@ -1,0 +1,357 @@
+"""Whole training steps as graphs: loss, backward, clipping, optimizer."""
+
+import copy
+import warnings
+
+import pytest
+from hotaru.nn import functional as F
+from hotaru.optim import lr_scheduler
+
+import hotaru as torch
+from hotaru import nn, optim
+
+OPTIMIZERS = {
+    "sgd": lambda p: optim.SGD(p, lr=0.1),
+    "momentum": lambda p: optim.SGD(
+        p, lr=0.1, momentum=0.9, weight_decay=1e-3, nesterov=True
+    ),
+    "adam": lambda p: optim.Adam(p, lr=0.01, amsgrad=True),
+    "adamw": lambda p: optim.AdamW(p, lr=0.01),
+    "adagrad": lambda p: optim.Adagrad(p, lr=0.05, lr_decay=0.01),
+    "rmsprop": lambda p: optim.RMSprop(p, lr=0.01, momentum=0.5),
+    "nadam": lambda p: optim.NAdam(p, lr=0.01),
+    "radam": lambda p: optim.RAdam(p, lr=0.01),
+    "adamax": lambda p: optim.Adamax(p, lr=0.01),
+    "adadelta": lambda p: optim.Adadelta(p, lr=1.0),
+    "asgd": lambda p: optim.ASGD(p, lr=0.01),
+    "rprop": lambda p: optim.Rprop(p, lr=0.01),
+    "tensor": lambda p: optim.AdamW(p, lr=torch.tensor(0.01)),
+}
+# Steps by one kernel; others read their rate as a tensor, which rounds apart.
+EXACT = ("sgd", "momentum", "adam", "adamw", "adagrad", "tensor")
+
+
+class Step:
+    """A training step of a small network."""
+
+    def __init__(self, make, schedule, settings: dict):
+        torch.manual_seed(0)
+        self.net = nn.Sequential(
+            nn.Linear(6, 8, bias=False),
+            nn.BatchNorm1d(8),
+            nn.Tanh(),
+            nn.Linear(8, 3),
+        )
+        self.optimizer = make(self.net.parameters())
+        self.schedule = schedule(self.optimizer) if schedule else None
+        self.settings = {"zero": "begin", "inside": False, "clip": False}
+        self.settings.update(settings)
+
+    def step(self, x, y):
+        settings = self.settings
+        if settings["zero"] == "begin":
+            self.optimizer.zero_grad()
+        loss = F.cross_entropy(self.net(x), y)
+        loss.backward()
+        if settings["clip"]:
+            nn.utils.clip_grad_norm_(self.net.parameters(), 0.1)
+        self.optimizer.step()
+        if settings["inside"]:
+            self.schedule.step()
+        if settings["zero"] == "end":
+            self.optimizer.zero_grad()
+        return loss
+
+
+class Run:
+    """A small network in training; `captured` says how often it was."""
+
+    def __init__(self, make, compiled: bool, schedule=None, **settings):
+        parts = Step(make, schedule, settings)
+        self.net, self.optimizer = parts.net, parts.optimizer
+        self.schedule, self.settings = parts.schedule, parts.settings
+        self.step = self.function = parts.step
+        if compiled:
+            self.function = torch.compile(
+                parts.step, fullgraph=True, options={"bitwise": True}
+            )
+        self.losses = []
+
+    @property
+    def captured(self) -> int:
+        return self.function.captures
+
+    def train(self, steps: int):
+        generator = torch.Generator().manual_seed(1)
+        for _ in range(steps):
+            x = torch.randn(5, 6, generator=generator)
+            y = torch.randint(0, 3, (5,), generator=generator)
+            if self.settings["zero"] == "outside":
+                self.optimizer.zero_grad(set_to_none=False)
+            self.losses.append(self.function(x, y).item())
+            if self.schedule and not self.settings["inside"]:
+                self.schedule.step()
+        return self
+
+    def state(self) -> list:
+        kept = [
+            value
+            for param in self.net.parameters()
+            for value in (
+                param,
+                param.grad,
+                *self.optimizer.state[param].values(),
+            )
+        ]
+        return [*kept, *self.net.buffers()]
+
+
+def check(make, steps: int = 8, exact: bool = True, **settings):
+    """Compares a compiled run with a plain one; returns the compiled one."""
+    plain = Run(make, False, **settings).train(steps)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        run = Run(make, True, **settings).train(steps)
+    assert run.captured >= 1
+    assert run.losses == pytest.approx(plain.losses, rel=0 if exact else 1e-5)
+    for ours, expected in zip(run.state(), plain.state(), strict=True):
+        if not isinstance(expected, torch.Tensor):
+            assert ours == expected
+        elif exact:
+            assert torch.equal(ours, expected)
+        else:
+            torch.testing.assert_close(ours, expected, rtol=1e-4, atol=1e-6)
+    return run
+
+
+@pytest.mark.parametrize("clip", [False, True])
+@pytest.mark.parametrize("name", OPTIMIZERS)
+def test_a_step_is_that_of_eager_code(name, clip):
+    run = check(OPTIMIZERS[name], exact=name in EXACT, clip=clip)
+    # Gradients are none at first; the first step of most makes their state.
+    assert run.captured <= 2
+
+
+@pytest.mark.parametrize("zero", ["begin", "end", "outside"])
+@pytest.mark.parametrize("name", ["momentum", "adamw", "rmsprop"])
+def test_gradients_are_dropped_wherever_the_program_does(name, zero):
+    run = check(OPTIMIZERS[name], exact=name in EXACT, zero=zero)
+    assert run.captured == 1
+
+
+@pytest.mark.parametrize("inside", [False, True])
+@pytest.mark.parametrize(
+    ("name", "schedule"),
+    [
+        ("sgd", lambda o: lr_scheduler.StepLR(o, 2)),
+        ("momentum", lambda o: lr_scheduler.OneCycleLR(o, 0.1, 20)),
+        ("adamw", lambda o: lr_scheduler.OneCycleLR(o, 0.1, 20)),
+        ("adamw", lambda o: lr_scheduler.CosineAnnealingLR(o, 9)),
+        ("rmsprop", lambda o: lr_scheduler.ExponentialLR(o, 0.7)),
+        ("rprop", lambda o: lr_scheduler.ExponentialLR(o, 0.7)),
+        (
+            "adagrad",
+            lambda o: lr_scheduler.SequentialLR(
+                o,
+                [
+                    lr_scheduler.LinearLR(o, 0.1, total_iters=3),
+                    lr_scheduler.ExponentialLR(o, 0.5),
+                ],
+                [3],
+            ),
+        ),
+    ],
+)
+def test_schedules_are_seen(name, schedule, inside):
+    run = check(
+        OPTIMIZERS[name],
+        exact=name in EXACT,
+        schedule=schedule,
+        inside=inside,
+    )
+    assert run.captured <= 2
+    plain = Run(OPTIMIZERS[name], False, schedule=schedule, inside=inside)
+    plain.train(8)
+    assert run.schedule.last_epoch == plain.schedule.last_epoch == 8
+    ours, theirs = run.optimizer.param_groups, plain.optimizer.param_groups
+    assert [g["lr"] for g in ours] == [g["lr"] for g in theirs]
+
+
+def test_any_number_of_an_option_is_seen():
+    runs = [Run(OPTIMIZERS["momentum"], c) for c in (False, True)]
+    for change in (
+        {"weight_decay": 0.1},
+        {"momentum": 0.5},
+        {"lr": 0.02, "weight_decay": 0.0},
+    ):
+        for run in runs:
+            run.train(2)
+            run.optimizer.param_groups[0].update(change)
+    for run in runs:
+        run.train(2)
+    assert runs[0].losses == runs[1].losses
+    assert runs[1].captured == 1
+
+
+def test_other_options_make_another_graph():
+    runs = [Run(OPTIMIZERS["momentum"], c).train(3) for c in (False, True)]
+    for run in runs:
+        run.optimizer.param_groups[0]["nesterov"] = False
+        run.train(3)
+        run.optimizer.param_groups[0]["momentum"] = 0.0
+        run.train(3)
+    assert runs[0].losses == runs[1].losses
+    assert runs[1].captured == 3
+
+
+def test_gradients_accumulate():
+    def losses(compiled: bool):
+        torch.manual_seed(0)
+        net = nn.Linear(6, 3)
+        optimizer = optim.AdamW(net.parameters(), lr=0.05)
+
+        def forward(x, y):
+            loss = F.cross_entropy(net(x), y)
+            loss.backward()
+            return loss
+
+        def update():
+            optimizer.step()
+            optimizer.zero_grad()
+
+        if compiled:
+            options = {"bitwise": True}
+            forward = torch.compile(forward, fullgraph=True, options=options)
+            update = torch.compile(update, fullgraph=True, options=options)
+        generator = torch.Generator().manual_seed(1)
+        out = []
+        for _ in range(5):
+            for _ in range(3):
+                x = torch.randn(5, 6, generator=generator)
+                y = torch.randint(0, 3, (5,), generator=generator)
+                out.append(forward(x, y).item())
+            out.append(net.weight.grad.clone())
+            update()
+            assert net.weight.grad is None
+        return out, net.weight, forward
+
+    plain, weight, _ = losses(False)
+    ours, compiled_weight, forward = losses(True)
+    assert torch.equal(weight, compiled_weight)
+    for a, b in zip(ours, plain, strict=True):
+        assert torch.equal(a, b) if isinstance(b, torch.Tensor) else a == b
+    # Gradients that are there, and none.
+    assert forward.captures == 2
+
+
+def test_steps_of_either_kind_take_turns():
+    run, plain = (Run(OPTIMIZERS["adamw"], c) for c in (True, False))
+    graphed, eager = run.function, run.step
+    for i in range(6):
+        run.function = graphed if i % 3 else eager
+        run.train(2)
+        plain.train(2)
+    assert run.losses == plain.losses
+
+
+def test_a_loaded_state_is_the_one_that_counts():
+    run = Run(OPTIMIZERS["adamw"], True).train(3)
+    saved = copy.deepcopy(run.optimizer.state_dict())
+    weights = copy.deepcopy(run.net.state_dict())
+    run.losses.clear()
+    first = list(run.train(3).losses)
+    run.optimizer.load_state_dict(saved)
+    run.net.load_state_dict(weights)
+    run.losses.clear()
+    assert run.train(3).losses == first
+
+
+def test_what_comes_back_has_no_second_backward():
+    run = Run(OPTIMIZERS["adamw"], True).train(2)
+    loss = run.function(torch.randn(5, 6), torch.randint(0, 3, (5,)))
+    assert loss.requires_grad
+    with pytest.raises(RuntimeError, match="a second time"):
+        loss.backward()
+
+
+def test_a_failed_capture_leaves_no_trace():
+    torch.manual_seed(0)
+    net = nn.Linear(4, 2)
+    optimizer = optim.Adam(net.parameters())
+
+    def step(x):
+        net(x).sum().backward()
+        optimizer.step()
+        return float(net.weight.sum())  # a value that is not there yet
+
+    with pytest.raises(RuntimeError, match="capturing"):
+        torch.compile(step, fullgraph=True)(torch.randn(3, 4))
+    assert net.weight.grad is None
+    assert not optimizer.state
+    assert optimizer._lifted is None
+    net(torch.randn(3, 4)).sum().backward()
+    optimizer.step()
+    assert net.weight.isfinite().all()
+
+
+def test_a_gradient_of_an_argument_is_refused():
+    net = nn.Linear(4, 2)
+
+    def attack(x):
+        net(x).sum().backward()
+        return x.grad.sign()
+
+    compiled = torch.compile(attack, fullgraph=True)
+    x = torch.randn(3, 4, requires_grad=True)
+    with pytest.raises(RuntimeError, match=r"autograd\.grad"):
+        compiled(x)
+    assert x.grad is None
+
+
+def test_a_schedule_before_its_optimizer_is_refused():
+    net = nn.Linear(4, 2)
+    optimizer = optim.SGD(net.parameters(), lr=0.1)
+    schedule = lr_scheduler.StepLR(optimizer, 1)
+
+    def step(x):
+        net(x).sum().backward()
+        optimizer.step()
+        schedule.step()
+        optimizer.step()
+
+    with pytest.raises(RuntimeError, match="behind one of its schedule"):
+        torch.compile(step, fullgraph=True)(torch.randn(3, 4))
+    assert schedule.last_epoch == 0
+
+
+def test_parameters_one_by_one_are_refused_with_numbers_in_memory():
+    net = nn.Linear(4, 2)
+    optimizer = optim.SGD(net.parameters(), lr=0.1, foreach=False)
+
+    def step(x):
+        net(x).sum().backward()
+        optimizer.step()
+
+    with pytest.raises(RuntimeError, match="leave out foreach"):
+        torch.compile(step, fullgraph=True)(torch.randn(3, 4))
+
+
+def test_leaves_of_an_earlier_loss_join_the_capture():
+    # Nodes of leaves are as old as the oldest history that leads to them.
+    net = nn.Linear(4, 2)
+    optimizer = optim.SGD(net.parameters(), lr=0.1, momentum=0.9)
+
+    def step(x):
+        optimizer.zero_grad()
+        loss = net(x).sum()
+        loss.backward()
+        optimizer.step()
+        return loss
+
+    x = torch.randn(3, 4)
+    kept = net(x).sum()
+    compiled = torch.compile(step, fullgraph=True)
+    losses = [compiled(x).item() for _ in range(4)]
+    assert compiled.captures >= 1
+    assert losses == sorted(losses, reverse=True)
+    assert kept.grad_fn is not None
