@@ -12,9 +12,7 @@ from __future__ import annotations
 
 import json
 import os
-import statistics
 import sys
-import time
 from pathlib import Path
 
 import numpy
@@ -22,8 +20,9 @@ import numpy
 RUNTIME = os.environ["NETWORK_RUNTIME"]
 FOLDER = Path(os.environ["NETWORK_FOLDER"])
 THREADS = int(sys.argv[1])
-FIRST = 0.1  # a call that takes as long needs none before it
 sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from measured import measure  # noqa: E402
 
 
 def given(name):
@@ -173,25 +172,6 @@ RUNTIMES = {
     "openvino": lambda: OpenVino(True),
     "openvino own": lambda: OpenVino(False),
 }
-
-
-def measure(run, seconds):
-    """Median seconds of a call, after one that warms the caches."""
-    begin = time.perf_counter()
-    run()
-    first = time.perf_counter() - begin
-    if first > FIRST:
-        return first
-    loops = max(1, round(2e-4 / first))
-    samples, left = [], seconds
-    while left > 0:
-        begin = time.perf_counter()
-        for _ in range(loops):
-            run()
-        taken = time.perf_counter() - begin
-        samples.append(taken / loops)
-        left -= taken
-    return statistics.median(samples)
 
 
 def answer(request, runtime, ready):
