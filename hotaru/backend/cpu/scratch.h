@@ -28,6 +28,7 @@ enum class ScratchUse {
   kConv,
   kConvPatches,
   kConvOutput,
+  kConvBlocks,
   kRnn,
   kInt8Columns,
   kInt8Zeros,

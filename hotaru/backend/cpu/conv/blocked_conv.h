@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "hotaru/backend/common/conv/blocked.h"
+#include "hotaru/backend/cpu/conv/conv_kernel.h"
 #include "hotaru/runtime/kernel.h"
 
 namespace hotaru::cpu {
@@ -128,7 +129,21 @@ struct BlockedSizes {
   int64_t padding_h, padding_w, dilation_h, dilation_w;
 
   explicit BlockedSizes(const KernelCall& call);
+  /// Of one or two dimensions.
+  explicit BlockedSizes(const ConvGeometry& g);
   int64_t taps() const { return kernel_h * kernel_w; }
+};
+
+/// What a convolution is, but for where its operands lie.
+struct BlockedForm {
+  BlockedSizes sizes;
+  ConvEnding ending;
+  int64_t groups = 1;
+  /// x is plain; products are of pairs of bfloat16; y is of it.
+  bool plain = false, pairs = false, rounds = false;
+
+  explicit BlockedForm(const KernelCall& call);
+  explicit BlockedForm(const ConvGeometry& g) : sizes(g) {}
 };
 
 /// Everything about a call of "blocked_conv" but where its operands lie. Its
@@ -143,7 +158,9 @@ class BlockedConv {
     float* sums = nullptr;  // run()'s own
   };
 
-  explicit BlockedConv(const KernelCall& call);
+  explicit BlockedConv(const BlockedForm& form);
+  explicit BlockedConv(const KernelCall& call)
+      : BlockedConv(BlockedForm(call)) {}
   void run(const Operands& o) const;
 
  private:

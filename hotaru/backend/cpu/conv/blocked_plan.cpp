@@ -71,17 +71,43 @@ BlockedSizes::BlockedSizes(const KernelCall& call) {
   dilation_w = a.conv.dilation.back();
 }
 
-BlockedConv::BlockedConv(const KernelCall& call)
-    : s_(call), ending_(call.attributes<BlockedConvAttributes>().ending) {
+BlockedSizes::BlockedSizes(const ConvGeometry& g)
+    : n(g.batch),
+      c(g.in_channels),
+      o(g.out_channels),
+      h(g.in[1]),
+      w(g.in[2]),
+      out_h(g.out()[1]),
+      out_w(g.out()[2]),
+      kernel_h(g.kernel[1]),
+      kernel_w(g.kernel[2]),
+      stride_h(g.stride[1]),
+      stride_w(g.stride[2]),
+      padding_h(g.padding[1]),
+      padding_w(g.padding[2]),
+      dilation_h(g.dilation[1]),
+      dilation_w(g.dilation[2]) {}
+
+BlockedForm::BlockedForm(const KernelCall& call) : sizes(call) {
   const auto& a = call.attributes<BlockedConvAttributes>();
-  plain_ = a.plain_input;
-  pairs_ = call.tensor(2).dtype() == DType::kBFloat16;
+  ending = a.ending;
+  groups = a.conv.groups;
+  plain = a.plain_input;
+  pairs = call.tensor(2).dtype() == DType::kBFloat16;
+  rounds = call.tensor(0).dtype() == DType::kBFloat16;
+}
+
+BlockedConv::BlockedConv(const BlockedForm& form)
+    : s_(form.sizes),
+      ending_(form.ending),
+      plain_(form.plain),
+      pairs_(form.pairs),
+      rounds_(form.rounds) {
   columns_ = plain_ && pairs_ ? divide_up(s_.kernel_w, 2) : s_.kernel_w;
   words_ = pairs_ ? kChannelBlock / 2 : kChannelBlock;
-  rounds_ = call.tensor(0).dtype() == DType::kBFloat16;
-  const int64_t of_group = s_.c / a.conv.groups;
+  const int64_t of_group = s_.c / form.groups;
   all_in_blocks_ = plain_ ? s_.c : channel_blocks(s_.c);
-  in_blocks_ = a.conv.groups == 1 ? all_in_blocks_ : channel_blocks(of_group);
+  in_blocks_ = form.groups == 1 ? all_in_blocks_ : channel_blocks(of_group);
   out_blocks_ = channel_blocks(s_.o);
   blocks_of_group_ = out_blocks_ * in_blocks_ / all_in_blocks_;
   const bool pointwise =

@@ -1,9 +1,11 @@
-// Gradients of convolution by way of the matrix of patches.
+// Gradients of convolution: by way of blocks of channels, of products with the
+// matrix of patches, or of a convolution with turned kernels.
 #include <algorithm>
 #include <memory>
 #include <span>
 #include <vector>
 
+#include "hotaru/backend/cpu/conv/blocked_training.h"
 #include "hotaru/backend/cpu/conv/conv_kernel.h"
 #include "hotaru/backend/cpu/conv/conv_patches.h"
 #include "hotaru/backend/cpu/matmul/areas.h"
@@ -118,14 +120,191 @@ class DataGradient {
   int64_t taps_, chunk_;
 };
 
+bool is_pointwise(const ConvGeometry& g) {
+  constexpr ConvGeometry::Sizes kOnes{1, 1, 1}, kZeros{0, 0, 0};
+  return g.kernel == kOnes && g.stride == kOnes && g.padding == kZeros;
+}
+
+/// Whether each channel has a kernel of its own, which can be turned.
+bool turns_depthwise(const ConvGeometry& g) {
+  if (g.groups == 1 || g.channels_per_group() > 1 || g.outputs_per_group() > 1)
+    return false;
+  for (size_t i = 0; i < 3; ++i)
+    if (g.padding[i] > g.dilation[i] * (g.kernel[i] - 1)) return false;
+  return true;
+}
+
+/// The gradient of a depthwise convolution's input: a convolution of dy, zeros
+/// between its elements where the stride was more than 1, with the kernels
+/// turned.
+template <class T>
+void depthwise_data(const ConvGeometry& g, const T* dy, const T* weight,
+                    const T* bias, T* dx) {
+  const ConvGeometry::Sizes out = g.out();
+  ConvGeometry turned = g;
+  bool spread = false;
+  for (size_t i = 0; i < 3; ++i) {
+    turned.padding[i] = g.dilation[i] * (g.kernel[i] - 1) - g.padding[i];
+    turned.in[i] =
+        g.in[i] + 2 * g.padding[i] - g.dilation[i] * (g.kernel[i] - 1);
+    turned.stride[i] = 1;
+    spread |= turned.in[i] != out[i];
+  }
+  const int64_t taps = volume(g.kernel), planes = g.batch * g.in_channels;
+  const Temporary<T> kernels = temporary<T>(g.in_channels * taps);
+  for (int64_t c = 0; c < g.in_channels; ++c)
+    std::reverse_copy(weight + c * taps, weight + (c + 1) * taps,
+                      kernels.get() + c * taps);
+  Temporary<T> wide;
+  if (spread) {
+    const int64_t size = volume(turned.in), from = volume(out);
+    wide = temporary<T>(planes * size);
+    parallel_for(
+        0, planes, std::max<int64_t>(1, kGrainSize / size),
+        [&](int64_t at, int64_t end) {
+          std::fill(wide.get() + at * size, wide.get() + end * size, T(0));
+          for (; at < end; ++at) {
+            const T* next = dy + at * from;
+            T* const to = wide.get() + at * size;
+            for (int64_t z = 0; z < out[0]; ++z)
+              for (int64_t y = 0; y < out[1]; ++y) {
+                T* row =
+                    to + (z * g.stride[0] * turned.in[1] + y * g.stride[1]) *
+                             turned.in[2];
+                for (int64_t x = 0; x < out[2]; ++x)
+                  row[x * g.stride[2]] = *next++;
+              }
+          }
+        });
+    dy = wide.get();
+  }
+  conv_forward<T>(turned, dy, kernels.get(), bias, Activation::kNone, dx);
+}
+
+// Positions of all images for which dy is turned and the weight read in place.
+constexpr int64_t kFewPositions = 128;
+
+/// dy of all images, a row for each position: [n * positions, outputs].
+template <class T>
+Temporary<T> rows_of_positions(const ConvGeometry& g, const T* dy) {
+  const int64_t positions = g.out_positions(), outputs = g.out_channels;
+  Temporary<T> rows = temporary<T>(g.batch * positions * outputs);
+  for (int64_t n = 0; n < g.batch; ++n)
+    gemm_kernels<T>().pack(rows.get() + n * positions * outputs, outputs,
+                           positions,
+                           {dy + n * positions * outputs, positions, 1});
+  return rows;
+}
+
+/// The gradient of an input of few positions, whose weight is much larger than
+/// all else: one product reads it once, as it lies.
+template <class T>
+void few_positions_data(const ConvGeometry& g, const T* dy, const T* weight,
+                        const T* bias, T* dx) {
+  const int64_t positions = g.out_positions(), patch = g.patch_size();
+  const int64_t rows = g.batch * positions, plane = volume(g.in);
+  const Temporary<T> turned = rows_of_positions(g, dy);
+  const Temporary<T> patches = temporary<T>(rows * patch);
+  gemm<T>(rows, patch, g.out_channels, T(1), {turned.get(), g.out_channels, 1},
+          {weight, patch, 1}, T(0), patches.get(), patch);
+  const int64_t taps = volume(g.kernel);
+  const ConvGeometry::Sizes out = g.out();
+  // Of each tap and position, where in the plane it adds to; or nowhere.
+  std::vector<int64_t> places;
+  for (int64_t t = 0; t < taps; ++t)
+    for (int64_t p = 0; p < positions; ++p) {
+      const int64_t at[3] = {p / out[2] / out[1], p / out[2] % out[1],
+                             p % out[2]};
+      const int64_t tap[3] = {t / g.kernel[2] / g.kernel[1],
+                              t / g.kernel[2] % g.kernel[1], t % g.kernel[2]};
+      int64_t place = 0;
+      for (size_t i = 0; i < 3 && place >= 0; ++i) {
+        const int64_t x =
+            at[i] * g.stride[i] - g.padding[i] + tap[i] * g.dilation[i];
+        place = x < 0 || x >= g.in[i] ? -1 : place * g.in[i] + x;
+      }
+      places.push_back(place);
+    }
+  const int64_t grain = std::max<int64_t>(1, kGrainSize / (taps * positions));
+  parallel_for(0, g.batch * g.in_channels, grain, [&](int64_t i, int64_t end) {
+    for (; i < end; ++i) {
+      const int64_t c = i % g.in_channels;
+      T* const to = dx + i * plane;
+      std::fill_n(to, plane, bias ? bias[c] : T(0));
+      const T* from =
+          patches.get() + i / g.in_channels * positions * patch + c * taps;
+      for (int64_t t = 0; t < taps; ++t)
+        for (int64_t p = 0; p < positions; ++p)
+          if (const int64_t place = places[size_t(t * positions + p)];
+              place >= 0)
+            to[place] += from[p * patch + t];
+    }
+  });
+}
+
+/// A kernel of one tap: the weight, turned, times each image.
+template <class T>
+void pointwise_data(const ConvGeometry& g, const T* dy, const T* weight,
+                    const T* bias, T* dx) {
+  const int64_t positions = g.out_positions();
+  const int64_t channels = g.in_channels, outputs = g.out_channels;
+  Epilogue<T> epilogue;
+  epilogue.bias = bias;
+  epilogue.bias_per_row = true;
+  for_batch(g.batch, positions * channels * outputs, [&](int64_t n) {
+    gemm<T>(channels, positions, outputs, T(1), {weight, 1, channels},
+            {dy + n * outputs * positions, positions, 1}, T(0),
+            dx + n * channels * positions, positions, epilogue);
+  });
+}
+
 }  // namespace
 
 template <class T>
 void conv_backward_data(const ConvGeometry& g, const T* dy, const T* weight,
                         const T* bias, T* dx) {
   if (g.batch * g.channels_per_group() * g.groups == 0) return;
+  if (turns_depthwise(g)) return depthwise_data(g, dy, weight, bias, dx);
+  if (g.groups == 1 && g.batch * g.out_positions() <= kFewPositions &&
+      g.out_positions() > 0)
+    return few_positions_data(g, dy, weight, bias, dx);
+  if (g.groups == 1 && is_pointwise(g))
+    return pointwise_data(g, dy, weight, bias, dx);
+  if constexpr (std::is_same_v<T, float>)
+    if (cpu::pays_to_block_data(g))
+      return cpu::blocked_data_gradient(g, dy, weight, bias, dx);
   DataGradient<T>(g, dy, weight, bias, dx).run();
 }
+
+namespace {
+
+/// The gradient of a weight that is much larger than the few positions of all
+/// images: one product writes it once.
+template <class T>
+void few_positions_weight(const ConvGeometry& g, const ConvLayout& layout,
+                          const T* dy, const T* x, T* dweight) {
+  const int64_t positions = g.out_positions(), patch = g.patch_size();
+  const int64_t rows = g.batch * positions, size = volume(g.in) * g.in_channels;
+  const Temporary<T> turned = rows_of_positions(g, dy);
+  const Temporary<T> patches = temporary<T>(rows * patch);
+  Temporary<T> padded;
+  if (layout.is_padded())
+    padded = temporary<T>(g.in_channels * layout.channel_size() + kRoomBehind);
+  std::vector<ConvRun> runs;
+  layout.runs(0, positions, runs);
+  T* to = patches.get();
+  for (int64_t n = 0; n < g.batch; ++n) {
+    const T* image = layout.pad(x + n * size, g.in_channels, padded.get());
+    for (const ConvRun& run : runs)
+      for (int64_t j = 0; j < run.length; ++j)
+        for (const int64_t offset : layout.row_offsets())
+          *to++ = image[offset + run.offset + j * layout.step()];
+  }
+  gemm<T>(g.out_channels, patch, rows, T(1), {turned.get(), 1, g.out_channels},
+          {patches.get(), patch, 1}, T(0), dweight, patch);
+}
+
+}  // namespace
 
 template <class T>
 void conv_backward_weight(const ConvGeometry& g, const T* dy, const T* x,
@@ -139,6 +318,19 @@ void conv_backward_weight(const ConvGeometry& g, const T* dy, const T* x,
     std::fill_n(dweight, g.out_channels * patch, T(0));
     return;
   }
+  if (g.groups == 1 && g.batch > 1 && g.batch * positions <= kFewPositions)
+    return few_positions_weight(g, layout, dy, x, dweight);
+  if (g.groups == 1 && is_pointwise(g)) {
+    for (int64_t n = 0; n < g.batch; ++n)
+      gemm<T>(outputs, patch, positions, T(1),
+              {dy + n * outputs * positions, positions, 1},
+              {x + n * in_size, 1, positions}, T(n == 0 ? 0 : 1), dweight,
+              patch);
+    return;
+  }
+  if constexpr (std::is_same_v<T, float>)
+    if (cpu::pays_to_block_weight(g))
+      return cpu::blocked_weight_gradient(g, dy, x, dweight);
   const auto range = [&](int64_t begin, int64_t end) {
     const Temporary<T> patches = temporary<T>(patch * positions);
     Temporary<T> padded;
