@@ -18,6 +18,7 @@
 #include "hotaru/graph/passes/pictures/winograd.h"
 #include "hotaru/graph/passes/silu.h"
 #include "hotaru/graph/passes/straighten.h"
+#include "hotaru/graph/passes/write_through.h"
 
 namespace hotaru::graph {
 namespace {
@@ -65,6 +66,9 @@ constexpr auto kPasses = std::to_array<Pass>({
      false, kCPU, &pack_weights},
     {"pack_int8", "weights of 8-bit integers are brought into that order, too",
      true, kCPU, &pack_int8},
+    {"write_through",
+     "values that are copied at last are computed where the copy would be",
+     true, kAll, &write_through},
     {"join_in_place",
      "what is joined end to end is written into the result at once", true, kCPU,
      &join_in_place},

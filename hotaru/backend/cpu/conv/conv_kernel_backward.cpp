@@ -182,7 +182,7 @@ void depthwise_data(const ConvGeometry& g, const T* dy, const T* weight,
 }
 
 // Positions of all images for which dy is turned and the weight read in place.
-constexpr int64_t kFewPositions = 128;
+constexpr int64_t kFewPositions = 64;
 
 /// dy of all images, a row for each position: [n * positions, outputs].
 template <class T>
