@@ -33,11 +33,10 @@ size_t rounded_up(size_t nbytes) {
 // From here on memory lies in large pages where the system has them.
 constexpr size_t kLargePages = size_t{1} << 19;
 static_assert(kLargePages >> kSteps >= LargeHeap::kGranule);
-static_assert(BlockCache::kMaxBlock <= LargeHeap::kMaxBlock);
 
 bool is_of_heap(size_t size) {
   return BlockPool::kPooling && size >= kLargePages &&
-         size <= BlockCache::kMaxBlock;
+         size <= LargeHeap::kMaxBlock;
 }
 
 }  // namespace
@@ -119,8 +118,11 @@ void* BlockCache::block_of(size_t nbytes) {
 void BlockCache::release(void* data, size_t nbytes) noexcept {
   used_.fetch_sub(nbytes, std::memory_order_relaxed);
   const size_t size = rounded_up(nbytes);
-  if (!BlockPool::kPooling || size > kMaxBlock) return give_back(data, size);
-  if (kept_.fetch_add(size, std::memory_order_relaxed) + size > kLimit) clear();
+  const size_t limit = std::max(kLimit, std::min(2 * used(), peak()));
+  if (!BlockPool::kPooling || size > kMaxBlock ||
+      (size > LargeHeap::kMaxBlock && kept() + size > limit))
+    return give_back(data, size);
+  if (kept_.fetch_add(size, std::memory_order_relaxed) + size > limit) clear();
   List& list = list_of(size);
   const std::lock_guard lock(mutex_of(list));
   list.head = new (data) Block{list.head};

@@ -15,13 +15,15 @@ namespace hotaru::cpu {
 /// kernels need to fill it. Sizes are rounded up by at most a quarter; pages
 /// that nobody touches take no memory. Those of half a MiB and more lie in
 /// pages of 2 MiB, over which processors fetch ahead (LargeHeap). Holds at most
-/// kLimit bytes: with more it gives all of them back and starts anew.
+/// kLimit bytes, or twice as many as are in use but no more than ever were, as a
+/// training step gives them back and asks for them again: with more it gives all
+/// of them back and starts anew.
 /// Thread-safe; aligned to 64 bytes. Plain heap memory under AddressSanitizer.
 class BlockCache {
  public:
   static constexpr size_t kLimit = size_t{128} << 20;
   /// Larger blocks come from the system and go back to it.
-  static constexpr size_t kMaxBlock = size_t{32} << 20;
+  static constexpr size_t kMaxBlock = size_t{256} << 20;
 
   BlockCache() = default;
   ~BlockCache() { clear(); }
@@ -52,7 +54,7 @@ class BlockCache {
   struct List {
     Block* head = nullptr;
   };
-  static constexpr size_t kClasses = 64;
+  static constexpr size_t kClasses = 80;
   /// Few enough to be held all at once, by fork().
   static constexpr size_t kLocks = 16;
 
