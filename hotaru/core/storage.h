@@ -21,6 +21,8 @@ class Allocator {
   /// before it gives the memory away.
   virtual void deallocate(void* data, size_t nbytes,
                           PendingUses* uses) noexcept = 0;
+  /// Gives what it keeps for later back to the system, where it can.
+  virtual void give_back() noexcept {}
   /// Copies within its memory, for Storage::resize().
   virtual void copy(void* to, const void* from, size_t nbytes);
 };

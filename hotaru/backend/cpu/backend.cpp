@@ -27,6 +27,7 @@ class CpuAllocator final : public Allocator {
     else
       blocks_.release(data, nbytes);
   }
+  void give_back() noexcept override { blocks_.clear(); }
 
  private:
   BlockCache& blocks_ = BlockCache::instance();

@@ -237,6 +237,15 @@ void init_graph(nb::module_& m) {
         return out;
       });
   m.def("_graph_passes", &passes);
+  m.def(
+      "_give_back_memory",
+      [] {
+        DeviceTable::instance()
+            .backend(DeviceType::kCPU)
+            .allocator(0)
+            .give_back();
+      },
+      "Memory that is kept for eager calls goes back to the system.");
   m.def("is_current_stream_capturing", &graph::capturing);
 }
 

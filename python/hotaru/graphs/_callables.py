@@ -116,9 +116,14 @@ class Graphed(_C._FastCall):
             last = self._last
             if last is not None and not kwargs and last.call.ready(args):
                 return last.run(args)
+            captures = self.captures
             captured, given = self._captured_for(args, kwargs)
             if captured is not None:
-                return captured.run(given)
+                result = captured.run(given)
+                if self.captures > captures:
+                    # Graphs have memory of their own.
+                    _C._give_back_memory()
+                return result
         finally:
             self._release()
         return self.function(*args, **kwargs)
