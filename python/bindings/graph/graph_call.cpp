@@ -190,8 +190,8 @@ class GraphCall {
         return g[at].is_none() ? Tensor() : tensor_of(nb::object(g[at]).ptr());
       };
       gradients_.push_back({.leaf = optional(0),
-                            .before = optional(1),
-                            .touched = nb::cast<bool>(g[2]),
+                            .given = nb::cast<bool>(g[1]),
+                            .before = optional(2),
                             .after = optional(3)});
     }
   }

@@ -43,26 +43,22 @@ class SpentNode final : public Node {
 
 bool LeafGradient::fits() const {
   const Tensor now = gradient_of(leaf);
-  if (now.defined() != before.defined()) return false;
-  return !touched || now.is_same(before) ||
+  if (now.defined() != given) return false;
+  return !before.defined() || now.is_same(before) ||
          (same(now.sizes(), before.sizes()) && now.dtype() == before.dtype() &&
           now.device() == before.device() && !is_opaque(now));
 }
 
 bool LeafGradient::ready() const {
   const autograd::Meta* m = autograd::meta(leaf);
-  if (!m || !m->grad.defined()) return !before.defined();
-  return before.defined() && (!touched || m->grad.is_same(before));
+  if (!m || !m->grad.defined()) return !given;
+  return given && (!before.defined() || m->grad.is_same(before));
 }
 
 void LeafGradient::bring() const {
-  if (!touched || ready()) return;
+  if (!before.defined() || ready()) return;
   const autograd::NoGrad no_grad;
   copy_(before, gradient_of(leaf));
-  give(leaf, before);
-}
-
-void LeafGradient::restore() const {
   give(leaf, before);
 }
 

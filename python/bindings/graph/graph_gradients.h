@@ -13,10 +13,10 @@ namespace hotaru::python {
 /// interpreter's lock held.
 struct LeafGradient {
   Tensor leaf;
-  /// As the capture found it, undefined for none; and whether the graph reads
-  /// or writes that memory.
+  /// Whether the capture found one, and which, if the graph reads or writes
+  /// that memory.
+  bool given = false;
   Tensor before;
-  bool touched = false;
   /// What the capture left, in the graph's memory; undefined for none.
   Tensor after;
 
@@ -26,8 +26,7 @@ struct LeafGradient {
   bool ready() const;
   /// Copies the gradient to where the graph looks for it, if it fits.
   void bring() const;
-  /// As the capture found it; as it left it.
-  void restore() const;
+  /// As the capture left it.
   void bind() const;
 };
 using LeafGradients = std::vector<LeafGradient>;

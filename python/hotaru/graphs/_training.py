@@ -135,11 +135,14 @@ class Training:
             after = leaf.grad
             touched = before is not None and graph._touches(before)
             if touched or after is not before:
-                self._gradients.append((leaf, before, touched, after))
+                given = before is not None
+                read = before if touched else None
+                self._gradients.append((leaf, given, read, after))
         self.restore()
+        self._before = []
 
     def restore(self) -> None:
-        """Gradients as they were."""
+        """Gradients as they were before the capture."""
         for leaf, before in zip(self._leaves, self._before):
             if leaf.grad is not before:
                 leaf.grad = before
@@ -157,6 +160,7 @@ class Training:
     def install(self, call) -> None:
         """Tells the native call of the gradients."""
         call.set_gradients(self._gradients)
+        self._gradients = []
 
     def bring(self, call) -> None:
         """Before a replay: options and gradients to where the graph reads
