@@ -69,7 +69,7 @@ TEST(BlockCache, CountsWhatIsInUseAndTheMostThatWas) {
 TEST(BlockCache, KeepsNoMoreThanItsLimit) {
   if (!BlockPool::kPooling) GTEST_SKIP() << "no reuse under AddressSanitizer";
   BlockCache cache;
-  constexpr size_t kSize = BlockCache::kMaxBlock;
+  constexpr size_t kSize = size_t{32} << 20;
   std::vector<void*> blocks;
   for (size_t i = 0; i <= BlockCache::kLimit / kSize; ++i)
     blocks.push_back(cache.allocate(kSize));
@@ -80,6 +80,20 @@ TEST(BlockCache, KeepsNoMoreThanItsLimit) {
   EXPECT_EQ(cache.kept(), kSize);  // all went when the last one came
   cache.clear();
   EXPECT_EQ(cache.kept(), 0u);
+}
+
+TEST(BlockCache, KeepsTwiceWhatIsInUseButNoMoreThanEverWas) {
+  if (!BlockPool::kPooling) GTEST_SKIP() << "no reuse under AddressSanitizer";
+  BlockCache cache;
+  constexpr size_t kSize = size_t{64} << 20;  // nobody touches it
+  std::vector<void*> blocks;
+  for (int i = 0; i < 6; ++i) blocks.push_back(cache.allocate(kSize));
+  for (int i = 0; i < 4; ++i) cache.release(blocks[size_t(i)], kSize);
+  EXPECT_EQ(cache.kept(), 4 * kSize);  // two are in use
+  cache.release(blocks[4], kSize);
+  EXPECT_LE(cache.kept(), 4 * kSize);  // beyond both limits: not kept
+  cache.release(blocks[5], kSize);
+  EXPECT_LE(cache.kept(), 4 * kSize);
 }
 
 TEST(BlockCache, GivesBackWhatItKeepsBeforeItSaysThereIsNoMemory) {

@@ -35,7 +35,7 @@ constexpr int kMaxPixels[BlockedConvKernels::kMaxBlocks] =
 #elif HWY_ARCH_ARM
     {6, 0, 0, 0};
 #else
-    {1, 0, 0, 0};
+    {2, 0, 0, 0};
 #endif
 
 // A tile of one block reads its weights so often that the first-level cache

@@ -222,6 +222,16 @@ HOTARU_FUSED_FORMULA(Erfc, fused::erfc(x));
 HOTARU_FUSED_FORMULA(Gelu, x* fused::normal_cdf(x));
 #undef HOTARU_FUSED_FORMULA
 
+struct GeluGradOfFloat {
+  explicit GeluGradOfFloat(const PointwiseNumbers&) {}
+  HOTARU_INLINE float operator()(float g, float x) const {
+    constexpr float kRoot =
+        float(std::numbers::inv_sqrtpi / std::numbers::sqrt2);
+    return g * (fused::normal_cdf(x) + x * kRoot * vmath::exp(-0.5f * x * x));
+  }
+};
+HOTARU_FUSED(GeluGrad);
+
 #define HOTARU_FUSED_ANGLE_FORMULA(Name, function, most) \
   struct Name##OfFloat { \
     HOTARU_INLINE float operator()(float x) const { \

@@ -316,7 +316,9 @@ std::optional<Elementwise> pointwise_loop(const KernelCall& call) {
 template <template <class> class F, class Types, int kInputs,
           Loops loops = Loops::kAll>
 void pointwise(const char* name) {
-  const ElementwiseRegistration<&pointwise_loop<F, Types, kInputs, loops>>
+  // Processors without vectors, which are few, get the least code.
+  constexpr Loops kLoops = HWY_TARGET == HWY_SCALAR ? Loops::kDense : loops;
+  const ElementwiseRegistration<&pointwise_loop<F, Types, kInputs, kLoops>>
       registered(name, &check_types<kPointwiseTypes<Types>>);
 }
 

@@ -18,6 +18,7 @@ void register_activation() {
 #if HWY_NATIVE_FMA
   // In the place of the list's
   pointwise<fused::Gelu, FloatingTypes, 1, Loops::kDense>("gelu");
+  pointwise<fused::GeluGrad, FloatingTypes, 2, Loops::kDense>("gelu_grad");
 #endif
 }
 
