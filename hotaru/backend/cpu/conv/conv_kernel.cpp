@@ -13,6 +13,9 @@ namespace {
 
 // Below this many output positions lanes hold channels instead of positions.
 constexpr int64_t kFewPositions = 16;
+// Rows of patches from which weights are read as they lie, and lanes hold
+// patches of several images.
+constexpr int64_t kLeastPatches = 16;
 // Patches multiplied at once when lanes hold channels.
 constexpr int64_t kPatchRows = 256;
 // Multiply-adds that pay for one more thread.
@@ -272,6 +275,25 @@ void gather_rows(const Call<T>& call, int64_t n, int64_t count, int64_t group,
   }
 }
 
+/// weight (channels x patch) times the patches of several images (patch x
+/// rows), of which each takes its part.
+template <class T>
+void multiply_images(const Call<T>& call, int64_t n, int64_t count,
+                     int64_t group, const T* weight, MatrixRef<T> patches) {
+  const int64_t rows = count * call.positions;
+  T* product = scratch<T>(ScratchUse::kConvOutput, rows * call.out_channels);
+  gemm<T>(call.out_channels, rows, call.patch, T(1), {weight, call.patch, 1},
+          patches.transposed(), T(0), product, rows,
+          call.epilogue(n, group, true));
+  T* y = call.y + (n * call.geometry.groups + group) * call.out_channels *
+                      call.positions;
+  const int64_t image = call.geometry.out_channels * call.positions;
+  for (int64_t i = 0; i < count; ++i)
+    conv_kernels<T>().copy_rows({product + i * call.positions, y + i * image,
+                                 call.out_channels, rows, call.positions},
+                                call.positions, 0);
+}
+
 /// patches (positions of several images x patch) times weight (patch x
 /// channels), then transposed.
 template <class T>
@@ -297,6 +319,11 @@ void forward_channels(const Call<T>& call) {
         T* patches = scratch<T>(ScratchUse::kConvPatches, rows * call.patch);
         gather_rows(call, n, count, group, runs, patches);
         a = {patches, call.patch, 1};
+      }
+      if (rows >= kLeastPatches && !call.packed && !call.tail.residual) {
+        const T* weight = call.weight + group * call.out_channels * call.patch;
+        multiply_images(call, n, count, group, weight, a);
+        continue;
       }
       T* y =
           call.y + (n * g.groups + group) * call.out_channels * call.positions;
@@ -382,7 +409,9 @@ void conv_forward(const ConvGeometry& g, const T* x, const T* weight,
   if (call.positions == 0 || g.batch == 0) return;
   if (call.in_channels == 1 && g.groups > 1) {
     forward_depthwise(call);
-  } else if (call.positions < kFewPositions) {
+  } else if (call.positions < kFewPositions ||
+             (g.batch > 1 && g.groups == 1 && !packed && !tail.residual &&
+              call.positions < 2 * kFewPositions)) {
     forward_channels(call);
   } else {
     forward_positions(call);
