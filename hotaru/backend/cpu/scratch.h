@@ -49,6 +49,8 @@ enum class ScratchUse {
   kTileRows,
   kTileOffsets,
   kPanelLines,
+  kTurnedA,
+  kTurnedSums,
   kCount
 };
 

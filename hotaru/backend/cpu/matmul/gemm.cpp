@@ -10,6 +10,7 @@
 #include "hotaru/backend/cpu/matmul/gemm_integer.h"
 #include "hotaru/backend/cpu/matmul/gemm_kernel.h"
 #include "hotaru/backend/cpu/matmul/gemm_reduced.h"
+#include "hotaru/backend/cpu/matmul/gemm_turned.h"
 #include "hotaru/backend/cpu/matmul/matrix_source.h"
 #include "hotaru/backend/cpu/scratch.h"
 #include "hotaru/runtime/threads/parallel.h"
@@ -396,6 +397,9 @@ template <class T>
 void gemm(int64_t m, int64_t n, int64_t k, OpMath<T> alpha, MatrixRef<T> a,
           MatrixRef<T> b, OpMath<T> beta, T* c, int64_t ldc,
           const Epilogue<T>& epilogue) {
+  if constexpr (std::is_same_v<T, float>)
+    if (is_worth_turning(m, n, k, a, b, beta, epilogue))
+      return gemm_turned(m, n, k, alpha, a, b, c, ldc, epilogue);
   if constexpr (std::is_floating_point_v<T>) {
     gemm_by(gemm_kernels<T>(), m, n, k, alpha, a, Factor<T>{.matrix = b}, beta,
             c, ldc, epilogue);
