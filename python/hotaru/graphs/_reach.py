@@ -46,6 +46,9 @@ _GLOBAL_HOOKS = tuple(
         "forward_hooks_always_called", "backward_pre_hooks", "backward_hooks",
     )
 )  # fmt: skip
+_OPTIMIZERS = {
+    "state", "param_groups", "defaults", "step", "_opt_called", "_lifted",
+}  # fmt: skip
 # Of the standard library's classes only those that are there to hold data.
 _RECORDS = (
     types.SimpleNamespace, argparse.Namespace, collections.UserDict,
@@ -254,9 +257,10 @@ class Reach:
         if _is_graphed(value):
             self._push(value.function, depth, None)
             return
-        if is_own(top) and hasattr(value, "_lifted"):
+        if hasattr(kind, "_lifted"):
             self._optimizer(value, depth)
-            return
+            if is_own(top):
+                return
         if is_own(top) or (
             top in sys.stdlib_module_names and not isinstance(value, _RECORDS)
         ):
@@ -267,10 +271,11 @@ class Reach:
         self.owners.append(value)
         self._class(kind, depth)
         self._watch(attributes)
-        self._parts.append(tuple(attributes))
+        members = [i for i in attributes.items() if own_member(value, i[0])]
+        self._parts.append(tuple(name for name, _ in members))
         self._stack.extend(
             (item, depth - 1, place(value, name))
-            for name, item in reversed(attributes.items())
+            for name, item in reversed(members)
         )
 
     def _optimizer(self, value, depth: int) -> None:
@@ -488,6 +493,13 @@ def _names_of(code: types.CodeType) -> set[str]:
         if isinstance(constant, types.CodeType):
             names |= _names_of(constant)
     return names
+
+
+def own_member(owner, name: str) -> bool:
+    """Whether an attribute is the object's own business: what optimizers are
+    made of, `_training` looks after.
+    """
+    return name not in _OPTIMIZERS or not hasattr(owner, "_lifted")
 
 
 def place(owner, name: str) -> tuple:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from .. import _C, Tensor, no_grad
 from ..nn import Module
 from . import _tree
-from ._reach import Reach, native_of
+from ._reach import Reach, native_of, own_member
 
 # Of every Module; the values of _parameters and _buffers are looked at apart.
 _INTERNAL = {*vars(Module()), "forward", "_c", "_originals"} - {"training"}
@@ -35,7 +35,9 @@ def attributes(owner):
         return
     if not isinstance(owner, Module):
         for name, value in vars(owner).items():
-            if isinstance(value, (Tensor, *_SIMPLE, *_CONTAINERS)):
+            if own_member(owner, name) and isinstance(
+                value, (Tensor, *_SIMPLE, *_CONTAINERS)
+            ):
                 yield name, value
         return
     yield from owner._parameters.items()

@@ -18,6 +18,10 @@ _ARGUMENT = (
     "operation not permitted when stream is capturing: a gradient of an "
     "argument of the captured function; take it with autograd.grad"
 )
+_CHANGES = (
+    "the call changes options of an optimizer; do it outside of the captured "
+    "function"
+)
 _BEGINS = (
     "the call creates the state of {}; a graph can follow it from the next "
     "call on"
@@ -28,7 +32,7 @@ class Options:
     """The options of an optimizer's groups as one captured function reads them.
 
     Args:
-        optimizer: one of this package, see `Listed`.
+        optimizer: see `Optimizer._numbers`.
     """
 
     def __init__(self, optimizer) -> None:
@@ -98,6 +102,11 @@ class Training:
             {key: dict(kept) for key, kept in o.state.items()}
             for o in self._optimizers
         ]
+        self._groups = [
+            (group, dict(group))
+            for o in self._optimizers
+            for group in o.param_groups
+        ]
         for options in self._options:
             options.optimizer._lifted = options.lifted()
         self._deferring = Deferring()
@@ -110,6 +119,8 @@ class Training:
             optimizer._lifted = None
         if error is not None:
             self._restore_states()
+            for group, before in self._groups:
+                group.update(before)
             self.restore()
             for argument in self._arguments:
                 argument.grad = None
@@ -122,6 +133,8 @@ class Training:
             if not _same_states(before, optimizer.state):
                 name = type(optimizer).__name__
                 raise _state.StartError(_BEGINS.format(name))
+        if any(not _same_items(before, g) for g, before in self._groups):
+            raise _state.StateError(_CHANGES)
         if any(argument.grad is not None for argument in self._arguments):
             raise RuntimeError(_ARGUMENT)
         self.after = self._deferring.calls
@@ -139,7 +152,7 @@ class Training:
                 read = before if touched else None
                 self._gradients.append((leaf, given, read, after))
         self.restore()
-        self._before = []
+        self._before, self._states, self._groups = [], [], []
 
     def restore(self) -> None:
         """Gradients as they were before the capture."""

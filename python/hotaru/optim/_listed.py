@@ -9,7 +9,7 @@ from ..utils._deferred import check_order
 from ._fused import takes_fused
 from ._hooks import loss_of, recording_if_differentiable
 from ._options import check_fused_param
-from .optimizer import Optimizer, _get_scalar_dtype
+from .optimizer import Optimizer, _get_scalar_dtype, _key
 
 # What options were before there was a choice, if not False.
 _BEFORE = {"foreach": None, "fused": None, "momentum": 0}
@@ -32,9 +32,7 @@ class Listed(Optimizer):
     _instead = ""
     # Options that files of old versions lack.
     _later: tuple[str, ...] = ()
-    # While a graph is captured: what stands for a group's numbers, by its id.
-    _lifted: dict | None = None
-    # The options in it, which may change while the graph lives.
+    # The options that may change while a graph lives.
     _changing: tuple[str, ...] = ("lr",)
 
     @recording_if_differentiable
@@ -178,11 +176,6 @@ class Fused(Listed):
     def _scaling(self) -> dict:
         names = "grad_scale", "found_inf"
         return {name: getattr(self, name, None) for name in names}
-
-
-def _key(value):
-    """Equal for options that mean the same."""
-    return ("tensor", id(value)) if isinstance(value, Tensor) else value
 
 
 def scalar(value: float, param: Tensor, group: dict) -> Tensor:

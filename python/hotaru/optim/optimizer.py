@@ -75,6 +75,9 @@ class Optimizer:
         TypeError, ValueError: no parameters, or something that is none.
     """
 
+    # While a graph is captured: what stands for a group's numbers, by its id.
+    _lifted: dict | None = None
+
     OptimizerPreHook: TypeAlias = _PreHook
     OptimizerPostHook: TypeAlias = _PostHook
 
@@ -230,6 +233,20 @@ class Optimizer:
 
     _cuda_graph_capture_health_check = _accelerator_graph_capture_health_check
 
+    # -- within a captured graph -------------------------------------------
+
+    def _numbers(self, group: dict) -> list[float] | None:
+        """The options that graphs read anew in each replay; None for none."""
+        return None
+
+    def _fixed(self, group: dict) -> tuple:
+        """The options of which a graph is right for one value only."""
+        return tuple(
+            (name, _key(value))
+            for name, value in group.items()
+            if name != "params"
+        )
+
     # -- state -------------------------------------------------------------
 
     def state_dict(self) -> dict:
@@ -325,6 +342,13 @@ class Optimizer:
             lines.append("")
         lines[-1] = ")"
         return "\n".join(lines)
+
+
+def _key(value):
+    """Equal for options that mean the same."""
+    if isinstance(value, (Tensor, list, dict)):
+        return (type(value), id(value))
+    return value
 
 
 # -- names that optimizers of other libraries import -------------------------

@@ -355,3 +355,60 @@ def test_leaves_of_an_earlier_loss_join_the_capture():
     assert compiled.captures >= 1
     assert losses == sorted(losses, reverse=True)
     assert kept.grad_fn is not None
+
+
+class Own(optim.Optimizer):
+    """A program's own optimizer."""
+
+    def __init__(self, params, lr=0.1):
+        super().__init__(params, {"lr": lr})
+        self.calls = []
+
+    @torch.no_grad()
+    def step(self, closure=None):
+        for group in self.param_groups:
+            for param in group["params"]:
+                if param.grad is None:
+                    continue
+                kept = self.state[param]
+                if "mean" not in kept:
+                    kept["mean"] = torch.zeros_like(param)
+                kept["mean"].mul_(0.9).add_(param.grad)
+                param.add_(kept["mean"], alpha=-group["lr"])
+
+
+def test_optimizers_of_the_program_with_their_options_as_constants():
+    runs = [Run(Own, c).train(4) for c in (False, True)]
+    for run in runs:
+        run.optimizer.param_groups[0]["lr"] = 0.02
+        run.train(4)
+    assert runs[0].losses == runs[1].losses
+    assert runs[1].captured == 2
+
+
+class Shrinking(optim.SGD):
+    """Changes its rate in each step."""
+
+    def step(self, closure=None):
+        for group in self.param_groups:
+            group["lr"] *= 0.5
+        return super().step(closure)
+
+
+def test_options_that_a_step_changes_are_no_constants():
+    def losses(compiled: bool):
+        torch.manual_seed(0)
+        net = nn.Linear(4, 2)
+        optimizer = Shrinking(net.parameters(), lr=0.1)
+
+        def step(x):
+            optimizer.zero_grad()
+            loss = net(x).square().mean()
+            loss.backward()
+            optimizer.step()
+            return loss
+
+        call = torch.compile(step) if compiled else step
+        return [call(torch.ones(3, 4)).item() for _ in range(4)]
+
+    assert losses(True) == losses(False)
