@@ -10,7 +10,6 @@ first one; {"result": name, "to": path}: writes what the network gives;
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from pathlib import Path
@@ -22,7 +21,7 @@ FOLDER = Path(os.environ["NETWORK_FOLDER"])
 THREADS = int(sys.argv[1])
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from measured import measure  # noqa: E402
+from measured import measure, serve  # noqa: E402
 
 
 def given(name):
@@ -191,18 +190,9 @@ def answer(request, runtime, ready):
 
 def main() -> None:
     runtime = RUNTIMES[RUNTIME]()
-    hello = {"version": runtime.version, "tasks": []}
-    print(json.dumps(hello), flush=True)
     ready: dict = {}
-    # What a library prints goes where it breaks no answer.
-    answers, sys.stdout = sys.stdout, sys.stderr
-    for line in sys.stdin:
-        try:
-            result = answer(json.loads(line), runtime, ready)
-        except Exception as error:
-            text = f"{type(error).__name__}: {error}".strip()
-            result = {"error": text.partition("\n")[0][:300]}
-        print(json.dumps(result), file=answers, flush=True)
+    hello = {"version": runtime.version, "tasks": []}
+    serve(hello, lambda request: answer(request, runtime, ready))
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ import torch
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import training_list
-from measured import measure
+from measured import measure, serve
 
 WAY = os.environ["TRAINING_WAY"]
 BFLOAT16 = os.environ.get("TRAINING_BFLOAT16") == "1"
@@ -94,21 +94,10 @@ def answer(request, ready):
 
 def main() -> None:
     torch.set_num_threads(int(sys.argv[1]))
-    hello = {
-        "version": torch.__version__,
-        "tasks": list(training_list.NETWORKS),
-    }
-    print(json.dumps(hello), flush=True)
     ready: dict = {}
-    # What a library prints goes where it breaks no answer.
-    answers, sys.stdout = sys.stdout, sys.stderr
-    for line in sys.stdin:
-        try:
-            result = answer(json.loads(line), ready)
-        except Exception as error:
-            text = f"{type(error).__name__}: {error}".strip()
-            result = {"error": text.partition("\n")[0][:300]}
-        print(json.dumps(result), file=answers, flush=True)
+    tasks = list(training_list.NETWORKS)
+    hello = {"version": torch.__version__, "tasks": tasks}
+    serve(hello, lambda request: answer(request, ready))
 
 
 if __name__ == "__main__":

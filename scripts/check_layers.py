@@ -94,6 +94,7 @@ DEVICE_ROOMS = {
     "cpu": {
         "simd",
         "conv/amx",
+        "conv/gradients",
         "linalg/spectra",
         "matmul/amx",
         "matmul/halves",

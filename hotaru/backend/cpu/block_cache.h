@@ -15,10 +15,10 @@ namespace hotaru::cpu {
 /// kernels need to fill it. Sizes are rounded up by at most a quarter; pages
 /// that nobody touches take no memory. Those of half a MiB and more lie in
 /// pages of 2 MiB, over which processors fetch ahead (LargeHeap). Holds at most
-/// kLimit bytes, or twice as many as are in use but no more than ever were, as a
-/// training step gives them back and asks for them again: with more it gives all
-/// of them back and starts anew.
-/// Thread-safe; aligned to 64 bytes. Plain heap memory under AddressSanitizer.
+/// kLimit bytes, or twice as many as are in use but no more than ever were, as
+/// a training step gives them back and asks for them again: with more it gives
+/// all of them back and starts anew. Thread-safe; aligned to 64 bytes. Plain
+/// heap memory under AddressSanitizer.
 class BlockCache {
  public:
   static constexpr size_t kLimit = size_t{128} << 20;

@@ -51,8 +51,7 @@ class Writer {
     const Tensor &to = call(n).tensor(0), &from = call(n).tensor(1);
     return whole(from) && to.dtype() == from.dtype() &&
            same(to.sizes(), from.sizes()) &&
-           same(to.strides(), from.strides()) &&
-           to.device() == from.device() &&
+           same(to.strides(), from.strides()) && to.device() == from.device() &&
            region_.values.contains(from.storage().get()) &&
            !region_.values.contains(to.storage().get());
   }

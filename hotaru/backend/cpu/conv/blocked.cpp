@@ -23,20 +23,19 @@ int64_t pixels_of(const Tensor& blocked) {
   return blocked.size(2) * blocked.size(3);
 }
 
-/// f(plain channels, how many, blocked) for each block.
+/// f(where the plain channels begin, how many, where the blocked ones do) for
+/// each block.
 template <class F>
-void for_blocks(const Tensor& plain, const Tensor& blocked, const F& f) {
-  const int64_t channels = plain.size(1), pixels = pixels_of(blocked);
+void for_blocks(int64_t n, int64_t channels, int64_t pixels, const F& f) {
   const int64_t blocks = channel_blocks(channels);
-  float *p = plain.data<float>(), *b = blocked.data<float>();
   const int64_t size = pixels * kChannelBlock;
   const int64_t grain =
       std::max<int64_t>(1, kGrainSize / std::max<int64_t>(1, size));
-  parallel_for(0, plain.size(0) * blocks, grain, [&](int64_t at, int64_t end) {
+  parallel_for(0, n * blocks, grain, [&](int64_t at, int64_t end) {
     for (; at < end; ++at) {
       const int64_t first = at % blocks * kChannelBlock;
-      f(p + (at / blocks * channels + first) * pixels,
-        std::min(kChannelBlock, channels - first), b + at * size);
+      f((at / blocks * channels + first) * pixels,
+        std::min(kChannelBlock, channels - first), at * size);
     }
   });
 }
@@ -72,16 +71,8 @@ void block_channels(const KernelCall& call) {
         std::fill(std::copy_n(from, n, to), to + kChannelBlock, 0.0f);
       }
     });
-  const int64_t pixels = pixels_of(blocked);
-  const auto transpose = gemm_kernels<float>().pack;
-  for_blocks(plain, blocked, [&](float* from, int64_t channels, float* to) {
-    if (channels == kChannelBlock)
-      return transpose(to, channels, pixels, {from, pixels, 1});
-    for (int64_t i = 0; i < pixels; ++i, to += kChannelBlock) {
-      for (int64_t c = 0; c < channels; ++c) to[c] = from[c * pixels + i];
-      std::fill(to + channels, to + kChannelBlock, 0.0f);
-    }
-  });
+  block_pictures(plain.data<float>(), plain.size(0), plain.size(1),
+                 pixels_of(blocked), blocked.data<float>());
 }
 
 void unblock_channels(const KernelCall& call) {
@@ -93,11 +84,8 @@ void unblock_channels(const KernelCall& call) {
       else
         std::copy_n(from, n, to);
     });
-  const int64_t pixels = pixels_of(blocked);
-  const auto transpose = gemm_kernels<float>().pack;
-  for_blocks(plain, blocked, [&](float* to, int64_t channels, float* from) {
-    transpose(to, pixels, channels, {from, kChannelBlock, 1});
-  });
+  unblock_pictures(blocked.data<float>(), plain.size(0), plain.size(1),
+                   pixels_of(blocked), plain.data<float>());
 }
 
 const float* data_or_null(const Tensor& t) {
@@ -267,4 +255,27 @@ const PreparedKernel<prepare_as<PreparedPool<&BlockedPool::average>>>
     registered_avg_pool("blocked_avg_pool");
 
 }  // namespace
+
+void block_pictures(const float* plain, int64_t n, int64_t channels,
+                    int64_t pixels, float* blocked) {
+  const auto transpose = gemm_kernels<float>().pack;
+  for_blocks(n, channels, pixels, [&](int64_t p, int64_t used, int64_t b) {
+    const float* from = plain + p;
+    float* to = blocked + b;
+    if (used == kChannelBlock)
+      return transpose(to, used, pixels, {from, pixels, 1});
+    for (int64_t i = 0; i < pixels; ++i, to += kChannelBlock) {
+      for (int64_t c = 0; c < used; ++c) to[c] = from[c * pixels + i];
+      std::fill(to + used, to + kChannelBlock, 0.0f);
+    }
+  });
+}
+
+void unblock_pictures(const float* blocked, int64_t n, int64_t channels,
+                      int64_t pixels, float* plain) {
+  const auto transpose = gemm_kernels<float>().pack;
+  for_blocks(n, channels, pixels, [&](int64_t p, int64_t used, int64_t b) {
+    transpose(plain + p, pixels, used, {blocked + b, kChannelBlock, 1});
+  });
+}
 }  // namespace hotaru::cpu

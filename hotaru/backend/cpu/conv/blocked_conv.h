@@ -34,6 +34,12 @@ enum class TileForm : uint8_t { kBlocked, kOneTap, kPlain };
 template <class T>
 void clear_unused(T* block, int64_t pixels, int64_t used);
 
+/// Row-major pictures to blocks, and back.
+void block_pictures(const float* plain, int64_t n, int64_t channels,
+                    int64_t pixels, float* blocked);
+void unblock_pictures(const float* blocked, int64_t n, int64_t channels,
+                      int64_t pixels, float* plain);
+
 /// Limits of finished sums, which kernels apply while those are in registers.
 struct SumBounds {
   bool any = false;

@@ -1,10 +1,11 @@
 // Products of blocked pictures, pixel by pixel: gradients of weights.
 #include "hotaru/backend/common/conv/blocked.h"
 #include "hotaru/backend/cpu/conv/blocked_conv.h"
-#include "hotaru/backend/cpu/conv/blocked_training.h"
+#include "hotaru/backend/cpu/conv/gradients/blocked_gradients.h"
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "hotaru/backend/cpu/conv/blocked_products.cpp"
+#define HWY_TARGET_INCLUDE \
+  "hotaru/backend/cpu/conv/gradients/blocked_products.cpp"
 #include "hotaru/backend/cpu/simd/simd.h"
 // After simd.h: compiled for each target.
 #include "hotaru/backend/cpu/conv/block-inl.h"

@@ -5,9 +5,9 @@
 #include <span>
 #include <vector>
 
-#include "hotaru/backend/cpu/conv/blocked_training.h"
 #include "hotaru/backend/cpu/conv/conv_kernel.h"
 #include "hotaru/backend/cpu/conv/conv_patches.h"
+#include "hotaru/backend/cpu/conv/gradients/blocked_gradients.h"
 #include "hotaru/backend/cpu/matmul/areas.h"
 #include "hotaru/backend/cpu/scratch.h"
 #include "hotaru/runtime/threads/parallel.h"

@@ -1,9 +1,9 @@
-#include "hotaru/backend/cpu/conv/blocked_training.h"
+#include "hotaru/backend/cpu/conv/gradients/blocked_gradients.h"
 
 #include <algorithm>
+#include <vector>
 
 #include "hotaru/backend/cpu/conv/blocked_conv.h"
-#include "hotaru/backend/cpu/matmul/gemm_kernel.h"
 #include "hotaru/backend/cpu/scratch.h"
 #include "hotaru/runtime/threads/parallel.h"
 
@@ -24,46 +24,6 @@ void for_blocks(int64_t blocks, int64_t elements, const F& f) {
   const int64_t grain =
       std::max<int64_t>(1, kGrainSize / std::max<int64_t>(1, elements));
   parallel_for(0, blocks, grain, f);
-}
-
-/// Plain channels to blocks.
-void block(const float* plain, int64_t n, int64_t channels, int64_t pixels,
-           float* blocked) {
-  const int64_t blocks = channel_blocks(channels);
-  const auto transpose = gemm_kernels<float>().pack;
-  const int64_t size = pixels * kChannelBlock;
-  for_blocks(n * blocks, size, [&](int64_t at, int64_t end) {
-    for (; at < end; ++at) {
-      const int64_t first = at % blocks * kChannelBlock;
-      const int64_t used = std::min(kChannelBlock, channels - first);
-      const float* from = plain + (at / blocks * channels + first) * pixels;
-      float* to = blocked + at * size;
-      if (used == kChannelBlock) {
-        transpose(to, used, pixels, {from, pixels, 1});
-        continue;
-      }
-      for (int64_t i = 0; i < pixels; ++i, to += kChannelBlock) {
-        for (int64_t c = 0; c < used; ++c) to[c] = from[c * pixels + i];
-        std::fill(to + used, to + kChannelBlock, 0.0f);
-      }
-    }
-  });
-}
-
-/// The reverse.
-void unblock(const float* blocked, int64_t n, int64_t channels, int64_t pixels,
-             float* plain) {
-  const int64_t blocks = channel_blocks(channels);
-  const auto transpose = gemm_kernels<float>().pack;
-  const int64_t size = pixels * kChannelBlock;
-  for_blocks(n * blocks, size, [&](int64_t at, int64_t end) {
-    for (; at < end; ++at) {
-      const int64_t first = at % blocks * kChannelBlock;
-      const int64_t used = std::min(kChannelBlock, channels - first);
-      transpose(plain + (at / blocks * channels + first) * pixels, pixels, used,
-                {blocked + at * size, kChannelBlock, 1});
-    }
-  });
 }
 
 int64_t blocked_size(int64_t n, int64_t channels, int64_t pixels) {
@@ -261,8 +221,8 @@ void blocked_weight_gradient(const ConvGeometry& g, const float* dy,
   float* const pictures =
       scratch<float>(ScratchUse::kConvPatches,
                      dy_size + blocked_size(g.batch, g.in_channels, in));
-  block(dy, g.batch, g.out_channels, out, pictures);
-  block(x, g.batch, g.in_channels, in, pictures + dy_size);
+  block_pictures(dy, g.batch, g.out_channels, out, pictures);
+  block_pictures(x, g.batch, g.in_channels, in, pictures + dy_size);
   WeightGradient(g, pictures, pictures + dy_size).run(dweight);
 }
 
@@ -287,14 +247,14 @@ void blocked_data_gradient(const ConvGeometry& g, const float* dy,
   std::fill_n(shift, channels, 0.0f);
   if (bias) std::copy_n(bias, g.in_channels, shift);
   pack_reversed(g, weight, packed);
-  block(dy, g.batch, g.out_channels, out, from);
+  block_pictures(dy, g.batch, g.out_channels, out, from);
   BlockedConv(BlockedForm(turned))
       .run({.x = from,
             .w = packed,
             .shift = shift,
             .residual = nullptr,
             .y = to});
-  unblock(to, g.batch, g.in_channels, in, dx);
+  unblock_pictures(to, g.batch, g.in_channels, in, dx);
 }
 
 }  // namespace hotaru::cpu
