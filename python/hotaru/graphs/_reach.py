@@ -49,6 +49,13 @@ _GLOBAL_HOOKS = tuple(
 _OPTIMIZERS = {
     "state", "param_groups", "defaults", "step", "_opt_called", "_lifted",
 }  # fmt: skip
+# Names of code that finds attributes by other means than their names.
+_BY_VALUE = {
+    "getattr", "setattr", "vars", "dir", "eval", "exec", "__dict__",
+    "__class__", "__getattribute__", "attrgetter", "asdict", "astuple",
+    "fields", "replace", "copy", "deepcopy", "pickle",
+}  # fmt: skip
+_ANY, _INIT = "*", "__init__ "
 # Of the standard library's classes only those that are there to hold data.
 _RECORDS = (
     types.SimpleNamespace, argparse.Namespace, collections.UserDict,
@@ -99,11 +106,22 @@ class Reach:
         # Brings back what containers and names held.
         self._undo: list = []
         self._stack: list[tuple] = []
+        # What the code that was met calls things; attributes of objects and
+        # members of their classes wait until something has their name.
+        self._names: set[str] = set()
+        self._waiting: dict[str, list[tuple]] = {}
+        self._by_name: list[dict] = []
+        self._classes: dict[int, type] = {}
         for name in _GLOBAL_HOOKS:
             self._push(getattr(_module, name), _MAX_DEPTH, None)
         self._push(root, _MAX_DEPTH, None)
         while self._stack:
             self._visit(*self._stack.pop())
+        for attributes in self._by_name:
+            if _ANY in self._names:
+                self.around.add_dict(attributes)
+            else:
+                self.around.add_names(attributes, tuple(sorted(self._names)))
 
     def signature(self, carried: set | None) -> tuple:
         """Equal as long as graphs that were captured stay right.
@@ -157,6 +175,23 @@ class Reach:
     def _push_all(self, values, depth: int, where) -> None:
         self._stack.extend((v, depth, where) for v in reversed(list(values)))
 
+    def _push_named(self, name: str, value, depth: int, where) -> None:
+        """What counts only if some code has its name."""
+        entry = ((value, depth, where), (name, depth, None))
+        if name in self._names or _ANY in self._names:
+            self._stack.extend(entry)
+        else:
+            self._waiting.setdefault(name, []).extend(entry)
+
+    def _learn(self, names: set[str]) -> None:
+        """Code that was met uses these names."""
+        new = names - self._names
+        if new & _BY_VALUE:
+            new.add(_ANY)
+        self._names |= new
+        for name in sorted(self._waiting if _ANY in new else new):
+            self._stack.extend(self._waiting.pop(name, ()))
+
     def _visit(self, value, depth: int, where) -> None:
         """One value; `where` is the attribute that it belongs to, or None."""
         if isinstance(value, Tensor):
@@ -196,6 +231,9 @@ class Reach:
 
     def _watch(self, value: dict) -> None:
         self.around.add_dict(value)
+        self._note(value)
+
+    def _note(self, value: dict) -> None:
         self._undo.append(functools.partial(_refill_dict, value, dict(value)))
 
     def _items(self, value, depth, where) -> None:
@@ -270,13 +308,11 @@ class Reach:
             return
         self.owners.append(value)
         self._class(kind, depth)
-        self._watch(attributes)
-        members = [i for i in attributes.items() if own_member(value, i[0])]
-        self._parts.append(tuple(name for name, _ in members))
-        self._stack.extend(
-            (item, depth - 1, place(value, name))
-            for name, item in reversed(members)
-        )
+        self._note(attributes)
+        self._by_name.append(attributes)
+        for name, item in reversed(attributes.items()):
+            if own_member(value, name):
+                self._push_named(name, item, depth - 1, place(value, name))
 
     def _optimizer(self, value, depth: int) -> None:
         self.optimizers.append(value)
@@ -303,9 +339,9 @@ class Reach:
     def _class(self, kind: type, depth: int) -> None:
         """Methods and attributes of a class and its bases."""
         for base in kind.__mro__:
-            if base is object or id(base) in self._seen:
+            if base is object or id(base) in self._classes:
                 continue
-            self._meet(base)
+            self._classes[id(base)] = base
             self.around.add_type(base)
             self._parts.append(Same(base))
             ours = _top(base)
@@ -319,11 +355,22 @@ class Reach:
                 for name in ("__dict__", "__weakref__", "__doc__"):
                     members.pop(name, None)
                 self._parts.append(tuple(members))
-                self._push_all(members.values(), depth - 1, None)
+                if _is_plain(kind):
+                    init = members.pop("__init__", None)
+                    self._waiting.setdefault(_INIT + str(id(kind)), []).append(
+                        (init, depth - 1, None)
+                    )
+                for name, member in reversed(members.items()):
+                    if _is_plain(kind) and not name.startswith("__"):
+                        self._push_named(name, member, depth - 1, None)
+                    else:
+                        self._push(member, depth - 1, None)
 
     def _type(self, value, depth, where) -> None:
         if not issubclass(value, enum.Enum):
             self._class(value, depth)
+            # Code that has the class may make objects of it.
+            self._learn({_INIT + str(id(value))})
 
     def _partial(self, value, depth, where) -> None:
         self.around.add_dict(value.keywords)
@@ -354,6 +401,7 @@ class Reach:
             except ValueError:  # not bound yet
                 self._parts.append("empty")
         names = tuple(sorted(_names_of(value.__code__)))
+        self._learn({*names, *_texts_of(value.__code__)})
         self._named(value.__globals__, names, parts)
         wrapped = vars(value).get("__wrapped__")
         if wrapped is not None:
@@ -500,6 +548,28 @@ def own_member(owner, name: str) -> bool:
     made of, `_training` looks after.
     """
     return name not in _OPTIMIZERS or not hasattr(owner, "_lifted")
+
+
+def _is_plain(kind: type) -> bool:
+    """Whether nobody but code that was met calls methods of a class: it has no
+    base in this package or the standard library.
+    """
+    return all(
+        base is object
+        or not (is_own(_top(base)) or _top(base) in sys.stdlib_module_names)
+        for base in kind.__mro__
+    )
+
+
+def _texts_of(code: types.CodeType) -> set[str]:
+    """Texts in code, which may be names (`hasattr(x, "name")`)."""
+    texts = set()
+    for constant in code.co_consts:
+        if isinstance(constant, str):
+            texts.add(constant)
+        elif isinstance(constant, types.CodeType):
+            texts |= _texts_of(constant)
+    return texts
 
 
 def place(owner, name: str) -> tuple:

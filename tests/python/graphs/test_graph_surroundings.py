@@ -400,3 +400,93 @@ def test_a_call_that_counts():
     for i in range(1, 13):
         assert torch.equal(run(X), X + i)
     assert seen == list(range(1, 13))
+
+
+class Trainer:
+    """Keeps books that its step knows nothing of."""
+
+    def __init__(self):
+        self.net = nn.Linear(3, 2)
+        self.factor = 2.0
+        self.losses = []
+        self.calls = 0
+        self.step = torch.compile(self.step, fullgraph=True)
+
+    def step(self, x):
+        return self.scaled(x).sum()
+
+    def scaled(self, x):
+        return self.net(x) * self.factor
+
+    def train(self, times):
+        for _ in range(times):
+            self.losses.append(self.step(torch.ones(2, 3)).item())
+            self.calls += 1
+            self.latest = self.losses[-1]
+
+
+def test_attributes_that_no_code_names_are_not_looked_at():
+    trainer = Trainer()
+    trainer.train(5)
+    assert trainer.step.captures == 1
+    trainer.factor = 3.0
+    trainer.train(2)
+    assert trainer.step.captures == 2
+    assert trainer.losses[-1] == pytest.approx(1.5 * trainer.losses[0])
+
+
+class Chooser:
+    """Finds an attribute by a text that it puts together."""
+
+    def __init__(self):
+        self.which = "first"
+        self.the_first, self.the_second = 1.0, 10.0
+
+    def call(self, x):
+        return x * getattr(self, f"the_{self.which}")
+
+    def by_text(self, x):
+        return x * 2 if hasattr(self, "extra") else x
+
+
+def test_attributes_that_code_finds_otherwise_are():
+    chooser = Chooser()
+    call = torch.compile(chooser.call, fullgraph=True)
+    x = torch.ones(2)
+    assert call(x).tolist() == [1.0, 1.0]
+    chooser.the_first = 5.0
+    assert call(x).tolist() == [5.0, 5.0]
+    chooser.which = "second"
+    assert call(x).tolist() == [10.0, 10.0]
+    by_text = torch.compile(chooser.by_text, fullgraph=True)
+    assert by_text(x).tolist() == [1.0, 1.0]
+    chooser.extra = None
+    assert by_text(x).tolist() == [2.0, 2.0]
+
+
+class Made:
+    """Made anew in each call, with what its class says."""
+
+    scale = 1.0
+
+    def __init__(self, x):
+        self.x = x * factor_of_made
+
+    def value(self):
+        return self.x * self.scale
+
+
+factor_of_made = 2.0
+
+
+def test_classes_of_objects_that_code_makes_are_looked_at(monkeypatch):
+    @torch.compile(fullgraph=True)
+    def call(x):
+        return Made(x).value()
+
+    x = torch.ones(2)
+    assert call(x).tolist() == [2.0, 2.0]
+    monkeypatch.setattr(Made, "scale", 3.0)
+    assert call(x).tolist() == [6.0, 6.0]
+    monkeypatch.setitem(globals(), "factor_of_made", 5.0)
+    assert call(x).tolist() == [15.0, 15.0]
