@@ -10,6 +10,10 @@ from hotaru.optim import lr_scheduler
 import hotaru as torch
 from hotaru import nn, optim
 
+pytestmark = pytest.mark.cpu_graphs(
+    "by default optimizers count on the CPU; cuda/test_optimizer_steps.py"
+)
+
 OPTIMIZERS = {
     "sgd": lambda p: optim.SGD(p, lr=0.1),
     "momentum": lambda p: optim.SGD(
