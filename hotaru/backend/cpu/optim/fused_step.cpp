@@ -1,7 +1,6 @@
 #include "hotaru/backend/common/optim/fused_step.h"
 
 #include <algorithm>
-#include <cstring>
 #include <span>
 #include <vector>
 
@@ -22,8 +21,10 @@ double number_in(const Tensor& t, double otherwise) {
 
 StepOptions options_of(const KernelCall& call, size_t extras) {
   StepOptions out = call.attributes<FusedStep>().options;
-  if (const Tensor& t = call.tensor(extras + 3); t.defined())
-    std::memcpy(&out, t.data<double>(), sizeof out);
+  if (const Tensor& t = call.tensor(extras + 3); t.defined()) {
+    const double* n = t.data<double>();
+    out = {n[0], n[1], n[2], n[3], n[4], n[5]};
+  }
   out.rate = number_in(call.tensor(extras + 2), out.rate);
   return out;
 }
