@@ -129,6 +129,43 @@ TEST(ConvKernel, MoreChannelsAndPositionsThanAPiece) {
     }
 }
 
+/// By blocks of channels, by one product for few positions, by turned kernels.
+TEST(ConvKernel, EveryWayOfGradients) {
+  struct Case {
+    int64_t batch, in, out, groups, height, width, kernel, stride, padding,
+        dilation;
+  };
+  constexpr Case kCases[] = {
+      {2, 9, 17, 1, 17, 19, 3, 1, 1, 1},   {1, 33, 16, 1, 24, 23, 3, 1, 2, 2},
+      {3, 8, 40, 1, 32, 20, 3, 2, 1, 1},   {2, 16, 8, 1, 19, 31, 5, 1, 3, 1},
+      {2, 24, 20, 1, 4, 4, 3, 1, 1, 1},    {3, 12, 9, 1, 7, 5, 3, 2, 1, 1},
+      {2, 40, 12, 1, 13, 9, 1, 1, 0, 1},   {2, 12, 40, 1, 9, 9, 1, 2, 0, 1},
+      {3, 20, 20, 20, 11, 14, 3, 1, 1, 1}, {2, 18, 18, 18, 12, 13, 3, 2, 1, 1},
+      {2, 6, 6, 6, 15, 15, 7, 1, 3, 1},    {2, 5, 5, 5, 16, 12, 3, 3, 2, 2},
+      {8, 16, 12, 1, 1, 200, 1, 1, 0, 1},
+  };
+  const int saved = get_num_threads();
+  for (const Case& c : kCases) {
+    ConvGeometry g;
+    g.batch = c.batch;
+    g.in_channels = c.in;
+    g.out_channels = c.out;
+    g.groups = c.groups;
+    g.in = {1, c.height, c.width};
+    g.kernel = {1, std::min(c.kernel, c.height), c.kernel};
+    g.stride = {1, c.height > 1 ? c.stride : 1, c.stride};
+    g.padding = {0, c.height > 1 ? c.padding : 0, c.padding};
+    g.dilation = {1, c.height > 1 ? c.dilation : 1, c.dilation};
+    SCOPED_TRACE(&c - kCases);
+    for (int threads : {1, 3}) {
+      set_num_threads(threads);
+      check<float>(g);
+      check<double>(g);
+    }
+  }
+  set_num_threads(saved);
+}
+
 TEST(ConvKernel, SileroLayers) {
   ConvGeometry g;
   g.out_channels = 258;

@@ -19,8 +19,11 @@ namespace hn = hwy::HWY_NAMESPACE;
 #if HWY_TARGET == HWY_AVX3 || HWY_ARCH_ARM
 constexpr int kChannels[2] = {16 * kLanes / kBlock, 8 * kLanes / kBlock};
 #else
-constexpr int kChannels[2] = {4 * kLanes / 8, 2 * kLanes / 8};
+constexpr int kChannels[2] = {kLanes < 4 ? 1 : kLanes / 2,
+                              kLanes < 8 ? 1 : kLanes / 4};
 #endif
+
+static_assert(kBlock % kChannels[0] == 0 && kBlock % kChannels[1] == 0);
 
 template <int kBlocks>
 void add_products(const BlockedProducts& given) {
