@@ -6,7 +6,7 @@ import pytest
 @pytest.mark.parametrize("threads", [1, 2, 3])
 @pytest.mark.parametrize(
     ("rows", "inner", "columns"),
-    [(32, 128, 256), (33, 129, 271), (64, 700, 513), (96, 200, 1001)],
+    [(32, 256, 256), (33, 259, 271), (64, 700, 513), (96, 300, 1001)],
 )
 def test_linear_layers(hotaru, threads, rows, inner, columns):
     torch = hotaru

@@ -13,7 +13,7 @@ using detail::divide_up;
 
 // Rows of A, and how many columns of B for each, from which it pays.
 constexpr int64_t kLeastRows = 32, kMostRows = 96, kColumnsForRow = 6;
-constexpr int64_t kLeastColumns = 256, kLeastDepth = 128;
+constexpr int64_t kLeastColumns = 256, kLeastDepth = 256;
 // Elements of C that are computed before they are turned, about: they stay in
 // the second-level cache.
 constexpr int64_t kElements = int64_t{1} << 18;
