@@ -91,7 +91,6 @@ class Training:
         self._arguments = [
             t for t in statics if t.requires_grad and id(t) not in known
         ]
-        self._deferring = Deferring()
         #: What happens after each replay.
         self.after: list = []
         self._gradients: list = []

@@ -77,7 +77,10 @@ class Listed(Optimizer):
         """The options that graphs read anew in each replay; None where a tensor
         is among them, which they read itself.
         """
-        values = [group[name] for name in self._changing]
+        values: list = []
+        for name in self._changing:
+            value = group[name]
+            values += value if isinstance(value, (tuple, list)) else [value]
         if not values or any(isinstance(value, Tensor) for value in values):
             return None
         return [float(value) for value in values]

@@ -198,12 +198,11 @@ class Adam(Fused):
         self._allow_scaling(fused)
 
     def _numbers(self, group: dict) -> list[float] | None:
-        beta1, beta2 = group["betas"]
-        values = [group["lr"], 0.0, group["weight_decay"], group["eps"]]
-        values += [beta1, beta2]
-        if any(isinstance(value, Tensor) for value in values):
+        values = super()._numbers(group)
+        if values is None:
             return None
-        return [float(value) for value in values]
+        rate, *others = values
+        return [rate, 0.0, *others]
 
     def _start(self, state: dict, param: Tensor, group: dict) -> None:
         state["step"] = scalar(0.0, param, group)

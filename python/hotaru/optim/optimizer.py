@@ -345,10 +345,18 @@ class Optimizer:
 
 
 def _key(value):
-    """Equal for options that mean the same."""
-    if isinstance(value, (Tensor, list, dict)):
+    """Equal for options that mean the same; what has no hash is itself only."""
+    if isinstance(value, Tensor) or not _has_hash(value):
         return (type(value), id(value))
     return value
+
+
+def _has_hash(value) -> bool:
+    try:
+        hash(value)
+    except TypeError:
+        return False
+    return True
 
 
 # -- names that optimizers of other libraries import -------------------------

@@ -20,7 +20,7 @@ OPTIMIZERS = {
         p, lr=0.1, momentum=0.9, weight_decay=1e-3, nesterov=True
     ),
     "adam": lambda p: optim.Adam(p, lr=0.01, amsgrad=True),
-    "adamw": lambda p: optim.AdamW(p, lr=0.01),
+    "adamw": lambda p: optim.AdamW(p, lr=0.01, betas=[0.8, 0.99]),
     "adagrad": lambda p: optim.Adagrad(p, lr=0.05, lr_decay=0.01),
     "rmsprop": lambda p: optim.RMSprop(p, lr=0.01, momentum=0.5),
     "nadam": lambda p: optim.NAdam(p, lr=0.01),
@@ -365,7 +365,7 @@ class Own(optim.Optimizer):
     """A program's own optimizer."""
 
     def __init__(self, params, lr=0.1):
-        super().__init__(params, {"lr": lr})
+        super().__init__(params, {"lr": lr, "kinds": {"plain"}})
         self.calls = []
 
     @torch.no_grad()
