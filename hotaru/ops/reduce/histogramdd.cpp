@@ -1,5 +1,6 @@
 // Histograms over given or equal bins, of one dimension or several.
 #include <cmath>
+#include <limits>
 #include <vector>
 
 #include "hotaru/autograd/grad_mode.h"
@@ -104,6 +105,8 @@ Tensors equal_edges(const Tensor& points, IntSpan bins,
   for (size_t i = 0; i < bins.size(); ++i) {
     HOTARU_CHECK(bins[i] > 0, "torch.histogramdd(): bins must be > 0, but got ",
                  bins[i], " for dimension ", i);
+    HOTARU_CHECK(bins[i] < std::numeric_limits<int64_t>::max(),
+                 "torch.histogramdd(): too many bins for dimension ", i);
     const auto [low, high] = bounds(select(points, 1, int64_t(i)), range, i);
     out.push_back(linspace(Scalar(low), Scalar(high), bins[i] + 1,
                            TensorOptions(points)));

@@ -47,7 +47,7 @@ Tensor chunk_cat(const Tensors& tensors, int64_t dim, int64_t chunks) {
   Tensors parts;
   for (const Tensor& t : tensors) {
     const int64_t size = t.size(dim);
-    const int64_t missing = (size + chunks - 1) / chunks * chunks - size;
+    const int64_t over = size % chunks, missing = over ? chunks - over : 0;
     Dims padding(size_t(2 * (t.dim() - dim)), 0);
     padding.back() = missing;
     Dims shape(t.sizes().first(size_t(dim)));

@@ -180,6 +180,13 @@ def test_dynamic_quantisation_of_what_has_no_range():
     q, scale, zero = run(hotaru.tensor([1.0, hotaru.nan, 2.0]))
     assert q.tolist() == [0, 0, 0]
     assert scale.isnan()
+    for end in (hotaru.inf, -hotaru.inf):
+        q, scale, zero = run(hotaru.tensor([end, 1.0]))
+        assert (q.tolist(), scale.item(), zero.item()) == (
+            [0, 0],
+            hotaru.inf,
+            0,
+        )
     with pytest.raises(RuntimeError, match="expected scalar type Float"):
         run(hotaru.zeros(2).double())
 

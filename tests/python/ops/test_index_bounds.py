@@ -122,3 +122,13 @@ def bag(hotaru, mode, padding_idx, offsets, indices=(0, 1, 2)):
 def test_a_last_offset_before_the_end(hotaru, mode, padding_idx, out, grad):
     """Where each row is looked at the last bag goes on to the end."""
     assert bag(hotaru, mode, padding_idx, [0, 1]) == (out, grad)
+
+
+def test_more_parts_than_memory_are_refused(hotaru):
+    most = 2**63 - 1
+    with pytest.raises(RuntimeError, match="too many bins for dimension 0"):
+        hotaru.histogram(hotaru.ones(3), most)
+    with pytest.raises(RuntimeError, match="overflowed with sizes"):
+        hotaru._chunk_cat([hotaru.ones(3)], 0, most)
+    parts = hotaru._chunk_cat([hotaru.ones(3), hotaru.ones(4)], 0, 2)
+    assert parts.tolist() == [[1, 1, 1, 1], [1, 0, 1, 1]]

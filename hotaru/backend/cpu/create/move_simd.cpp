@@ -24,6 +24,7 @@ void copy_byte_lines(const char* from, int64_t from_step, char* to,
                      int64_t to_step, int64_t n, int64_t count) {
   const hn::ScalableTag<uint8_t> d;
   const int64_t lanes = int64_t(hn::Lanes(d));
+  if (n == 0) return;  // there may be no memory at all
   for (; count > 0; --count, from += from_step, to += to_step) {
     if (n < lanes) {
       std::memcpy(to, from, size_t(n));

@@ -20,7 +20,9 @@ struct FloatParameters {
 FloatParameters onnx_parameters(const Extent& all) {
   float scale = (all.high - all.low) / 255.0f;
   if (scale == 0) scale = 1;
-  return {scale, std::nearbyint(std::clamp(-all.low / scale, 0.0f, 255.0f))};
+  // 0 for NaN, which infinite elements give: those of fmin and fmax ignore it.
+  const float zero = std::fmin(std::fmax(-all.low / scale, 0.0f), 255.0f);
+  return {scale, std::nearbyint(zero)};
 }
 
 void quantize_as_onnx(const KernelCall& call, const Extent& all) {

@@ -56,8 +56,9 @@ HWY_INLINE void bytes_of(const float* x, int64_t n, uint8_t* to,
     hn::StoreU(hn::DemoteTo(bytes, hn::ConvertTo(whole, limited)), bytes,
                to + i);
   }
+  // 0 for NaN here as there: std::max gives its first where they don't compare.
   for (; i < n; ++i)
-    to[i] = uint8_t(std::min(std::max(level.of(x[i]), 0.0f), 255.0f));
+    to[i] = uint8_t(std::min(std::max(0.0f, level.of(x[i])), 255.0f));
 }
 
 /// round(x * inverse + zero). Not one instruction: the product is rounded
