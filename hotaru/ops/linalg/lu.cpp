@@ -95,6 +95,12 @@ std::tuple<Tensor, Tensor, Tensor> lu_unpack(const Tensor& LU,
       "torch.lu_unpack: LU_pivots is expected to be a contiguous tensor of "
       "torch.int32 dtype.\nNote: this function is intended to be used with the "
       "output produced by torch.linalg.lu_factor");
+  HOTARU_CHECK(
+      !unpack_pivots || (pivots.dim() >= 1 && pivots.size(-1) <= LU.size(-2)),
+      "torch.lu_unpack: LU_pivots should have at most as many elements as LU "
+      "has rows, ",
+      LU.size(-2), ", in its last dimension, but its shape is ",
+      shape_text(pivots.sizes()));
   std::pair<Tensor, Tensor> parts{nothing(LU), nothing(LU)};
   if (unpack_data) parts = triangles(LU);
   return {unpack_pivots ? permutation_matrix(LU, pivots) : nothing(LU),

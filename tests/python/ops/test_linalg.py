@@ -176,6 +176,10 @@ def test_info_instead_of_errors():
 def test_pivots_are_checked():
     with pytest.raises(RuntimeError, match="pivots passed to lu_unpack"):
         torch.lu_unpack(torch.eye(2), torch.tensor([1, 9], dtype=torch.int32))
+    for pivots in ([1, 2, 1], 1):
+        more = torch.tensor(pivots, dtype=torch.int32)
+        with pytest.raises(RuntimeError, match="as many elements as LU has"):
+            torch.lu_unpack(torch.eye(2), more)
     wrong = torch.tensor([-1, 9], dtype=torch.int32)
     with pytest.raises(RuntimeError, match="not those of ldl_factor"):
         L.ldl_solve(torch.eye(2), wrong, torch.ones(2, 1))
