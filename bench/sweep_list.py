@@ -50,7 +50,7 @@ REDUCTIONS = [
     "norm(2, 0)", "norm(1, 1)", "norm(3, 1)", "prod()", "prod(1)",
     "quantile(0.3, 1)", "renorm(2, 0, 1.0)", "sort(0)", "sort(1)", "std(0)",
     "std(1)", "sum()", "sum(0)", "sum(1)", "topk(3, 1)", "unique()", "var()",
-    "var(0)", "var(1)", 
+    "var(0)", "var(1)",
 ]  # fmt: skip
 LOSSES = [
     "binary_cross_entropy_with_logits(f, unit)",
@@ -167,7 +167,8 @@ MORE = [
     "F.ctc_loss(frames, labels, lengths, counts)",
 ]  # fmt: skip
 WRITES = [
-    "out.add_(f)", "out.mul_(0.5)", "out.copy_(f)", "square_out.copy_(square.t())",
+    "out.add_(f)", "out.mul_(0.5)", "out.copy_(f)",
+    "square_out.copy_(square.t())",
     "out.zero_()", "out.fill_(1.0)", "out.clamp_(-1, 1)", "out.sigmoid_()",
     "torch.add(f, g, out=out)", "torch.exp(f, out=out)",
     "torch.mm(square, square, out=square_out)", "out.masked_fill_(mask, 0.0)",

@@ -54,6 +54,11 @@ struct CopyRun {
     else
       for (int64_t i = 0; i < n; ++i) y[i * ys] = x[i * xs];
   }
+  /// Of one element.
+  template <class T>
+  void one(T* y, const T* x) const {
+    *y = *x;
+  }
 };
 /// y += x, likewise.
 struct AddRun {
@@ -64,12 +69,20 @@ struct AddRun {
     else
       for (int64_t i = 0; i < n; ++i) y[i * ys] = plus(y[i * ys], x[i * xs]);
   }
+  template <class T>
+  void one(T* y, const T* x) const {
+    *y = plus(*y, *x);
+  }
 };
 /// CopyRun from the first to the second.
 struct ReadRun {
   template <class T>
   void operator()(const T* x, T* y, int64_t n, int64_t xs, int64_t ys) const {
     CopyRun()(y, x, n, ys, xs);
+  }
+  template <class T>
+  void one(const T* x, T* y) const {
+    *y = *x;
   }
 };
 

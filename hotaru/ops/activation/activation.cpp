@@ -196,7 +196,26 @@ Tensor glu(const Tensor& self, int64_t dim) {
   HOTARU_CHECK_AS(NotImplementedError, self.is_floating_point(),
                   "\"glu_cpu\" not implemented for '",
                   scalar_type_name(self.dtype()), "'");
-  return narrow(self, d, 0, n / 2) * sigmoid(narrow(self, d, n / 2, n / 2));
+  const auto halves = [d, n](const Tensor& x) {
+    return std::pair{narrow(x, d, 0, n / 2), narrow(x, d, n / 2, n / 2)};
+  };
+  if (!autograd::needs_grad(self)) {
+    const auto [values, gates] = halves(self);
+    return values * sigmoid(gates);
+  }
+  Tensor out;
+  {
+    const autograd::NoGrad no_grad;
+    const auto [values, gates] = halves(self);
+    out = values * sigmoid(gates);
+  }
+  autograd::record("GluBackward0", out, {self}, {self},
+                   [=](autograd::Backward& b, const Tensor& g) -> Tensors {
+                     const auto [values, gates] = halves(b.saved(0));
+                     const Tensor open = sigmoid(gates), through = g * open;
+                     return {cat({through, through * values * (1 - open)}, d)};
+                   });
+  return out;
 }
 
 namespace {

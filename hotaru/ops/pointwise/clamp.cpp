@@ -1,12 +1,83 @@
 // Values between limits: numbers, or tensors that have gradients.
+#include <cmath>
+
 #include "hotaru/autograd/record.h"
 #include "hotaru/backend/common/pointwise/refusal.h"
+#include "hotaru/ops/create/copy.h"
+#include "hotaru/ops/create/factory.h"
 #include "hotaru/ops/inplace.h"
+#include "hotaru/ops/pointwise/elementwise.h"
 #include "hotaru/ops/pointwise/pointwise.h"
 #include "hotaru/ops/pointwise/pointwise_grad.h"
 #include "hotaru/ops/registry.h"
 
 namespace hotaru {
+namespace {
+
+/// The kernel for the limits there are.
+const elementwise::Spec& clamp_spec(bool low, bool high) {
+  static const elementwise::Spec kBoth{kernel("clamp")},
+      kLow{kernel("clamp_min")}, kHigh{kernel("clamp_max")};
+  return low && high ? kBoth : low ? kLow : kHigh;
+}
+
+PointwiseNumbers clamp_numbers(const Optional<Scalar>& min,
+                               const Optional<Scalar>& max) {
+  return {min ? *min : *max, max ? *max : *min};
+}
+
+/// The dtype of the result; refuses what has no order, and no limit at all.
+DType clamp_dtype(const Tensor& self, const Optional<Scalar>& min,
+                  const Optional<Scalar>& max) {
+  HOTARU_CHECK(min || max,
+               "torch.clamp: At least one of 'min' or 'max' must not be None");
+  if (self.is_complex()) refuse_pointwise("clamp", self.dtype());
+  DType dtype = self.dtype();
+  for (const auto& limit : {min, max})
+    if (limit)
+      dtype = result_type(
+          {full({}, 0, {dtype}), elementwise::operand(*limit, self)});
+  return dtype;
+}
+
+/// Whether a limit is NaN, which all elements then are; others must fit.
+bool clamps_to_nan(DType dtype, const Optional<Scalar>& min,
+                   const Optional<Scalar>& max) {
+  bool nan = false;
+  for (const auto& limit : {min, max}) {
+    if (!limit) continue;
+    nan |= !limit->is_complex() && std::isnan(limit->to_double());
+    if (!nan) check_bound(dtype, *limit);
+  }
+  return nan;
+}
+
+}  // namespace
+
+Tensor clamp(const Tensor& self, const Optional<Scalar>& min,
+             const Optional<Scalar>& max) {
+  const DType dtype = clamp_dtype(self, min, max);
+  if (dtype != self.dtype()) return clamp(to(self, dtype), min, max);
+  Tensor out = clamps_to_nan(dtype, min, max)
+                   ? full_like(self, std::nan(""))
+                   : elementwise::unary(clamp_spec(bool(min), bool(max)), self,
+                                        clamp_numbers(min, max));
+  if (autograd::needs_grad(self)) grads::clamp(out, self, min, max);
+  return out;
+}
+
+Tensor clamp_(const Tensor& self, const Optional<Scalar>& min,
+              const Optional<Scalar>& max) {
+  const DType dtype = clamp_dtype(self, min, max);
+  if (autograd::needs_grad(self) || dtype != self.dtype() ||
+      clamps_to_nan(dtype, min, max))
+    return in_place(self, [&](const Tensor& x) { return clamp(x, min, max); });
+  elementwise::unary_into(clamp_spec(bool(min), bool(max)), self, self,
+                          clamp_numbers(min, max));
+  self.bump_version();
+  return self;
+}
+
 namespace {
 
 Tensor clamp(const Tensor& self, const Tensor& min, const Tensor& max) {
@@ -51,15 +122,10 @@ HOTARU_OP("clip(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor",
         return in_place(self, \
                         [&](const Tensor& x) { return clamp(x, min, max); }); \
       }); \
-  HOTARU_OP( \
-      #name \
-      "(Tensor(a!) self, Scalar? min=None, Scalar? max=None) -> " \
-      "Tensor(a!)", \
-      +[](const Tensor& self, const Optional<Scalar>& min, \
-          const Optional<Scalar>& max) { \
-        return in_place(self, \
-                        [&](const Tensor& x) { return clamp(x, min, max); }); \
-      });
+  HOTARU_OP(#name \
+            "(Tensor(a!) self, Scalar? min=None, Scalar? max=None) -> " \
+            "Tensor(a!)", \
+            hotaru::clamp_);
 HOTARU_CLAMP_INTO(clamp_)
 HOTARU_CLAMP_INTO(clip_)
 #undef HOTARU_CLAMP_INTO

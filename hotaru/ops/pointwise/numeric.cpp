@@ -136,27 +136,36 @@ Tensor sinc(const Tensor& self) {
   return out;
 }
 
+/// g / (x (1 - x)), and outside of the limits 0, or NaN where none are given.
+Tensor logit_gradient(const Tensor& g, const Tensor& x, Optional<double> eps) {
+  const double low = eps.value_or(0), high = 1 - low;
+  const double there = eps ? 0 : std::numeric_limits<double>::quiet_NaN();
+  if (!autograd::grad_enabled()) {
+    static const elementwise::Spec spec{kernel("logit_grad")};
+    return elementwise::binary(spec, g, x, {low, high, there});
+  }
+  const Tensor outside = logical_or(lt(x, low), gt(x, high));
+  return masked_fill(g / (x * (1 - x)), outside, there);
+}
+
 Tensor logit(const Tensor& self, Optional<double> eps) {
+  static const elementwise::Spec spec{kernel("logit")};
   HOTARU_CHECK_AS(NotImplementedError, !self.is_complex(),
                   "\"logit_cpu\" not implemented for '",
                   scalar_type_name(self.dtype()), "'");
   Tensor out;
   {
     const autograd::NoGrad no_grad;
-    const Tensor real =
+    const Tensor x =
         is_differentiable(self.dtype()) ? self : to(self, default_dtype());
-    const Tensor x = eps ? clamp(real, Scalar(*eps), Scalar(1 - *eps)) : real;
-    out = log(x / (1 - x));
+    constexpr double kInf = std::numeric_limits<double>::infinity();
+    out = elementwise::unary(spec, x,
+                             {eps.value_or(-kInf), eps ? 1 - *eps : kInf});
   }
   if (autograd::needs_grad(self))
     autograd::record("LogitBackward0", out, {self}, {self},
                      [eps](autograd::Backward& b, const Tensor& g) -> Tensors {
-                       const Tensor x = b.saved(0);
-                       const Tensor outside = logical_or(
-                           lt(x, eps.value_or(0)), gt(x, 1 - eps.value_or(0)));
-                       const double there =
-                           eps ? 0 : std::numeric_limits<double>::quiet_NaN();
-                       return {masked_fill(g / (x * (1 - x)), outside, there)};
+                       return {logit_gradient(g, b.saved(0), eps)};
                      });
   return out;
 }

@@ -141,7 +141,13 @@ Tensor pow(const Tensor& self, const Scalar& exponent) {
 }
 
 Tensor pow(const Scalar& base, const Tensor& exponent) {
-  return pow(operand(base, exponent), exponent);
+  Tensor out;
+  {
+    const autograd::NoGrad no_grad;
+    out = pow(operand(base, exponent), exponent);
+  }
+  if (needs_grad(exponent)) grads::pow_of_scalar(out, base, exponent);
+  return out;
 }
 
 Tensor rsub(const Tensor& self, const Scalar& other) {
@@ -249,31 +255,6 @@ Tensor masked_fill(const Tensor& self, const Tensor& mask,
   const Tensor filler = full({}, value, TensorOptions(self));
   enqueue(k, {write(out), read(mask), read(filler), read(self)});
   if (needs_grad(self)) grads::masked_fill(out, self, mask);
-  return out;
-}
-
-Tensor clamp(const Tensor& self, const Optional<Scalar>& min,
-             const Optional<Scalar>& max) {
-  HOTARU_CHECK(min || max,
-               "torch.clamp: At least one of 'min' or 'max' must not be None");
-  static const Spec kBoth{kernel("clamp")}, kLow{kernel("clamp_min")},
-      kHigh{kernel("clamp_max")};
-  if (self.is_complex()) refuse_pointwise("clamp", self.dtype());
-  DType dtype = self.dtype();
-  for (const auto& limit : {min, max})
-    if (limit)
-      dtype = result_type({full({}, 0, {dtype}), operand(*limit, self)});
-  if (dtype != self.dtype()) return clamp(to(self, dtype), min, max);
-  bool nan = false;
-  for (const auto& limit : {min, max}) {
-    if (!limit) continue;
-    nan |= !limit->is_complex() && std::isnan(limit->to_double());
-    if (!nan) check_bound(dtype, *limit);
-  }
-  const Spec& spec = min && max ? kBoth : min ? kLow : kHigh;
-  const PointwiseNumbers numbers{min ? *min : *max, max ? *max : *min};
-  Tensor out = nan ? full_like(self, std::nan("")) : unary(spec, self, numbers);
-  if (needs_grad(self)) grads::clamp(out, self, min, max);
   return out;
 }
 

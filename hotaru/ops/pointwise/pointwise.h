@@ -117,6 +117,8 @@ Tensor conj(const Tensor& self);
 Tensor where(const Tensor& condition, const Tensor& self, const Tensor& other);
 Tensor clamp(const Tensor& self, const Optional<Scalar>& min,
              const Optional<Scalar>& max);
+Tensor clamp_(const Tensor& self, const Optional<Scalar>& min,
+              const Optional<Scalar>& max);
 Tensor lerp(const Tensor& self, const Tensor& end, const Tensor& weight);
 Tensor lerp(const Tensor& self, const Tensor& end, const Scalar& weight);
 Tensor addcmul(const Tensor& self, const Tensor& tensor1, const Tensor& tensor2,

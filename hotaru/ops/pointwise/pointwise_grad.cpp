@@ -183,10 +183,17 @@ HOTARU_GRAD_OF_INPUT(erfc, "ErfcBackward0",
                      g* hotaru::exp(-(x* x)) * (-2 * std::numbers::inv_sqrtpi))
 HOTARU_GRAD_OF_INPUT(lgamma, "LgammaBackward0", g* hotaru::digamma(x))
 HOTARU_GRAD_OF_INPUT(digamma, "DigammaBackward0", g* hotaru::polygamma(1, x))
-HOTARU_GRAD_OF_INPUT(abs, "AbsBackward0", g* sign(x))
 HOTARU_GRAD_OF_INPUT(sinc, "SincBackward0", g* hotaru::conj(sinc_slope(x)))
 #undef HOTARU_GRAD_OF_INPUT
 #undef HOTARU_GRAD_OF_OUTPUT
+
+void abs(const Tensor& out, const Tensor& self) {
+  from_input("AbsBackward0", out, self, [](const Tensor& g, const Tensor& x) {
+    if (!x.is_complex() || autograd::grad_enabled()) return g * sign(x);
+    const Tensor length = hotaru::abs(x);
+    return x * hotaru::masked_fill(g / length, eq(length, 0), 0);
+  });
+}
 
 void neg(const Tensor& out, const Tensor& self) {
   record("NegBackward0", out, {self}, {},
@@ -325,6 +332,25 @@ void pow(const Tensor& out, const Tensor& self, const Tensor& exponent) {
       });
 }
 
+/// A number to the power of a tensor: the result times the number's logarithm,
+/// and 0 where the number is and the exponent is not negative.
+void pow_of_scalar(const Tensor& out, const Scalar& base,
+                   const Tensor& exponent) {
+  const Scalar slope = base.is_complex() ? Scalar(std::log(base.to_complex()))
+                                         : Scalar(std::log(base.to_double()));
+  record("PowBackward2", out, {exponent}, {saved_output(out), exponent},
+         [base, slope](Backward& b, const Tensor& g) -> Tensors {
+           const Tensor y = b.saved(0), x = b.saved(1);
+           const Tensor flow = g * hotaru::conj(y * slope);
+           if (base != Scalar(0)) return {Like(x)(flow)};
+           const Tensor positive =
+               x.is_complex()
+                   ? logical_and(ge(hotaru::real(x), 0), eq(hotaru::imag(x), 0))
+                   : ge(x, 0);
+           return {Like(x)(hotaru::masked_fill(flow, positive, 0))};
+         });
+}
+
 /// An integer whose predecessor is the same number to any float.
 bool is_smallest(const Scalar& exponent) {
   return exponent.is_integral() &&
@@ -332,16 +358,17 @@ bool is_smallest(const Scalar& exponent) {
 }
 
 void pow_scalar(const Tensor& out, const Tensor& self, const Scalar& exponent) {
-  from_input("PowBackward0", out, self,
-             [exponent](const Tensor& g, const Tensor& x) {
-               if (exponent == Scalar(0)) return zeros_like(g);
-               const Scalar lower =
-                   exponent.is_complex()   ? Scalar(exponent.to_complex() - 1.0)
-                   : is_smallest(exponent) ? exponent
-                   : exponent.is_integral() ? Scalar(exponent.to_int() - 1)
-                                            : Scalar(exponent.to_double() - 1);
-               return g * hotaru::conj(hotaru::pow(x, lower) * exponent);
-             });
+  from_input(
+      "PowBackward0", out, self, [exponent](const Tensor& g, const Tensor& x) {
+        if (exponent == Scalar(0)) return zeros_like(g);
+        const Scalar lower =
+            exponent.is_complex()    ? Scalar(exponent.to_complex() - 1.0)
+            : is_smallest(exponent)  ? exponent
+            : exponent.is_integral() ? Scalar(exponent.to_int() - 1)
+                                     : Scalar(exponent.to_double() - 1);
+        const Tensor power = lower == Scalar(1) ? x : hotaru::pow(x, lower);
+        return g * hotaru::conj(power * exponent);
+      });
 }
 
 namespace {

@@ -60,6 +60,8 @@ void remainder(const Tensor& out, const Tensor& self, const Tensor& other);
 void fmod(const Tensor& out, const Tensor& self, const Tensor& other);
 void pow(const Tensor& out, const Tensor& self, const Tensor& exponent);
 void pow_scalar(const Tensor& out, const Tensor& self, const Scalar& exponent);
+void pow_of_scalar(const Tensor& out, const Scalar& base,
+                   const Tensor& exponent);
 void maximum(const Tensor& out, const Tensor& self, const Tensor& other);
 void minimum(const Tensor& out, const Tensor& self, const Tensor& other);
 void atan2(const Tensor& out, const Tensor& self, const Tensor& other);

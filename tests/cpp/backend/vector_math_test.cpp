@@ -38,6 +38,8 @@ double worst_error(F f, G exact, float low, float high) {
 TEST(VectorMath, IsWithinThreeUnitsInTheLastPlace) {
   HOTARU_EXPECT_WITHIN(3, exp, -87.3f, 88.7f);
   HOTARU_EXPECT_WITHIN(3, log, 0.0f, 3e38f);
+  HOTARU_EXPECT_WITHIN(3, log2, 0.0f, 3e38f);
+  HOTARU_EXPECT_WITHIN(3, log10, 0.0f, 3e38f);
   HOTARU_EXPECT_WITHIN(3, tanh, -3e38f, 3e38f);
   HOTARU_EXPECT_WITHIN(3, expm1, -3e38f, 88.7f);
   HOTARU_EXPECT_WITHIN(3, log1p, -0.9999999f, 3e38f);

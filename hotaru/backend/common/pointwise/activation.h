@@ -72,6 +72,15 @@ HOTARU_ACTIVATION_N(HardShrink, x >= -a && x <= a ? T(0) : x);
 /// a: threshold, b: what replaces values that are not above it.
 HOTARU_ACTIVATION_N(Threshold, x <= a ? b : x);
 #undef HOTARU_ACTIVATION_N
+/// Of x between limits; NaN outside of 0 and 1.
+template <class T>
+struct Logit : HardTanh<T> {
+  using HardTanh<T>::HardTanh;
+  HOTARU_INLINE T operator()(T x) const {
+    const T p = HardTanh<T>::operator()(x);
+    return vmath::log(p / (T(1) - p));
+  }
+};
 
 /// The second operand is the slope below zero.
 template <class T>
@@ -133,6 +142,8 @@ struct MishGrad {
 };
 /// Of the results of the logistic function and of tanh.
 HOTARU_ACTIVATION_GRAD(SigmoidGrad, g* x*(T(1) - x));
+/// a, b: the limits, c: the gradient outside of them.
+HOTARU_ACTIVATION_GRAD(LogitGrad, x<a || x> b ? c : g / (x * (T(1) - x)));
 HOTARU_ACTIVATION_GRAD(TanhGrad, g*(T(1) - x * x));
 #undef HOTARU_ACTIVATION_GRAD
 

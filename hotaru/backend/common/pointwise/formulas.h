@@ -108,6 +108,8 @@
   X("softshrink", SoftShrink, FloatingTypes, 1) \
   X("hardshrink", HardShrink, FloatingTypes, 1) \
   X("threshold", Threshold, RealTypes, 1) \
+  X("logit", Logit, FloatingTypes, 1) \
+  X("logit_grad", LogitGrad, FloatingTypes, 2) \
   X("prelu", Prelu, FloatingTypes, 2) \
   X("leaky_relu_grad", LeakyReluGrad, FloatingTypes, 2) \
   X("elu_grad", EluGrad, FloatingTypes, 2) \

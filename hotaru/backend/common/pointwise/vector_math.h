@@ -116,12 +116,35 @@ HOTARU_INLINE float log_at_edges(float x, float y) {
   return select(x < 0.0f, kNan, select(x != x, x, y));
 }
 
-HOTARU_INLINE float log(float x) {
+/// x = (1 + f) 2^n as log_kernel() wants it, for positive finite x.
+struct LogParts {
+  float f, n;
+};
+HOTARU_INLINE LogParts log_parts(float x) {
   // Subnormals are scaled into the normal range first.
   const bool tiny = x < 0x1p-126f;
   const Split s = split(select(tiny, x * 0x1p23f, x));
-  const float n = static_cast<float>(s.e) - select(tiny, 23.0f, 0.0f);
-  return log_at_edges(x, log_kernel(s.m - 1.0f, n));
+  return {s.m - 1.0f, static_cast<float>(s.e) - select(tiny, 23.0f, 0.0f)};
+}
+
+HOTARU_INLINE float log(float x) {
+  const LogParts s = log_parts(x);
+  return log_at_edges(x, log_kernel(s.f, s.n));
+}
+
+/// Exact for powers of two.
+HOTARU_INLINE float log2(float x) {
+  const LogParts s = log_parts(x);
+  const float of_m = log_kernel(s.f, 0) * 1.44269504088896341f;
+  return log_at_edges(x, s.n + of_m);
+}
+
+/// log10(2) in two parts, so that the first product is exact.
+HOTARU_INLINE float log10(float x) {
+  const LogParts s = log_parts(x);
+  const float of_m = log_kernel(s.f, 0) * 0.43429448190325183f;
+  return log_at_edges(
+      x, s.n * 0x1.344p-2f + (s.n * 4.60503898119521374e-6f + of_m));
 }
 
 /// log(m) for m in [sqrt(1/2), sqrt(2)), within 2e-12: six terms of the series
@@ -367,6 +390,14 @@ HOTARU_BOTH T exp(T x) {
 template <class T>
 HOTARU_BOTH T log(T x) {
   return lib::log(x);
+}
+template <class T>
+HOTARU_BOTH T log2(T x) {
+  return std::log2(x);
+}
+template <class T>
+HOTARU_BOTH T log10(T x) {
+  return lib::log10(x);
 }
 template <class T>
 HOTARU_BOTH T tanh(T x) {

@@ -1,5 +1,6 @@
 // Softmax along any dimension: rows that are contiguous already are worked on
 // in place, others through a buffer.
+#include <array>
 #include <vector>
 
 #include "hotaru/backend/common/kernel_types.h"
@@ -42,35 +43,42 @@ class Row {
   }
 };
 
-/// Whether lines along the dimension lie side by side in both tensors, so that
+/// Whether lines along the dimension lie side by side in all tensors, so that
 /// vectors can go across them.
-bool side_by_side(const Tensor& out, const Tensor& in, int64_t dim) {
-  const int64_t last = in.dim() - 1;
-  return in.dim() > 1 && dim != last && in.stride(last) == 1 &&
-         out.stride(last) == 1 && in.size(last) >= 4;
+template <class... Tensors>
+bool side_by_side(int64_t dim, const Tensor& first, const Tensors&... others) {
+  const int64_t last = first.dim() - 1;
+  return first.dim() > 1 && dim != last && first.size(last) >= 4 &&
+         first.stride(last) == 1 && ((others.stride(last) == 1) && ...);
 }
 
-/// Columns along `dim`, a stretch of the last dimension at a time.
-template <class T, class F>
-void forward_columns(const Tensor& out, const Tensor& in, int64_t dim,
-                     const F& columns) {
+/// columns(element of each tensor, columns from there on) for columns along
+/// `dim`, a stretch of the last dimension at a time.
+template <class F, class... Tensors>
+void for_columns(int64_t dim, const F& columns, const Tensor& first,
+                 const Tensors&... others) {
   constexpr int64_t kStretch = 64;
-  const auto last = size_t(in.dim() - 1);
-  const int64_t n = in.size(dim), width = in.sizes()[last];
-  const int64_t in_stride = in.stride(dim), out_stride = out.stride(dim);
-  const Dims sizes = without(in.sizes().first(last), dim);
-  const Dims xs = without(in.strides().first(last), dim);
-  const Dims ys = without(out.strides().first(last), dim);
+  const auto last = size_t(first.dim() - 1);
+  const auto outer = [&](const Tensor& t) {
+    return without(t.strides().first(last), dim);
+  };
+  const int64_t width = first.sizes()[last];
+  const Dims sizes = without(first.sizes().first(last), dim);
+  constexpr size_t kTensors = 1 + sizeof...(others);
+  const std::array<Dims, kTensors> strides{outer(first), outer(others)...};
+  std::array<IntSpan, kTensors> steps;
+  std::copy(strides.begin(), strides.end(), steps.begin());
   const int64_t stretches = (width + kStretch - 1) / kStretch;
-  parallel_for(0, numel_of(sizes) * stretches, row_grain(4 * n * kStretch),
+  parallel_for(0, numel_of(sizes) * stretches,
+               row_grain(4 * first.size(dim) * kStretch),
                [&](int64_t begin, int64_t end) {
-                 Walk<2> walk(sizes, {xs, ys}, begin / stretches);
+                 Walk<kTensors> walk(sizes, steps, begin / stretches);
                  for (int64_t i = begin; i < end; ++i) {
                    if (i > begin && i % stretches == 0) walk.next();
-                   const int64_t first = i % stretches * kStretch;
-                   columns(in.data<T>() + walk.at[0] + first, in_stride,
-                           out.data<T>() + walk.at[1] + first, out_stride, n,
-                           std::min(kStretch, width - first));
+                   const int64_t from = i % stretches * kStretch;
+                   auto at = walk.at;
+                   for (int64_t& place : at) place += from;
+                   columns(at, std::min(kStretch, width - from));
                  }
                });
 }
@@ -87,8 +95,14 @@ void forward(const KernelCall& call, const KernelTypes<FloatingTypes>& types,
   const int64_t out_stride = line_stride(out, dim);
   types.visit(call, [&]<class T>() {
     if constexpr (std::is_floating_point_v<T>) {
-      if (side_by_side(out, in, dim))
-        return forward_columns<T>(out, in, dim, columns);
+      if (side_by_side(dim, out, in))
+        return for_columns(
+            dim,
+            [&](const auto& at, int64_t width) {
+              columns(in.data<T>() + at[1], in_stride, out.data<T>() + at[0],
+                      out_stride, n, width);
+            },
+            out, in);
     }
     using R = Row<T>;
     struct Buffers {
@@ -120,9 +134,9 @@ void forward(const KernelCall& call, const KernelTypes<FloatingTypes>& types,
 }
 
 /// Operands: gradient of the input, gradient of the result, result.
-template <class F>
+template <class F, class G>
 void backward(const KernelCall& call, const KernelTypes<FloatingTypes>& types,
-              const F& row) {
+              const F& row, const G& columns) {
   const Tensor &out = call.tensor(0), &g = call.tensor(1), &y = call.tensor(2);
   const int64_t dim = call.attributes<LineAttributes>().dim;
   const int64_t n = line_size(y, dim);
@@ -132,6 +146,16 @@ void backward(const KernelCall& call, const KernelTypes<FloatingTypes>& types,
       std::vector<OpMath<T>> g, y, out;
     };
     T* dx = out.data<T>();
+    if constexpr (std::is_floating_point_v<T>) {
+      if (y.numel() > 0 && side_by_side(dim, out, g, y))
+        return for_columns(
+            dim,
+            [&](const auto& at, int64_t width) {
+              columns(g.data<T>() + at[1], g.stride(dim), y.data<T>() + at[2],
+                      y.stride(dim), dx + at[0], out.stride(dim), n, width);
+            },
+            out, g, y);
+    }
     for_lines_with(
         dim, 4 * n, [] { return Buffers{}; },
         [&](const auto& at, Buffers& buffers) {
@@ -175,16 +199,20 @@ void log_softmax(const KernelCall& call) {
          int64_t width) { log_softmax_columns(x, xs, y, ys, n, width); });
 }
 void softmax_backward(const KernelCall& call) {
-  backward(call, kBackwardTypes,
-           [](const auto* g, const auto* y, auto* dx, int64_t n) {
-             softmax_backward_row(g, y, dx, n);
-           });
+  backward(
+      call, kBackwardTypes,
+      [](const auto* g, const auto* y, auto* dx, int64_t n) {
+        softmax_backward_row(g, y, dx, n);
+      },
+      [](auto... arguments) { softmax_backward_columns(arguments...); });
 }
 void log_softmax_backward(const KernelCall& call) {
-  backward(call, kLogBackwardTypes,
-           [](const auto* g, const auto* y, auto* dx, int64_t n) {
-             log_softmax_backward_row(g, y, dx, n);
-           });
+  backward(
+      call, kLogBackwardTypes,
+      [](const auto* g, const auto* y, auto* dx, int64_t n) {
+        log_softmax_backward_row(g, y, dx, n);
+      },
+      [](auto... arguments) { log_softmax_backward_columns(arguments...); });
 }
 
 HOTARU_KERNEL(kCPU, "softmax", softmax, check_types<kSoftmaxTypes>);

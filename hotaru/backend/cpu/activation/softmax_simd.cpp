@@ -123,6 +123,28 @@ HWY_ATTR void log_softmax_backward(const T* g, const T* y, T* dx, int64_t n) {
   });
 }
 
+/// The gradient of neighbouring columns, a vector's worth at a time.
+template <bool kLog, class T>
+HWY_ATTR void backward_columns(const T* g, int64_t gs, const T* y, int64_t ys,
+                               T* dx, int64_t ds, int64_t n, int64_t width) {
+  const hn::ScalableTag<T> d;
+  for_vectors<T>(width, [&](int64_t j, auto count) HWY_ATTR {
+    auto all = hn::Zero(d);
+    for (int64_t i = 0; i < n; ++i) {
+      const auto grad = load(d, g + j + i * gs, count);
+      all = kLog ? hn::Add(grad, all)
+                 : hn::MulAdd(grad, load(d, y + j + i * ys, count), all);
+    }
+    for (int64_t i = 0; i < n; ++i) {
+      const auto grad = load(d, g + j + i * gs, count);
+      const auto result = load(d, y + j + i * ys, count);
+      store(kLog ? hn::NegMulAdd(exp_negative(d, result), all, grad)
+                 : hn::Mul(hn::Sub(grad, all), result),
+            d, dx + j + i * ds, count);
+    }
+  });
+}
+
 #define HOTARU_SOFTMAX(type) \
   HWY_ATTR void softmax_##type(const type* x, type* y, int64_t rows, \
                                int64_t n) { \
@@ -147,6 +169,16 @@ HWY_ATTR void log_softmax_backward(const T* g, const T* y, T* dx, int64_t n) {
   HWY_ATTR void log_softmax_backward_##type(const type* g, const type* y, \
                                             type* dx, int64_t n) { \
     log_softmax_backward(g, y, dx, n); \
+  } \
+  HWY_ATTR void softmax_backward_columns_##type( \
+      const type* g, int64_t gs, const type* y, int64_t ys, type* dx, \
+      int64_t ds, int64_t n, int64_t width) { \
+    backward_columns<false>(g, gs, y, ys, dx, ds, n, width); \
+  } \
+  HWY_ATTR void log_softmax_backward_columns_##type( \
+      const type* g, int64_t gs, const type* y, int64_t ys, type* dx, \
+      int64_t ds, int64_t n, int64_t width) { \
+    backward_columns<true>(g, gs, y, ys, dx, ds, n, width); \
   }
 HOTARU_SOFTMAX(float)
 HOTARU_SOFTMAX(double)
@@ -165,6 +197,8 @@ namespace hotaru::cpu {
   HWY_EXPORT(log_softmax_columns_##type); \
   HWY_EXPORT(softmax_backward_##type); \
   HWY_EXPORT(log_softmax_backward_##type); \
+  HWY_EXPORT(softmax_backward_columns_##type); \
+  HWY_EXPORT(log_softmax_backward_columns_##type); \
   void softmax_rows(const type* x, type* y, int64_t rows, int64_t n) { \
     HWY_DYNAMIC_DISPATCH(softmax_##type)(x, y, rows, n); \
   } \
@@ -186,6 +220,18 @@ namespace hotaru::cpu {
   void log_softmax_backward_row(const type* g, const type* y, type* dx, \
                                 int64_t n) { \
     HWY_DYNAMIC_DISPATCH(log_softmax_backward_##type)(g, y, dx, n); \
+  } \
+  void softmax_backward_columns(const type* g, int64_t gs, const type* y, \
+                                int64_t ys, type* dx, int64_t ds, int64_t n, \
+                                int64_t width) { \
+    HWY_DYNAMIC_DISPATCH(softmax_backward_columns_##type) \
+    (g, gs, y, ys, dx, ds, n, width); \
+  } \
+  void log_softmax_backward_columns(const type* g, int64_t gs, const type* y, \
+                                    int64_t ys, type* dx, int64_t ds, \
+                                    int64_t n, int64_t width) { \
+    HWY_DYNAMIC_DISPATCH(log_softmax_backward_columns_##type) \
+    (g, gs, y, ys, dx, ds, n, width); \
   }
 HOTARU_SOFTMAX(float)
 HOTARU_SOFTMAX(double)

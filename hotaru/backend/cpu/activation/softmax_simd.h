@@ -19,7 +19,14 @@ namespace hotaru::cpu {
   void softmax_backward_row(const type* g, const type* y, type* dx, \
                             int64_t n); \
   void log_softmax_backward_row(const type* g, const type* y, type* dx, \
-                                int64_t n)
+                                int64_t n); \
+  /* The same for `width` neighbouring columns of n elements. */ \
+  void softmax_backward_columns(const type* g, int64_t g_stride, \
+                                const type* y, int64_t y_stride, type* dx, \
+                                int64_t dx_stride, int64_t n, int64_t width); \
+  void log_softmax_backward_columns( \
+      const type* g, int64_t g_stride, const type* y, int64_t y_stride, \
+      type* dx, int64_t dx_stride, int64_t n, int64_t width)
 HOTARU_SOFTMAX(float);
 HOTARU_SOFTMAX(double);
 #undef HOTARU_SOFTMAX

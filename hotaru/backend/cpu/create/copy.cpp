@@ -23,6 +23,27 @@ namespace {
 using formulas::convert;
 
 template <class To, class From>
+void convert_loop(const void*, char* const* p, const int64_t* s, int64_t n);
+
+/// Of 16-bit floats, which are computed with as float: vectors widen and narrow
+/// them, and other types need no such code of their own.
+template <class To, class From>
+void convert_by_floats(char* const* p, int64_t n) {
+  constexpr int64_t kBlock = 256;
+  constexpr int64_t kIn[] = {sizeof(float), sizeof(From)};
+  constexpr int64_t kOut[] = {sizeof(To), sizeof(float)};
+  float floats[kBlock];
+  for (int64_t i = 0; i < n; i += kBlock) {
+    const int64_t some = std::min(kBlock, n - i);
+    auto* const via = reinterpret_cast<char*>(floats);
+    char* const in[] = {via, p[1] + i * int64_t(sizeof(From))};
+    char* const to[] = {p[0] + i * int64_t(sizeof(To)), via};
+    convert_loop<float, From>(nullptr, in, kIn, some);
+    convert_loop<To, float>(nullptr, to, kOut, some);
+  }
+}
+
+template <class To, class From>
 void convert_loop(const void*, char* const* p, const int64_t* s, int64_t n) {
   if (s[0] == sizeof(To) && s[1] == sizeof(From)) {
     auto* out = reinterpret_cast<To*>(p[0]);
@@ -33,6 +54,9 @@ void convert_loop(const void*, char* const* p, const int64_t* s, int64_t n) {
       return narrow(x, out, n);
     if constexpr (std::is_same_v<To, int32_t> && std::is_same_v<From, float>)
       return truncate_floats(x, out, n);
+    if constexpr ((kIsReduced<From> ||
+                   kIsReduced<To>)&&!std::is_same_v<From, To>)
+      return convert_by_floats<To, From>(p, n);
     HOTARU_INDEPENDENT
     for (int64_t i = 0; i < n; ++i) out[i] = convert<To>(x[i]);
     return;

@@ -67,9 +67,14 @@ void for_slices(const Tensor& whole, const Tensor& part, const Dims& rows,
     for_lines(
         dim, count,
         [&](const auto& at) {
-          for (int64_t i = 0; i < count; ++i)
-            f(x + at[1] + rows[size_t(i)] * whole_stride,
-              y + at[0] + i * part_stride, 1, 1, 1);
+          const int64_t* row = rows.data();
+          A* from = x + at[1];
+          B* to = y + at[0];
+          if (whole_stride == 1 && part_stride == 1)
+            for (int64_t i = 0; i < count; ++i) f.one(from + row[i], to + i);
+          else
+            for (int64_t i = 0; i < count; ++i)
+              f.one(from + row[i] * whole_stride, to + i * part_stride);
         },
         part, whole);
     return;

@@ -184,9 +184,11 @@ inline constexpr float kLog[] = {-0.0450748056f, 0.104630224f, -0.131611928f,
                                  0.144783944f,   -0.16647312f, 0.199908614f,
                                  -0.250000954f,  0.333334506f};
 
-/// Processors split numbers themselves, and with parts of log(2) that are both
-/// positive zero, infinity and NaN come out right.
-HOTARU_INLINE __m512 log(__m512 x) {
+/// finish(f, f^2, y, e) for x = (1 + f) 2^e, log(1 + f) = f - f^2 / 2 + y.
+/// Processors split numbers themselves, and with factors of e that are positive
+/// zero, infinity and NaN come out right.
+template <class Finish>
+HOTARU_INLINE __m512 log_parts(__m512 x, const Finish& finish) {
   const auto set = [](float v) HOTARU_SIMD_LAMBDA { return _mm512_set1_ps(v); };
   const __m512 one = set(1.0f);
   const __m512 m =
@@ -198,10 +200,66 @@ HOTARU_INLINE __m512 log(__m512 x) {
 #pragma GCC unroll 8
   for (size_t i = 1; i < std::size(kLog); ++i)
     p = _mm512_fmadd_ps(p, f, set(kLog[i]));
-  __m512 y = _mm512_mul_ps(_mm512_mul_ps(p, f), z);
-  y = _mm512_fmadd_ps(e, set(0x1.7f7d1cp-20f), y);
-  y = _mm512_add_ps(f, _mm512_fmadd_ps(set(-0.5f), z, y));
-  return _mm512_fmadd_ps(e, set(0x1.62e4p-1f), y);
+  return finish(f, z, _mm512_mul_ps(_mm512_mul_ps(p, f), z), e);
+}
+
+HOTARU_INLINE __m512 log(__m512 x) {
+  const auto set = [](float v) HOTARU_SIMD_LAMBDA { return _mm512_set1_ps(v); };
+  return log_parts(
+      x, [&](__m512 f, __m512 z, __m512 y, __m512 e) HOTARU_SIMD_LAMBDA {
+        y = _mm512_fmadd_ps(e, set(0x1.7f7d1cp-20f), y);
+        y = _mm512_add_ps(f, _mm512_fmadd_ps(set(-0.5f), z, y));
+        return _mm512_fmadd_ps(e, set(0x1.62e4p-1f), y);
+      });
+}
+
+/// As vmath::log10.
+HOTARU_INLINE __m512 log10(__m512 x) {
+  const auto set = [](float v) HOTARU_SIMD_LAMBDA { return _mm512_set1_ps(v); };
+  return log_parts(
+      x, [&](__m512 f, __m512 z, __m512 y, __m512 e) HOTARU_SIMD_LAMBDA {
+        y = _mm512_add_ps(f, _mm512_fmadd_ps(set(-0.5f), z, y));
+        y = _mm512_mul_ps(y, set(0.43429448190325183f));
+        y = _mm512_fmadd_ps(e, set(4.60503898119521374e-6f), y);
+        return _mm512_fmadd_ps(e, set(0x1.344p-2f), y);
+      });
+}
+HOTARU_INLINE __m512 log2(__m512 x) {
+  const auto set = [](float v) HOTARU_SIMD_LAMBDA { return _mm512_set1_ps(v); };
+  return log_parts(
+      x, [&](__m512 f, __m512 z, __m512 y, __m512 e) HOTARU_SIMD_LAMBDA {
+        y = _mm512_add_ps(f, _mm512_fmadd_ps(set(-0.5f), z, y));
+        return _mm512_fmadd_ps(y, set(1.44269504088896341f), e);
+      });
+}
+
+/// vmath::exp's polynomial; processors scale by powers of two themselves, past
+/// both ends of the range.
+HOTARU_INLINE __m512 exp(__m512 x) {
+  const auto set = [](float v) HOTARU_SIMD_LAMBDA { return _mm512_set1_ps(v); };
+  // The second operand where one is NaN.
+  x = _mm512_min_ps(set(100.0f), _mm512_max_ps(set(-120.0f), x));
+  const __m512 n = _mm512_roundscale_ps(
+      _mm512_mul_ps(x, set(1.44269504088896341f)), _MM_FROUND_TO_NEAREST_INT);
+  __m512 r = _mm512_fnmadd_ps(n, set(0.693359375f), x);
+  r = _mm512_fmadd_ps(n, set(2.12194440e-4f), r);
+  __m512 p = set(1.9875691500e-4f);
+  for (const float c : {1.3981999507e-3f, 8.3334519073e-3f, 4.1665795894e-2f,
+                        1.6666665459e-1f, 5.0000001201e-1f})
+    p = _mm512_fmadd_ps(p, r, set(c));
+  p = _mm512_fmadd_ps(_mm512_mul_ps(p, r), r, r);
+  return _mm512_scalef_ps(_mm512_add_ps(p, set(1.0f)), n);
+}
+
+/// f of n floats, in the place of a loop over elements.
+template <class F>
+HOTARU_INLINE void run_vectors(float* out, const float* x, int64_t n,
+                               const F& f) {
+  int64_t i = 0;
+  for (; i + 16 <= n; i += 16)
+    _mm512_storeu_ps(out + i, f(_mm512_loadu_ps(x + i)));
+  const auto rest = static_cast<__mmask16>((1u << (n - i)) - 1);
+  _mm512_mask_storeu_ps(out + i, rest, f(_mm512_maskz_loadu_ps(rest, x + i)));
 }
 #endif
 
@@ -247,18 +305,20 @@ HOTARU_FUSED_ANGLE_FORMULA(Tan, tan, kMostTan);
 #undef HOTARU_FUSED_ANGLE_FORMULA
 
 #if HWY_TARGET == HWY_AVX3
-struct LogOfFloat : formulas::Log<float> {
-  /// In the place of a loop over elements.
-  static void run(float* out, const float* x, int64_t n) {
-    int64_t i = 0;
-    for (; i + 16 <= n; i += 16)
-      _mm512_storeu_ps(out + i, log(_mm512_loadu_ps(x + i)));
-    const auto rest = static_cast<__mmask16>((1u << (n - i)) - 1);
-    _mm512_mask_storeu_ps(out + i, rest,
-                          log(_mm512_maskz_loadu_ps(rest, x + i)));
-  }
-};
-HOTARU_FUSED(Log);
+#define HOTARU_FUSED_VECTORS(Name, function) \
+  struct Name##OfFloat : formulas::Name<float> { \
+    static void run(float* out, const float* x, int64_t n) { \
+      run_vectors(out, x, n, [](__m512 v) HOTARU_SIMD_LAMBDA { \
+        return fused::function(v); \
+      }); \
+    } \
+  }; \
+  HOTARU_FUSED(Name)
+HOTARU_FUSED_VECTORS(Exp, exp);
+HOTARU_FUSED_VECTORS(Log, log);
+HOTARU_FUSED_VECTORS(Log2, log2);
+HOTARU_FUSED_VECTORS(Log10, log10);
+#undef HOTARU_FUSED_VECTORS
 #endif
 #undef HOTARU_FUSED
 

@@ -25,11 +25,19 @@ static std::optional<Elementwise> trigamma(const KernelCall& call) {
       call);
 }
 
-static std::optional<Elementwise> angle(const KernelCall& call) {
+/// The loop for vectors where the dtype has one.
+template <Quick which, template <class> class F, class Types>
+static std::optional<Elementwise> quick_first(const KernelCall& call) {
   using namespace HWY_NAMESPACE;
-  if (const auto loop = quick_loop(Quick::kAngle, call)) return loop;
-  return pointwise_loop<formulas::Angle, FloatingAndComplexTypes, 1,
-                        Loops::kDense>(call);
+  if (const auto loop = quick_loop(which, call)) return loop;
+  return pointwise_loop<F, Types, 1, Loops::kDense>(call);
+}
+
+template <Quick which, template <class> class F, class Types>
+static void register_quick(const char* name) {
+  using namespace HWY_NAMESPACE;
+  const ElementwiseRegistration<&quick_first<which, F, Types>> registered(
+      name, &check_types<kPointwiseTypes<Types>>);
 }
 
 static const bool registered_library = [] {
@@ -41,8 +49,9 @@ static const bool registered_library = [] {
       "lgamma", &check_types<kPointwiseTypes<FloatingTypes>>);
   const ElementwiseRegistration<trigamma> trigammas(
       "trigamma", &check_types<kPointwiseTypes<FloatingTypes>>);
-  const ElementwiseRegistration<cpu::angle> angles(
-      "angle", &check_types<kPointwiseTypes<FloatingAndComplexTypes>>);
+  register_quick<Quick::kAngle, Angle, FloatingAndComplexTypes>("angle");
+  register_quick<Quick::kLog2, Log2, FloatingTypes>("log2");
+  register_quick<Quick::kLog10, Log10, FloatingAndComplexTypes>("log10");
   return true;
 }();
 

@@ -6,6 +6,7 @@
 #define HWY_TARGET_INCLUDE "hotaru/backend/cpu/pointwise/quick_loops.cpp"
 #include "hotaru/backend/cpu/simd/simd.h"
 // After simd.h: compiled for each target.
+#include "hotaru/backend/cpu/pointwise/fused_math-inl.h"
 #include "hotaru/backend/cpu/pointwise/pointwise-inl.h"
 #include "hotaru/backend/cpu/pointwise/quotient-inl.h"
 
@@ -81,8 +82,17 @@ std::optional<Elementwise> if_listed(const KernelCall& call) {
   return out;
 }
 
+#if HWY_TARGET == HWY_AVX3
+using fused::Log10;
+using fused::Log2;
+#else
+using formulas::Log10;
+using formulas::Log2;
+#endif
+
 std::optional<Elementwise> find_quick(Quick which, const KernelCall& call) {
   using Integers = TypeList<int32_t, int64_t>;
+  using Narrow = TypeList<float, Half, BFloat16>;
   switch (which) {
     case Quick::kDivTrunc:
       return if_listed<QuickDivTrunc, QuickTypes, 2>(call);
@@ -97,7 +107,11 @@ std::optional<Elementwise> find_quick(Quick which, const KernelCall& call) {
     case Quick::kShiftRight:
       return if_listed<formulas::ShiftRight, Integers, 2, Loops::kAll>(call);
     case Quick::kPow:
-      return if_listed<formulas::Pow, TypeList<float, Half, BFloat16>, 2>(call);
+      return if_listed<formulas::Pow, Narrow, 2>(call);
+    case Quick::kLog2:
+      return if_listed<Log2, Narrow, 1>(call);
+    case Quick::kLog10:
+      return if_listed<Log10, Narrow, 1>(call);
     case Quick::kAngle:
       return if_listed<formulas::Angle, TypeList<float, std::complex<float>>,
                        1>(call);

@@ -18,6 +18,8 @@ enum class Quick {
   kShiftRight,
   kAngle,
   kPow,
+  kLog2,
+  kLog10,
 };
 
 /// What division and its like have such loops for: floats, their 16-bit kinds,

@@ -44,28 +44,31 @@ inline constexpr int64_t kLanes = 8;
 template <class R, class T, class Stride>
 typename R::Acc lanes(const T* x, int64_t n, Stride stride) {
   using Acc = typename R::Acc;
-  Acc part[kLanes];
-  std::fill(part, part + kLanes, R::kIdentity);
-  const auto add = [&](int64_t i, int64_t j) {
-    part[j] = R::combine(part[j], R::load(x[i * stride]));
-  };
-  int64_t i = 0;
-  for (; i + kLanes <= n; i += kLanes) {
-    // Converting a Half takes so long, and so much code, that no loop is
-    // unrolled for it.
-    if constexpr (std::is_same_v<T, Half>) {
+  // Few, or a Half, whose conversion takes so long, and so much code, that
+  // nothing is won by several at a time.
+  if (std::is_same_v<T, Half> || n < kLanes / 2) {
+    Acc acc = R::kIdentity;
 #pragma GCC unroll 1
-      for (int64_t j = 0; j < kLanes; ++j) add(i + j, j);
-    } else {
-      for (int64_t j = 0; j < kLanes; ++j) add(i + j, j);
-    }
+    for (int64_t i = 0; i < n; ++i)
+      acc = R::combine(acc, R::load(x[i * stride]));
+    return acc;
   }
+  if constexpr (!std::is_same_v<T, Half>) {
+    Acc part[kLanes];
+    std::fill(part, part + kLanes, R::kIdentity);
+    const auto add = [&](int64_t i, int64_t j) {
+      part[j] = R::combine(part[j], R::load(x[i * stride]));
+    };
+    int64_t i = 0;
+    for (; i + kLanes <= n; i += kLanes)
+      for (int64_t j = 0; j < kLanes; ++j) add(i + j, j);
 #pragma GCC unroll 1
-  for (int64_t j = 0; i < n; ++i, ++j) add(i, j);
-  for (int64_t width = kLanes / 2; width > 0; width /= 2)
-    for (int64_t j = 0; j < width; ++j)
-      part[j] = R::combine(part[j], part[j + width]);
-  return part[0];
+    for (int64_t j = 0; i < n; ++i, ++j) add(i, j);
+    for (int64_t width = kLanes / 2; width > 0; width /= 2)
+      for (int64_t j = 0; j < width; ++j)
+        part[j] = R::combine(part[j], part[j + width]);
+    return part[0];
+  }
 }
 
 template <class R, class T>

@@ -87,8 +87,16 @@ struct Sampler {
 
   void fill(Run& run, int64_t sample, int64_t point, int64_t count) const {
     if constexpr (std::is_same_v<T, float>) {
-      if (dims == 2 && count == kGatherRun && a.mode == GridMode::kLinear &&
-          a.padding == GridPadding::kZeros &&
+      const bool plain =
+          dims == 2 && count == kGatherRun && a.padding == GridPadding::kZeros;
+      if (plain && a.mode == GridMode::kNearest) {
+        nearest_taps(grid + (sample * points + point) * dims, in[1], in[2],
+                     a.align_corners, run.offsets.data());
+        std::fill_n(run.weights.data(), kGatherRun, A(1));
+        run.slots = 1;
+        return;
+      }
+      if (plain && a.mode == GridMode::kLinear &&
           linear_taps(grid + (sample * points + point) * dims, in[1], in[2],
                       a.align_corners, run.offsets.data(),
                       run.weights.data())) {
@@ -137,7 +145,10 @@ struct Sampler {
 
   /// Whether it pays to bring a pixel's channels side by side: an element is
   /// then moved once more, but taps are read as vectors.
-  bool pays_to_turn() const { return channels >= 8 && 2 * points >= plane(); }
+  bool pays_to_turn() const {
+    return a.mode != GridMode::kNearest && channels >= 8 &&
+           2 * points >= plane();
+  }
 
   void forward_pixels(float* out) const {
     const GemmKernels<float>& kernels = gemm_kernels<float>();
@@ -171,35 +182,67 @@ struct Sampler {
   // gx and ggrid may be null. Samples are independent.
   void backward(T* gx, T* ggrid, const T* g) const {
     parallel_for(0, n, 1, [&](int64_t begin, int64_t end) {
+      const auto taps = std::make_unique<Slopes[]>(size_t(kGatherRun));
       for (int64_t sample = begin; sample < end; ++sample)
-        for (int64_t point = 0; point < points; ++point)
-          backward_point(sample, point, gx, ggrid, g);
+        for (int64_t point = 0; point < points; point += kGatherRun)
+          backward_run(sample, point, std::min(kGatherRun, points - point),
+                       taps.get(), gx, ggrid, g);
     });
   }
 
  private:
-  void backward_point(int64_t sample, int64_t point, T* gx, T* ggrid,
-                      const T* g) const {
+  /// What a point takes from a plane, the same in all channels, with the
+  /// weights' derivatives by the grid's coordinates.
+  struct Slopes {
+    int64_t count = 0;
+    bool lost = false;
+    std::array<int64_t, Run::kSlots> offset;
+    std::array<A, Run::kSlots> weight;
+    std::array<std::array<A, 3>, Run::kSlots> slope;
+    std::array<A, 3> sums;
+  };
+
+  void fill(Slopes& to, int64_t sample, int64_t point) const {
     const auto t = at(sample, point);
-    std::array<A, 3> slopes{};
-    for (int64_t c = 0; c < channels; ++c) {
-      const int64_t base = (sample * channels + c) * plane();
-      const A grad = A(g[(sample * channels + c) * points + point]);
-      each(t, [&](int64_t offset, int i, int j, int k) {
-        const A wi = t[0].weight[i], wj = t[1].weight[j], wk = t[2].weight[k];
-        if (gx && !t[2].lost()) {
-          T& to = gx[base + offset];
-          to = T(A(to) + grad * wi * wj * wk);
+    to.count = 0;
+    to.lost = t[2].lost();
+    to.sums = {};
+    each(t, [&](int64_t offset, int i, int j, int k) {
+      const A wi = t[0].weight[i], wj = t[1].weight[j], wk = t[2].weight[k];
+      const auto tap = size_t(to.count++);
+      to.offset[tap] = offset;
+      to.weight[tap] = wi * wj * wk;
+      to.slope[tap] = {t[0].slope[i] * wj * wk, wi * t[1].slope[j] * wk,
+                       wi * wj * t[2].slope[k]};
+    });
+  }
+
+  void backward_run(int64_t sample, int64_t first, int64_t count, Slopes* taps,
+                    T* gx, T* ggrid, const T* g) const {
+    for (int64_t p = 0; p < count; ++p) fill(taps[p], sample, first + p);
+    for (int64_t c = sample * channels; c < (sample + 1) * channels; ++c) {
+      const T *from = x + c * plane(), *grads = g + c * points + first;
+      T* to = gx ? gx + c * plane() : nullptr;
+      for (int64_t p = 0; p < count; ++p) {
+        Slopes& t = taps[p];
+        const A grad = A(grads[p]);
+        if (to && !t.lost)
+          for (size_t k = 0; k < size_t(t.count); ++k) {
+            T& place = to[t.offset[k]];
+            place = T(A(place) + grad * t.weight[k]);
+          }
+        if (!ggrid) continue;
+        for (size_t k = 0; k < size_t(t.count); ++k) {
+          const A value = grad * A(from[t.offset[k]]);
+          for (size_t d = 0; d < 3; ++d) t.sums[d] += value * t.slope[k][d];
         }
-        const A value = grad * A(x[base + offset]);
-        slopes[0] += value * t[0].slope[i] * wj * wk;
-        slopes[1] += value * wi * t[1].slope[j] * wk;
-        slopes[2] += value * wi * wj * t[2].slope[k];
-      });
+      }
     }
-    if (ggrid)
+    if (!ggrid) return;
+    for (int64_t p = 0; p < count; ++p)
       for (int64_t d = 0; d < dims; ++d)
-        ggrid[(sample * points + point) * dims + d] = T(slopes[2 - d]);
+        ggrid[(sample * points + first + p) * dims + d] =
+            T(taps[p].sums[size_t(2 - d)]);
   }
 };
 

@@ -29,44 +29,77 @@ void sums(const float* from, const int32_t* offsets, const float* weights,
   }
 }
 
+using D = hn::ScalableTag<float>;
+using DI = hn::Rebind<int32_t, D>;
+
+/// Where coordinates in [-1, 1] are among `size` elements.
+HWY_INLINE hn::Vec<D> positions(hn::Vec<D> grid, int64_t size,
+                                bool align_corners) {
+  const D d;
+  const auto one = hn::Set(d, 1.0f), n = hn::Set(d, float(size));
+  const auto half = hn::Set(d, 0.5f), from = hn::Add(grid, one);
+  return align_corners ? hn::Mul(from, hn::Mul(hn::Sub(n, one), half))
+                       : hn::Mul(hn::Sub(hn::Mul(from, n), one), half);
+}
+
+/// Whole numbers as indices, -1 outside.
+HWY_INLINE hn::Vec<DI> indices(hn::Vec<D> whole, int64_t size) {
+  const D d;
+  const DI di;
+  const auto inside = hn::And(hn::Ge(whole, hn::Zero(d)),
+                              hn::Lt(whole, hn::Set(d, float(size))));
+  return hn::IfThenElse(hn::RebindMask(di, inside),
+                        hn::ConvertTo(di, hn::IfThenElseZero(inside, whole)),
+                        hn::Set(di, -1));
+}
+
+/// Positions in a plane, -1 where one of both is outside.
+HWY_INLINE hn::Vec<DI> offsets_of(hn::Vec<DI> y, hn::Vec<DI> x, int64_t width) {
+  const DI di;
+  const auto outside = hn::Or(hn::Lt(y, hn::Zero(di)), hn::Lt(x, hn::Zero(di)));
+  return hn::IfThenElse(outside, hn::Set(di, -1),
+                        hn::Add(hn::Mul(y, hn::Set(di, int32_t(width))), x));
+}
+
 /// Along a dimension: positions of both taps, -1 outside, and their weights.
 struct Axis {
-  using D = hn::ScalableTag<float>;
-  using DI = hn::Rebind<int32_t, D>;
   hn::Vec<DI> index[2];
   hn::Vec<D> weight[2];
 
   Axis(hn::Vec<D> grid, int64_t size, bool align_corners) {
     const D d;
-    const DI di;
-    const auto one = hn::Set(d, 1.0f), n = hn::Set(d, float(size));
-    const auto half = hn::Set(d, 0.5f);
-    const auto from = hn::Add(grid, one);
-    const auto at = align_corners
-                        ? hn::Mul(from, hn::Mul(hn::Sub(n, one), half))
-                        : hn::Mul(hn::Sub(hn::Mul(from, n), one), half);
+    const auto one = hn::Set(d, 1.0f);
+    const auto at = positions(grid, size, align_corners);
     const auto whole = hn::Floor(at);
     weight[1] = hn::Sub(at, whole);
     weight[0] = hn::Sub(one, weight[1]);
-    for (int k = 0; k < 2; ++k) {
-      const auto i = k ? hn::Add(whole, one) : whole;
-      const auto inside = hn::And(hn::Ge(i, hn::Zero(d)), hn::Lt(i, n));
-      index[k] = hn::IfThenElse(
-          hn::RebindMask(di, inside),
-          hn::ConvertTo(di, hn::IfThenElseZero(inside, i)), hn::Set(di, -1));
-    }
+    index[0] = indices(whole, size);
+    index[1] = indices(hn::Add(whole, one), size);
   }
 };
 
+void nearest(const float* grid, int64_t height, int64_t width,
+             bool align_corners, int32_t* offsets) {
+  const D d;
+  const int64_t lanes = int64_t(hn::Lanes(d));
+  for (int64_t p = 0; p < kGatherRun; p += lanes) {
+    hn::Vec<D> gx, gy;
+    hn::LoadInterleaved2(d, grid + 2 * p, gx, gy);
+    const auto x = hn::Round(positions(gx, width, align_corners));
+    const auto y = hn::Round(positions(gy, height, align_corners));
+    hn::StoreU(offsets_of(indices(y, height), indices(x, width), width), DI(),
+               offsets + p);
+  }
+}
+
 bool linear(const float* grid, int64_t height, int64_t width,
             bool align_corners, int32_t* offsets, float* weights) {
-  const Axis::D d;
-  const Axis::DI di;
+  const D d;
+  const DI di;
   const int64_t lanes = int64_t(hn::Lanes(d));
-  const auto row = hn::Set(di, int32_t(width)), none = hn::Set(di, -1);
   bool known = true;
   for (int64_t p = 0; p < kGatherRun; p += lanes) {
-    hn::Vec<Axis::D> gx, gy;
+    hn::Vec<D> gx, gy;
     hn::LoadInterleaved2(d, grid + 2 * p, gx, gy);
     const Axis x(gx, width, align_corners), y(gy, height, align_corners);
     const auto sum = hn::Add(x.weight[0], y.weight[0]);
@@ -74,10 +107,7 @@ bool linear(const float* grid, int64_t height, int64_t width,
     for (int j = 0; j < 2; ++j)
       for (int k = 0; k < 2; ++k) {
         const int64_t to = (2 * j + k) * kGatherRun + p;
-        const auto outside = hn::Or(hn::Lt(y.index[j], hn::Zero(di)),
-                                    hn::Lt(x.index[k], hn::Zero(di)));
-        const auto at = hn::Add(hn::Mul(y.index[j], row), x.index[k]);
-        hn::StoreU(hn::IfThenElse(outside, none, at), di, offsets + to);
+        hn::StoreU(offsets_of(y.index[j], x.index[k], width), di, offsets + to);
         hn::StoreU(hn::Mul(y.weight[j], x.weight[k]), d, weights + to);
       }
   }
@@ -135,6 +165,12 @@ bool linear_taps(const float* grid, int64_t height, int64_t width,
                  bool align_corners, int32_t* offsets, float* weights) {
   return HWY_DYNAMIC_DISPATCH(linear)(grid, height, width, align_corners,
                                       offsets, weights);
+}
+
+HWY_EXPORT(nearest);
+void nearest_taps(const float* grid, int64_t height, int64_t width,
+                  bool align_corners, int32_t* offsets) {
+  HWY_DYNAMIC_DISPATCH(nearest)(grid, height, width, align_corners, offsets);
 }
 
 HWY_EXPORT(pixels);

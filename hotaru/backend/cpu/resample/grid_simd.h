@@ -22,6 +22,10 @@ void gather_sums(const float* from, const int32_t* offsets,
 bool linear_taps(const float* grid, int64_t height, int64_t width,
                  bool align_corners, int32_t* offsets, float* weights);
 
+/// The same of nearest elements, in one slot; every point has its place.
+void nearest_taps(const float* grid, int64_t height, int64_t width,
+                  bool align_corners, int32_t* offsets);
+
 /// The same of pixels whose `channels` lie side by side: `count` points, of
 /// which point p's sums go to out[p * channels] and on.
 void pixel_sums(const float* from, int64_t channels, const int32_t* offsets,

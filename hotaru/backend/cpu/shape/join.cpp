@@ -12,6 +12,35 @@
 namespace hotaru::cpu {
 namespace {
 
+/// Inputs whose part of a row is so short that a call of memcpy takes longer
+/// than to move it.
+constexpr int64_t kShortPart = 32;
+
+/// Joins such inputs: of a stretch of rows one input's columns at a time, so
+/// that the rows stay near. `steps`: bytes of a row of each input.
+template <class Word>
+void cat_columns(const KernelCall& call, const Dims& steps, int64_t outer,
+                 int64_t row) {
+  constexpr auto kWord = int64_t(sizeof(Word));
+  constexpr int64_t kRows = 256;
+  Word* const target = call.tensor(0).data<Word>();
+  const int64_t to_step = row / kWord;
+  const auto columns = [&](int64_t begin, int64_t end) {
+    Word* to = target + begin * to_step;
+    for (size_t i = 0; i < steps.size(); ++i) {
+      const int64_t step = steps[i] / kWord;
+      const Word* from = call.tensor(i + 1).data<Word>() + begin * step;
+      for (int64_t k = 0; k < step; ++k, ++to)
+        for (int64_t r = 0; r < end - begin; ++r)
+          to[r * to_step] = from[r * step + k];
+    }
+  };
+  parallel_for(0, outer, row_grain(to_step), [&](int64_t begin, int64_t end) {
+    for (; begin < end; begin += kRows)
+      columns(begin, std::min(end, begin + kRows));
+  });
+}
+
 void cat(const KernelCall& call) {
   const Tensor& out = call.tensor(0);
   const auto dim = size_t(call.attributes<CatAttributes>().dim);
@@ -19,6 +48,13 @@ void cat(const KernelCall& call) {
   const int64_t outer = numel_of(out.sizes().first(dim));
   const int64_t inner = numel_of(out.sizes().subspan(dim + 1)) * item;
   const int64_t row = out.sizes()[dim] * inner;
+  Dims steps(call.operands().size() - 1, 0);
+  for (size_t i = 0; i < steps.size(); ++i)
+    steps[i] = call.tensor(i + 1).sizes()[dim] * inner;
+  if (row < int64_t(steps.size()) * kShortPart && outer > 8)
+    return visit_word(out.dtype(), [&]<class Word>() {
+      cat_columns<Word>(call, steps, outer, row);
+    });
   char* const target = out.data<char>();
   const int64_t grain = row_grain(1) * int64_t(sizeof(float));
   parallel_for(0, outer * row, grain, [&](int64_t begin, int64_t end) {
@@ -31,7 +67,7 @@ void cat(const KernelCall& call) {
       int64_t offset = 0;
       for (size_t i = 1; from < until; ++i) {
         const Tensor& in = call.tensor(i);
-        const int64_t bytes = in.sizes()[dim] * inner;
+        const int64_t bytes = steps[i - 1];
         const int64_t n = std::min(until, offset + bytes) - from;
         if (n > 0) {
           std::memcpy(target + o * row + from,
@@ -53,33 +89,37 @@ void reverse_line(const Word* from, Word* to, int64_t n) {
 
 template <class Word>
 void flip_words(const Tensor& out, const Tensor& in, uint64_t dims) {
-  const size_t count = in.sizes().size();
-  Dims strides(in.strides());
+  Dims sizes(in.sizes()), from(in.strides()), to(out.strides());
   const Word* x = in.data<Word>();
-  for (size_t d = 0; d < count; ++d) {
+  for (size_t d = 0; d < sizes.size(); ++d) {
     if (!(dims >> d & 1)) continue;
-    x += (in.sizes()[d] - 1) * strides[d];
-    strides[d] = -strides[d];
+    x += (sizes[d] - 1) * from[d];
+    from[d] = -from[d];
   }
-  const size_t outer = count - 1;
-  const int64_t n = in.sizes()[outer];
-  const int64_t x_step = strides[outer], y_step = out.strides()[outer];
+  const size_t outer = sizes.size() - 1;
+  // Results are written one after another, whichever dimension that is.
+  for (size_t d = 0; d < outer && to[outer] != 1; ++d)
+    if (to[d] == 1)
+      for (Dims* one : {&sizes, &from, &to})
+        std::swap((*one)[d], (*one)[outer]);
+  const int64_t n = sizes[outer], x_step = from[outer], y_step = to[outer];
   Word* y = out.data<Word>();
-  const IntSpan sizes = in.sizes().first(outer);
+  const IntSpan above = IntSpan(sizes).first(outer);
   parallel_for(
-      0, numel_of(sizes), row_grain(n), [&](int64_t begin, int64_t end) {
-        Walk<2> walk(
-            sizes, {out.strides().first(outer), IntSpan(strides).first(outer)},
-            begin);
+      0, numel_of(above), row_grain(n), [&](int64_t begin, int64_t end) {
+        Walk<2> walk(above,
+                     {IntSpan(to).first(outer), IntSpan(from).first(outer)},
+                     begin);
         for (int64_t row = begin; row < end; ++row, walk.next()) {
-          Word* to = y + walk.at[0];
-          const Word* from = x + walk.at[1];
+          Word* target = y + walk.at[0];
+          const Word* source = x + walk.at[1];
           if (y_step == 1 && x_step == -1)
-            reverse_line(from, to, n);
+            reverse_line(source, target, n);
           else if (y_step == 1 && x_step == 1)
-            std::copy_n(from, n, to);
+            std::copy_n(source, n, target);
           else
-            for (int64_t i = 0; i < n; ++i) to[i * y_step] = from[i * x_step];
+            for (int64_t i = 0; i < n; ++i)
+              target[i * y_step] = source[i * x_step];
         }
       });
 }
