@@ -2,6 +2,7 @@
 // along one dimension (sort, cumsum, gather) or on single elements.
 #pragma once
 
+#include <algorithm>
 #include <array>
 
 #include "hotaru/core/tensor.h"
@@ -93,6 +94,47 @@ void for_lines(int64_t dim, int64_t work, const F& f, const Tensor& first,
   for_lines_with(
       dim, work, [] { return 0; }, [&](const auto& at, int) { f(at); }, first,
       more...);
+}
+
+inline constexpr int64_t kColumns = 64;
+
+/// Whether lines along the dimension lie side by side in all tensors, so that
+/// vectors can go across them.
+template <class... Tensors>
+bool side_by_side(int64_t dim, const Tensor& first, const Tensors&... others) {
+  const int64_t last = first.dim() - 1;
+  return first.dim() > 1 && dim != last && first.size(last) >= 4 &&
+         first.stride(last) == 1 && ((others.stride(last) == 1) && ...);
+}
+
+/// columns(element of each tensor, columns from there on) for columns along
+/// `dim`, kColumns or fewer at a time, in parallel; `work` is about the
+/// elements that one of them touches.
+template <class F, class... Tensors>
+void for_columns(int64_t dim, int64_t work, const F& columns,
+                 const Tensor& first, const Tensors&... others) {
+  const auto last = size_t(first.dim() - 1);
+  const auto outer = [&](const Tensor& t) {
+    return without(t.strides().first(last), dim);
+  };
+  const int64_t width = first.sizes()[last];
+  const Dims sizes = without(first.sizes().first(last), dim);
+  constexpr size_t kTensors = 1 + sizeof...(others);
+  const std::array<Dims, kTensors> strides{outer(first), outer(others)...};
+  std::array<IntSpan, kTensors> steps;
+  std::copy(strides.begin(), strides.end(), steps.begin());
+  const int64_t stretches = (width + kColumns - 1) / kColumns;
+  parallel_for(0, numel_of(sizes) * stretches, row_grain(work * kColumns),
+               [&](int64_t begin, int64_t end) {
+                 Walk<kTensors> walk(sizes, steps, begin / stretches);
+                 for (int64_t i = begin; i < end; ++i) {
+                   if (i > begin && i % stretches == 0) walk.next();
+                   const int64_t from = i % stretches * kColumns;
+                   auto at = walk.at;
+                   for (int64_t& place : at) place += from;
+                   columns(at, std::min(kColumns, width - from));
+                 }
+               });
 }
 
 }  // namespace hotaru::cpu

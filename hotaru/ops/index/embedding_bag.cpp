@@ -79,8 +79,17 @@ Tensors gradients(Backward& b, const Tensor& g, const BagAttributes& a,
             Tensor()};
   }
   const bool mean = a.mode == BagMode::kMean;
-  const Tensor each = spread(
-      mean ? div(g, to(clamp(size, Scalar(1), {}), g.dtype())) : g, b.saved(2));
+  const Tensor of_bags =
+      mean ? div(g, to(clamp(size, Scalar(1), {}), g.dtype())) : g;
+  static const Kernel& added = kernel("embedding_bag_grad");
+  if (added.has(g.device().type) && !autograd::grad_enabled() &&
+      !factors.defined() && a.padding_idx < 0 && !scale_grad_by_freq) {
+    const Tensor out = zeros(weight.sizes(), TensorOptions(g));
+    const Tensor flow = contiguous(of_bags);
+    enqueue(added, {update(out), read(indices), read(b.saved(2)), read(flow)});
+    return {out, Tensor()};
+  }
+  const Tensor each = spread(of_bags, b.saved(2));
   Tensors out(2);
   if (b.needs(0)) {
     const Tensor scaled =

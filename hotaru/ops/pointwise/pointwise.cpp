@@ -128,6 +128,14 @@ Tensor pow(const Tensor& self, const Tensor& exponent) {
   return out;
 }
 
+/// Powers of real numbers that have a kernel of their own.
+static const Spec* root_spec(DType dtype, const Scalar& exponent) {
+  static const Spec kSqrt{kernel("sqrt")}, kRsqrt{kernel("rsqrt")};
+  if (!is_floating_point(dtype) || exponent.is_complex()) return nullptr;
+  const double n = exponent.to_double();
+  return n == 0.5 ? &kSqrt : n == -0.5 ? &kRsqrt : nullptr;
+}
+
 Tensor pow(const Tensor& self, const Scalar& exponent) {
   HOTARU_CHECK(!is_integral(self.dtype(), true) || !exponent.is_integral() ||
                    exponent.to_int() >= 0,
@@ -135,7 +143,9 @@ Tensor pow(const Tensor& self, const Scalar& exponent) {
   Tensor base = self;
   const DType dtype = result_type({self, operand(exponent, self)});
   if (dtype != self.dtype()) base = to(self, dtype);
-  Tensor out = unary(kPowScalar, base, {as_element(exponent, dtype)});
+  const Spec* const root = root_spec(dtype, exponent);
+  Tensor out = root ? unary(*root, base)
+                    : unary(kPowScalar, base, {as_element(exponent, dtype)});
   if (needs_grad(base)) grads::pow_scalar(out, base, exponent);
   return out;
 }

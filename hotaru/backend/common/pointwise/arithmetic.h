@@ -201,14 +201,14 @@ struct PowScalar {
   }
   HOTARU_INLINE T operator()(T x) const {
     const auto w = Wrapping<T>(x);
-    if constexpr (kIsComplex<T>)
+    if constexpr (kIsComplex<T>) {  // also of infinite ones
       if (real == 0) return T(1);
-    if (real == 1) return x;  // also infinite complex ones
+      if (real == 1) return x;
+    }
     if (real == 2) return T(w * w);
     if (real == 3) return T(w * w * w);
     if constexpr (!kIsInteger<T>) {
       if (real == 0.5) return lib::sqrt(x);
-      if (real == -0.5) return T(1) / lib::sqrt(x);
       if (real == -1) return T(1) / x;
       if (real == -2) return T(1) / (x * x);
     }
@@ -217,8 +217,7 @@ struct PowScalar {
 #ifndef __CUDACC__
   /// Whether the quick form is worth while for this exponent.
   bool is_quick() const {
-    return real != 1 && real != 2 && real != 3 && real != 0.5 &&
-           real != -0.5 && real != -1 && real != -2;
+    return real != 2 && real != 3 && real != 0.5 && real != -1 && real != -2;
   }
   HOTARU_INLINE bool holds(float x) const requires(std::is_same_v<T, float>) {
     float out;

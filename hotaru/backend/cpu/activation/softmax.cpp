@@ -1,6 +1,5 @@
 // Softmax along any dimension: rows that are contiguous already are worked on
 // in place, others through a buffer.
-#include <array>
 #include <vector>
 
 #include "hotaru/backend/common/kernel_types.h"
@@ -43,46 +42,6 @@ class Row {
   }
 };
 
-/// Whether lines along the dimension lie side by side in all tensors, so that
-/// vectors can go across them.
-template <class... Tensors>
-bool side_by_side(int64_t dim, const Tensor& first, const Tensors&... others) {
-  const int64_t last = first.dim() - 1;
-  return first.dim() > 1 && dim != last && first.size(last) >= 4 &&
-         first.stride(last) == 1 && ((others.stride(last) == 1) && ...);
-}
-
-/// columns(element of each tensor, columns from there on) for columns along
-/// `dim`, a stretch of the last dimension at a time.
-template <class F, class... Tensors>
-void for_columns(int64_t dim, const F& columns, const Tensor& first,
-                 const Tensors&... others) {
-  constexpr int64_t kStretch = 64;
-  const auto last = size_t(first.dim() - 1);
-  const auto outer = [&](const Tensor& t) {
-    return without(t.strides().first(last), dim);
-  };
-  const int64_t width = first.sizes()[last];
-  const Dims sizes = without(first.sizes().first(last), dim);
-  constexpr size_t kTensors = 1 + sizeof...(others);
-  const std::array<Dims, kTensors> strides{outer(first), outer(others)...};
-  std::array<IntSpan, kTensors> steps;
-  std::copy(strides.begin(), strides.end(), steps.begin());
-  const int64_t stretches = (width + kStretch - 1) / kStretch;
-  parallel_for(0, numel_of(sizes) * stretches,
-               row_grain(4 * first.size(dim) * kStretch),
-               [&](int64_t begin, int64_t end) {
-                 Walk<kTensors> walk(sizes, steps, begin / stretches);
-                 for (int64_t i = begin; i < end; ++i) {
-                   if (i > begin && i % stretches == 0) walk.next();
-                   const int64_t from = i % stretches * kStretch;
-                   auto at = walk.at;
-                   for (int64_t& place : at) place += from;
-                   columns(at, std::min(kStretch, width - from));
-                 }
-               });
-}
-
 /// Operands: result, input. `lines`: of so many contiguous rows of n.
 template <class F, class G>
 void forward(const KernelCall& call, const KernelTypes<FloatingTypes>& types,
@@ -97,7 +56,7 @@ void forward(const KernelCall& call, const KernelTypes<FloatingTypes>& types,
     if constexpr (std::is_floating_point_v<T>) {
       if (side_by_side(dim, out, in))
         return for_columns(
-            dim,
+            dim, 4 * n,
             [&](const auto& at, int64_t width) {
               columns(in.data<T>() + at[1], in_stride, out.data<T>() + at[0],
                       out_stride, n, width);
@@ -149,7 +108,7 @@ void backward(const KernelCall& call, const KernelTypes<FloatingTypes>& types,
     if constexpr (std::is_floating_point_v<T>) {
       if (y.numel() > 0 && side_by_side(dim, out, g, y))
         return for_columns(
-            dim,
+            dim, 4 * n,
             [&](const auto& at, int64_t width) {
               columns(g.data<T>() + at[1], g.stride(dim), y.data<T>() + at[2],
                       y.stride(dim), dx + at[0], out.stride(dim), n, width);

@@ -18,10 +18,11 @@ class BlockCopy {
   void run(const Tensor& out, const Tensor& x) const;
 
  private:
-  BlockCopy(LoopNest::Inner inner, int64_t size) : inner_(inner), size_(size) {}
+  BlockCopy(LoopNest::Inner inner, int64_t size, int64_t bytes)
+      : inner_(inner), size_(size), bytes_(bytes) {}
 
   LoopNest::Inner inner_;
-  int64_t size_;  // elements of a line
+  int64_t size_, bytes_;  // elements of a line, and their bytes
 };
 
 }  // namespace hotaru::cpu

@@ -8,6 +8,8 @@
 #include "hotaru/backend/common/pointwise/pointwise.h"
 #include "hotaru/backend/cpu/independent.h"
 #include "hotaru/backend/cpu/index/bag_simd.h"
+#include "hotaru/backend/cpu/indexing.h"
+#include "hotaru/backend/cpu/lines.h"
 #include "hotaru/runtime/threads/parallel.h"
 
 namespace hotaru::cpu {
@@ -151,7 +153,28 @@ void embedding_bag(const KernelCall& call) {
   });
 }
 
+/// Threads share out columns, so that a row is written by one of them.
+void embedding_bag_grad(const KernelCall& call) {
+  const Tensor &to = call.tensor(0), &g = call.tensor(3);
+  const int64_t positions = call.tensor(1).numel(), width = to.size(1);
+  const auto* rows = call.tensor(1).data<int64_t>();
+  const auto* bag_of = call.tensor(2).data<int64_t>();
+  kBagTypes.visit(call, [&]<class T>() {
+    parallel_for(0, width, row_grain(positions),
+                 [&](int64_t begin, int64_t end) {
+                   T* out = to.data<T>() + begin;
+                   const T* from = g.data<T>() + begin;
+                   for (int64_t i = 0; i < positions; ++i)
+                     if (bag_of[i] < g.size(0))
+                       AddRun()(out + rows[i] * width, from + bag_of[i] * width,
+                                end - begin, 1, 1);
+                 });
+  });
+}
+
 HOTARU_KERNEL(kCPU, "embedding_bag", embedding_bag, check_types<kBagTypes>);
+HOTARU_KERNEL(kCPU, "embedding_bag_grad", embedding_bag_grad,
+              check_types<kBagTypes>);
 
 }  // namespace
 }  // namespace hotaru::cpu

@@ -48,9 +48,28 @@ void multiply(const A& g, OpMath<T> alpha, const T* a, const T* b,
                     g.b.batch, beta, out, row, step, epilogue);
 }
 
+/// A column or a row times a number, which gradients of dot products are.
+template <class T>
+bool is_scaled_vector(const MatmulAttributes& g, const T* bias) {
+  return g.k == 1 && g.batch == 1 && (g.m == 1 || g.n == 1) && !bias &&
+         g.alpha == Scalar(1) && !g.bf16;
+}
+template <class T>
+void scale_vector(const MatmulAttributes& g, T* out, const T* a, const T* b) {
+  const bool row = g.m == 1;
+  const T factor = row ? *a : *b;
+  const T* x = row ? b : a;
+  const int64_t step = row ? g.b.column : g.a.row;
+  parallel_for(0, g.m * g.n, kGrainSize, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) out[i] = x[i * step] * factor;
+  });
+}
+
 template <class T>
 void run(const MatmulAttributes& g, T* out, const T* a, const T* b,
          const T* bias) {
+  if constexpr (std::is_floating_point_v<T>)
+    if (is_scaled_vector(g, bias)) return scale_vector(g, out, a, b);
   Epilogue<T> epilogue;
   OpMath<T> beta(0);
   if (bias) {

@@ -15,8 +15,9 @@ namespace hotaru::cpu::HWY_NAMESPACE {
 void register_activation() {
   using namespace formulas;
   HOTARU_ACTIVATIONS(HOTARU_REGISTER_DENSE)
+  // In the place of the list's: most have one slope for all.
+  pointwise<Prelu, FloatingTypes, 2>("prelu");
 #if HWY_NATIVE_FMA
-  // In the place of the list's
   pointwise<fused::Gelu, FloatingTypes, 1, Loops::kDense>("gelu");
   pointwise<fused::GeluGrad, FloatingTypes, 2, Loops::kDense>("gelu_grad");
 #endif

@@ -23,6 +23,7 @@ void register_math() {
   pointwise<fused::Tan, FloatingAndComplexTypes, 1, Loops::kDense>("tan");
 #endif
 #if HWY_TARGET == HWY_AVX3
+  pointwise<fused::Sqrt, FloatingAndComplexTypes, 1, Loops::kDense>("sqrt");
   pointwise<fused::Exp, FloatingAndComplexTypes, 1, Loops::kDense>("exp");
   pointwise<fused::Log, FloatingAndComplexTypes, 1, Loops::kDense>("log");
 #endif

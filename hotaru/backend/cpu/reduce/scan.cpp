@@ -1,8 +1,12 @@
 // Running sums, products and extremes along a dimension. The result may be the
 // input itself.
+#include <algorithm>
+#include <type_traits>
+
 #include "hotaru/backend/common/kernel_types.h"
 #include "hotaru/backend/common/reduce/formulas.h"
 #include "hotaru/backend/common/reduce/line.h"
+#include "hotaru/backend/cpu/independent.h"
 #include "hotaru/backend/cpu/lines.h"
 #include "hotaru/backend/cpu/number.h"
 #include "hotaru/backend/cpu/reduce/extreme_lines.h"
@@ -20,6 +24,55 @@ void scan_line(const T* x, int64_t x_step, T* y, int64_t y_step, int64_t n) {
   }
 }
 
+/// Lines of neighbouring elements, four at a time: each step of one waits for
+/// the step before it, but not for those of the others.
+template <class S, class T>
+class FourLines {
+ public:
+  explicit FourLines(int64_t n) : n_(n) {}
+  FourLines(const FourLines&) = delete;
+  FourLines& operator=(const FourLines&) = delete;
+  ~FourLines() {
+    for (size_t k = 0; k < count_; ++k) scan_line<S>(x_[k], 1, y_[k], 1, n_);
+  }
+
+  void add(const T* x, T* y) {
+    x_[count_] = x;
+    y_[count_++] = y;
+    if (count_ < kLines) return;
+    count_ = 0;
+    typename S::Acc acc[kLines];
+    std::fill(acc, acc + kLines, S::kFirst);
+    for (int64_t i = 0; i < n_; ++i)
+      for (size_t k = 0; k < kLines; ++k) {
+        acc[k] = S::step(acc[k], typename S::Acc(x_[k][i]));
+        y_[k][i] = static_cast<T>(acc[k]);
+      }
+  }
+
+ private:
+  static constexpr size_t kLines = 4;
+  int64_t n_;
+  size_t count_ = 0;
+  const T* x_[kLines];
+  T* y_[kLines];
+};
+
+/// Neighbouring lines, an element of each at a time.
+template <class S, class T>
+void scan_columns(const T* x, int64_t x_step, T* y, int64_t y_step, int64_t n,
+                  int64_t width) {
+  typename S::Acc acc[kColumns];
+  std::fill(acc, acc + width, S::kFirst);
+  for (int64_t i = 0; i < n; ++i, x += x_step, y += y_step) {
+    HOTARU_INDEPENDENT
+    for (int64_t j = 0; j < width; ++j) {
+      acc[j] = S::step(acc[j], typename S::Acc(x[j]));
+      y[j] = static_cast<T>(acc[j]);
+    }
+  }
+}
+
 /// Operands: result, input, of one dtype.
 template <class S, class T>
 void scan(const KernelCall& call) {
@@ -30,14 +83,25 @@ void scan(const KernelCall& call) {
   const int64_t out_stride = line_stride(out, dim);
   const T* x = in.data<T>();
   T* y = out.data<T>();
+  if constexpr (std::is_floating_point_v<T>) {
+    if (in.numel() > 0 && side_by_side(dim, out, in))
+      return for_columns(
+          dim, n,
+          [&](const auto& at, int64_t width) {
+            scan_columns<S>(x + at[1], in_stride, y + at[0], out_stride, n,
+                            width);
+          },
+          out, in);
+    if (in_stride == 1 && out_stride == 1)
+      return for_lines_with(
+          dim, n, [n] { return FourLines<S, T>(n); },
+          [&](const auto& at, auto& lines) { lines.add(x + at[1], y + at[0]); },
+          out, in);
+  }
   for_lines(
       dim, n,
       [&](const auto& at) {
-        // Steps of 1 are constants of a loop of their own.
-        if (in_stride == 1 && out_stride == 1)
-          scan_line<S>(x + at[1], 1, y + at[0], 1, n);
-        else
-          scan_line<S>(x + at[1], in_stride, y + at[0], out_stride, n);
+        scan_line<S>(x + at[1], in_stride, y + at[0], out_stride, n);
       },
       out, in);
 }
