@@ -82,7 +82,9 @@ Tensors gradients(Backward& b, const Tensor& g, const BagAttributes& a,
   const Tensor of_bags =
       mean ? div(g, to(clamp(size, Scalar(1), {}), g.dtype())) : g;
   static const Kernel& added = kernel("embedding_bag_grad");
-  if (added.has(g.device().type) && !autograd::grad_enabled() &&
+  const bool wide =
+      g.dtype() == DType::kFloat32 || g.dtype() == DType::kFloat64;
+  if (wide && added.has(g.device().type) && !autograd::grad_enabled() &&
       !factors.defined() && a.padding_idx < 0 && !scale_grad_by_freq) {
     const Tensor out = zeros(weight.sizes(), TensorOptions(g));
     const Tensor flow = contiguous(of_bags);

@@ -27,10 +27,11 @@ struct BagAttributes {
   bool to_end = false;
 };
 
-/// Operands of "embedding_bag_grad", all row-major, on the CPU alone: update the
-/// gradient of weight [rows, width], read indices and the bag of each position
-/// (int64 [positions]; positions of no bag name one behind the last), and the
-/// gradient of each bag [bags, width], which is added to the rows in it.
+/// Operands of "embedding_bag_grad", all row-major, of float32 and float64 on
+/// the CPU alone: update the gradient of weight [rows, width], read indices and
+/// the bag of each position (int64 [positions]; positions of no bag name one
+/// behind the last), and the gradient of each bag [bags, width], which is added
+/// to the rows in it.
 
 /// Whether an index out of range is told with its place: not where rows are
 /// chosen or left out, nor of float64, as in PyTorch.

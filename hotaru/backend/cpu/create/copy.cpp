@@ -23,7 +23,8 @@ namespace {
 using formulas::convert;
 
 template <class To, class From>
-void convert_loop(const void*, char* const* p, const int64_t* s, int64_t n);
+[[gnu::noinline]] void convert_loop(const void*, char* const* p,
+                                    const int64_t* s, int64_t n);
 
 /// Of 16-bit floats, which are computed with as float: vectors widen and narrow
 /// them, and other types need no such code of their own.

@@ -153,13 +153,15 @@ void embedding_bag(const KernelCall& call) {
   });
 }
 
+constexpr KernelTypes<TypeList<float, double>> kBagGradTypes{0};
+
 /// Threads share out columns, so that a row is written by one of them.
 void embedding_bag_grad(const KernelCall& call) {
   const Tensor &to = call.tensor(0), &g = call.tensor(3);
   const int64_t positions = call.tensor(1).numel(), width = to.size(1);
   const auto* rows = call.tensor(1).data<int64_t>();
   const auto* bag_of = call.tensor(2).data<int64_t>();
-  kBagTypes.visit(call, [&]<class T>() {
+  kBagGradTypes.visit(call, [&]<class T>() {
     parallel_for(0, width, row_grain(positions),
                  [&](int64_t begin, int64_t end) {
                    T* out = to.data<T>() + begin;
@@ -174,7 +176,7 @@ void embedding_bag_grad(const KernelCall& call) {
 
 HOTARU_KERNEL(kCPU, "embedding_bag", embedding_bag, check_types<kBagTypes>);
 HOTARU_KERNEL(kCPU, "embedding_bag_grad", embedding_bag_grad,
-              check_types<kBagTypes>);
+              check_types<kBagGradTypes>);
 
 }  // namespace
 }  // namespace hotaru::cpu

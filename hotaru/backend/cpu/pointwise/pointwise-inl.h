@@ -195,7 +195,7 @@ struct UnaryLoop {
     if (s[0] == sizeof(R) && s[1] == sizeof(T)) {
       auto* out = reinterpret_cast<R*>(p[0]);
       const auto* x = reinterpret_cast<const T*>(p[1]);
-      if constexpr (requires { F::run(out, x, n); }) return F::run(out, x, n);
+      if constexpr (requires { f.run(out, x, n); }) return f.run(out, x, n);
       if constexpr (std::is_same_v<T, float> && kHasQuickForm<F>)
         if (takes_quick_form(f)) return quick_runs(out, x, n, f);
       HOTARU_INDEPENDENT

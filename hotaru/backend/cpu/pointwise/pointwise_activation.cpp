@@ -21,6 +21,10 @@ void register_activation() {
   pointwise<fused::Gelu, FloatingTypes, 1, Loops::kDense>("gelu");
   pointwise<fused::GeluGrad, FloatingTypes, 2, Loops::kDense>("gelu_grad");
 #endif
+#if HWY_TARGET == HWY_AVX3
+  pointwise<fused::LogSigmoid, FloatingTypes, 1, Loops::kDense>("log_sigmoid");
+  pointwise<fused::Softplus, FloatingTypes, 1, Loops::kDense>("softplus");
+#endif
 }
 
 }  // namespace hotaru::cpu::HWY_NAMESPACE
