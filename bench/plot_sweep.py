@@ -1,6 +1,6 @@
 """Draws what bench/sweep.py measured.
 
-    .venv/bin/python bench/plot_sweep.py bench-out/sweep.json OUT.svg
+    .venv/bin/python bench/plot_sweep.py bench-out/sweep.json OUT.png
 
 A point for each operator and size, a row for each family, above calls and below
 calls with their gradients: PyTorch's time over hotaru's. Left of the line is
@@ -66,11 +66,14 @@ def draw(report: dict, target: str | Path) -> None:
                 ("with gradients" if gradient else "calls")
                 + f", {one['threads']} thread(s)",
             )
-    grid[0][0].legend(fontsize=7, frameon=False, loc="lower right")
+    handles, labels = grid[0][0].get_legend_handles_labels()
+    figure.legend(
+        handles, labels, fontsize=8, frameon=False, ncols=3, loc="lower center"
+    )
     figure.suptitle(
         f"PyTorch's time over hotaru's, {report['processor']}", fontsize=10
     )
-    figure.tight_layout()
+    figure.tight_layout(rect=(0, 0.03, 1, 1))
     figure.savefig(target)
 
 
