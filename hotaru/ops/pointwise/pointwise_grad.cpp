@@ -190,8 +190,9 @@ HOTARU_GRAD_OF_INPUT(sinc, "SincBackward0", g* hotaru::conj(sinc_slope(x)))
 void abs(const Tensor& out, const Tensor& self) {
   from_input("AbsBackward0", out, self, [](const Tensor& g, const Tensor& x) {
     if (!x.is_complex() || autograd::grad_enabled()) return g * sign(x);
+    // At zero a gradient is multiplied by zero, which NaN survives.
     const Tensor length = hotaru::abs(x);
-    return x * hotaru::masked_fill(g / length, eq(length, 0), 0);
+    return x * (g / hotaru::masked_fill(length, eq(length, 0), 1));
   });
 }
 

@@ -208,3 +208,13 @@ def test_clamp_in_place_promotes_as_clamp(hotaru):
     with pytest.raises(RuntimeError, match="can't be cast"):
         whole.clamp_(0.5, 1.5)
     assert x.clamp_(max=hotaru.nan).isnan().all()
+
+
+def test_gradient_of_complex_magnitudes(hotaru):
+    z = hotaru.tensor([3 + 4j, 0j, 0j, -2j], dtype=hotaru.complex128)
+    z.requires_grad_()
+    g = hotaru.tensor([1.0, 2.0, hotaru.nan, -3.0], dtype=hotaru.float64)
+    z.abs().backward(g)
+    found = z.grad.numpy()
+    assert np.isnan(found[2])  # as zero times NaN is
+    np.testing.assert_allclose(found[[0, 1, 3]], [0.6 + 0.8j, 0, 3j])
