@@ -101,7 +101,11 @@ void scan(const KernelCall& call) {
   for_lines(
       dim, n,
       [&](const auto& at) {
-        scan_line<S>(x + at[1], in_stride, y + at[0], out_stride, n);
+        // Steps of 1 are constants of a loop of their own.
+        if (in_stride == 1 && out_stride == 1)
+          scan_line<S>(x + at[1], 1, y + at[0], 1, n);
+        else
+          scan_line<S>(x + at[1], in_stride, y + at[0], out_stride, n);
       },
       out, in);
 }
