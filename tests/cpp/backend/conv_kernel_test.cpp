@@ -8,54 +8,12 @@
 
 #include "hotaru/core/error.h"
 #include "hotaru/runtime/threads/parallel.h"
+#include "tests/cpp/backend/conv_cases.h"
 
 namespace hotaru {
 namespace {
 
 using Sizes = ConvGeometry::Sizes;
-
-std::vector<double> small_integers(int64_t count, int seed) {
-  std::mt19937 random(static_cast<unsigned>(seed));
-  std::vector<double> values(static_cast<size_t>(count));
-  for (double& v : values) v = int(random() % 9) - 4;
-  return values;
-}
-
-/// Calls f(index in y, index in weight, index in x) for each product of the
-/// convolution, straight from its definition.
-template <class F>
-void for_each_product(const ConvGeometry& g, const F& f) {
-  const Sizes out = g.out();
-  const int64_t ci = g.channels_per_group(), co = g.outputs_per_group();
-  for (int64_t n = 0; n < g.batch; ++n)
-    for (int64_t o = 0; o < g.out_channels; ++o)
-      for (int64_t p = 0; p < g.out_positions(); ++p) {
-        const Sizes at{p / out[2] / out[1], p / out[2] % out[1], p % out[2]};
-        for (int64_t c = 0; c < ci; ++c)
-          for (int64_t t = 0; t < g.kernel[0] * g.kernel[1] * g.kernel[2];
-               ++t) {
-            const Sizes tap{t / g.kernel[2] / g.kernel[1],
-                            t / g.kernel[2] % g.kernel[1], t % g.kernel[2]};
-            int64_t index = (n * g.in_channels + o / co * ci + c);
-            bool inside = true;
-            for (size_t d = 0; d < 3; ++d) {
-              const int64_t i =
-                  at[d] * g.stride[d] - g.padding[d] + tap[d] * g.dilation[d];
-              inside = inside && i >= 0 && i < g.in[d];
-              index = index * g.in[d] + i;
-            }
-            if (!inside) continue;
-            f((n * g.out_channels + o) * g.out_positions() + p,
-              (o * ci + c) * g.kernel[0] * g.kernel[1] * g.kernel[2] + t,
-              index);
-          }
-      }
-}
-
-template <class T>
-std::vector<T> cast(const std::vector<double>& from) {
-  return {from.begin(), from.end()};
-}
 
 template <class T>
 void check(const ConvGeometry& g) {
@@ -66,24 +24,11 @@ void check(const ConvGeometry& g) {
                       ",", g.stride[2], " padding ", g.padding[2], " dilation ",
                       g.dilation[2]));
   ASSERT_GT(g.out_positions(), 0);
-  const int64_t x_size = g.batch * g.in_channels * g.in[0] * g.in[1] * g.in[2];
-  const int64_t w_size = g.out_channels * g.patch_size();
-  const int64_t y_size = g.batch * g.out_channels * g.out_positions();
-  const auto x = small_integers(x_size, 1), w = small_integers(w_size, 2),
-             dy = small_integers(y_size, 3),
-             bias = small_integers(g.out_channels, 4);
-  std::vector<double> y(dy.size()), dx(x.size()), dw(w.size());
-  for (size_t i = 0; i < y.size(); ++i) {
-    y[i] = bias[i / size_t(g.out_positions()) % size_t(g.out_channels)];
-  }
-  for_each_product(g, [&](int64_t yi, int64_t wi, int64_t xi) {
-    y[size_t(yi)] += w[size_t(wi)] * x[size_t(xi)];
-    dx[size_t(xi)] += w[size_t(wi)] * dy[size_t(yi)];
-    dw[size_t(wi)] += x[size_t(xi)] * dy[size_t(yi)];
-  });
+  const ConvCase c(g);
   // Exact: every sum is a small integer.
-  const auto tx = cast<T>(x), tw = cast<T>(w), tb = cast<T>(bias),
-             tdy = cast<T>(dy);
+  const auto tx = cast<T>(c.x), tw = cast<T>(c.w), tb = cast<T>(c.bias),
+             tdy = cast<T>(c.dy);
+  std::vector<double> y = c.y;
   std::vector<T> got(y.size(), T(NAN));
   conv_forward<T>(g, tx.data(), tw.data(), tb.data(), Activation::kNone,
                   got.data());
@@ -94,19 +39,15 @@ void check(const ConvGeometry& g) {
                   got.data(), &packed);
   for (double& v : y) v = std::max(v, 0.0);
   EXPECT_EQ(got, cast<T>(y)) << "forward, packed, ReLU";
-  got.assign(x.size(), T(NAN));
+  got.assign(c.x.size(), T(NAN));
   conv_backward_data<T>(g, tdy.data(), tw.data(), nullptr, got.data());
-  EXPECT_EQ(got, cast<T>(dx)) << "gradient of x";
-  const auto shift = small_integers(g.in_channels, 5);
-  const int64_t plane = x_size / g.batch / g.in_channels;
-  for (size_t i = 0; i < dx.size(); ++i)
-    dx[i] += shift[i / size_t(plane) % size_t(g.in_channels)];
-  conv_backward_data<T>(g, tdy.data(), tw.data(), cast<T>(shift).data(),
+  EXPECT_EQ(got, cast<T>(c.dx)) << "gradient of x";
+  conv_backward_data<T>(g, tdy.data(), tw.data(), cast<T>(c.shift).data(),
                         got.data());
-  EXPECT_EQ(got, cast<T>(dx)) << "transposed, with a bias";
-  got.assign(w.size(), T(NAN));
+  EXPECT_EQ(got, cast<T>(c.shifted_dx(g))) << "transposed, with a bias";
+  got.assign(c.w.size(), T(NAN));
   conv_backward_weight<T>(g, tdy.data(), tx.data(), got.data());
-  EXPECT_EQ(got, cast<T>(dw)) << "gradient of weight";
+  EXPECT_EQ(got, cast<T>(c.dw)) << "gradient of weight";
 }
 
 /// Gradients of x come by pieces of channels and of positions.

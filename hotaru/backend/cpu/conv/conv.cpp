@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "hotaru/backend/common/kernel_types.h"
+#include "hotaru/backend/cpu/conv/amx/plane_conv.h"
+#include "hotaru/backend/cpu/conv/amx/plane_weights.h"
 #include "hotaru/backend/cpu/conv/conv_kernel.h"
 #include "hotaru/backend/cpu/conv/conv_pairs.h"
 #include "hotaru/backend/cpu/conv/windows.h"
@@ -133,6 +135,9 @@ void run_forward(const Geometry& g, bool rounds, T* y, const T* x, const T* w,
                  const T* bias) {
   const int64_t x_size = g.n * g.c * g.in_size();
   const bool simple = x_size > 0 && exact(g);
+  if constexpr (std::is_same_v<T, BFloat16>)
+    if (simple && PlaneConv::serves_forward(fast_geometry(g)))
+      return PlaneConv::forward(fast_geometry(g)).run(x, w, bias, y);
   if constexpr (std::is_same_v<T, BFloat16> || std::is_same_v<T, float>)
     if (rounds && simple && pays_to_pair(fast_geometry(g)))
       return conv_forward_pairs(fast_geometry(g), x, w, bias, y);
@@ -171,6 +176,9 @@ void conv_forward(const KernelCall& call) {
 template <class T>
 void run_data(const Geometry& g, T* x, const T* y, const T* w, const T* bias) {
   const int64_t y_size = g.n * g.o * g.out_size();
+  if constexpr (std::is_same_v<T, BFloat16>)
+    if (y_size > 0 && exact(g) && PlaneConv::serves_data(fast_geometry(g)))
+      return PlaneConv::data(fast_geometry(g)).run(y, w, bias, x);
   if constexpr (kFast<T>)
     if (y_size > 0 && exact(g))
       return conv_backward_data<T>(fast_geometry(g), y, w, bias, x);
@@ -191,6 +199,10 @@ template <class T>
 void run_weight(const Geometry& g, T* w, const T* y, const T* x) {
   const int64_t x_size = g.n * g.c * g.in_size();
   const int64_t y_size = g.n * g.o * g.out_size();
+  if constexpr (std::is_same_v<T, BFloat16>)
+    if (x_size > 0 && y_size > 0 && exact(g) &&
+        PlaneWeights::serves(fast_geometry(g)))
+      return PlaneWeights(fast_geometry(g)).run(y, x, w);
   if constexpr (kFast<T>)
     if (x_size > 0 && y_size > 0 && exact(g))
       return conv_backward_weight<T>(fast_geometry(g), y, x, w);

@@ -57,6 +57,15 @@ class Sums {
   }
 
   /// Rows and blocks so many elements apart.
+  void load(const float* from, int64_t row, int64_t block) {
+    each<kParts>([&]<int i>() {
+      each<kBlocks>([&]<int q>() {
+        tiles_.template load<i * kBlocks + q>(
+            from + q * block + i * rows_[0] * row,
+            row * int64_t{sizeof(float)});
+      });
+    });
+  }
   void store(float* to, int64_t row, int64_t block) {
     each<kParts>([&]<int i>() {
       each<kBlocks>([&]<int q>() {
@@ -106,6 +115,7 @@ class Sharer {
 template <class Tiles, int kParts, int kBlocks>
 void multiply(const PackedTile& t, float* to, const Meanwhile& other) {
   Sums<Tiles, kParts, kBlocks> sums(t.rows);
+  if (t.adds) sums.load(to, t.to_row, t.to_block);
   const uint32_t *a = t.a, *b = t.b;
   const char* ahead = t.ahead;
   Sharer sharer(other, t.outer * t.inner);
@@ -116,7 +126,9 @@ void multiply(const PackedTile& t, float* to, const Meanwhile& other) {
       if (left == 0)
         sums.add(x, t.a_row, t.rest, kTileWords, kTileRows * kTileWords);
       else
-        sums.add(x, t.a_row, b, t.b_row, t.b_block);
+        sums.add(x, t.a_row,
+                 t.b_offsets ? t.b + i * t.b_outer + t.b_offsets[k] : b,
+                 t.b_row, t.b_block);
       for (int64_t n = 0; n < t.lines_ahead; ++n, ahead += kCacheLine)
         __builtin_prefetch(ahead, 0, kSecondLevel);
       sharer.step();

@@ -15,7 +15,8 @@ inline constexpr int64_t kCacheLine = 64;
 
 /// Up to 32 rows of A times up to 2 blocks of B, or 16 times 4. Step (i, t) of
 /// the depth reads rows of 16 words from a + i * outer_step + offsets[t] on,
-/// and of each block of B 16 rows of 16 words, of one step after the other.
+/// and of each block of B 16 rows of 16 words, of one step after the other, or
+/// from b + i * b_outer + b_offsets[t] on. Operands have any alignment.
 struct PackedTile {
   const uint32_t* a;
   int64_t a_row;  // from a row to the next
@@ -24,10 +25,14 @@ struct PackedTile {
   const int64_t* offsets;
   const uint32_t* b;
   int64_t b_row, b_step, b_block;
+  int64_t b_outer = 0;
+  const int64_t* b_offsets = nullptr;
   /// Of the last step B in another place, with rows of 16 words and blocks
   /// behind each other; or null.
   const uint32_t* rest;
   int rows, blocks;
+  /// Sums are added to what is there.
+  bool adds = false;
   /// What later tiles read: so many lines of it are fetched into the second
   /// level of caches with each step. May reach beyond the end of memory.
   const char* ahead = nullptr;
