@@ -1,5 +1,5 @@
-// An LSTM layer with its gradient in one piece: for float32, where speed
-// counts more than second derivatives.
+// An LSTM layer with its gradient in one piece: for float32 and bfloat16, where
+// speed counts more than second derivatives.
 #pragma once
 
 #include "hotaru/ops/rnn/rnn_cell.h"
@@ -12,11 +12,13 @@ struct LstmSequence {
   RnnState last;
 };
 
-/// Whether the layer can run so: float32 on the CPU, no projection.
-bool lstm_train_fits(RnnMode mode, const Tensor& x, const CellWeights& weights);
+/// Whether the layer can run so: float32 or bfloat16, under autocast too, on
+/// the CPU, no projection.
+bool lstm_train_fits(RnnMode mode, const Tensor& x, const RnnState& state,
+                     const CellWeights& weights);
 
-/// The layer over x [T, B, I] in one direction, its gradient recorded. A
-/// backward pass that is itself recorded is an error.
+/// The layer over x [T, B, I] in one direction, its gradient recorded. Gates
+/// and cells are float32 in between. A backward pass that is itself recorded is an error.
 LstmSequence lstm_train(bool reverse, const Tensor& x, const RnnState& state,
                         const CellWeights& weights);
 

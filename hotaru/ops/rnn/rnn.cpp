@@ -29,7 +29,7 @@ struct Sequence {
 /// One layer in one direction step by step, with gradients.
 Sequence recorded_layer(RnnMode mode, bool reverse, const Tensor& x,
                         RnnState state, const CellWeights& w) {
-  if (lstm_train_fits(mode, x, w)) {
+  if (lstm_train_fits(mode, x, state, w)) {
     LstmSequence fused = lstm_train(reverse, x, state, w);
     return {fused.output, fused.last};
   }

@@ -3,10 +3,13 @@
 #include <cmath>
 #include <memory>
 
+#include "hotaru/backend/common/kernel_types.h"
 #include "hotaru/backend/common/pointwise/vector_math.h"
 #include "hotaru/backend/common/rnn/rnn.h"
 #include "hotaru/backend/cpu/independent.h"
-#include "hotaru/backend/cpu/matmul/gemm.h"
+#include "hotaru/backend/cpu/matmul/gemm_bf16.h"
+#include "hotaru/backend/cpu/scratch.h"
+#include "hotaru/backend/cpu/wide.h"
 #include "hotaru/runtime/kernel.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -72,72 +75,182 @@ struct Sizes {
         reverse(a.reverse) {}
   /// The time of the s-th step, and what the step before it left at `all`.
   int64_t time(int64_t s) const { return reverse ? steps - 1 - s : s; }
-  const float* before(int64_t s, const float* all, const float* first) const {
+  template <class T>
+  const T* before(int64_t s, const T* all, const T* first) const {
     return s == 0 ? first : all + time(s - 1) * batch * hidden;
   }
 };
 
-const float* data(const KernelCall& call, size_t i) {
+template <class T>
+const T* data(const KernelCall& call, size_t i) {
   const Tensor& t = call.tensor(i);
-  return t.defined() ? t.data<float>() : nullptr;
+  return t.defined() ? t.data<T>() : nullptr;
 }
 
-void lstm_train(const KernelCall& call) {
+void multiply(int64_t m, int64_t n, int64_t k, const float* a,
+              MatrixRef<float> b, float beta, float* c,
+              const Epilogue<float>& e) {
+  gemm<float>(m, n, k, 1.0f, {a, k, 1}, b, beta, c, n, e);
+}
+void multiply(int64_t m, int64_t n, int64_t k, const BFloat16* a,
+              MatrixRef<BFloat16> b, float beta, float* c,
+              const Epilogue<float>& e) {
+  gemm_bf16(m, n, k, 1.0f, MatrixRef<BFloat16>{a, k, 1}, b, beta, c, n, e);
+}
+void multiply(int64_t m, const float* a, PackedRef<float> b, float beta,
+              float* c, const Epilogue<float>& e) {
+  gemm<float>(m, 1.0f, {a, b.k, 1}, b, beta, c, b.n, e);
+}
+void multiply(int64_t m, const BFloat16* a, PackedRef<BFloat16> b, float beta,
+              float* c, const Epilogue<float>& e) {
+  gemm_bf16(m, 1.0f, MatrixRef<BFloat16>{a, b.k, 1}, b, beta, c, b.n, e);
+}
+PackedRef<float> packed(int64_t k, int64_t n, MatrixRef<float> b, float* to) {
+  return pack_matrix(k, n, b, to);
+}
+PackedRef<BFloat16> packed(int64_t k, int64_t n, MatrixRef<BFloat16> b,
+                           BFloat16* to) {
+  return pack_bf16(k, n, b, to);
+}
+
+/// A matrix that each step multiplies: packed once, unless few rows read it as
+/// fast as it lies.
+template <class T>
+class StepMatrix {
+ public:
+  StepMatrix(const Sizes& z, int64_t k, int64_t n, MatrixRef<T> b)
+      : rows_(z.batch), k_(k), n_(n), b_(b) {
+    if (z.steps == 1 || z.batch <= GemmKernels<float>::kFewRows) return;
+    room_.reset(aligned_new<T>(packed_size(k, n, int64_t{sizeof(T)})));
+    packed_ = packed(k, n, b, room_.get());
+  }
+  /// c [batch, n] = a b + beta c + bias.
+  void multiply(const T* a, float beta, float* c,
+                const float* bias = nullptr) const {
+    Epilogue<float> epilogue;
+    epilogue.bias = bias;
+    if (room_)
+      cpu::multiply(rows_, a, packed_, beta, c, epilogue);
+    else
+      cpu::multiply(rows_, n_, k_, a, b_, beta, c, epilogue);
+  }
+
+ private:
+  struct Free {
+    void operator()(T* p) const { aligned_delete(p); }
+  };
+  int64_t rows_, k_, n_;
+  MatrixRef<T> b_;
+  std::unique_ptr<T[], Free> room_;
+  PackedRef<T> packed_{};
+};
+
+/// A bias as floats; null without one.
+const float* as_floats(const KernelCall& call, size_t i, Tensor& room) {
+  const Tensor& t = call.tensor(i);
+  if (!t.defined()) return nullptr;
+  room =
+      t.dtype() == DType::kFloat32 ? t : widened(t.data<BFloat16>(), t.numel());
+  return room.data<float>();
+}
+
+/// Numbers that a row of floats becomes: itself, or rounded at `to`.
+float* row_of(float* to, float*) {
+  return to;
+}
+float* row_of(BFloat16*, float* room) {
+  return room;
+}
+void put_row(const float*, float*, int64_t) {}
+void put_row(const float* from, BFloat16* to, int64_t n) {
+  narrow(from, to, n);
+}
+
+template <class T>
+void train(const KernelCall& call) {
   const Tensor& x = call.tensor(3);
   const Sizes z(call.tensor(0), call.attributes<RnnAttributes>());
   const int64_t inputs = x.size(2), rows = z.batch * z.hidden;
-  float *y = call.tensor(0).data<float>(), *c = call.tensor(2).data<float>();
+  T* y = call.tensor(0).data<T>();
+  float* c = call.tensor(2).data<float>();
   float* gates = call.tensor(1).data<float>();
-  const float *h0 = data(call, 4), *c0 = data(call, 5);
-  const auto project = [&](int64_t m, int64_t k, const float* a, const float* w,
-                           float beta, float* out, const float* bias) {
-    Epilogue<float> epilogue;
-    epilogue.bias = bias;
-    gemm<float>(m, z.width, k, 1.0f, {a, k, 1}, {w, 1, k}, beta, out, z.width,
-                epilogue);
-  };
-  project(z.steps * z.batch, inputs, x.data<float>(), data(call, 6), 0.0f,
-          gates, data(call, 8));
+  const T* h0 = data<T>(call, 4);
+  const float* c0 = data<float>(call, 5);
+  Tensor rooms[2];
+  const float* const bias = as_floats(call, 9, rooms[1]);
+  Epilogue<float> epilogue;
+  epilogue.bias = as_floats(call, 8, rooms[0]);
+  multiply(z.steps * z.batch, z.width, inputs, x.data<T>(),
+           MatrixRef<T>{data<T>(call, 6), 1, inputs}, 0.0f, gates, epilogue);
+  const StepMatrix<T> hidden(z, z.hidden, z.width,
+                             MatrixRef<T>{data<T>(call, 7), 1, z.hidden});
+  float* const room = scratch<float>(ScratchUse::kRnn, z.hidden);
   const auto row = HWY_DYNAMIC_DISPATCH(lstm_row);
   for (int64_t s = 0; s < z.steps; ++s) {
     const int64_t t = z.time(s);
     float* g = gates + t * z.batch * z.width;
-    project(z.batch, z.hidden, z.before(s, y, h0), data(call, 7), 1.0f, g,
-            data(call, 9));
+    hidden.multiply(z.before(s, y, h0), 1.0f, g, bias);
     const float* old = z.before(s, c, c0);
-    for (int64_t b = 0; b < z.batch; ++b)
+    for (int64_t b = 0; b < z.batch; ++b) {
+      T* const to = y + t * rows + b * z.hidden;
+      float* const h = row_of(to, room);
       row(z.hidden, g + b * z.width, old + b * z.hidden,
-          c + t * rows + b * z.hidden, y + t * rows + b * z.hidden);
+          c + t * rows + b * z.hidden, h);
+      put_row(h, to, z.hidden);
+    }
   }
 }
 
-void lstm_train_grad(const KernelCall& call) {
+void add(const float* from, float* to, int64_t n) {
+  for (int64_t i = 0; i < n; ++i) to[i] += from[i];
+}
+void add(const BFloat16* from, float* to, int64_t n) {
+  for (int64_t i = 0; i < n; ++i) to[i] += float(from[i]);
+}
+
+template <class T>
+void train_grad(const KernelCall& call) {
   const Sizes z(call.tensor(6), call.attributes<RnnAttributes>());
   const int64_t rows = z.batch * z.hidden;
-  float* dg = call.tensor(0).data<float>();
+  T* dg = call.tensor(0).data<T>();
   float *dh0 = call.tensor(1).data<float>(), *dc = call.tensor(2).data<float>();
-  const float *gy = data(call, 3), *gc = data(call, 4);
-  const float *gates = data(call, 5), *c = data(call, 6), *c0 = data(call, 7);
-  const float* w_hh = data(call, 8);
+  const T* gy = data<T>(call, 3);
+  const float* gc = data<float>(call, 4);
+  const float *gates = data<float>(call, 5), *c = data<float>(call, 6);
+  const float* c0 = data<float>(call, 7);
+  const StepMatrix<T> hidden(z, z.width, z.hidden,
+                             MatrixRef<T>{data<T>(call, 8), z.hidden, 1});
+  float* const room = scratch<float>(ScratchUse::kRnn, z.width);
   // dh0 carries the gradient of the state from step to step, and so does dc.
   std::fill_n(dh0, rows, 0.0f);
   std::fill_n(dc, rows, 0.0f);
   const auto row = HWY_DYNAMIC_DISPATCH(lstm_row_grad);
   for (int64_t s = z.steps; s-- > 0;) {
     const int64_t t = z.time(s);
-    if (gy)
-      for (int64_t i = 0; i < rows; ++i) dh0[i] += gy[t * rows + i];
-    if (gc)
-      for (int64_t i = 0; i < rows; ++i) dc[i] += gc[t * rows + i];
+    if (gy) add(gy + t * rows, dh0, rows);
+    if (gc) add(gc + t * rows, dc, rows);
     const float* old = z.before(s, c, c0);
-    float* out = dg + t * z.batch * z.width;
-    for (int64_t b = 0; b < z.batch; ++b)
+    T* const out = dg + t * z.batch * z.width;
+    for (int64_t b = 0; b < z.batch; ++b) {
+      T* const to = out + b * z.width;
+      float* const d = row_of(to, room);
       row(z.hidden, gates + (t * z.batch + b) * z.width, old + b * z.hidden,
           c + t * rows + b * z.hidden, dh0 + b * z.hidden, dc + b * z.hidden,
-          out + b * z.width);
-    gemm<float>(z.batch, z.hidden, z.width, 1.0f, {out, z.width, 1},
-                {w_hh, z.hidden, 1}, 0.0f, dh0, z.hidden);
+          d);
+      put_row(d, to, z.width);
+    }
+    hidden.multiply(out, 0.0f, dh0);
   }
+}
+
+using TrainTypes = TypeList<float, BFloat16>;
+constexpr KernelTypes<TrainTypes> kTypes{0, "lstm"};
+
+void lstm_train(const KernelCall& call) {
+  kTypes.visit(call, [&]<class T>() { train<T>(call); });
+}
+void lstm_train_grad(const KernelCall& call) {
+  kTypes.visit(call, [&]<class T>() { train_grad<T>(call); });
 }
 
 HOTARU_KERNEL(kCPU, "lstm_train", lstm_train);
