@@ -90,6 +90,41 @@ void check(const Case& t) {
   }
 }
 
+/// C of bfloat16: rounded once.
+void check_rounded(const Case& t) {
+  SCOPED_TRACE(concat("m ", t.m, " n ", t.n, " k ", t.k, " packed ", t.packed));
+  const Numbers<BFloat16> a(t.m, t.k, t.ta, 0, 0, 1);
+  const Numbers<BFloat16> b(t.k, t.n, t.tb, 0, 0, 2);
+  const int64_t ldc = t.n + 3;
+  std::vector<BFloat16> c(size_t(t.m * ldc), BFloat16(NAN)), bias;
+  for (int64_t j = 0; j < t.n; ++j) bias.emplace_back(float(j % 5));
+  Epilogue<BFloat16> epilogue;
+  if (!t.plain) {
+    epilogue.bias = bias.data();
+    epilogue.activation = Activation::kRelu;
+  }
+  if (t.packed) {
+    std::vector<BFloat16> panels(size_t(packed_size(t.k, t.n, 2)));
+    gemm(t.m, t.alpha, a.ref, pack_bf16(t.k, t.n, b.ref, panels.data()), 0.0f,
+         c.data(), ldc, epilogue);
+  } else {
+    gemm(t.m, t.n, t.k, t.alpha, a.ref, b.ref, 0.0f, c.data(), ldc, epilogue);
+  }
+  for (int64_t i = 0; i < t.m; ++i)
+    for (int64_t j = 0; j < ldc; ++j) {
+      const auto got = float(c[size_t(i * ldc + j)]);
+      if (j >= t.n) {
+        ASSERT_TRUE(std::isnan(got)) << "beside C";
+        continue;
+      }
+      double want = 0;
+      for (int64_t p = 0; p < t.k; ++p) want += a.at(i, p) * b.at(p, j);
+      want *= t.alpha;
+      if (!t.plain) want = std::max(0.0, want + double(j % 5));
+      ASSERT_EQ(got, float(BFloat16(float(want)))) << i << ", " << j;
+    }
+}
+
 void check_all(Case t) {
   for (int layout = 0; layout < 8; ++layout) {
     t.ta = layout & 1, t.tb = layout & 2, t.packed = layout & 4;
@@ -118,6 +153,33 @@ TEST(GemmBf16, PlainOnesWithAFactor) {
           check_all({m, n, k, false, false, false, 0, 0, alpha, 0, true});
           if (::testing::Test::HasFatalFailure()) return;
         }
+}
+
+TEST(GemmBf16, ResultsThatAreRounded) {
+  for (int64_t m : {3, 20, 33, 70})
+    for (int64_t n : {1, 16, 33, 70})
+      for (int layout = 0; layout < 16; ++layout) {
+        Case t{m, n, 50};
+        t.ta = layout & 1, t.tb = layout & 2, t.packed = layout & 4;
+        t.plain = layout & 8;
+        t.alpha = n == 16 ? 0.5f : 1.0f;
+        check_rounded(t);
+        if (::testing::Test::HasFatalFailure()) return;
+      }
+}
+
+// More than a chunk of rows holds of a depth.
+TEST(GemmBf16, DepthsAndRowsThatAreCut) {
+  for (const Case& t : {Case{130, 40, 3100}, Case{420, 33, 1000}}) {
+    Case plain = t, turned = t;
+    plain.plain = true;
+    turned.ta = turned.tb = true;
+    for (const Case& one : {t, plain, turned}) {
+      check<BFloat16, BFloat16>(one);
+      check_rounded(one);
+      if (::testing::Test::HasFatalFailure()) return;
+    }
+  }
 }
 
 TEST(GemmBf16, RowsThatBeginBetweenWords) {

@@ -442,10 +442,14 @@ template <>
 void gemm(int64_t m, float alpha, MatrixRef<BFloat16> a, PackedRef<BFloat16> b,
           float beta, BFloat16* c, int64_t ldc,
           const Epilogue<BFloat16>& epilogue) {
-  through_sums(m, b.n, beta, c, ldc, epilogue,
-               [&](float* sums, float add, const Epilogue<float>& finish) {
-                 gemm_bf16(m, alpha, a, b, add, sums, b.n, finish);
-               });
+  through_sums(
+      m, b.n, beta, c, ldc, epilogue,
+      [&](float* sums, float add, const Epilogue<float>& finish) {
+        gemm_bf16(m, alpha, a, b, add, sums, b.n, finish);
+      },
+      [&](const Epilogue<float>& finish) {
+        return gemm_rounded(m, alpha, a, b, c, ldc, finish);
+      });
 }
 
 template <>

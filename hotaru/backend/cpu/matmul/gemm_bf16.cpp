@@ -186,6 +186,24 @@ void multiply_rows(int64_t m, int64_t n, int64_t k, float alpha,
 
 }  // namespace
 
+namespace {
+
+/// f(B as pairs).
+template <class F>
+void with_pairs(const Bf16Matrix& b, int64_t k, int64_t n, const F& f) {
+  const PairPanels panels(b, k);
+  Factor<float> right;
+  // Columns that are pairs already need no copy of their own.
+  if (is_paired(transposed(b), n, k)) {
+    right.matrix = {static_cast<const float*>(b.data), 1, b.col_stride / 2};
+  } else {
+    right.source = &panels;
+  }
+  f(right);
+}
+
+}  // namespace
+
 bool suits_bf16(int64_t m) {
   return has_pair_products() || m <= pair_kernels().max_rows;
 }
@@ -214,15 +232,19 @@ void gemm_bf16(int64_t m, int64_t n, int64_t k, float alpha,
       (b.col_stride == 1 || b.row_stride == 1) && beta == 0 &&
       !epilogue.residual && !epilogue.scale)
     return multiply_rows(m, n, k, alpha, a, b, c, ldc, epilogue);
-  const PairPanels panels(b, k);
-  Factor<float> right;
-  // Columns that are pairs already need no copy of their own.
-  if (is_paired(transposed(b), n, k)) {
-    right.matrix = {static_cast<const float*>(b.data), 1, b.col_stride / 2};
-  } else {
-    right.source = &panels;
-  }
-  gemm_pairs(m, n, k, alpha, a, right, beta, c, ldc, epilogue);
+  with_pairs(b, k, n, [&](const Factor<float>& right) {
+    gemm_pairs(m, n, k, alpha, a, right, beta, c, ldc, epilogue);
+  });
+}
+
+bool gemm_rounded(int64_t m, int64_t n, int64_t k, float alpha,
+                  const Bf16Matrix& a, const Bf16Matrix& b, BFloat16* c,
+                  int64_t ldc, const Epilogue<float>& epilogue) {
+  if (!amx::has_products() || m <= cpu::kReducedRows || k <= 0) return false;
+  with_pairs(b, k, n, [&](const Factor<float>& right) {
+    amx::gemm_tiles(m, n, k, alpha, a, right, 0, nullptr, 0, epilogue, c, ldc);
+  });
+  return true;
 }
 
 PackedRef<BFloat16> pack_bf16(int64_t k, int64_t n, const Bf16Matrix& b,
@@ -234,6 +256,18 @@ PackedRef<BFloat16> pack_bf16(int64_t k, int64_t n, const Bf16Matrix& b,
     panels.pack(0, pairs, col, std::min(width, n - col), width,
                 out + col * pairs);
   return {to, k, n};
+}
+
+bool gemm_rounded(int64_t m, float alpha, const Bf16Matrix& a,
+                  PackedRef<BFloat16> b, BFloat16* c, int64_t ldc,
+                  const Epilogue<float>& epilogue) {
+  if (!amx::has_products() || m <= GemmKernels<float>::kFewRows || b.n <= 0 ||
+      b.k <= 0)
+    return false;
+  amx::gemm_tiles(m, b.n, b.k, alpha, a,
+                  {.packed = reinterpret_cast<const float*>(b.data)}, 0,
+                  nullptr, 0, epilogue, c, ldc);
+  return true;
 }
 
 void gemm_bf16(int64_t m, float alpha, const Bf16Matrix& a,

@@ -37,6 +37,12 @@ void gemm_bf16(int64_t m, int64_t n, int64_t k, float alpha,
                const Bf16Matrix& a, const Bf16Matrix& b, float beta, float* c,
                int64_t ldc, const Epilogue<float>& epilogue = {});
 
+/// C = act(A B + bias) rounded to bfloat16, where AMX does that at once:
+/// otherwise false, and nothing was done.
+bool gemm_rounded(int64_t m, int64_t n, int64_t k, float alpha,
+                  const Bf16Matrix& a, const Bf16Matrix& b, BFloat16* c,
+                  int64_t ldc, const Epilogue<float>& epilogue);
+
 /// The same with a B of words (pairs along the depth of k numbers, of which an
 /// odd last one has a zero): how the kernels read it; k > 0.
 void gemm_pairs(int64_t m, int64_t n, int64_t k, float alpha,
@@ -47,6 +53,10 @@ void gemm_pairs(int64_t m, int64_t n, int64_t k, float alpha,
 /// elements at most.
 PackedRef<BFloat16> pack_bf16(int64_t k, int64_t n, const Bf16Matrix& b,
                               BFloat16* to);
+
+bool gemm_rounded(int64_t m, float alpha, const Bf16Matrix& a,
+                  PackedRef<BFloat16> b, BFloat16* c, int64_t ldc,
+                  const Epilogue<float>& epilogue);
 
 /// gemm_bf16 with such a B.
 void gemm_bf16(int64_t m, float alpha, const Bf16Matrix& a,

@@ -21,6 +21,8 @@ HWY_BEFORE_NAMESPACE();
 namespace hotaru::amx::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
+constexpr int64_t kMostWidth = 2 * kPackedColumns;  // of a panel
+
 /// Floats of a row, times alpha, as words of steps, which are `step` words
 /// apart; zeros behind the last one's.
 template <class Products>
@@ -95,6 +97,34 @@ void end_tile(const float* sums, int rows, int cols,
   }
 }
 
+/// Rows of a tile, kMostWidth apart, rounded to rows of bfloat16.
+template <class Products>
+void round_rows(const float* tile, int rows, int cols, BFloat16* to,
+                int64_t ld) {
+  const hn::CappedTag<float, size_t(kPackedColumns)> d;
+  constexpr int kLanes = int(hn::MaxLanes(d));
+  for (int i = 0; i < rows; ++i, tile += kMostWidth, to += ld) {
+    int j = 0;
+    for (; j + 2 * kLanes <= cols; j += 2 * kLanes)
+      hotaru::HWY_NAMESPACE::store_both<Products>(
+          hn::LoadU(d, tile + j), hn::LoadU(d, tile + j + kLanes), to + j);
+    for (; j < cols; ++j) to[j] = BFloat16(tile[j]);
+  }
+}
+
+void round_tile_split(const float* tile, int rows, int cols, BFloat16* to,
+                      int64_t ld) {
+  round_rows<hotaru::HWY_NAMESPACE::SplitProducts>(tile, rows, cols, to, ld);
+}
+void round_tile_native(const float* tile, int rows, int cols, BFloat16* to,
+                       int64_t ld) {
+#if HWY_TARGET == HWY_AVX3
+  round_rows<hotaru::HWY_NAMESPACE::PairProducts>(tile, rows, cols, to, ld);
+#else
+  round_tile_split(tile, rows, cols, to, ld);
+#endif
+}
+
 }  // namespace hotaru::amx::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
@@ -102,16 +132,21 @@ HWY_AFTER_NAMESPACE();
 namespace hotaru::amx {
 namespace {
 
+constexpr int64_t kMostWidth = 2 * kPackedColumns;  // of a panel
+
 HWY_EXPORT(round_split);
 HWY_EXPORT(round_native);
 HWY_EXPORT(end_tile);
+HWY_EXPORT(round_tile_split);
+HWY_EXPORT(round_tile_native);
 
 using detail::divide_up;
 
-constexpr int64_t kMostWidth = 2 * kPackedColumns;  // of a panel
 // Words of A that are packed at once, for a cache of two megabytes.
 constexpr int64_t kChunkWords = 192 * 1024;
 constexpr int64_t kWord = sizeof(uint32_t);
+// Steps of a product at least, where its depth is cut.
+constexpr int64_t kLeastSteps = 16;
 // Words that pay for one more thread to pack them.
 constexpr int64_t kWordsPerThread = 1 << 14;
 
@@ -221,10 +256,13 @@ class PackedRows {
 /// One product; its rows in chunks.
 class Product {
  public:
+  /// Of B its rows of pairs from `first` on.
   Product(int64_t m, int64_t n, int64_t k, const Factor<float>& b,
-          const TileOutput<float>& out, const Epilogue<float>& epilogue)
+          int64_t first, const TileOutput<float>& out,
+          const Epilogue<float>& epilogue)
       : m_(m),
         n_(n),
+        first_pair_(first),
         pairs_(bf16_pairs(k)),
         width_(pair_kernels().max_cols),
         b_(b),
@@ -246,11 +284,21 @@ class Product {
     if (out_.relu) rest_.activation = Activation::kNone;
   }
 
-  void run(const PackedRows& a) const {
+  /// C is that of bfloat16 instead; where sums go before is floats' or none.
+  void round_to(BFloat16* c, int64_t ldc) {
+    rounded_ = c;
+    ld_rounded_ = ldc;
+    if (out_.beta != 0 && !out_.d) out_.d = out_.c, out_.ldd = out_.ldc;
+    is_plain_ = false;
+  }
+
+  void run(const PackedRows& a) {
     const int64_t most =
         std::max<int64_t>(1, kChunkWords / (a.words() * kPackedRows));
     const int64_t tiles = divide_up(m_, kPackedRows);
     const int64_t chunks = divide_up(tiles, most);
+    packed_ = b_.packed;
+    if (!packed_ && chunks > 1) packed_ = pack_all();
     auto* const rows = scratch<uint32_t>(
         ScratchUse::kGemmA, divide_up(tiles, chunks) * kPackedRows * a.words());
     for (int64_t i = 0; i < chunks; ++i) {
@@ -332,17 +380,33 @@ class Product {
   }
 
   const uint32_t* panel(int64_t col, int64_t cols) const {
-    const float* from = nullptr;
-    if (b_.packed) {
-      from = b_.packed + col * pairs_;
-    } else {
+    const float* from = packed_ + col * pairs_;
+    if (!packed_) {
       float* to = scratch<float>(ScratchUse::kGemmB, width_ * pairs_);
-      const MatrixSource<float> matrix(gemm_kernels<float>(), b_.matrix);
-      const PanelSource<float>& source = b_.source ? *b_.source : matrix;
-      source.pack(0, pairs_, col, cols, width_, to);
+      pack_panel(col, cols, to);
       from = to;
     }
     return reinterpret_cast<const uint32_t*>(from);
+  }
+
+  void pack_panel(int64_t col, int64_t cols, float* to) const {
+    const MatrixSource<float> matrix(gemm_kernels<float>(), b_.matrix);
+    const PanelSource<float>& source = b_.source ? *b_.source : matrix;
+    source.pack(first_pair_, pairs_, col, cols, width_, to);
+  }
+
+  /// All panels, for several chunks of rows.
+  const float* pack_all() const {
+    const int64_t panels = divide_up(n_, width_);
+    float* const to =
+        scratch<float>(ScratchUse::kGemmB, panels * width_ * pairs_);
+    parallel_for(0, panels, divide_up(kWordsPerThread, width_ * pairs_),
+                 [&](int64_t begin, int64_t end) {
+                   for (int64_t i = begin; i < end; ++i)
+                     pack_panel(i * width_, std::min(width_, n_ - i * width_),
+                                to + i * width_ * pairs_);
+                 });
+    return to;
   }
 
   /// Of a panel the last step, filled up with zeros.
@@ -360,10 +424,30 @@ class Product {
   void finish(const float* sums, int64_t row, int64_t col, int rows,
               int cols) const {
     TileOutput<float> out = out_;
-    out.c += row * out.ldc + col;
-    if (out.d) out.d += col;
+    // What is rounded is finished here first.
+    alignas(64) float tile[2 * kPackedSums];
+    if (rounded_)
+      out.c = tile, out.ldc = kMostWidth;
+    else
+      out.c += row * out.ldc + col;
+    if (out.d) out.d += row * out.ldd + col;
     if (out.r) out.r += row * out.ldr + col;
     HWY_DYNAMIC_DISPATCH(end_tile)(sums, rows, cols, out);
+    finish_rest(row, col, rows, cols, out);
+    if (rounded_)
+      round_tile(tile, rows, cols, rounded_ + row * ld_rounded_ + col);
+  }
+
+  void round_tile(const float* tile, int rows, int cols, BFloat16* to) const {
+    static const bool native = simd_has_bf16_products();
+    native ? HWY_DYNAMIC_DISPATCH(round_tile_native)(tile, rows, cols, to,
+                                                     ld_rounded_)
+           : HWY_DYNAMIC_DISPATCH(round_tile_split)(tile, rows, cols, to,
+                                                    ld_rounded_);
+  }
+
+  void finish_rest(int64_t row, int64_t col, int rows, int cols,
+                   const TileOutput<float>& out) const {
     if (rest_.empty()) return;
     Epilogue<float> rest = rest_;
     if (rest.bias) rest.bias += rest.bias_per_row ? row : col;
@@ -372,8 +456,11 @@ class Product {
     gemm_kernels<float>().finish(out.c, out.ldc, rows, cols, rest);
   }
 
-  int64_t m_, n_, pairs_;
+  int64_t m_, n_, first_pair_, pairs_;
   int64_t width_;  // of a panel
+  const float* packed_ = nullptr;
+  BFloat16* rounded_ = nullptr;
+  int64_t ld_rounded_ = 0;
   const Factor<float>& b_;
   TileOutput<float> out_;
   Epilogue<float> rest_;  // what is left behind out_
@@ -390,12 +477,48 @@ bool has_products() {
   return has && fits;
 }
 
+namespace {
+
+/// Numbers along the depth that are multiplied at once: of a B that is not
+/// packed all of them, or as many as let its rows stay in the second-level
+/// cache, where all of them would leave room for few rows of A.
+int64_t depth_at_once(int64_t m, int64_t n, int64_t k, bool packed) {
+  const int64_t pairs = bf16_pairs(k);
+  if (packed || m * pairs <= kChunkWords) return k;
+  const int64_t blocks = divide_up(pairs * n, kChunkWords);
+  const int64_t steps = divide_up(divide_up(pairs, blocks), kTileRows);
+  return std::max(steps, kLeastSteps) * kTileRows * 2;
+}
+
+Bf16Matrix from_column(Bf16Matrix a, int64_t p) {
+  const int64_t size = a.is_float ? sizeof(float) : sizeof(BFloat16);
+  a.data = static_cast<const char*>(a.data) + p * a.col_stride * size;
+  return a;
+}
+
+}  // namespace
+
 void gemm_tiles(int64_t m, int64_t n, int64_t k, float alpha,
                 const Bf16Matrix& a, const Factor<float>& b, float beta,
-                float* c, int64_t ldc, const Epilogue<float>& epilogue) {
-  PackedRows rows(a, k);
-  if (rows.takes(alpha)) alpha = 1;
-  Product(m, n, k, b, {c, ldc, alpha, beta}, epilogue).run(rows);
+                float* c, int64_t ldc, const Epilogue<float>& epilogue,
+                BFloat16* rounded, int64_t ld_rounded) {
+  const int64_t depth = depth_at_once(m, n, k, b.packed);
+  if (rounded && depth < k) {
+    c = scratch<float>(ScratchUse::kReducedSums, m * n);
+    ldc = n;
+  }
+  for (int64_t p = 0; p < k; p += depth) {
+    const int64_t some = std::min(depth, k - p);
+    const bool last = p + some == k;
+    const Bf16Matrix left = from_column(a, p);
+    PackedRows rows(left, some);
+    const bool taken = rows.takes(alpha);
+    Product product(m, n, some, b, p / 2,
+                    {c, ldc, taken ? 1.0f : alpha, p == 0 ? beta : 1.0f},
+                    last ? epilogue : Epilogue<float>());
+    if (rounded && last) product.round_to(rounded, ld_rounded);
+    product.run(rows);
+  }
 }
 
 }  // namespace hotaru::amx

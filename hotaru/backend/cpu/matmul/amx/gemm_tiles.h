@@ -13,9 +13,11 @@ bool has_products();
 /// C = act(alpha A B + beta C + bias) as gemm_bf16(); k > 0. B has words of two
 /// numbers along the depth; panels are as wide as those of
 /// pair_kernels(). Rows of A are packed,
-/// as many as the second-level cache holds, and read by all threads.
+/// as many as the second-level cache holds, and read by all threads. With
+/// `rounded` C is there, of bfloat16, and c is null, unless beta reads it.
 void gemm_tiles(int64_t m, int64_t n, int64_t k, float alpha,
                 const Bf16Matrix& a, const Factor<float>& b, float beta,
-                float* c, int64_t ldc, const Epilogue<float>& epilogue);
+                float* c, int64_t ldc, const Epilogue<float>& epilogue,
+                BFloat16* rounded = nullptr, int64_t ld_rounded = 0);
 
 }  // namespace hotaru::amx
