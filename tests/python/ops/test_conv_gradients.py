@@ -58,6 +58,29 @@ def test_as_in_double(hotaru, name, threads):
     assert (back - plain).abs().max() < 4e-6 * x.grad.abs().max() + 1e-6
 
 
+@pytest.mark.parametrize("name", SHAPES)
+def test_bfloat16_is_rounded_once(hotaru, name):
+    torch = hotaru
+    (n, c, o, groups), picture, kernel, stride, padding, dilation = SHAPES[name]
+    torch.manual_seed(0)
+    low = [
+        torch.randn(*size).bfloat16().requires_grad_()
+        for size in ((n, c, *picture), (o, c // groups, *kernel), (o,))
+    ]
+    wide = [t.detach().double().requires_grad_() for t in low]
+    options = (stride, padding, dilation, groups)
+    y = torch.nn.functional.conv2d(*low, *options)
+    wanted = torch.nn.functional.conv2d(*wide, *options)
+    dy = torch.randn_like(y)
+    y.backward(dy)
+    wanted.backward(dy.double())
+    pairs = [(y, wanted), *((t.grad, e.grad) for t, e in zip(low, wide))]
+    for got, want in pairs:
+        # Half a unit of the last of eight bits, and sums in float32.
+        limit = 2.0**-8 * want.abs() * 1.01 + 4e-6 * want.abs().max()
+        assert ((got.double() - want).abs() <= limit).all()
+
+
 @pytest.mark.parametrize("name", ["blocks", "few positions", "depthwise"])
 def test_the_same_twice(hotaru, name):
     torch = hotaru

@@ -537,3 +537,20 @@ def test_numbers_at_the_ends_of_their_range(hotaru):
         arguments = [ramp, [3], *([False] if "linear" in name else [])]
         grown = getattr(hotaru.ops.aten, name)(*arguments, 1e-310)
         assert grown[0, 0, 1:].tolist() == [3.0, 3.0]
+
+
+def test_equal_finds_a_difference_anywhere(hotaru):
+    torch = hotaru
+    x = torch.arange(100000)
+    assert torch.equal(x, x.clone())
+    for i in (0, 2047, 2048, 18431, 18432, 99999):
+        y = x.clone()
+        y[i] = -1
+        assert not torch.equal(x, y), i
+    assert torch.equal(x.double()[::2], x[::2])
+    square = torch.randn(300, 300)
+    turned = square.clone()
+    turned[299, 0] = 9
+    assert not torch.equal(square.t(), turned.t())
+    nan = torch.full((5000,), float("nan"))
+    assert not torch.equal(nan, nan)
