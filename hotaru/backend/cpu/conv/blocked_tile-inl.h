@@ -15,6 +15,14 @@
 #include "hotaru/backend/cpu/conv/block-inl.h"
 #include "hotaru/backend/cpu/simd/pairs-inl.h"
 
+// Of single floats loops are as good as what they unroll to, and a tenth of it.
+#undef HOTARU_TILE_UNROLL
+#if HWY_TARGET == HWY_SCALAR
+#define HOTARU_TILE_UNROLL(n) HWY_UNROLL(1)
+#else
+#define HOTARU_TILE_UNROLL(n) HWY_UNROLL(n)
+#endif
+
 HWY_BEFORE_NAMESPACE();
 namespace hotaru::cpu::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
@@ -96,11 +104,11 @@ HWY_INLINE void multiply(const float* HWY_RESTRICT lower,
   constexpr int kHalf = 7;
   const int64_t pixel3 = 3 * pixel, pixel5 = 5 * pixel;
   V ws[kBlocks * kVectors];
-  HWY_UNROLL(8)
-  for (int q = 0; q < kBlocks; ++q) HWY_UNROLL(16)
+  HOTARU_TILE_UNROLL(8)
+  for (int q = 0; q < kBlocks; ++q) HOTARU_TILE_UNROLL(16)
   for (int v = 0; v < kVectors; ++v)
     ws[q * kVectors + v] = hn::LoadU(d, w + q * w_output + v * kLanes);
-  HWY_UNROLL(16)
+  HOTARU_TILE_UNROLL(16)
   for (int p = kBegin; p < kEnd; ++p) {
     const float* base = p < kHalf ? lower : upper;
     switch (p % kHalf) {
@@ -128,7 +136,7 @@ HWY_INLINE void multiply(const float* HWY_RESTRICT lower,
       P::add_each(sum[p][0], base, ws[0]);
     } else {
       const V x = hn::Set(d, *base);
-      HWY_UNROLL(16)
+      HOTARU_TILE_UNROLL(16)
       for (int i = 0; i < kBlocks * kVectors; ++i) P::add(sum[p][i], x, ws[i]);
     }
   }
@@ -145,7 +153,7 @@ HWY_INLINE void multiply_block(const float* HWY_RESTRICT x, int64_t pixel,
     constexpr int kUnroll =
         (kEnd - kBegin) * kBlocks * kVectors <= kBlock ? 2 : 1;
     for (int c = 0; c < P::kWords; c += kUnroll) {
-      HWY_UNROLL(2)
+      HOTARU_TILE_UNROLL(2)
       for (int u = 0; u < kUnroll; ++u)
         multiply<P, kBegin, kEnd, kBlocks>(x + u, upper + u, pixel,
                                            w + u * kBlock, w_output, sum);
@@ -162,11 +170,11 @@ HWY_INLINE void store_rounded(const BlockedTile& t,
                               const V (&sum)[kPixels][kBlocks * kVectors]) {
   const V low = hn::Set(D(), t.bounds.low), high = hn::Set(D(), t.bounds.high);
   const auto store = [&](const auto& last) HOTARU_SIMD_LAMBDA {
-    HWY_UNROLL(8)
+    HOTARU_TILE_UNROLL(8)
     for (int q = 0; q < kBlocks; ++q) {
       auto* const to = keep(reinterpret_cast<BFloat16*>(t.y + q * t.y_output));
-      HWY_UNROLL(16)
-      for (int p = 0; p < kPixels; ++p) HWY_UNROLL(16)
+      HOTARU_TILE_UNROLL(16)
+      for (int p = 0; p < kPixels; ++p) HOTARU_TILE_UNROLL(16)
       for (int v = 0; v < kVectors; ++v) {
         const int at = p * kBlock + v * kLanes;
         hotaru::HWY_NAMESPACE::store_rounded<Bf16Products>(
@@ -189,17 +197,17 @@ void tile(const BlockedTile& t) {
   const D d;
   constexpr int kColumns = kBlocks * kVectors;
   V sum[kPixels][kColumns];
-  HWY_UNROLL(8)
-  for (int q = 0; q < kBlocks; ++q) HWY_UNROLL(16)
+  HOTARU_TILE_UNROLL(8)
+  for (int q = 0; q < kBlocks; ++q) HOTARU_TILE_UNROLL(16)
   for (int v = 0; v < kVectors; ++v) {
     const int i = q * kVectors + v;
     if (t.shift) {
       const V shift = hn::LoadU(d, t.shift + q * kBlock + v * kLanes);
-      HWY_UNROLL(16)
+      HOTARU_TILE_UNROLL(16)
       for (int p = 0; p < kPixels; ++p) sum[p][i] = shift;
     } else {
       const float* y = t.y + q * t.y_output + v * kLanes;
-      HWY_UNROLL(16)
+      HOTARU_TILE_UNROLL(16)
       for (int p = 0; p < kPixels; ++p)
         sum[p][i] = hn::LoadU(d, y + p * kBlock);
     }
@@ -226,7 +234,7 @@ void tile(const BlockedTile& t) {
         } else {
           for (int64_t k = 0; k < t.columns; ++k) {
             for (int64_t i = 0; i < t.ahead_lines && ahead < t.ahead_end; ++i) {
-              HWY_UNROLL(8)
+              HOTARU_TILE_UNROLL(8)
               for (int q = 0; q < kBlocks; ++q)
                 __builtin_prefetch(ahead + q * w_output, 0, 2);
               ahead += kBlock;
@@ -266,16 +274,16 @@ void tile(const BlockedTile& t) {
   const SumBounds bounds = t.finish ? t.bounds : SumBounds();
   float* to[kBlocks];
   const float* from[kBlocks];
-  HWY_UNROLL(8)
+  HOTARU_TILE_UNROLL(8)
   for (int q = 0; q < kBlocks; ++q) {
     to[q] = keep(t.y + q * t.y_output);
     from[q] = keep((t.residual ? t.residual : t.y) + q * t.y_output);
   }
   // In the order in which sums are done.
   with_ending(more, bounds, [&](const auto& last) HOTARU_SIMD_LAMBDA {
-    HWY_UNROLL(16)
-    for (int p = 0; p < kPixels; ++p) HWY_UNROLL(8)
-    for (int q = 0; q < kBlocks; ++q) HWY_UNROLL(16)
+    HOTARU_TILE_UNROLL(16)
+    for (int p = 0; p < kPixels; ++p) HOTARU_TILE_UNROLL(8)
+    for (int q = 0; q < kBlocks; ++q) HOTARU_TILE_UNROLL(16)
     for (int v = 0; v < kVectors; ++v) {
       const int at = p * kBlock + v * kLanes;
       hn::StoreU(last(sum[p][q * kVectors + v], from[q] + at), d, to[q] + at);
