@@ -16,6 +16,9 @@ namespace {
 
 using autograd::Backward;
 
+// Scores of a head from which the CPU keeps none for the gradient.
+constexpr int64_t kManyScores = 128 * 128;
+
 const Kernel& attention_kernel() {
   static const Kernel& k = kernel("attention");
   return k;
@@ -110,15 +113,19 @@ Tensor run(const Tensor& query, const Tensor& key, const Tensor& value,
   const AttentionAttributes a{float(attention_scale(query, options)),
                               options.causal};
   const Tensor out = heads_like(query, value.size(3));
-  const Tensor lse = allocate(Dims{query.size(0), query.size(1), query.size(2)},
-                              DType::kFloat32, query.device());
+  Tensor lse;
+  if (!query.device().is_cpu())
+    lse = allocate(Dims{query.size(0), query.size(1), query.size(2)},
+                   DType::kFloat32, query.device());
   enqueue(
       attention_kernel(),
       {write(out), write(lse), read(query), read(key), read(value), read(mask)},
       a);
   if (!autograd::needs_grad(query, key, value)) return out;
   autograd::record(
-      "ScaledDotProductFlashAttentionBackward0", out, {query, key, value},
+      query.device().is_cpu() ? "ScaledDotProductFlashAttentionForCpuBackward0"
+                              : "ScaledDotProductFlashAttentionBackward0",
+      out, {query, key, value},
       {query, key, value, mask, autograd::saved_output(out), lse},
       [a, options](Backward& b, const Tensor& g) -> Tensors {
         if (!autograd::grad_enabled()) return run_gradient(b, g, a);
@@ -130,8 +137,16 @@ Tensor run(const Tensor& query, const Tensor& key, const Tensor& value,
 
 }  // namespace
 
-bool has_fused_attention(const Tensor& query) {
-  return attention_kernel().has(query.device().type);
+bool has_fused_attention(const Tensor& query, const Tensor& key,
+                         const Tensor& value) {
+  if (!attention_kernel().has(query.device().type)) return false;
+  if (!query.device().is_cpu()) return true;
+  return autograd::needs_grad(query, key, value) &&
+         !autograd::dual_level_open() &&
+         (query.dtype() == DType::kFloat32 ||
+          query.dtype() == DType::kBFloat16) &&
+         query.size(-1) > 0 && value.size(-1) > 0 &&
+         query.size(-2) * key.size(-2) >= kManyScores;
 }
 
 std::string fused_refusal(const Tensor& query, const Tensor& key,

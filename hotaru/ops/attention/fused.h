@@ -6,8 +6,10 @@
 
 namespace hotaru {
 
-/// Whether query's device has the kernels.
-bool has_fused_attention(const Tensor& query);
+/// Whether the device has the kernels; the CPU's are for gradients of many
+/// scores, for others what graphs make of products and softmax.
+bool has_fused_attention(const Tensor& query, const Tensor& key,
+                         const Tensor& value);
 /// Why they cannot serve this call; empty if they can.
 std::string fused_refusal(const Tensor& query, const Tensor& key,
                           const Tensor& value, const Tensor& mask,

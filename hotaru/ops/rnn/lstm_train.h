@@ -18,7 +18,8 @@ bool lstm_train_fits(RnnMode mode, const Tensor& x, const RnnState& state,
                      const CellWeights& weights);
 
 /// The layer over x [T, B, I] in one direction, its gradient recorded. Gates
-/// and cells are float32 in between. A backward pass that is itself recorded is an error.
+/// and cells are float32 in between. A backward pass that is itself recorded is
+/// an error.
 LstmSequence lstm_train(bool reverse, const Tensor& x, const RnnState& state,
                         const CellWeights& weights);
 

@@ -10,7 +10,8 @@ inline constexpr int64_t kMostAttentionWidth = 128;
 
 /// Operands of "attention", all of four dimensions and, but for lse and mask,
 /// of one dtype: write out [B, H, L, V], write lse [B, H, L] (float, row-major,
-/// the logarithm of a row's sum of exp(scores), infinity without any key), read
+/// the logarithm of a row's sum of exp(scores), infinity without any key; for
+/// the CPU, whose gradient needs none, undefined), read
 /// query [B, H, L, E], read key [B, G, S, E], read value [B, G, S, V], read
 /// mask [B, H, L, S], or an undefined one: bool (which keys take part), or
 /// floats to add, of query's dtype or float. Rows lie in one piece but for the
