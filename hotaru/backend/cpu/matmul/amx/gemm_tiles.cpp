@@ -380,13 +380,11 @@ class Product {
   }
 
   const uint32_t* panel(int64_t col, int64_t cols) const {
-    const float* from = packed_ + col * pairs_;
-    if (!packed_) {
-      float* to = scratch<float>(ScratchUse::kGemmB, width_ * pairs_);
-      pack_panel(col, cols, to);
-      from = to;
-    }
-    return reinterpret_cast<const uint32_t*>(from);
+    if (packed_)
+      return reinterpret_cast<const uint32_t*>(packed_ + col * pairs_);
+    float* const to = scratch<float>(ScratchUse::kGemmB, width_ * pairs_);
+    pack_panel(col, cols, to);
+    return reinterpret_cast<const uint32_t*>(to);
   }
 
   void pack_panel(int64_t col, int64_t cols, float* to) const {
