@@ -5,7 +5,7 @@
 
 #include "hotaru/backend/common/kernel_types.h"
 #include "hotaru/backend/cpu/norm/norm_simd.h"
-#include "hotaru/backend/cpu/simd/reduced_simd.h"
+#include "hotaru/backend/cpu/wide.h"
 #include "hotaru/runtime/threads/parallel.h"
 
 namespace hotaru::cpu {
@@ -121,7 +121,7 @@ void simd_row_norm(const KernelCall& call) {
 
 /// Parameters as floats.
 template <class T>
-std::vector<float> widened(const Tensor& t) {
+std::vector<float> parameters(const Tensor& t) {
   if (!t.defined()) return {};
   std::vector<float> out(static_cast<size_t>(t.numel()));
   if (t.dtype() == DType::kFloat32)
@@ -135,8 +135,8 @@ std::vector<float> widened(const Tensor& t) {
 template <class T>
 void reduced_row_norm(const KernelCall& call) {
   const auto& a = call.attributes<RowNormAttributes>();
-  const std::vector<float> weights = widened<T>(call.tensor(4)),
-                           biases = widened<T>(call.tensor(5));
+  const std::vector<float> weights = parameters<T>(call.tensor(4)),
+                           biases = parameters<T>(call.tensor(5));
   const T* x = call.tensor(3).data<T>();
   T* out = call.tensor(0).data<T>();
   float *means = call.tensor(1).data<float>(),
@@ -194,6 +194,55 @@ void row_norm_of(const KernelCall& call) {
   });
 }
 
+/// A row as the type of arithmetic: itself, or widened into `room`.
+template <class A>
+const A* wide_row(const A* x, int64_t, A*) {
+  return x;
+}
+template <class T>
+const float* wide_row(const T* x, int64_t n,
+                      float* room) requires kIsReduced<T> {
+  widen(x, room, n);
+  return room;
+}
+
+/// The gradient of a row of the input; scaled: room for one.
+template <class A>
+void row_gradient(const RowNormAttributes& a, int64_t r, const A* grad,
+                  const A* from, A mean, A rstd, const Parameter<A>& weight,
+                  A* scaled, A* to) {
+  const int64_t n = a.columns;
+  for_weights(a, r,
+              [&](int64_t w, int64_t i) { scaled[i] = grad[i] * weight[w]; });
+  const A sum = lane_sum(n, [&](int64_t i) { return scaled[i]; });
+  const A dot = lane_sum(
+      n, [&](int64_t i) { return scaled[i] * (from[i] - mean) * rstd; });
+  const A shift = sum / A(n), slope = dot * rstd / A(n);
+  for (int64_t i = 0; i < n; ++i)
+    to[i] = rstd * (scaled[i] - shift - (from[i] - mean) * slope);
+}
+
+/// Adds what a row has for the gradients of weight and bias.
+template <class A>
+void add_row(const RowNormAttributes& a, int64_t r, const A* grad,
+             const A* from, A mean, A rstd, A* weights, A* biases) {
+  const auto share = [&](int64_t i) {
+    return grad[i] * (from[i] - mean) * rstd;
+  };
+  if (a.inner == 1)
+    return for_weights(a, r, [&](int64_t w, int64_t i) {
+      biases[w] += grad[i];
+      weights[w] += share(i);
+    });
+  // A plane's elements are summed in lanes: one by one, planes of thousands
+  // would lose four digits.
+  for (int64_t w = r % a.period * a.step, j = 0; j < a.columns;
+       ++w, j += a.inner) {
+    biases[w] += lane_sum(a.inner, [&](int64_t i) { return grad[j + i]; });
+    weights[w] += lane_sum(a.inner, [&](int64_t i) { return share(j + i); });
+  }
+}
+
 template <class T>
 void row_norm_grad_of(const KernelCall& call) {
   using A = OpMath<T>;
@@ -201,51 +250,43 @@ void row_norm_grad_of(const KernelCall& call) {
   const Tensor &gx = call.tensor(0), &gw = call.tensor(1), &gb = call.tensor(2);
   const T *g = call.tensor(3).data<T>(), *x = call.tensor(4).data<T>();
   const A *means = call.tensor(5).data<A>(), *rstds = call.tensor(6).data<A>();
-  const Parameter<T> weight(call.tensor(7), A(1));
   const int64_t n = a.columns;
-  const auto input_gradient = [&](int64_t begin, int64_t end) {
-    std::vector<A> scaled(static_cast<size_t>(n));
-    for (int64_t r = begin; r < end; ++r) {
-      const T *grad = g + r * n, *from = x + r * n;
-      const A mean = means[r], rstd = rstds[r];
-      for_weights(a, r, [&](int64_t w, int64_t i) {
-        scaled[i] = A(grad[i]) * weight[w];
-      });
-      const A sum = lane_sum(n, [&](int64_t i) { return scaled[i]; });
-      const A dot = lane_sum(
-          n, [&](int64_t i) { return scaled[i] * (A(from[i]) - mean) * rstd; });
-      T* to = gx.data<T>() + r * n;
-      for (int64_t i = 0; i < n; ++i) {
-        const A centred = (A(from[i]) - mean) * rstd;
-        to[i] = T(rstd * (scaled[i] - (sum + centred * dot) / A(n)));
-      }
-    }
+  // f(r, gradient, row) for rows [begin, end); room for four of them.
+  const auto each = [&](int64_t begin, int64_t end, A* room, const auto& f) {
+    for (int64_t r = begin; r < end; ++r)
+      f(r, wide_row(g + r * n, n, room), wide_row(x + r * n, n, room + n));
   };
-  if (gx.defined()) parallel_for(0, a.rows, rows_grain(n), input_gradient);
+  if (gx.defined()) {
+    Tensor weights = call.tensor(7);
+    if constexpr (kIsReduced<T>)
+      if (weights.defined() && has_type<T>(weights))
+        weights = widened(weights.data<T>(), weights.numel());
+    const Parameter<A> weight(weights, A(1));
+    parallel_for(0, a.rows, rows_grain(n), [&](int64_t begin, int64_t end) {
+      std::vector<A> room(static_cast<size_t>(4 * n));
+      each(begin, end, room.data(),
+           [&](int64_t r, const A* grad, const A* row) {
+             T* const to = gx.data<T>() + r * n;
+             A* const made = room.data() + 2 * n;
+             if constexpr (kIsReduced<T>) {
+               row_gradient(a, r, grad, row, means[r], rstds[r], weight,
+                            made + n, made);
+               narrow(made, to, n);
+             } else {
+               row_gradient(a, r, grad, row, means[r], rstds[r], weight, made,
+                            to);
+             }
+           });
+    });
+  }
   const Tensor& any = gw.defined() ? gw : gb;
   if (!any.defined()) return;
   std::vector<A> weights(static_cast<size_t>(any.numel()), A(0));
   std::vector<A> biases(static_cast<size_t>(any.numel()), A(0));
-  for (int64_t r = 0; r < a.rows; ++r) {
-    const T *grad = g + r * n, *from = x + r * n;
-    const A mean = means[r], rstd = rstds[r];
-    const auto share = [&](int64_t i) {
-      return A(grad[i]) * (A(from[i]) - mean) * rstd;
-    };
-    if (a.inner == 1) {
-      for_weights(a, r, [&](int64_t w, int64_t i) {
-        biases[w] += A(grad[i]);
-        weights[w] += share(i);
-      });
-      continue;
-    }
-    // A plane's elements are summed in lanes: one by one, planes of thousands
-    // would lose four digits.
-    for (int64_t w = r % a.period * a.step, j = 0; j < n; ++w, j += a.inner) {
-      biases[w] += lane_sum(a.inner, [&](int64_t i) { return A(grad[j + i]); });
-      weights[w] += lane_sum(a.inner, [&](int64_t i) { return share(j + i); });
-    }
-  }
+  std::vector<A> room(static_cast<size_t>(kIsReduced<T> ? 2 * n : 0));
+  each(0, a.rows, room.data(), [&](int64_t r, const A* grad, const A* row) {
+    add_row(a, r, grad, row, means[r], rstds[r], weights.data(), biases.data());
+  });
   for (int64_t i = 0; i < any.numel(); ++i) {
     store<T>(gw, i, weights[i]);
     store<T>(gb, i, biases[i]);
