@@ -57,6 +57,15 @@ void Graph::capture_end(std::span<const Tensor> inputs) {
   replay_.program = std::make_shared<Program>(std::move(region), pool_);
 }
 
+bool Graph::touches(const Tensor& t) const {
+  const Storage* const storage = t.storage().get();
+  if (capture_) return capture_->touches(storage);
+  const auto operands = program().operands();
+  return std::any_of(
+      operands.begin(), operands.end(),
+      [&](const Operand& operand) { return operand.ordered() == storage; });
+}
+
 void Graph::abandon() {
   capture_.reset();
 }

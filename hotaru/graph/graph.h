@@ -37,6 +37,9 @@ class Graph final : public RefCounted {
   /// other values before most replays (Region::inputs), so that a replay does
   /// not pack it as it does a weight that was changed.
   void capture_end(std::span<const Tensor> inputs = {});
+  /// Whether calls that were recorded so far, or are left of them, read or
+  /// write its memory. Throws without a capture.
+  bool touches(const Tensor& t) const;
   /// Forgets the capture that goes on, if there is one.
   void abandon();
 

@@ -1,5 +1,6 @@
 #include "hotaru/graph/capture/capture.h"
 
+#include <algorithm>
 #include <mutex>
 
 #include "hotaru/core/error.h"
@@ -56,6 +57,7 @@ class Recording final : public RefCounted {
   /// The streams go back to their own queues. Returns whether the calls of all
   /// branches came together in the first one.
   bool close();
+  bool touches(const Storage* storage) const;
   /// The calls, after close().
   Nodes finish();
   /// In its place: values that were captured are lost to whoever holds them.
@@ -163,6 +165,15 @@ bool Recording::close() {
   return joined;
 }
 
+bool Recording::touches(const Storage* storage) const {
+  return std::any_of(nodes_.begin(), nodes_.end(), [&](const auto& node) {
+    const auto operands = node->call().operands();
+    return std::any_of(
+        operands.begin(), operands.end(),
+        [&](const Operand& operand) { return operand.ordered() == storage; });
+  });
+}
+
 Nodes Recording::finish() {
   computed_.clear();
   return std::move(nodes_);
@@ -205,6 +216,10 @@ Capture::~Capture() {
 
 Device Capture::device() const {
   return recording_->device();
+}
+
+bool Capture::touches(const Storage* storage) const {
+  return recording_->touches(storage);
 }
 
 Nodes Capture::end() {

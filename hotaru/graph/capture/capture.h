@@ -41,6 +41,8 @@ class Capture {
 
   /// Whose streams are captured.
   Device device() const;
+  /// Whether a call so far reads or writes it.
+  bool touches(const Storage* storage) const;
   /// The calls so far; the streams work as before. Throws, having ended, if a
   /// stream that was captured on the way has calls that the first one does not
   /// wait for.

@@ -201,14 +201,8 @@ void init_graph(nb::module_& m) {
              return names;
            })
       .def("_nodes", &nodes_of)
-      .def("_touches",
-           [](const PyGraph& self, const Tensor& t) {
-             const auto operands = self.graph->program().operands();
-             return std::any_of(operands.begin(), operands.end(),
-                                [&](const Operand& operand) {
-                                  return operand.ordered() == t.storage().get();
-                                });
-           })
+      .def("_touches", [](const PyGraph& self,
+                          const Tensor& t) { return self.graph->touches(t); })
       .def("_plan", &plan_of)
       .def("_raw_graph", &raw_graph)
       .def("_instantiate", &instantiate)

@@ -27,6 +27,9 @@ _BEGINS = (
     "call on"
 )
 
+#: Stands for a gradient that a function replaced without a look.
+_REPLACED = object()
+
 
 class Options:
     """The options of an optimizer's groups as one captured function reads them.
@@ -120,7 +123,7 @@ class Training:
             self._restore_states()
             for group, before in self._groups:
                 group.update(before)
-            self.restore()
+            self.restore(failed=True)
             for argument in self._arguments:
                 argument.grad = None
 
@@ -138,6 +141,17 @@ class Training:
             raise RuntimeError(_ARGUMENT)
         self.after = self._deferring.calls
 
+    def release(self, graph) -> None:
+        """Before a capture ends: lets go of gradients that the function has
+        replaced without a look, for those in the graph's memory to find room.
+        """
+        for i, leaf in enumerate(self._leaves):
+            before, after = self._before[i], leaf.grad
+            if before is None or after is None or after is before:
+                continue
+            if not graph._touches(before):
+                self._before[i] = _REPLACED
+
     def found(self, graph) -> None:
         """After a capture: learns what the graph did to gradients, and leaves
         them as they were.
@@ -145,18 +159,23 @@ class Training:
         self._gradients = []
         for leaf, before in zip(self._leaves, self._before):
             after = leaf.grad
-            touched = before is not None and graph._touches(before)
+            given = before is not None
+            seen = given and before is not _REPLACED
+            touched = seen and graph._touches(before)
             if touched or after is not before:
-                given = before is not None
                 read = before if touched else None
                 self._gradients.append((leaf, given, read, after))
         self.restore()
         self._before, self._states, self._groups = [], [], []
 
-    def restore(self) -> None:
-        """Gradients as they were before the capture."""
+    def restore(self, failed: bool = False) -> None:
+        """Gradients as they were before the capture, but for those that the
+        function has replaced: they are the graph's, or, if it failed, none.
+        """
         for leaf, before in zip(self._leaves, self._before):
-            if leaf.grad is not before:
+            if before is _REPLACED:
+                leaf.grad = None if failed else leaf.grad
+            elif leaf.grad is not before:
                 leaf.grad = before
 
     def _restore_states(self) -> None:

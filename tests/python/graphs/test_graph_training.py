@@ -416,3 +416,49 @@ def test_options_that_a_step_changes_are_no_constants():
         return [call(torch.ones(3, 4)).item() for _ in range(4)]
 
     assert losses(True) == losses(False)
+
+
+def test_gradients_that_are_replaced_make_room_for_the_graphs():
+    model = nn.Linear(512, 512, bias=False)
+    optimizer = optim.AdamW(model.parameters())
+    x = torch.randn(4, 512)
+
+    @torch.compile(fullgraph=True)
+    def step():
+        optimizer.zero_grad()
+        loss = model(x).square().mean()
+        loss.backward()
+        optimizer.step()
+        return loss
+
+    step()  # creates the optimizer's state, so it runs as it is
+    gradient = model.weight.grad.clone()
+    used = torch.cpu.memory_allocated()
+    torch.cpu.reset_peak_memory_stats()
+    step()
+    assert step.captures == 1
+    assert torch.cpu.max_memory_allocated() - used < gradient.nbytes / 2
+    assert not torch.equal(model.weight.grad, gradient)
+    first = model.weight.grad.clone()
+    step()
+    assert not torch.equal(model.weight.grad, first)
+
+
+def test_a_capture_that_fails_leaves_gradients_as_they_were():
+    weight = torch.ones(3, requires_grad=True)
+    weight.grad = torch.ones(3)
+
+    @torch.compile(fullgraph=True)
+    def step(fails):
+        weight.grad = None
+        (weight * 2).sum().backward()
+        if fails:
+            raise ValueError("no")
+        return weight.grad.sum()
+
+    with pytest.raises(ValueError, match="no"):
+        step(True)
+    # It ended before the capture did, so nothing was let go.
+    assert weight.grad.tolist() == [1, 1, 1]
+    assert step(False).item() == 6
+    assert weight.grad.tolist() == [2, 2, 2]

@@ -251,7 +251,7 @@ void row_norm_grad_of(const KernelCall& call) {
   const T *g = call.tensor(3).data<T>(), *x = call.tensor(4).data<T>();
   const A *means = call.tensor(5).data<A>(), *rstds = call.tensor(6).data<A>();
   const int64_t n = a.columns;
-  // f(r, gradient, row) for rows [begin, end); room for four of them.
+  // f(r, gradient, row) for rows [begin, end); room for two of them.
   const auto each = [&](int64_t begin, int64_t end, A* room, const auto& f) {
     for (int64_t r = begin; r < end; ++r)
       f(r, wide_row(g + r * n, n, room), wide_row(x + r * n, n, room + n));
@@ -283,7 +283,7 @@ void row_norm_grad_of(const KernelCall& call) {
   if (!any.defined()) return;
   std::vector<A> weights(static_cast<size_t>(any.numel()), A(0));
   std::vector<A> biases(static_cast<size_t>(any.numel()), A(0));
-  std::vector<A> room(static_cast<size_t>(kIsReduced<T> ? 2 * n : 0));
+  std::vector<A> room(static_cast<size_t>(2 * n));
   each(0, a.rows, room.data(), [&](int64_t r, const A* grad, const A* row) {
     add_row(a, r, grad, row, means[r], rstds[r], weights.data(), biases.data());
   });
