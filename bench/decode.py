@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import signal
 import statistics
 import subprocess
 import sys
@@ -198,7 +199,8 @@ from llama_cpp import Llama
 path, threads, context = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
 llm = Llama(path, n_ctx=context, n_threads=threads, n_threads_batch=threads,
             verbose=False, use_mmap=True)
-llm.eval(list(range(1, context)))
+for token in range(1, context):  # all at once crashes with AMX
+    llm.eval([token])
 print("ready", flush=True)
 for line in sys.stdin:
     llm.n_tokens = context - 1
@@ -261,13 +263,19 @@ class Peer:
             text=True,
         )
         assert self.process.stdout.readline() == "ready\n"
+        self.process.send_signal(signal.SIGSTOP)
 
     def step(self):
+        self.process.send_signal(signal.SIGCONT)
         self.process.stdin.write("\n")
         self.process.stdin.flush()
-        return float(self.process.stdout.readline())
+        seconds = float(self.process.stdout.readline())
+        # Its threads would go on spinning.
+        self.process.send_signal(signal.SIGSTOP)
+        return seconds
 
     def close(self):
+        self.process.send_signal(signal.SIGCONT)
         self.process.stdin.close()
         self.process.wait()
 

@@ -36,7 +36,8 @@ void Graph::capture_begin(const Stream& stream, Ref<Pool> pool) {
   pool_ = pool ? std::move(pool) : make_ref<Pool>();
 }
 
-void Graph::capture_end(std::span<const Tensor> inputs) {
+void Graph::capture_end(std::span<const Tensor> inputs,
+                        std::span<const Tensor> renewed) {
   HOTARU_CHECK(capture_, "capture_end() called before capture_begin().");
   Capture capture = std::move(*capture_);
   capture_.reset();
@@ -45,6 +46,7 @@ void Graph::capture_end(std::span<const Tensor> inputs) {
   region.nodes = capture.end();
   region.values = intermediates(region.nodes);
   for (const Tensor& t : inputs) region.inputs.insert(t.storage().get());
+  for (const Tensor& t : renewed) region.renewed.insert(t.storage().get());
   recorded_ = describe(region.nodes, region.values);
   for (const Storage* value : region.values) region.kept.emplace_back(value);
   for (const Pass& pass : passes()) {
@@ -114,7 +116,7 @@ const Program& Graph::program() const {
 Description Graph::description() const {
   std::unordered_set<const Storage*> values;
   for (const Placement& value : program().plan().placements)
-    values.insert(value.storage);
+    if (!value.renewed) values.insert(value.storage);
   return describe(program().nodes(), values);
 }
 

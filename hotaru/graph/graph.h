@@ -35,8 +35,10 @@ class Graph final : public RefCounted {
   /// Ends it and makes the graph ready to run. Throws without capture_begin,
   /// or see Capture::end; then the graph may begin anew. `inputs`: what gets
   /// other values before most replays (Region::inputs), so that a replay does
-  /// not pack it as it does a weight that was changed.
-  void capture_end(std::span<const Tensor> inputs = {});
+  /// not pack it as it does a weight that was changed. `renewed`: results whose
+  /// former values nobody wants while a replay runs (Region::renewed).
+  void capture_end(std::span<const Tensor> inputs = {},
+                   std::span<const Tensor> renewed = {});
   /// Whether calls that were recorded so far, or are left of them, read or
   /// write its memory. Throws without a capture.
   bool touches(const Tensor& t) const;

@@ -20,6 +20,13 @@ template <class T>
 void aligned_delete(T* p) {
   ::operator delete(p, kScratchAlignment);
 }
+/// Of a unique_ptr.
+struct AlignedDelete {
+  template <class T>
+  void operator()(T* p) const {
+    aligned_delete(p);
+  }
+};
 
 /// Buffers that kernels may hold at the same time.
 enum class ScratchUse {

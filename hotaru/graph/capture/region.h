@@ -31,6 +31,9 @@ struct Region {
   /// Memory that gets other values between replays as a rule: nothing is made
   /// of it once.
   std::unordered_set<const Storage*> inputs;
+  /// Results without memory that every replay computes before anything reads
+  /// them, and of which nobody wants the former values while it runs.
+  std::unordered_set<const Storage*> renewed;
   /// Ascending; of the nodes as they are in the end.
   std::vector<Stretch> stretches;
   /// Whether the device may set up a call's kernels while those before it end.

@@ -69,32 +69,52 @@ std::pair<size_t, size_t> together(const Region& region, size_t i) {
   return {after->begins.front(), after->end - 1};
 }
 
-/// The values, each with its first node and its last.
-std::vector<Placement> lives_of(const Region& region) {
+/// The renewed results that can be placed: without memory still, and written
+/// and not read by the first node that touches them.
+std::unordered_set<const Storage*> renewed_by(const Region& region) {
+  std::unordered_set<const Storage*> seen, out;
+  if (region.renewed.empty()) return out;
+  for (const auto& node : region.once)
+    for_each_storage(*node, [&](const Storage& s) { seen.insert(&s); });
+  for (const auto& node : region.nodes) {
+    for (const Operand& operand : node->call().operands())
+      if (operand.reads() && operand.ordered())
+        seen.insert(operand.tensor->storage().get());
+    for_each_storage(*node, [&](const Storage& s) {
+      if (seen.insert(&s).second && s.pending() && region.renewed.contains(&s))
+        out.insert(&s);
+    });
+  }
+  return out;
+}
+
+/// The values, and those results, each with its first node and its last.
+std::vector<Placement> lives_of(
+    const Region& region, const std::unordered_set<const Storage*>& renewed) {
   const Nodes& nodes = region.nodes;
   std::vector<Placement> lives;
   std::unordered_map<const Storage*, size_t> index;
   for (size_t i = 0; i < nodes.size(); ++i) {
     const auto [first, last] = together(region, i);
     for_each_storage(*nodes[i], [&](Storage& s) {
-      if (!region.values.contains(&s)) return;
+      const bool stays = renewed.contains(&s);
+      if (!stays && !region.values.contains(&s)) return;
       const auto [at, fresh] = index.try_emplace(&s, lives.size());
-      if (fresh) lives.push_back({&s, s.nbytes(), first, last, 0});
-      lives[at->second].last = last;
+      if (fresh) lives.push_back({&s, s.nbytes(), first, last, 0, stays});
+      lives[at->second].last = stays ? nodes.size() - 1 : last;
     });
   }
   return lives;
 }
 
 template <class LivesWith>
-MemoryPlan plan_of(const Region& region, size_t alignment,
+MemoryPlan plan_of(std::vector<Placement> lives, size_t nodes, size_t alignment,
                    const LivesWith& lives_with) {
   const auto bytes = [&](const Placement& value) {
     return aligned(value.nbytes, alignment);
   };
-  std::vector<Placement> lives = lives_of(region);
   MemoryPlan plan;
-  std::vector<int64_t> change(region.nodes.size() + 1);
+  std::vector<int64_t> change(nodes + 1);
   for (const Placement& life : lives) {
     plan.total += bytes(life);
     change[life.first] += int64_t(bytes(life));
@@ -115,13 +135,31 @@ MemoryPlan plan_of(const Region& region, size_t alignment,
   return plan;
 }
 
+template <class LivesWith>
+MemoryPlan plan_of(const Region& region, size_t alignment,
+                   const LivesWith& lives_with) {
+  const size_t nodes = region.nodes.size();
+  MemoryPlan plan = plan_of(lives_of(region, {}), nodes, alignment, lives_with);
+  const auto renewed = renewed_by(region);
+  if (renewed.empty()) return plan;
+  MemoryPlan all =
+      plan_of(lives_of(region, renewed), nodes, alignment, lives_with);
+  size_t results = 0;
+  for (const Storage* result : renewed)
+    results += aligned(result->nbytes(), alignment);
+  // Two graphs: 2 * all against values once and results twice.
+  if (2 * all.nbytes > plan.nbytes + 2 * results) return plan;
+  all.renewed = true;
+  return all;
+}
+
 /// The nodes that touch a value, ascending, where their order is one of some.
 class Touchers {
  public:
   Touchers(const Region& region, const CallOrder& order) : order_(order) {
     for (size_t i = 0; i < region.nodes.size(); ++i)
       for_each_storage(*region.nodes[i], [&](const Storage& s) {
-        if (!region.values.contains(&s)) return;
+        if (!region.values.contains(&s) && !region.renewed.contains(&s)) return;
         std::vector<size_t>& nodes = of_[&s].all;
         if (nodes.empty() || nodes.back() != i) nodes.push_back(i);
       });
@@ -129,7 +167,8 @@ class Touchers {
   }
   bool lives_with(const Placement& a, const Placement& b) const {
     const Ends &x = of_.at(a.storage), &y = of_.at(b.storage);
-    return !comes_after(y, x) && !comes_after(x, y);
+    return (a.renewed || !comes_after(y, x)) &&
+           (b.renewed || !comes_after(x, y));
   }
 
  private:

@@ -14,6 +14,8 @@ struct Placement {
   size_t nbytes;
   size_t first, last;
   size_t offset;
+  /// One of Region::renewed, whose life goes on after the last node.
+  bool renewed = false;
 };
 
 struct MemoryPlan {
@@ -23,6 +25,9 @@ struct MemoryPlan {
   /// What all values would take together, and what those alive at a time take
   /// at most: the least that any plan needs.
   size_t total = 0, peak = 0;
+  /// Whether renewed results are among them: then no other graph may put its
+  /// values there.
+  bool renewed = false;
 };
 
 /// The values that only the nodes know: storages without memory that nobody
@@ -31,7 +36,8 @@ std::unordered_set<const Storage*> intermediates(const Nodes& nodes);
 
 /// Places the region's values, the largest first, each at the lowest offset
 /// that is free for as long as it lives. What branches of a stretch touch lives
-/// for all of it.
+/// for all of it. Renewed results are placed, too, if two graphs of a pool that
+/// do so, and so need memory of their own, take no more than if they did not.
 MemoryPlan plan_memory(const Region& region);
 /// The same where calls run in any order that `order` permits: values share
 /// memory if all calls on one come after all calls on the other.

@@ -58,7 +58,9 @@ Program::Program(Region region, Ref<Pool> pool)
   nodes_ = std::move(region.nodes);
   once_ = std::move(region.once);
   stretches_ = std::move(region.stretches);
-  if (plan_.nbytes > 0) arena_ = pool_->arena(plan_.nbytes, device_);
+  if (plan_.nbytes > 0)
+    arena_ = plan_.renewed ? make_ref<Arena>(plan_.nbytes, device_)
+                           : pool_->arena(plan_.nbytes, device_);
   for (const Placement& value : plan_.placements)
     value.storage->place(arena_->data() + value.offset, arena_);
   is_long_ = touched_bytes() >= kLongBytes;
@@ -168,7 +170,7 @@ void Program::tell_moves() {
 void Program::collect_operands() {
   std::unordered_map<const Ordered*, size_t> index;
   for (const Placement& value : plan_.placements)
-    index.emplace(value.storage, SIZE_MAX);
+    if (!value.renewed) index.emplace(value.storage, SIZE_MAX);
   const auto add = [&](const Operand& operand) {
     const auto [at, fresh] =
         index.try_emplace(operand.ordered(), operands_.size());

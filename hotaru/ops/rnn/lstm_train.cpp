@@ -67,10 +67,6 @@ Tensors gradient(Backward& node, const Tensors& grads, bool reverse) {
   return out;
 }
 
-}  // namespace
-
-namespace {
-
 /// As the layer takes it, row-major; casts and copies keep their history.
 Tensor taken(const Tensor& t) {
   return t.defined() ? contiguous(autocast::lowered(t)) : t;

@@ -34,12 +34,13 @@ void capture_begin(PyGraph& self, const std::optional<PyPool>& pool,
   self.stream = stream;
 }
 
-void capture_end(PyGraph& self, const std::vector<Tensor>& inputs) {
+void capture_end(PyGraph& self, const std::vector<Tensor>& inputs,
+                 const std::vector<Tensor>& renewed) {
   HOTARU_CHECK(self.stream, "capture_end() called before capture_begin().");
   HOTARU_CHECK(*self.stream == current_stream(self.stream->device()),
                "Capture must end on the same stream it began on.");
   self.stream.reset();
-  self.graph->capture_end(inputs);
+  self.graph->capture_end(inputs, renewed);
 }
 
 void abandon(PyGraph& self) {
@@ -181,7 +182,8 @@ void init_graph(nb::module_& m) {
       .def("_capture_begin", &capture_begin, nb::arg("pool").none(),
            nb::arg("device").none())
       .def("_capture_end", &capture_end,
-           nb::arg("inputs") = std::vector<Tensor>())
+           nb::arg("inputs") = std::vector<Tensor>(),
+           nb::arg("renewed") = std::vector<Tensor>())
       .def("_abandon", &abandon)
       .def(
           "replay", [](PyGraph& self) { self.replay(); },

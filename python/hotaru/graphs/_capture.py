@@ -133,8 +133,8 @@ class Captured:
                 form = _tree.flatten(result, leaves)
                 _check_result(form)
                 _state.carry(changed)
-                self.training.release(self.graph)
-                self.graph._capture_end(self._inputs())
+                renewed = self.training.release(self.graph)
+                self.graph._capture_end(self._inputs(), renewed)
                 self.training.found(self.graph)
             return (form, leaves), changed
         except BaseException as error:

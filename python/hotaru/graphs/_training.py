@@ -141,16 +141,23 @@ class Training:
             raise RuntimeError(_ARGUMENT)
         self.after = self._deferring.calls
 
-    def release(self, graph) -> None:
+    def release(self, graph) -> list:
         """Before a capture ends: lets go of gradients that the function has
         replaced without a look, for those in the graph's memory to find room.
+
+        Returns:
+            The gradients that the function has made: between calls they are
+            their leaves', during one the graph may use their memory.
         """
+        renewed = []
         for i, leaf in enumerate(self._leaves):
             before, after = self._before[i], leaf.grad
-            if before is None or after is None or after is before:
+            if after is None or after is before:
                 continue
-            if not graph._touches(before):
+            renewed.append(after)
+            if before is not None and not graph._touches(before):
                 self._before[i] = _REPLACED
+        return renewed
 
     def found(self, graph) -> None:
         """After a capture: learns what the graph did to gradients, and leaves

@@ -462,3 +462,58 @@ def test_a_capture_that_fails_leaves_gradients_as_they_were():
     assert weight.grad.tolist() == [1, 1, 1]
     assert step(False).item() == 6
     assert weight.grad.tolist() == [2, 2, 2]
+
+
+def deep_step(compiled: bool):
+    """Trains a deep network, or only looks at it; and the network."""
+    torch.manual_seed(0)
+    layers = [m for _ in range(8) for m in (nn.Linear(256, 256), nn.Tanh())]
+    net = nn.Sequential(*layers)
+    optimizer = optim.SGD(net.parameters(), lr=0.1, momentum=0.9)
+
+    def step(x, train):
+        if not train:
+            with torch.no_grad():
+                return net(x).square().sum()
+        optimizer.zero_grad()
+        loss = net(x).square().mean()
+        loss.backward()
+        optimizer.step()
+        return loss
+
+    if compiled:
+        settings = {"fullgraph": True, "options": {"bitwise": True}}
+        step = torch.compile(step, **settings)
+    return step, net
+
+
+def test_gradients_lie_where_activations_lay():
+    step, net = deep_step(True)
+    x = torch.randn(256, 256)
+    step(x, True)
+    used = torch.cpu.memory_allocated()
+    step(x, True)
+    assert step.captures == 1
+    gradients = sum(p.grad.nbytes for p in net.parameters())
+    assert torch.cpu.memory_allocated() - used < gradients / 2
+
+
+def test_other_graphs_leave_gradients_alone():
+    x, wide = torch.randn(256, 256), torch.randn(400, 256)
+    found = []
+    for compiled in (False, True):
+        step, net = deep_step(compiled)
+        step(x, True)
+        kept = []
+        for batch in (x, wide, x):
+            kept.append(step(batch, True).item())
+            # A graph of the same pool, which wants more memory.
+            kept.append(step(wide, False).item())
+            kept += [p.grad.clone() for p in net.parameters()]
+        found.append(kept)
+    assert step.captures == 3
+    for ours, expected in zip(*found, strict=True):
+        if isinstance(ours, float):
+            assert ours == expected
+        else:
+            assert torch.equal(ours, expected)

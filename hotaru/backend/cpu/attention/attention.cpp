@@ -11,11 +11,10 @@
 #include "hotaru/backend/common/kernel_types.h"
 #include "hotaru/backend/cpu/attention/exp_rows.h"
 #include "hotaru/backend/cpu/independent.h"
-#include "hotaru/backend/cpu/matmul/gemm_bf16.h"
-#include "hotaru/backend/cpu/scratch.h"
-#include "hotaru/backend/cpu/wide.h"
+#include "hotaru/backend/cpu/matmul/wide_product.h"
 #include "hotaru/core/tensor.h"
 #include "hotaru/runtime/kernel.h"
+#include "hotaru/runtime/threads/parallel.h"
 
 namespace hotaru::cpu {
 namespace {
@@ -25,23 +24,12 @@ constexpr float kHidden = -std::numeric_limits<float>::infinity();
 constexpr int64_t kScores = int64_t{1} << 16;
 constexpr int64_t kLeastRows = 64, kMostRows = 256;
 
-void multiply(int64_t m, int64_t n, int64_t k, float alpha, MatrixRef<float> a,
-              MatrixRef<float> b, float beta, float* c, int64_t ldc) {
-  gemm<float>(m, n, k, alpha, a, b, beta, c, ldc);
-}
-void multiply(int64_t m, int64_t n, int64_t k, float alpha,
-              MatrixRef<BFloat16> a, MatrixRef<BFloat16> b, float beta,
-              float* c, int64_t ldc) {
-  gemm_bf16(m, n, k, alpha, a, b, beta, c, ldc);
-}
-
 /// Rows of a matrix of one head.
 template <class T>
 struct Rows {
   T* data;
   int64_t step;
 
-  Rows(T* p, int64_t step) : data(p), step(step) {}
   Rows(const Tensor& t, int64_t batch, int64_t head)
       : data(t.data<std::remove_const_t<T>>() + batch * t.stride(0) +
              head * t.stride(1)),
@@ -149,29 +137,6 @@ class Heads {
   const Tensor &query_, &key_, &value_, &mask_;
   int64_t batch_, heads_, shared_, rows_, keys_, width_, out_width_;
 };
-
-/// Floats as factors of products: themselves, or rounded into `room`.
-const float* rounded(const float* x, int64_t, float*) {
-  return x;
-}
-const BFloat16* rounded(const float* x, int64_t n, BFloat16* room) {
-  narrow(x, room, n);
-  return room;
-}
-template <class T>
-T* room_for(ScratchUse use, int64_t n) {
-  if constexpr (std::is_same_v<T, float>)
-    return nullptr;
-  else
-    return scratch<T>(use, n);
-}
-
-void put(const float* from, int64_t n, float* to) {
-  std::copy_n(from, n, to);
-}
-void put(const float* from, int64_t n, BFloat16* to) {
-  narrow(from, to, n);
-}
 
 template <class T>
 void forward(const KernelCall& call) {

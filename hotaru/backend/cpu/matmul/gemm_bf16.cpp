@@ -184,10 +184,6 @@ void multiply_rows(int64_t m, int64_t n, int64_t k, float alpha,
   if (!epilogue.empty()) gemm_kernels<float>().finish(c, ldc, m, n, epilogue);
 }
 
-}  // namespace
-
-namespace {
-
 /// f(B as pairs).
 template <class F>
 void with_pairs(const Bf16Matrix& b, int64_t k, int64_t n, const F& f) {

@@ -54,6 +54,7 @@ void gemm_pairs(int64_t m, int64_t n, int64_t k, float alpha,
 PackedRef<BFloat16> pack_bf16(int64_t k, int64_t n, const Bf16Matrix& b,
                               BFloat16* to);
 
+/// gemm_rounded with such a B.
 bool gemm_rounded(int64_t m, float alpha, const Bf16Matrix& a,
                   PackedRef<BFloat16> b, BFloat16* c, int64_t ldc,
                   const Epilogue<float>& epilogue);

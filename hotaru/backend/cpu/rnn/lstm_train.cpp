@@ -7,8 +7,7 @@
 #include "hotaru/backend/common/pointwise/vector_math.h"
 #include "hotaru/backend/common/rnn/rnn.h"
 #include "hotaru/backend/cpu/independent.h"
-#include "hotaru/backend/cpu/matmul/gemm_bf16.h"
-#include "hotaru/backend/cpu/scratch.h"
+#include "hotaru/backend/cpu/matmul/wide_product.h"
 #include "hotaru/backend/cpu/wide.h"
 #include "hotaru/runtime/kernel.h"
 
@@ -87,32 +86,6 @@ const T* data(const KernelCall& call, size_t i) {
   return t.defined() ? t.data<T>() : nullptr;
 }
 
-void multiply(int64_t m, int64_t n, int64_t k, const float* a,
-              MatrixRef<float> b, float beta, float* c,
-              const Epilogue<float>& e) {
-  gemm<float>(m, n, k, 1.0f, {a, k, 1}, b, beta, c, n, e);
-}
-void multiply(int64_t m, int64_t n, int64_t k, const BFloat16* a,
-              MatrixRef<BFloat16> b, float beta, float* c,
-              const Epilogue<float>& e) {
-  gemm_bf16(m, n, k, 1.0f, MatrixRef<BFloat16>{a, k, 1}, b, beta, c, n, e);
-}
-void multiply(int64_t m, const float* a, PackedRef<float> b, float beta,
-              float* c, const Epilogue<float>& e) {
-  gemm<float>(m, 1.0f, {a, b.k, 1}, b, beta, c, b.n, e);
-}
-void multiply(int64_t m, const BFloat16* a, PackedRef<BFloat16> b, float beta,
-              float* c, const Epilogue<float>& e) {
-  gemm_bf16(m, 1.0f, MatrixRef<BFloat16>{a, b.k, 1}, b, beta, c, b.n, e);
-}
-PackedRef<float> packed(int64_t k, int64_t n, MatrixRef<float> b, float* to) {
-  return pack_matrix(k, n, b, to);
-}
-PackedRef<BFloat16> packed(int64_t k, int64_t n, MatrixRef<BFloat16> b,
-                           BFloat16* to) {
-  return pack_bf16(k, n, b, to);
-}
-
 /// A matrix that each step multiplies: packed once, unless few rows read it as
 /// fast as it lies.
 template <class T>
@@ -122,26 +95,24 @@ class StepMatrix {
       : rows_(z.batch), k_(k), n_(n), b_(b) {
     if (z.steps == 1 || z.batch <= GemmKernels<float>::kFewRows) return;
     room_.reset(aligned_new<T>(packed_size(k, n, int64_t{sizeof(T)})));
-    packed_ = packed(k, n, b, room_.get());
+    packed_ = pack_factor(k, n, b, room_.get());
   }
   /// c [batch, n] = a b + beta c + bias.
   void multiply(const T* a, float beta, float* c,
                 const float* bias = nullptr) const {
+    const MatrixRef<T> left{a, k_, 1};
     Epilogue<float> epilogue;
     epilogue.bias = bias;
     if (room_)
-      cpu::multiply(rows_, a, packed_, beta, c, epilogue);
+      cpu::multiply(rows_, left, packed_, beta, c, epilogue);
     else
-      cpu::multiply(rows_, n_, k_, a, b_, beta, c, epilogue);
+      cpu::multiply(rows_, n_, k_, 1.0f, left, b_, beta, c, n_, epilogue);
   }
 
  private:
-  struct Free {
-    void operator()(T* p) const { aligned_delete(p); }
-  };
   int64_t rows_, k_, n_;
   MatrixRef<T> b_;
-  std::unique_ptr<T[], Free> room_;
+  std::unique_ptr<T[], AlignedDelete> room_;
   PackedRef<T> packed_{};
 };
 
@@ -180,8 +151,10 @@ void train(const KernelCall& call) {
   const float* const bias = as_floats(call, 9, rooms[1]);
   Epilogue<float> epilogue;
   epilogue.bias = as_floats(call, 8, rooms[0]);
-  multiply(z.steps * z.batch, z.width, inputs, x.data<T>(),
-           MatrixRef<T>{data<T>(call, 6), 1, inputs}, 0.0f, gates, epilogue);
+  multiply(z.steps * z.batch, z.width, inputs, 1.0f,
+           MatrixRef<T>{x.data<T>(), inputs, 1},
+           MatrixRef<T>{data<T>(call, 6), 1, inputs}, 0.0f, gates, z.width,
+           epilogue);
   const StepMatrix<T> hidden(z, z.hidden, z.width,
                              MatrixRef<T>{data<T>(call, 7), 1, z.hidden});
   float* const room = scratch<float>(ScratchUse::kRnn, z.hidden);

@@ -73,11 +73,8 @@ class OwnPanels {
   }
 
  private:
-  struct Free {
-    void operator()(std::byte* p) const { aligned_delete(p); }
-  };
   PackedMatrix<T> own_;
-  std::unique_ptr<std::byte[], Free> memory_;
+  std::unique_ptr<std::byte[], AlignedDelete> memory_;
 };
 
 }  // namespace

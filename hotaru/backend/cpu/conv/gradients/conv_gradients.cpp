@@ -17,11 +17,7 @@ namespace {
 
 /// Memory that is freed with the call: a patch matrix may be large.
 template <class T>
-struct Free {
-  void operator()(T* p) const { aligned_delete(p); }
-};
-template <class T>
-using Temporary = std::unique_ptr<T[], Free<T>>;
+using Temporary = std::unique_ptr<T[], AlignedDelete>;
 template <class T>
 Temporary<T> temporary(int64_t count) {
   return Temporary<T>(aligned_new<T>(std::max<int64_t>(count, 1)));

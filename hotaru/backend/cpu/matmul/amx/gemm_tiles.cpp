@@ -21,8 +21,6 @@ HWY_BEFORE_NAMESPACE();
 namespace hotaru::amx::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-constexpr int64_t kMostWidth = 2 * kPackedColumns;  // of a panel
-
 /// Floats of a row, times alpha, as words of steps, which are `step` words
 /// apart; zeros behind the last one's.
 template <class Products>
@@ -131,8 +129,6 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace hotaru::amx {
 namespace {
-
-constexpr int64_t kMostWidth = 2 * kPackedColumns;  // of a panel
 
 HWY_EXPORT(round_split);
 HWY_EXPORT(round_native);

@@ -10,6 +10,8 @@ namespace hotaru::amx {
 /// sums.
 inline constexpr int64_t kPackedRows = 32, kPackedColumns = 16,
                          kPackedSums = kPackedRows * kPackedColumns;
+/// Of a panel of B.
+inline constexpr int64_t kMostWidth = 2 * kPackedColumns;
 
 inline constexpr int64_t kCacheLine = 64;
 
