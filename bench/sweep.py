@@ -37,7 +37,8 @@ def listed(options) -> list[tuple[str, str]]:
         (family, statement)
         for family, statements in sweep_list.families().items()
         for statement in statements
-        if options.only in statement and options.family in family
+        if options.family in family
+        and any(text in statement for text in options.only.split("|"))
     ]
 
 
@@ -131,7 +132,7 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=0.004, help="a turn's")
     parser.add_argument("--sizes", default="tiny,cache,beyond")
-    parser.add_argument("--only", default="", help="statements with this text")
+    parser.add_argument("--only", default="", help="with TEXT|TEXT in them")
     parser.add_argument("--family", default="")
     parser.add_argument("--verbose", action="store_true", help="say where")
     parser.add_argument("--below", type=float, default=0.9)

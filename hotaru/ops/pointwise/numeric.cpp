@@ -186,8 +186,8 @@ Tensor cross(const Tensor& self, const Tensor& other, int64_t dim) {
   };
   Tensors parts;
   for (int64_t i = 0; i < 3; ++i)
-    parts.push_back(part(self, i + 1) * part(other, i + 2) -
-                    part(self, i + 2) * part(other, i + 1));
+    parts.push_back(addcmul(part(self, i + 1) * part(other, i + 2),
+                            part(self, i + 2), part(other, i + 1), -1));
   return stack(parts, dim);
 }
 

@@ -42,8 +42,10 @@ Tensor modulo(const Tensor& a, const Tensor& b) {
 }
 
 Tensor power(const Tensor& a, const Tensor& b) {
-  // A number as exponent takes the way of squares and roots.
-  return b.impl()->wrapped_number ? pow(a, item(b)) : pow(a, b);
+  // A number as exponent takes the way of squares and roots; one as base has a
+  // shorter gradient.
+  if (b.impl()->wrapped_number) return pow(a, item(b));
+  return a.impl()->wrapped_number ? pow(item(a), b) : pow(a, b);
 }
 
 /// As operators, which autocast may stand before.

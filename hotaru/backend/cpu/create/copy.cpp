@@ -11,6 +11,7 @@
 #include "hotaru/backend/cpu/create/block_copy.h"
 #include "hotaru/backend/cpu/create/cast.h"
 #include "hotaru/backend/cpu/create/move_simd.h"
+#include "hotaru/backend/cpu/create/repeat_copy.h"
 #include "hotaru/backend/cpu/create/transpose.h"
 #include "hotaru/backend/cpu/independent.h"
 #include "hotaru/backend/cpu/simd/reduced_simd.h"
@@ -111,7 +112,7 @@ std::optional<Elementwise> copy_loop(const KernelCall& call) {
   const Tensor &out = call.tensor(0), &x = call.tensor(1);
   if (TransposeCopy::of(out, x)) return {};
   if (moves(out, x)) {
-    if (BlockCopy::of(out, x)) return {};
+    if (BlockCopy::of(out, x) || RepeatCopy::of(out, x)) return {};
     return Elementwise(mover(itemsize(x.dtype())));
   }
   if (is_rare(out.dtype()) || is_rare(x.dtype()))
@@ -124,8 +125,10 @@ void copy(const KernelCall& call) {
   const Tensor &out = call.tensor(0), &x = call.tensor(1);
   if (const auto transposed = TransposeCopy::of(out, x))
     return transposed->run(out, x);
-  if (moves(out, x))
+  if (moves(out, x)) {
     if (const auto blocks = BlockCopy::of(out, x)) return blocks->run(out, x);
+    if (const auto repeat = RepeatCopy::of(out, x)) return repeat->run(out, x);
+  }
   run_elementwise(call, *copy_loop(call));
 }
 

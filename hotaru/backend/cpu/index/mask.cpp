@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 #include <numeric>
+#include <vector>
 
 #include "hotaru/backend/common/index/index.h"
 #include "hotaru/backend/cpu/indexing.h"
@@ -66,32 +67,107 @@ int64_t* positions_of(const T* x, int64_t step, int64_t n, int64_t* to,
   return to;
 }
 
-/// Operands: positions [n, dims], input with n nonzero elements.
+/// Rows of a tensor, runs along its last dimension.
+template <class T>
+class NonzeroRows {
+ public:
+  explicit NonzeroRows(const Tensor& in)
+      : in_(in),
+        outer_(size_t(in.dim()) - 1),
+        n_(in.sizes()[outer_]),
+        step_(in.strides()[outer_]) {}
+
+  int64_t rows() const { return in_.numel() / n_; }
+
+  /// Nonzero elements of some rows.
+  int64_t count(int64_t begin, int64_t end) const {
+    uint8_t ones[kTruthBlock];
+    int64_t total = 0;
+    Walk<1> walk = from(begin);
+    for (int64_t row = begin; row < end; ++row, walk.next())
+      for (int64_t i = 0; i < n_; i += kTruthBlock)
+        total += truth_numbers(in_.data<T>() + walk.at[0] + i * step_, step_,
+                               std::min(kTruthBlock, n_ - i), ones);
+    return total;
+  }
+
+  /// Their positions, at most as far as `stop`.
+  void find(int64_t begin, int64_t end, int64_t* to,
+            const int64_t* stop) const {
+    const auto dims = int64_t(outer_) + 1;
+    Dims index(outer_, 0);
+    for (int64_t d = dims - 1, left = begin; d-- > 0;) {
+      index[size_t(d)] = left % in_.sizes()[size_t(d)];
+      left /= in_.sizes()[size_t(d)];
+    }
+    Walk<1> walk = from(begin);
+    for (int64_t row = begin; row < end && to < stop; ++row, walk.next()) {
+      const T* x = in_.data<T>() + walk.at[0];
+      to = outer_ == 1 ? row_of<1>(x, index, to, stop)
+                       : row_of<0>(x, index, to, stop);
+      for (int64_t d = dims - 1; d-- > 0;) {
+        if (++index[size_t(d)] < in_.sizes()[size_t(d)]) break;
+        index[size_t(d)] = 0;
+      }
+    }
+  }
+
+ private:
+  /// kOuter: dimensions but for the last one, where that is known.
+  template <size_t kOuter>
+  int64_t* row_of(const T* x, const Dims& index, int64_t* to,
+                  const int64_t* stop) const {
+    const size_t outer = kOuter ? kOuter : outer_;
+    const int64_t dims = int64_t(outer) + 1;
+    for (int64_t i = 0; i < n_ && to < stop; ++i) {
+      // Written always, kept if nonzero: a branch would be mispredicted.
+      for (size_t d = 0; d < outer; ++d) to[d] = index[d];
+      to[outer] = i;
+      to += x[i * step_] != T(0) ? dims : 0;
+    }
+    return to;
+  }
+  Walk<1> from(int64_t row) const {
+    return {in_.sizes().first(outer_), {in_.strides().first(outer_)}, row};
+  }
+
+  const Tensor& in_;
+  size_t outer_;
+  int64_t n_, step_;
+};
+
+/// Operands: positions [n, dims], input with n nonzero elements. Threads count
+/// what is theirs first, as that says where it goes.
 void nonzero(const KernelCall& call) {
   const Tensor &out = call.tensor(0), &in = call.tensor(1);
   const auto dims = int64_t(in.sizes().size());
-  if (dims == 0) return;
-  int64_t* to = out.data<int64_t>();
-  const int64_t* end = to + out.numel();
+  if (dims == 0 || in.numel() == 0) return;
+  int64_t* const to = out.data<int64_t>();
+  const int64_t* const stop = to + out.numel();
   visit_dtype(AllTypes{}, in.dtype(), "nonzero", [&]<class T>() {
-    Dims index(size_t(dims), 0);
-    for_rows<1>({&in}, [&](const auto& at, int64_t n, const auto& steps) {
-      const T* x = in.data<T>() + at[0];
-      if (dims == 1) {
-        to = positions_of(x, steps[0], n, to, end);
-        return false;
-      }
-      for (int64_t i = 0; i < n && to < end; ++i) {
-        // Written always, kept if nonzero: a branch would be mispredicted.
-        for (int64_t d = 0; d + 1 < dims; ++d) to[d] = index[size_t(d)];
-        to[dims - 1] = i;
-        to += x[i * steps[0]] != T(0) ? dims : 0;
-      }
-      for (int64_t d = dims - 1; d-- > 0;) {
-        if (++index[size_t(d)] < in.sizes()[size_t(d)]) break;
-        index[size_t(d)] = 0;
-      }
-      return to < end;
+    if (dims == 1) {
+      positions_of(in.data<T>(), in.stride(0), in.numel(), to, stop);
+      return;
+    }
+    const NonzeroRows<T> all(in);
+    const int64_t rows = all.rows(), chunk = row_grain(in.size(-1));
+    if (rows <= chunk || get_num_threads() == 1 || in_parallel_region())
+      return all.find(0, rows, to, stop);
+    const auto each = [&](const auto& f) {
+      parallel_for(0, (rows + chunk - 1) / chunk, 1,
+                   [&](int64_t i, int64_t end) {
+                     for (; i < end; ++i)
+                       f(size_t(i), i * chunk, std::min(rows, (i + 1) * chunk));
+                   });
+    };
+    std::vector<int64_t> begins(size_t((rows + chunk - 1) / chunk) + 1);
+    each([&](size_t i, int64_t begin, int64_t end) {
+      begins[i + 1] = all.count(begin, end);
+    });
+    std::partial_sum(begins.begin(), begins.end(), begins.begin());
+    each([&](size_t i, int64_t begin, int64_t end) {
+      all.find(begin, end, std::min(to + begins[i] * dims, to + out.numel()),
+               std::min<const int64_t*>(to + begins[i + 1] * dims, stop));
     });
   });
 }

@@ -2,7 +2,9 @@
 #include "hotaru/backend/common/matmul/matmul.h"
 
 #include <algorithm>
+#include <numeric>
 #include <type_traits>
+#include <vector>
 
 #include "hotaru/backend/common/kernel_types.h"
 #include "hotaru/backend/common/matmul/linear.h"
@@ -65,11 +67,36 @@ void scale_vector(const MatmulAttributes& g, T* out, const T* a, const T* b) {
   });
 }
 
+/// One dot product so long that threads share it.
+template <class T>
+bool is_long_dot(const MatmulAttributes& g, const T* bias) {
+  return g.m == 1 && g.n == 1 && g.batch == 1 && g.k >= 2 * kGrainSize &&
+         !bias && !g.bf16;
+}
+/// In parts, whatever the number of threads.
+template <class T>
+void long_dot(const MatmulAttributes& g, T* out, const T* a, const T* b) {
+  const int64_t parts = (g.k + kGrainSize - 1) / kGrainSize;
+  std::vector<T> sums(static_cast<size_t>(parts), T(0));
+  parallel_for(0, parts, 1, [&](int64_t part, int64_t end) {
+    for (; part < end; ++part) {
+      const int64_t from = part * kGrainSize;
+      gemm<T>(1, 1, std::min(kGrainSize, g.k - from), T(1),
+              {a + from * g.a.column, g.a.row, g.a.column},
+              {b + from * g.b.row, g.b.row, g.b.column}, T(0),
+              &sums[size_t(part)], 1);
+    }
+  });
+  *out = g.alpha.to<T>() * T(std::accumulate(sums.begin(), sums.end(), 0.0));
+}
+
 template <class T>
 void run(const MatmulAttributes& g, T* out, const T* a, const T* b,
          const T* bias) {
-  if constexpr (std::is_floating_point_v<T>)
+  if constexpr (std::is_floating_point_v<T>) {
     if (is_scaled_vector(g, bias)) return scale_vector(g, out, a, b);
+    if (is_long_dot(g, bias)) return long_dot(g, out, a, b);
+  }
   Epilogue<T> epilogue;
   OpMath<T> beta(0);
   if (bias) {

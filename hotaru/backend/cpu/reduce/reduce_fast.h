@@ -3,6 +3,8 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
+#include <type_traits>
 
 #include "hotaru/backend/common/reduce/formulas.h"
 #include "hotaru/backend/cpu/reduce/reduce_simd.h"
@@ -59,6 +61,45 @@ struct Fast<formulas::CountNonzero<T>> {
       total += few;
     }
     return total;
+  }
+};
+
+template <>
+struct Fast<formulas::Sum<int64_t>> {
+  static uint64_t block(const int64_t* x, int64_t n) {
+    return uint64_t(sum_block(x, n));
+  }
+};
+
+/// Bits of a number but for the sign that zero may have.
+template <class T>
+auto bits_but_sign(T x) {
+  using Bits = std::conditional_t<
+      sizeof(T) == 8, uint64_t,
+      std::conditional_t<sizeof(T) == 4, uint32_t, uint16_t>>;
+  const auto bits = std::bit_cast<Bits>(x);
+  return kIsFloating<T> ? Bits(bits & Bits(~Bits(0) >> 1)) : bits;
+}
+/// Numbers of one word, of which the compiler compares several at a time.
+template <class T>
+concept kIsWord = sizeof(T) >= 2 && sizeof(T) <= 8 && !kIsComplex<T>;
+
+template <class T>
+struct Fast<formulas::Any<T>> {
+  static bool block(const T* x, int64_t n) requires kIsWord<T> {
+    decltype(bits_but_sign(*x)) all = 0;
+    for (int64_t i = 0; i < n; ++i) all |= bits_but_sign(x[i]);
+    return all != 0;
+  }
+};
+template <class T>
+struct Fast<formulas::All<T>> {
+  static bool block(const T* x, int64_t n) requires kIsWord<T> {
+    using Bits = decltype(bits_but_sign(*x));
+    Bits zeros = 0;
+    for (int64_t i = 0; i < n; ++i)
+      zeros |= Bits(bits_but_sign(x[i]) == 0 ? ~Bits(0) : Bits(0));
+    return zeros == 0;
   }
 };
 

@@ -203,6 +203,7 @@ HWY_ATTR void join_rows(T* acc, const T* rows, int64_t count, int64_t stride,
   HOTARU_ROWS(min_rows, Min, type)
 HOTARU_VECTOR_REDUCTIONS(float)
 HOTARU_VECTOR_REDUCTIONS(double)
+HOTARU_BLOCK(sum_block, Sum, int64_t)
 #undef HOTARU_VECTOR_REDUCTIONS
 #undef HOTARU_ROWS
 #undef HOTARU_BLOCK
@@ -235,6 +236,7 @@ namespace hotaru::cpu {
   HOTARU_ROWS(min_rows, type)
 HOTARU_VECTOR_REDUCTIONS(float)
 HOTARU_VECTOR_REDUCTIONS(double)
+HOTARU_BLOCK(sum_block, int64_t)
 #undef HOTARU_VECTOR_REDUCTIONS
 #undef HOTARU_ROWS
 #undef HOTARU_BLOCK

@@ -28,4 +28,7 @@ HOTARU_VECTOR_REDUCTIONS(float);
 HOTARU_VECTOR_REDUCTIONS(double);
 #undef HOTARU_VECTOR_REDUCTIONS
 
+/// Wraps around.
+int64_t sum_block(const int64_t* x, int64_t n);
+
 }  // namespace hotaru::cpu
