@@ -9,6 +9,7 @@
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/shape/view.h"
 #include "hotaru/runtime/backend.h"
+#include "hotaru/runtime/library_settings.h"
 #include "hotaru/runtime/streams/stream.h"
 
 namespace hotaru {
@@ -138,15 +139,16 @@ Tensor run(const Tensor& query, const Tensor& key, const Tensor& value,
 }  // namespace
 
 bool has_fused_attention(const Tensor& query, const Tensor& key,
-                         const Tensor& value) {
+                         const Tensor& value, bool causal) {
   if (!attention_kernel().has(query.device().type)) return false;
   if (!query.device().is_cpu()) return true;
-  return autograd::needs_grad(query, key, value) &&
-         !autograd::dual_level_open() &&
-         (query.dtype() == DType::kFloat32 ||
-          query.dtype() == DType::kBFloat16) &&
-         query.size(-1) > 0 && value.size(-1) > 0 &&
-         query.size(-2) * key.size(-2) >= kManyScores;
+  const bool many = query.size(-1) > 0 && value.size(-1) > 0 &&
+                    query.size(-2) * key.size(-2) >= kManyScores;
+  if (!many || autograd::dual_level_open()) return false;
+  const DType dtype = query.dtype();
+  if (autograd::needs_grad(query, key, value))
+    return dtype == DType::kFloat32 || dtype == DType::kBFloat16;
+  return causal && dtype == DType::kFloat32 && !allows_bf16(Bf16::kMatmul);
 }
 
 std::string fused_refusal(const Tensor& query, const Tensor& key,

@@ -6,10 +6,11 @@
 
 namespace hotaru {
 
-/// Whether the device has the kernels; the CPU's are for gradients of many
-/// scores, for others what graphs make of products and softmax.
+/// Whether the device has the kernels; the CPU's are for many scores that want
+/// gradients or of which half are hidden, others are products and softmax, of
+/// which graphs make one call.
 bool has_fused_attention(const Tensor& query, const Tensor& key,
-                         const Tensor& value);
+                         const Tensor& value, bool causal);
 /// Why they cannot serve this call; empty if they can.
 std::string fused_refusal(const Tensor& query, const Tensor& key,
                           const Tensor& value, const Tensor& mask,

@@ -554,3 +554,103 @@ def test_equal_finds_a_difference_anywhere(hotaru):
     assert not torch.equal(square.t(), turned.t())
     nan = torch.full((5000,), float("nan"))
     assert not torch.equal(nan, nan)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "int64"])
+def test_all_and_any_of_numbers_that_look_like_zero(hotaru, dtype):
+    torch = hotaru
+    zeros = torch.zeros(40, 301, dtype=getattr(torch, dtype))
+    some = zeros.clone()
+    # -0.0 is zero; the smallest number and NaN are not.
+    some[3] = -0.0 if zeros.is_floating_point() else 0
+    some[5, 300] = 1
+    if zeros.is_floating_point():
+        some[7, 0] = torch.finfo(some.dtype).smallest_normal / 2
+        some[9, 17] = float("nan")
+    wanted = [
+        row in ((5, 7, 9) if some.is_floating_point() else (5,))
+        for row in range(40)
+    ]
+    assert some.any(1).tolist() == wanted
+    assert some.any().item()
+    assert not zeros.any().item()
+    full = some[5:6].clone().fill_(3)
+    assert full.all().item()
+    full[0, 150] = zeros[0, 0] * -1
+    assert not full.all().item()
+    assert full.all(0).sum().item() == 300
+
+
+def test_sums_of_integers_wrap(hotaru):
+    torch = hotaru
+    largest = torch.iinfo(torch.int64).max
+    x = torch.full((3, 1000), largest)
+    expected = (largest * 1000 + 2**63) % 2**64 - 2**63
+    assert x.sum(1).tolist() == [expected] * 3
+    assert torch.arange(10_001).sum().item() == 50_005_000
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_nonzero_in_order_whoever_finds_them(hotaru, threads):
+    torch = hotaru
+    before = torch.get_num_threads()
+    torch.set_num_threads(threads)
+    try:
+        x = (torch.arange(300 * 7 * 129) % 5 == 2).view(300, 7, 129)
+        found = x.nonzero()
+        flat = found[:, 0] * 7 * 129 + found[:, 1] * 129 + found[:, 2]
+        assert torch.equal(flat, torch.arange(2, x.numel(), 5))
+        turned = x.transpose(0, 2)[:, :, 1:]
+        assert torch.equal(turned.nonzero(), turned.contiguous().nonzero())
+        wide = x.view(300, -1).float()
+        assert torch.equal(
+            wide.nonzero()[:, 0] * 903 + wide.nonzero()[:, 1], flat
+        )
+    finally:
+        torch.set_num_threads(before)
+
+
+@pytest.mark.parametrize("times", [2, 3, 16, 17])
+@pytest.mark.parametrize("dtype", ["uint8", "float32", "complex128"])
+def test_repeated_elements(hotaru, times, dtype):
+    torch = hotaru
+    x = torch.arange(5 * 6 * 70).view(5, 6, 70).to(getattr(torch, dtype))
+    wanted = [v for v in x[1:, ::2].flatten().tolist() for _ in range(times)]
+    found = x[1:, ::2].repeat_interleave(times, 2)
+    assert found.shape == (4, 3, 70 * times)
+    assert found.flatten().tolist() == wanted
+
+
+def test_a_number_to_the_power_of_a_tensor(hotaru):
+    torch = hotaru
+    x = torch.tensor([-1.0, 0.0, 2.0], requires_grad=True)
+    (2**x).sum().backward()
+    expected = [math.log(2) * 2**e for e in (-1, 0, 2)]
+    assert x.grad.tolist() == pytest.approx(expected, rel=1e-6)
+    x.grad = None
+    (0**x)[1:].sum().backward()
+    assert x.grad.tolist()[1:] == [0, 0]
+    assert (2 ** torch.tensor([3, 4])).dtype == torch.int64
+    (first,) = torch.autograd.grad((3**x).sum(), x, create_graph=True)
+    (second,) = torch.autograd.grad(first.sum(), x)
+    expected = [math.log(3) ** 2 * 3**e for e in (-1, 0, 2)]
+    assert second.tolist() == pytest.approx(expected, rel=1e-6)
+
+
+def test_long_dot_products_whatever_the_threads(hotaru):
+    torch = hotaru
+    x, y = torch.randn(200_001), torch.randn(200_001)
+    before = torch.get_num_threads()
+    found = []
+    for threads in (1, 2):
+        torch.set_num_threads(threads)
+        found.append(torch.dot(x, y).item())
+    torch.set_num_threads(before)
+    assert found[0] == found[1]
+    expected = (x.double() * y.double()).sum().item()
+    assert found[0] == pytest.approx(expected, abs=1e-2)
+    strided = torch.randn(400_002)
+    expected = (strided[::2].double() * y.double()).sum().item()
+    assert torch.dot(strided[::2], y).item() == pytest.approx(
+        expected, abs=1e-2
+    )

@@ -206,90 +206,96 @@ const float* wide_row(const T* x, int64_t n,
   return room;
 }
 
-/// The gradient of a row of the input; scaled: room for one.
-template <class A>
-void row_gradient(const RowNormAttributes& a, int64_t r, const A* grad,
-                  const A* from, A mean, A rstd, const Parameter<A>& weight,
-                  A* scaled, A* to) {
-  const int64_t n = a.columns;
-  for_weights(a, r,
-              [&](int64_t w, int64_t i) { scaled[i] = grad[i] * weight[w]; });
-  const A sum = lane_sum(n, [&](int64_t i) { return scaled[i]; });
-  const A dot = lane_sum(
-      n, [&](int64_t i) { return scaled[i] * (from[i] - mean) * rstd; });
-  const A shift = sum / A(n), slope = dot * rstd / A(n);
-  for (int64_t i = 0; i < n; ++i)
-    to[i] = rstd * (scaled[i] - shift - (from[i] - mean) * slope);
-}
+/// The gradients of rows of T.
+template <class T>
+class RowGradients {
+ public:
+  using A = OpMath<T>;
 
-/// Adds what a row has for the gradients of weight and bias.
-template <class A>
-void add_row(const RowNormAttributes& a, int64_t r, const A* grad,
-             const A* from, A mean, A rstd, A* weights, A* biases) {
-  const auto share = [&](int64_t i) {
-    return grad[i] * (from[i] - mean) * rstd;
-  };
-  if (a.inner == 1)
-    return for_weights(a, r, [&](int64_t w, int64_t i) {
-      biases[w] += grad[i];
-      weights[w] += share(i);
-    });
-  // A plane's elements are summed in lanes: one by one, planes of thousands
-  // would lose four digits.
-  for (int64_t w = r % a.period * a.step, j = 0; j < a.columns;
-       ++w, j += a.inner) {
-    biases[w] += lane_sum(a.inner, [&](int64_t i) { return grad[j + i]; });
-    weights[w] += lane_sum(a.inner, [&](int64_t i) { return share(j + i); });
+  explicit RowGradients(const KernelCall& call)
+      : a_(call.attributes<RowNormAttributes>()),
+        gx_(call.tensor(0)),
+        g_(call.tensor(3).data<T>()),
+        x_(call.tensor(4).data<T>()),
+        means_(call.tensor(5).data<A>()),
+        rstds_(call.tensor(6).data<A>()),
+        weights_(call.tensor(7)) {
+    if constexpr (kIsReduced<T>)
+      if (weights_.defined() && has_type<T>(weights_))
+        weights_ = widened(weights_.data<T>(), weights_.numel());
+    if (weights_.defined()) weight_ = weights_.data<A>();
   }
-}
+
+  /// Rows [begin, end); weights and biases: where to add theirs, or null.
+  void run(int64_t begin, int64_t end, A* weights, A* biases) const {
+    const int64_t n = a_.columns;
+    std::vector<A> room(size_t(kIsReduced<T> ? 3 * n : 0));
+    A* const made = room.data() + (kIsReduced<T> ? 2 * n : 0);
+    for (int64_t r = begin; r < end; ++r) {
+      const A *const grad = wide_row(g_ + r * n, n, room.data()),
+                     *const row =
+                         wide_row(x_ + r * n, n,
+                                  kIsReduced<T> ? room.data() + n : nullptr);
+      const int64_t first = r % a_.period * a_.step;
+      if (weights)
+        add_norm_row(grad, row, n, a_.inner, means_[r], rstds_[r],
+                     weights + first, biases + first);
+      if (!gx_.defined()) continue;
+      T* const to = gx_.data<T>() + r * n;
+      const A* const weight = weight_ ? weight_ + first : nullptr;
+      if constexpr (kIsReduced<T>) {
+        norm_row_grad(grad, row, made, n, weight, a_.inner, means_[r],
+                      rstds_[r]);
+        narrow(made, to, n);
+      } else {
+        norm_row_grad(grad, row, to, n, weight, a_.inner, means_[r], rstds_[r]);
+      }
+    }
+  }
+
+ private:
+  const RowNormAttributes& a_;
+  const Tensor& gx_;
+  const T *const g_, *const x_;
+  const A *const means_, *const rstds_;
+  Tensor weights_;  // keeps what weight_ points to
+  const A* weight_ = nullptr;
+};
 
 template <class T>
 void row_norm_grad_of(const KernelCall& call) {
   using A = OpMath<T>;
   const auto& a = call.attributes<RowNormAttributes>();
-  const Tensor &gx = call.tensor(0), &gw = call.tensor(1), &gb = call.tensor(2);
-  const T *g = call.tensor(3).data<T>(), *x = call.tensor(4).data<T>();
-  const A *means = call.tensor(5).data<A>(), *rstds = call.tensor(6).data<A>();
-  const int64_t n = a.columns;
-  // f(r, gradient, row) for rows [begin, end); room for two of them.
-  const auto each = [&](int64_t begin, int64_t end, A* room, const auto& f) {
-    for (int64_t r = begin; r < end; ++r)
-      f(r, wide_row(g + r * n, n, room), wide_row(x + r * n, n, room + n));
-  };
-  if (gx.defined()) {
-    Tensor weights = call.tensor(7);
-    if constexpr (kIsReduced<T>)
-      if (weights.defined() && has_type<T>(weights))
-        weights = widened(weights.data<T>(), weights.numel());
-    const Parameter<A> weight(weights, A(1));
-    parallel_for(0, a.rows, rows_grain(n), [&](int64_t begin, int64_t end) {
-      std::vector<A> room(static_cast<size_t>(4 * n));
-      each(begin, end, room.data(),
-           [&](int64_t r, const A* grad, const A* row) {
-             T* const to = gx.data<T>() + r * n;
-             A* const made = room.data() + 2 * n;
-             if constexpr (kIsReduced<T>) {
-               row_gradient(a, r, grad, row, means[r], rstds[r], weight,
-                            made + n, made);
-               narrow(made, to, n);
-             } else {
-               row_gradient(a, r, grad, row, means[r], rstds[r], weight, made,
-                            to);
-             }
-           });
-    });
-  }
+  const RowGradients<T> gradients(call);
+  const Tensor &gw = call.tensor(1), &gb = call.tensor(2);
   const Tensor& any = gw.defined() ? gw : gb;
-  if (!any.defined()) return;
-  std::vector<A> weights(static_cast<size_t>(any.numel()), A(0));
-  std::vector<A> biases(static_cast<size_t>(any.numel()), A(0));
-  std::vector<A> room(static_cast<size_t>(2 * n));
-  each(0, a.rows, room.data(), [&](int64_t r, const A* grad, const A* row) {
-    add_row(a, r, grad, row, means[r], rstds[r], weights.data(), biases.data());
+  if (!any.defined())
+    return parallel_for(0, a.rows, rows_grain(a.columns),
+                        [&](int64_t begin, int64_t end) {
+                          gradients.run(begin, end, nullptr, nullptr);
+                        });
+  // Some rows' sums each, whatever the number of threads.
+  constexpr int64_t kLeastRows = 8, kMostParts = 64;
+  const int64_t parts = std::clamp<int64_t>(
+      std::min(a.rows / kLeastRows, a.rows * a.columns / kGrainSize), 1,
+      kMostParts);
+  const int64_t numel = any.numel();
+  std::vector<A> sums(static_cast<size_t>(2 * parts * numel), A(0));
+  parallel_for(0, parts, 1, [&](int64_t part, int64_t end) {
+    for (; part < end; ++part) {
+      A* const weights = sums.data() + 2 * part * numel;
+      gradients.run(a.rows * part / parts, a.rows * (part + 1) / parts, weights,
+                    weights + numel);
+    }
   });
-  for (int64_t i = 0; i < any.numel(); ++i) {
-    store<T>(gw, i, weights[i]);
-    store<T>(gb, i, biases[i]);
+  for (int64_t i = 0; i < numel; ++i) {
+    A weight = A(0), bias = A(0);
+    for (int64_t part = 0; part < parts; ++part) {
+      weight += sums[size_t(2 * part * numel + i)];
+      bias += sums[size_t((2 * part + 1) * numel + i)];
+    }
+    store<T>(gw, i, weight);
+    store<T>(gb, i, bias);
   }
 }
 

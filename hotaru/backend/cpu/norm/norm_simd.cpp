@@ -122,6 +122,95 @@ HWY_ATTR void norm(const T* x, T* y, int64_t n, const T* weight, const T* bias,
   }
 }
 
+struct Sums {
+  double plain = 0, centred = 0;
+};
+
+/// Of g w and of g w (x - mean); w may be null.
+template <class T>
+HWY_ATTR Sums gradient_sums(const T* g, const T* x, const T* w, int64_t n,
+                            T mean) {
+  const hn::ScalableTag<T> d;
+  using V = hn::Vec<decltype(d)>;
+  const V zero = hn::Zero(d), middle = hn::Set(d, mean);
+  Sums out;
+  for (int64_t at = 0; at < n; at += kBlock) {
+    V plain[4] = {zero, zero, zero, zero};
+    V centred[4] = {zero, zero, zero, zero};
+    for_vectors<T>(std::min(kBlock, n - at), zero,
+                   [&](auto load, int u, int64_t i) HOTARU_SIMD_LAMBDA {
+                     V v = load(g + at + i);
+                     if (w) v = hn::Mul(v, load(w + at + i));
+                     plain[u] = hn::Add(plain[u], v);
+                     const V z = hn::Sub(load(x + at + i), middle);
+                     centred[u] = hn::MulAdd(v, z, centred[u]);
+                   });
+    out.plain += double(total(d, plain));
+    out.centred += double(total(d, centred));
+  }
+  return out;
+}
+
+template <class T>
+HWY_ATTR void row_grad(const T* g, const T* x, T* to, int64_t n,
+                       const T* weight, int64_t inner, T mean, T rstd) {
+  const hn::ScalableTag<T> d;
+  using V = hn::Vec<decltype(d)>;
+  const V middle = hn::Set(d, mean), scale = hn::Set(d, rstd);
+  const bool one_each = inner == 1 && weight;
+  if (!weight || one_each) inner = n;  // one piece, whose weights are no number
+  Sums sums;
+  for (int64_t c = 0; c * inner < n; ++c) {
+    const Sums some = gradient_sums(g + c * inner, x + c * inner,
+                                    one_each ? weight : nullptr, inner, mean);
+    const double w = weight && !one_each ? double(weight[c]) : 1;
+    sums.plain += w * some.plain;
+    sums.centred += w * some.centred;
+  }
+  const V shift = hn::Set(d, T(sums.plain / double(n)));
+  const V slope =
+      hn::Set(d, T(sums.centred * double(rstd) * double(rstd) / double(n)));
+  for (int64_t c = 0; c * inner < n; ++c) {
+    const T* from = g + c * inner;
+    const V w = hn::Set(d, weight && !one_each ? weight[c] : T(1));
+    for_scaled(x + c * inner, to + c * inner, inner,
+               [&](auto load, V v, int64_t i) HOTARU_SIMD_LAMBDA {
+                 V grad = load(from + i);
+                 if (weight)
+                   grad = hn::Mul(grad, one_each ? load(weight + i) : w);
+                 v = hn::NegMulAdd(hn::Sub(v, middle), slope,
+                                   hn::Sub(grad, shift));
+                 return hn::Mul(v, scale);
+               });
+  }
+}
+
+template <class T>
+HWY_ATTR void add_row(const T* g, const T* x, int64_t n, int64_t inner, T mean,
+                      T rstd, T* weights, T* biases) {
+  const hn::ScalableTag<T> d;
+  using V = hn::Vec<decltype(d)>;
+  const V middle = hn::Set(d, mean), scale = hn::Set(d, rstd);
+  if (inner == 1) {
+    for_scaled(g, biases, n, [&](auto load, V v, int64_t i) HOTARU_SIMD_LAMBDA {
+      return hn::Add(v, load(biases + i));
+    });
+    return for_scaled(
+        g, weights, n, [&](auto load, V v, int64_t i) HOTARU_SIMD_LAMBDA {
+          const V z = hn::Mul(hn::Sub(load(x + i), middle), scale);
+          return hn::MulAdd(v, z, load(weights + i));
+        });
+  }
+  // A plane's elements are summed in lanes: one by one, planes of thousands
+  // would lose four digits.
+  for (int64_t c = 0; c * inner < n; ++c) {
+    const Sums sums =
+        gradient_sums<T>(g + c * inner, x + c * inner, nullptr, inner, mean);
+    biases[c] += T(sums.plain);
+    weights[c] += T(sums.centred * double(rstd));
+  }
+}
+
 HWY_ATTR void norm_float(const float* x, float* y, int64_t n, const float* w,
                          const float* b, int64_t inner, float eps, float* mean,
                          float* rstd) {
@@ -132,6 +221,21 @@ HWY_ATTR void norm_double(const double* x, double* y, int64_t n,
                           double eps, double* mean, double* rstd) {
   norm(x, y, n, w, b, inner, eps, mean, rstd);
 }
+
+#define HOTARU_NORM_GRADIENTS(type) \
+  HWY_ATTR void row_grad_##type(const type* g, const type* x, type* to, \
+                                int64_t n, const type* weight, int64_t inner, \
+                                type mean, type rstd) { \
+    row_grad(g, x, to, n, weight, inner, mean, rstd); \
+  } \
+  HWY_ATTR void add_row_##type(const type* g, const type* x, int64_t n, \
+                               int64_t inner, type mean, type rstd, \
+                               type* weights, type* biases) { \
+    add_row(g, x, n, inner, mean, rstd, weights, biases); \
+  }
+HOTARU_NORM_GRADIENTS(float)
+HOTARU_NORM_GRADIENTS(double)
+#undef HOTARU_NORM_GRADIENTS
 
 }  // namespace hotaru::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -151,6 +255,24 @@ HWY_EXPORT(norm_double);
 HOTARU_NORM(float)
 HOTARU_NORM(double)
 #undef HOTARU_NORM
+
+#define HOTARU_NORM_GRADIENTS(type) \
+  HWY_EXPORT(row_grad_##type); \
+  HWY_EXPORT(add_row_##type); \
+  void norm_row_grad(const type* g, const type* x, type* to, int64_t n, \
+                     const type* weight, int64_t inner, type mean, \
+                     type rstd) { \
+    HWY_DYNAMIC_DISPATCH(row_grad_##type) \
+    (g, x, to, n, weight, inner, mean, rstd); \
+  } \
+  void add_norm_row(const type* g, const type* x, int64_t n, int64_t inner, \
+                    type mean, type rstd, type* weights, type* biases) { \
+    HWY_DYNAMIC_DISPATCH(add_row_##type) \
+    (g, x, n, inner, mean, rstd, weights, biases); \
+  }
+HOTARU_NORM_GRADIENTS(float)
+HOTARU_NORM_GRADIENTS(double)
+#undef HOTARU_NORM_GRADIENTS
 
 }  // namespace hotaru::cpu
 #endif

@@ -17,4 +17,16 @@ HOTARU_NORM(float);
 HOTARU_NORM(double);
 #undef HOTARU_NORM
 
+#define HOTARU_NORM_GRADIENTS(type) \
+  /* The gradient of such a row, where g is y's: to = rstd (g weight - */ \
+  /* mean(g weight) - z mean(g weight z)) with z = (x - mean) rstd. */ \
+  void norm_row_grad(const type* g, const type* x, type* to, int64_t n, \
+                     const type* weight, int64_t inner, type mean, type rstd); \
+  /* Adds what a row has for the gradients of weight and bias. */ \
+  void add_norm_row(const type* g, const type* x, int64_t n, int64_t inner, \
+                    type mean, type rstd, type* weights, type* biases)
+HOTARU_NORM_GRADIENTS(float);
+HOTARU_NORM_GRADIENTS(double);
+#undef HOTARU_NORM_GRADIENTS
+
 }  // namespace hotaru::cpu

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <limits>
 #include <type_traits>
 
 #include "hotaru/backend/common/reduce/formulas.h"
@@ -78,7 +79,7 @@ auto bits_but_sign(T x) {
       sizeof(T) == 8, uint64_t,
       std::conditional_t<sizeof(T) == 4, uint32_t, uint16_t>>;
   const auto bits = std::bit_cast<Bits>(x);
-  return kIsFloating<T> ? Bits(bits & Bits(~Bits(0) >> 1)) : bits;
+  return kIsFloating<T> ? Bits(bits & (std::numeric_limits<Bits>::max() >> 1)) : bits;
 }
 /// Numbers of one word, of which the compiler compares several at a time.
 template <class T>
