@@ -1,6 +1,7 @@
 // Elements chosen by value: nonzero, masks, triangles.
 #include <algorithm>
 #include <cstring>
+#include <limits>
 #include <numeric>
 #include <vector>
 
@@ -32,13 +33,45 @@ void for_rows(const std::array<const Tensor*, N>& tensors, const F& f) {
     if (!f(walk.at, n, steps)) return;
 }
 
+/// Which words stand for numbers that are not zero: those with one of `bits`.
+template <class Word>
+struct Truth {
+  Word bits;
+  bool operator()(Word x) const { return (x & bits) != 0; }
+};
+template <>
+struct Truth<Word16> {
+  Word16 bits;
+  bool operator()(const Word16& x) const {
+    return ((x.low & bits.low) | (x.high & bits.high)) != 0;
+  }
+};
+
+/// The bits of a dtype: all but the signs of floats and their parts.
+template <class Word>
+Truth<Word> truth_of(DType dtype) {
+  const bool complex = is_complex(dtype);
+  if (!complex && !is_floating_point(dtype)) return {Word(~Word(0))};
+  const size_t part = sizeof(Word) / (complex ? 2 : 1);
+  Word bits = Word(~Word(0));
+  for (size_t at = part; at <= sizeof(Word); at += part)
+    bits = Word(bits & ~(Word(1) << (8 * at - 1)));
+  return {bits};
+}
+template <>
+Truth<Word16> truth_of(DType) {
+  constexpr uint64_t kPart = std::numeric_limits<int64_t>::max();
+  return {{kPart, kPart}};
+}
+
 /// 1 for each element that is not 0, 0 for the others; returns how many are 1.
-template <class T>
-int64_t truth_numbers(const T* x, int64_t step, int64_t n, uint8_t* out) {
+template <class Word>
+int64_t truth_numbers(const Word* x, int64_t step, int64_t n,
+                      const Truth<Word>& truth, uint8_t* out) {
   if (step == 1)
-    for (int64_t i = 0; i < n; ++i) out[i] = x[i] != T(0);
+    for (int64_t i = 0; i < n; ++i) out[i] = truth(x[i]);
   else
-    for (int64_t i = 0; i < n; ++i) out[i] = x[i * step] != T(0);
+    for (int64_t i = 0; i < n; ++i) out[i] = truth(x[i * step]);
   return std::accumulate(out, out + n, int64_t{0});
 }
 
@@ -46,13 +79,15 @@ int64_t truth_numbers(const T* x, int64_t step, int64_t n, uint8_t* out) {
 constexpr int64_t kTruthBlock = 256;
 
 /// Positions of nonzero elements of a line, at most as far as `end`.
-template <class T>
-int64_t* positions_of(const T* x, int64_t step, int64_t n, int64_t* to,
+template <class Word>
+int64_t* positions_of(const Word* x, int64_t step, int64_t n,
+                      const Truth<Word>& truth, int64_t* to,
                       const int64_t* end) {
   uint8_t ones[kTruthBlock];
   for (int64_t from = 0; from < n && to < end; from += kTruthBlock) {
     const int64_t count = std::min(kTruthBlock, n - from);
-    const int64_t found = truth_numbers(x + from * step, step, count, ones);
+    const int64_t found =
+        truth_numbers(x + from * step, step, count, truth, ones);
     if (found == count && end - to >= count) {
       std::iota(to, to + count, from);
       to += count;
@@ -68,11 +103,12 @@ int64_t* positions_of(const T* x, int64_t step, int64_t n, int64_t* to,
 }
 
 /// Rows of a tensor, runs along its last dimension.
-template <class T>
+template <class Word>
 class NonzeroRows {
  public:
   explicit NonzeroRows(const Tensor& in)
       : in_(in),
+        truth_(truth_of<Word>(in.dtype())),
         outer_(size_t(in.dim()) - 1),
         n_(in.sizes()[outer_]),
         step_(in.strides()[outer_]) {}
@@ -86,8 +122,8 @@ class NonzeroRows {
     Walk<1> walk = from(begin);
     for (int64_t row = begin; row < end; ++row, walk.next())
       for (int64_t i = 0; i < n_; i += kTruthBlock)
-        total += truth_numbers(in_.data<T>() + walk.at[0] + i * step_, step_,
-                               std::min(kTruthBlock, n_ - i), ones);
+        total += truth_numbers(in_.data<Word>() + walk.at[0] + i * step_, step_,
+                               std::min(kTruthBlock, n_ - i), truth_, ones);
     return total;
   }
 
@@ -102,7 +138,7 @@ class NonzeroRows {
     }
     Walk<1> walk = from(begin);
     for (int64_t row = begin; row < end && to < stop; ++row, walk.next()) {
-      const T* x = in_.data<T>() + walk.at[0];
+      const Word* x = in_.data<Word>() + walk.at[0];
       to = outer_ == 1 ? row_of<1>(x, index, to, stop)
                        : row_of<0>(x, index, to, stop);
       for (int64_t d = dims - 1; d-- > 0;) {
@@ -115,7 +151,7 @@ class NonzeroRows {
  private:
   /// kOuter: dimensions but for the last one, where that is known.
   template <size_t kOuter>
-  int64_t* row_of(const T* x, const Dims& index, int64_t* to,
+  int64_t* row_of(const Word* x, const Dims& index, int64_t* to,
                   const int64_t* stop) const {
     const size_t outer = kOuter ? kOuter : outer_;
     const int64_t dims = int64_t(outer) + 1;
@@ -123,7 +159,7 @@ class NonzeroRows {
       // Written always, kept if nonzero: a branch would be mispredicted.
       for (size_t d = 0; d < outer; ++d) to[d] = index[d];
       to[outer] = i;
-      to += x[i * step_] != T(0) ? dims : 0;
+      to += truth_(x[i * step_]) ? dims : 0;
     }
     return to;
   }
@@ -132,6 +168,7 @@ class NonzeroRows {
   }
 
   const Tensor& in_;
+  const Truth<Word> truth_;
   size_t outer_;
   int64_t n_, step_;
 };
@@ -144,12 +181,13 @@ void nonzero(const KernelCall& call) {
   if (dims == 0 || in.numel() == 0) return;
   int64_t* const to = out.data<int64_t>();
   const int64_t* const stop = to + out.numel();
-  visit_dtype(AllTypes{}, in.dtype(), "nonzero", [&]<class T>() {
+  visit_word(in.dtype(), [&]<class Word>() {
     if (dims == 1) {
-      positions_of(in.data<T>(), in.stride(0), in.numel(), to, stop);
+      positions_of(in.data<Word>(), in.stride(0), in.numel(),
+                   truth_of<Word>(in.dtype()), to, stop);
       return;
     }
-    const NonzeroRows<T> all(in);
+    const NonzeroRows<Word> all(in);
     const int64_t rows = all.rows(), chunk = row_grain(in.size(-1));
     if (rows <= chunk || get_num_threads() == 1 || in_parallel_region())
       return all.find(0, rows, to, stop);
@@ -207,7 +245,7 @@ Word* append(Word* y, const Word* end, const Word* x, int64_t x_step,
   for (int64_t from = 0; from < n; from += kTruthBlock) {
     const int64_t count = std::min(kTruthBlock, n - from);
     const int64_t found =
-        truth_numbers(chosen + from * step, step, count, ones);
+        truth_numbers(chosen + from * step, step, count, {255}, ones);
     if (found == 0) continue;
     const Word* in = x + from * x_step;
     if (x_step == 1 && end - y >= count && found == count)

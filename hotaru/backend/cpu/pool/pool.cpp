@@ -8,6 +8,7 @@
 
 #include "hotaru/backend/common/kernel_types.h"
 #include "hotaru/backend/cpu/pool/pool_simd.h"
+#include "hotaru/backend/cpu/reduce/reduce_simd.h"
 #include "hotaru/runtime/threads/parallel.h"
 
 namespace hotaru::cpu {
@@ -132,7 +133,33 @@ void pool_row(const Plan& plan, const MaxPoolAttributes& a, const Window& d,
   }
 }
 
-// Windows of any size, one after the other.
+/// Updates the best of a window by n elements of a row, of which x[0] is number
+/// `here` of the plane. The last NaN wins, else the first of the largest.
+template <class T>
+void pool_run(const T* x, int64_t n, int64_t here, T& best, int64_t& where) {
+  constexpr int64_t kShort = 8;
+  if constexpr (std::is_floating_point_v<T>) {
+    if (n >= kShort) {
+      const T most = max_block(x, n);
+      if (!(most > best) && !is_nan(most)) return;
+      best = most;
+      int64_t at = n - 1;
+      if (is_nan(most))
+        while (!is_nan(x[at])) --at;
+      else
+        at = std::find(x, x + n, most) - x;
+      where = here + at;
+      return;
+    }
+  }
+  for (int64_t k = 0; k < n; ++k)
+    if (x[k] > best || is_nan(x[k])) {
+      best = x[k];
+      where = here + k;
+    }
+}
+
+// Windows of any size, one after the other. Their elements lie side by side.
 template <class T>
 void pool_windows(const Plan& plan, const Window& d, const Window& h,
                   const T* x, T* out, int64_t* indices) {
@@ -141,15 +168,11 @@ void pool_windows(const Plan& plan, const Window& d, const Window& h,
     T best = out[o];
     int64_t where = indices ? indices[o] : 0;
     for (int64_t i = d.begin; i < d.end; i += z.step)
-      for (int64_t j = h.begin; j < h.end; j += y.step)
-        for (int64_t k = w.windows[o].begin; k < w.windows[o].end;
-             k += w.step) {
-          const int64_t here = (i * y.in + j) * w.in + k;
-          if (x[here] > best || is_nan(x[here])) {
-            best = x[here];
-            where = here;
-          }
-        }
+      for (int64_t j = h.begin; j < h.end; j += y.step) {
+        const int64_t here = (i * y.in + j) * w.in + w.windows[o].begin;
+        pool_run(x + here, w.windows[o].end - w.windows[o].begin, here, best,
+                 where);
+      }
     out[o] = best;
     if (indices) indices[o] = where;
   }
@@ -253,7 +276,9 @@ void max_pool(const KernelCall& call) {
     const Plan plan(x.sizes(), out.sizes(), a);
     const int64_t n = plan.in(), m = plan.out();
     int64_t* index = indices.defined() ? indices.data<int64_t>() : nullptr;
-    for_planes(plan.planes, std::max(n, m), [&](int64_t p) {
+    // Each takes as long as some elements of other kernels.
+    constexpr int64_t kWork = 4;
+    for_planes(plan.planes, kWork * std::max(n, m), [&](int64_t p) {
       if constexpr (std::is_floating_point_v<T>)
         if (vectorises<T>(a, index))
           return pool_plane_vectors(plan, a, x.data<T>() + p * n,

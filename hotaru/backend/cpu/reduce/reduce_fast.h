@@ -3,7 +3,6 @@
 #pragma once
 
 #include <algorithm>
-#include <bit>
 #include <limits>
 #include <type_traits>
 
@@ -49,6 +48,41 @@ struct Fast<formulas::Product<T>> {
   }
 };
 
+/// The bits that say whether a number is zero: all but the sign of floats.
+template <class T>
+using BitsOf =
+    std::conditional_t<sizeof(T) == 8, uint64_t,
+                       std::conditional_t<sizeof(T) == 4, uint32_t, uint16_t>>;
+template <class T>
+inline constexpr BitsOf<T> kNumberBits =
+    std::numeric_limits<BitsOf<T>>::max() >> (kIsFloating<T> ? 1 : 0);
+/// Numbers of one word, of which the compiler compares several at a time.
+template <class T>
+concept kIsWord = sizeof(T) >= 2 && sizeof(T) <= 8 && !kIsComplex<T>;
+
+/// Whether any of n words, or all, have one of the bits.
+template <class Word>
+[[gnu::noinline]] bool any_word(const Word* x, int64_t n, Word bits) {
+  Word found = 0;
+  for (int64_t i = 0; i < n; ++i) found |= x[i];
+  return (found & bits) != 0;
+}
+template <class Word>
+[[gnu::noinline]] bool all_words(const Word* x, int64_t n, Word bits) {
+  constexpr Word kAll = std::numeric_limits<Word>::max();
+  Word zeros = 0;
+  for (int64_t i = 0; i < n; ++i) zeros |= (x[i] & bits) == 0 ? kAll : Word(0);
+  return zeros == 0;
+}
+/// How many of them do; of so few as fit a word.
+template <class Word>
+[[gnu::noinline]] int64_t count_words(const Word* x, int64_t n, Word bits) {
+  Word total = 0;
+  for (int64_t i = 0; i < n; ++i) total += (x[i] & bits) != 0;
+  return int64_t(total);
+}
+static_assert(kBlock <= std::numeric_limits<uint16_t>::max());
+
 template <class T>
 struct Fast<formulas::CountNonzero<T>> {
   /// Counts of so few fit a byte, of which vectors hold most.
@@ -63,6 +97,10 @@ struct Fast<formulas::CountNonzero<T>> {
     }
     return total;
   }
+  static int64_t block(const T* x, int64_t n) requires kIsWord<T> {
+    return count_words(reinterpret_cast<const BitsOf<T>*>(x), n,
+                       kNumberBits<T>);
+  }
 };
 
 template <>
@@ -72,35 +110,16 @@ struct Fast<formulas::Sum<int64_t>> {
   }
 };
 
-/// Bits of a number but for the sign that zero may have.
-template <class T>
-auto bits_but_sign(T x) {
-  using Bits = std::conditional_t<
-      sizeof(T) == 8, uint64_t,
-      std::conditional_t<sizeof(T) == 4, uint32_t, uint16_t>>;
-  const auto bits = std::bit_cast<Bits>(x);
-  return kIsFloating<T> ? Bits(bits & (std::numeric_limits<Bits>::max() >> 1)) : bits;
-}
-/// Numbers of one word, of which the compiler compares several at a time.
-template <class T>
-concept kIsWord = sizeof(T) >= 2 && sizeof(T) <= 8 && !kIsComplex<T>;
-
 template <class T>
 struct Fast<formulas::Any<T>> {
   static bool block(const T* x, int64_t n) requires kIsWord<T> {
-    decltype(bits_but_sign(*x)) all = 0;
-    for (int64_t i = 0; i < n; ++i) all |= bits_but_sign(x[i]);
-    return all != 0;
+    return any_word(reinterpret_cast<const BitsOf<T>*>(x), n, kNumberBits<T>);
   }
 };
 template <class T>
 struct Fast<formulas::All<T>> {
   static bool block(const T* x, int64_t n) requires kIsWord<T> {
-    using Bits = decltype(bits_but_sign(*x));
-    Bits zeros = 0;
-    for (int64_t i = 0; i < n; ++i)
-      zeros |= Bits(bits_but_sign(x[i]) == 0 ? ~Bits(0) : Bits(0));
-    return zeros == 0;
+    return all_words(reinterpret_cast<const BitsOf<T>*>(x), n, kNumberBits<T>);
   }
 };
 
@@ -113,6 +132,17 @@ struct Fast<formulas::SumSquares<T>> {
   static Acc block(const T* x, int64_t n) requires kIsReduced<T> {
     return widened(x, n,
                    [](auto* w, int64_t m) { return sum_squares_block(w, m); });
+  }
+  static void rows(Acc* acc, const T* x, int64_t count, int64_t stride,
+                   int64_t width) requires std::is_floating_point_v<T> {
+    add_square_rows(acc, x, count, stride, width);
+  }
+};
+
+template <class T>
+struct Fast<formulas::NanSum<T>> {
+  static T block(const T* x, int64_t n) requires std::is_floating_point_v<T> {
+    return nan_sum_block(x, n);
   }
 };
 

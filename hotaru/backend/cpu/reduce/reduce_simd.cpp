@@ -36,6 +36,17 @@ struct SumSquares : Sum {
   static HWY_ATTR V load(V x) {
     return hn::Mul(x, x);
   }
+  template <class T>
+  static T scalar(T a, T x) {
+    return a + x * x;
+  }
+};
+
+struct NanSum : Sum {
+  template <class V>
+  static HWY_ATTR V load(V x) {
+    return hn::IfThenZeroElse(hn::IsNaN(x), x);
+  }
 };
 
 struct Product : Sum {
@@ -172,8 +183,8 @@ HWY_ATTR void join_rows(T* acc, const T* rows, int64_t count, int64_t stride,
     auto b = hn::LoadU(d, acc + j + lanes);
     for (int64_t i = 0; i < count; ++i) {
       const T* row = rows + i * stride + j;
-      a = Op::combine(a, hn::LoadU(d, row));
-      b = Op::combine(b, hn::LoadU(d, row + lanes));
+      a = Op::combine(a, Op::load(hn::LoadU(d, row)));
+      b = Op::combine(b, Op::load(hn::LoadU(d, row + lanes)));
     }
     hn::StoreU(a, d, acc + j);
     hn::StoreU(b, d, acc + j + lanes);
@@ -195,10 +206,12 @@ HWY_ATTR void join_rows(T* acc, const T* rows, int64_t count, int64_t stride,
 #define HOTARU_VECTOR_REDUCTIONS(type) \
   HOTARU_BLOCK(sum_block, Sum, type) \
   HOTARU_BLOCK(sum_squares_block, SumSquares, type) \
+  HOTARU_BLOCK(nan_sum_block, NanSum, type) \
   HOTARU_BLOCK(product_block, Product, type) \
   HOTARU_BLOCK(max_block, Max, type) \
   HOTARU_BLOCK(min_block, Min, type) \
   HOTARU_ROWS(add_rows, Sum, type) \
+  HOTARU_ROWS(add_square_rows, SumSquares, type) \
   HOTARU_ROWS(max_rows, Max, type) \
   HOTARU_ROWS(min_rows, Min, type)
 HOTARU_VECTOR_REDUCTIONS(float)
@@ -228,10 +241,12 @@ namespace hotaru::cpu {
 #define HOTARU_VECTOR_REDUCTIONS(type) \
   HOTARU_BLOCK(sum_block, type) \
   HOTARU_BLOCK(sum_squares_block, type) \
+  HOTARU_BLOCK(nan_sum_block, type) \
   HOTARU_BLOCK(product_block, type) \
   HOTARU_BLOCK(max_block, type) \
   HOTARU_BLOCK(min_block, type) \
   HOTARU_ROWS(add_rows, type) \
+  HOTARU_ROWS(add_square_rows, type) \
   HOTARU_ROWS(max_rows, type) \
   HOTARU_ROWS(min_rows, type)
 HOTARU_VECTOR_REDUCTIONS(float)
