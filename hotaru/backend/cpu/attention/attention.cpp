@@ -11,7 +11,7 @@
 #include "hotaru/backend/common/kernel_types.h"
 #include "hotaru/backend/cpu/attention/exp_rows.h"
 #include "hotaru/backend/cpu/independent.h"
-#include "hotaru/backend/cpu/matmul/wide_product.h"
+#include "hotaru/backend/cpu/wide_product.h"
 #include "hotaru/core/tensor.h"
 #include "hotaru/runtime/kernel.h"
 #include "hotaru/runtime/threads/parallel.h"

@@ -7,8 +7,8 @@
 #include "hotaru/backend/common/pointwise/vector_math.h"
 #include "hotaru/backend/common/rnn/rnn.h"
 #include "hotaru/backend/cpu/independent.h"
-#include "hotaru/backend/cpu/matmul/wide_product.h"
 #include "hotaru/backend/cpu/wide.h"
+#include "hotaru/backend/cpu/wide_product.h"
 #include "hotaru/runtime/kernel.h"
 
 #undef HWY_TARGET_INCLUDE
