@@ -654,3 +654,23 @@ def test_long_dot_products_whatever_the_threads(hotaru):
     assert torch.dot(strided[::2], y).item() == pytest.approx(
         expected, abs=1e-2
     )
+
+
+@pytest.mark.parametrize("n", [1, 7, 8, 31, 32, 33, 1000, 5000])
+def test_sums_of_complex_rows(hotaru, n):
+    torch = hotaru
+    z = torch.complex(torch.arange(float(3 * n)), -torch.ones(3 * n)).view(3, n)
+    wanted = [complex(sum(range(row * n, row * n + n)), -n) for row in range(3)]
+    assert z.sum(1).tolist() == pytest.approx(wanted)
+    counted = torch.randint(0, 3, (4, n)).float()
+    assert counted.count_nonzero(1).tolist() == [
+        sum(v != 0 for v in row) for row in counted.tolist()
+    ]
+    holes = counted.clone()
+    holes[counted == 1] = NAN
+    wanted = [sum(v for v in row if v != 1) for row in counted.tolist()]
+    assert holes.nansum(1).tolist() == wanted
+    columns = counted.t().contiguous()
+    assert (columns.norm(2, 0) ** 2).tolist() == pytest.approx(
+        [sum(v * v for v in row) for row in counted.tolist()], rel=1e-5
+    )

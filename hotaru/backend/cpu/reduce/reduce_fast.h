@@ -110,6 +110,13 @@ struct Fast<formulas::Sum<int64_t>> {
   }
 };
 
+template <>
+struct Fast<formulas::Sum<std::complex<float>>> {
+  static std::complex<float> block(const std::complex<float>* x, int64_t n) {
+    return sum_block(x, n);
+  }
+};
+
 template <class T>
 struct Fast<formulas::Any<T>> {
   static bool block(const T* x, int64_t n) requires kIsWord<T> {

@@ -172,6 +172,28 @@ HWY_ATTR T reduce_block(const T* x, int64_t n) {
   return fold<Op>(d, Op::combine(Op::combine(a, b), Op::combine(c, e)));
 }
 
+/// Parts side by side in the lanes of vectors.
+HWY_ATTR std::complex<float> complex_sum(const float* x, int64_t n) {
+  const hn::ScalableTag<float> d;
+  constexpr int64_t kLanes = int64_t(hn::MaxLanes(d));
+  float parts[2] = {0, 0};
+  int64_t i = 0;
+  if constexpr (kLanes > 1) {
+    auto a = hn::Zero(d), b = a, c = a, e = a;
+    for (; i + 4 * kLanes <= 2 * n; i += 4 * kLanes) {
+      a = hn::Add(a, hn::LoadU(d, x + i));
+      b = hn::Add(b, hn::LoadU(d, x + i + kLanes));
+      c = hn::Add(c, hn::LoadU(d, x + i + 2 * kLanes));
+      e = hn::Add(e, hn::LoadU(d, x + i + 3 * kLanes));
+    }
+    HWY_ALIGN float all[kLanes];
+    hn::Store(hn::Add(hn::Add(a, b), hn::Add(c, e)), d, all);
+    for (int64_t lane = 0; lane < kLanes; ++lane) parts[lane % 2] += all[lane];
+  }
+  for (; i < 2 * n; ++i) parts[i % 2] += x[i];
+  return {parts[0], parts[1]};
+}
+
 template <class Op, class T>
 HWY_ATTR void join_rows(T* acc, const T* rows, int64_t count, int64_t stride,
                         int64_t width) {
@@ -252,6 +274,11 @@ namespace hotaru::cpu {
 HOTARU_VECTOR_REDUCTIONS(float)
 HOTARU_VECTOR_REDUCTIONS(double)
 HOTARU_BLOCK(sum_block, int64_t)
+HWY_EXPORT(complex_sum);
+std::complex<float> sum_block(const std::complex<float>* x, int64_t n) {
+  return HWY_DYNAMIC_DISPATCH(complex_sum)(reinterpret_cast<const float*>(x),
+                                           n);
+}
 #undef HOTARU_VECTOR_REDUCTIONS
 #undef HOTARU_ROWS
 #undef HOTARU_BLOCK

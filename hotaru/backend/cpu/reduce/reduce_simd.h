@@ -2,6 +2,7 @@
 // processor has. Each function exists for float and double.
 #pragma once
 
+#include <complex>
 #include <cstdint>
 
 namespace hotaru::cpu {
@@ -33,5 +34,6 @@ HOTARU_VECTOR_REDUCTIONS(double);
 
 /// Wraps around.
 int64_t sum_block(const int64_t* x, int64_t n);
+std::complex<float> sum_block(const std::complex<float>* x, int64_t n);
 
 }  // namespace hotaru::cpu
