@@ -666,6 +666,8 @@ def test_sums_of_complex_rows(hotaru, n):
     assert counted.count_nonzero(1).tolist() == [
         sum(v != 0 for v in row) for row in counted.tolist()
     ]
+    assert (counted != 0).sum(1).tolist() == counted.count_nonzero(1).tolist()
+    assert (counted.t() != 0).sum(0).tolist() == (counted != 0).sum(1).tolist()
     holes = counted.clone()
     holes[counted == 1] = NAN
     wanted = [sum(v for v in row if v != 1) for row in counted.tolist()]

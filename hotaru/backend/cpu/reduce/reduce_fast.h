@@ -117,6 +117,14 @@ struct Fast<formulas::Sum<std::complex<float>>> {
   }
 };
 
+template <>
+struct Fast<formulas::Sum<Bool>> {
+  static uint64_t block(const Bool* x, int64_t n) {
+    using Bytes = Fast<formulas::CountNonzero<uint8_t>>;
+    return uint64_t(Bytes::block(reinterpret_cast<const uint8_t*>(x), n));
+  }
+};
+
 template <class T>
 struct Fast<formulas::Any<T>> {
   static bool block(const T* x, int64_t n) requires kIsWord<T> {
