@@ -78,7 +78,7 @@ std::unordered_set<const Storage*> renewed_by(const Region& region) {
     for_each_storage(*node, [&](const Storage& s) { seen.insert(&s); });
   for (const auto& node : region.nodes) {
     for (const Operand& operand : node->call().operands())
-      if (operand.reads() && operand.ordered())
+      if (operand.reads() && !operand.object && operand.tensor->defined())
         seen.insert(operand.tensor->storage().get());
     for_each_storage(*node, [&](const Storage& s) {
       if (seen.insert(&s).second && s.pending() && region.renewed.contains(&s))
