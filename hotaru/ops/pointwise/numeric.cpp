@@ -1,4 +1,5 @@
 // Numeric operators made of others: closeness, cleaning, conversions.
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numbers>
@@ -54,6 +55,30 @@ bool allclose(const Tensor& self, const Tensor& other, double rtol, double atol,
               bool equal_nan) {
   const Tensor close = all(isclose(self, other, rtol, atol, equal_nan));
   return host_value(close, "its result, a Python bool").to_int() != 0;
+}
+
+/// Most tensors that differ do so early: the first elements are compared, then
+/// parts, each eight times as long as the one before.
+bool equal(const Tensor& self, const Tensor& other) {
+  if (!std::ranges::equal(self.sizes(), other.sizes())) return false;
+  const auto same = [](const Tensor& a, const Tensor& b) {
+    const char* why = "equal's result, a Python bool";
+    return host_value(all(eq(a, b)), why).to_int() != 0;
+  };
+  const Tensor a = untracked(self), b = untracked(other);
+  const int64_t count = a.numel();
+  constexpr int64_t kFirst = 64;
+  if (count <= kFirst || !a.is_contiguous() || !b.is_contiguous())
+    return same(a, b);
+  const Tensor x = view(a, Dims{-1}), y = view(b, Dims{-1});
+  for (int64_t begin = 0, size = kFirst; begin < count;) {
+    size = std::min(size, count - begin);
+    if (!same(narrow(x, 0, begin, size), narrow(y, 0, begin, size)))
+      return false;
+    begin += size;
+    size *= 8;
+  }
+  return true;
 }
 
 Tensor nan_to_num(const Tensor& self, Optional<double> nan,
@@ -238,6 +263,7 @@ HOTARU_OP(
     "allclose(Tensor self, Tensor other, float rtol=1e-05, float "
     "atol=1e-08, bool equal_nan=False) -> bool",
     allclose);
+HOTARU_OP("equal(Tensor self, Tensor other) -> bool", equal);
 HOTARU_OP(
     "nan_to_num(Tensor self, float? nan=None, float? posinf=None, float? "
     "neginf=None) -> Tensor",

@@ -36,6 +36,18 @@ Tensor product_of_others(const Tensor& x, int64_t dim) {
   return mul(before, after);
 }
 
+/// g times the products of all others: what is not zero multiplied once, then
+/// divided. Its own gradient would be wrong where a line has two zeros.
+Tensor product_gradient(const Tensor& g, const Tensor& x, int64_t dim) {
+  const Tensor zero = eq(x, Scalar(0));
+  const Tensor zeros = sum(zero, Dims{dim}, true);
+  const Tensor others = prod(masked_fill(x, zero, 1), dim, true);
+  const auto if_zeros = [&](int64_t count) {
+    return mul(g, conj(masked_fill(others, ne(zeros, Scalar(count)), 0)));
+  };
+  return where(zero, if_zeros(1), div(if_zeros(0), conj(x)));
+}
+
 }  // namespace
 
 void sum(const Tensor& out, const Tensor& self, IntSpan dims, bool keepdim) {
@@ -78,7 +90,15 @@ void prod(const Tensor& out, const Tensor& self, IntSpan dims, bool keepdim) {
            if (x.dim() == 0) return {to(g, x.dtype())};
            const bool full = dims.empty();
            const Tensor flat = full ? reshape(x, Dims{-1}) : x;
-           Tensor others = product_of_others(flat, full ? 0 : dims[0]);
+           const int64_t dim = full ? 0 : dims[0];
+           if (!autograd::grad_enabled() && x.numel() > 0) {
+             const Tensor lines = restore_dims(to(g, x.dtype()), dims, keepdim);
+             return {reshape(product_gradient(full ? reshape(lines, Dims{1})
+                                                   : lines,
+                                              flat, dim),
+                             x.sizes())};
+           }
+           Tensor others = product_of_others(flat, dim);
            // Two zeros leave nothing, infinite factors or not.
            if (full)
              others = masked_fill(others,

@@ -12,7 +12,7 @@ from .._overrides import overridable as _overridable
 
 __all__ = [
     "_assert", "as_tensor", "broadcast_shapes", "broadcast_tensors",
-    "chain_matmul", "e", "einsum", "equal", "from_dlpack", "get_device",
+    "chain_matmul", "e", "einsum", "from_dlpack", "get_device",
     "get_printoptions", "inf", "is_complex", "is_conj", "is_floating_point",
     "is_inference", "is_neg", "is_nonzero", "is_same_size", "is_signed",
     "is_storage", "is_tensor", "meshgrid", "nan", "newaxis", "numel",
@@ -195,11 +195,6 @@ def _stream_for(array) -> dict:
         return {}
     stream = _C._current_stream(_C.device("cuda", index))
     return {"stream": _C._cuda_stream_handle(stream) or 1}
-
-
-def equal(input: Tensor, other: Tensor) -> bool:
-    """Whether shapes and all elements are the same."""
-    return input.equal(other)
 
 
 def einsum(*args) -> Tensor:

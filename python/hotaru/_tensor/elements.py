@@ -106,37 +106,6 @@ def is_nonzero(self) -> bool:
     return bool(self)
 
 
-def equal(self, other) -> bool:
-    """Whether shapes and all elements are the same."""
-    if not isinstance(other, Tensor):
-        raise TypeError(
-            "equal(): argument 'other' (position 1) must be Tensor, not "
-            + type(other).__name__
-        )
-    if self.shape != other.shape:
-        return False
-    if self.numel() <= _FIRST_PIECE:
-        return bool((self == other).all()) if self.numel() else True
-    return all(bool((a == b).all()) for a, b in _pieces(self, other))
-
-
-#: Elements that `equal` compares before all others: most tensors that differ
-#: do so early.
-_FIRST_PIECE = 2048
-
-
-def _pieces(x, y):
-    """Parts of both, each eight times as long as the one before."""
-    if not (x.is_contiguous() and y.is_contiguous()):
-        yield x, y
-        return
-    x, y = x.detach().view(-1), y.detach().view(-1)
-    begin, size = 0, _FIRST_PIECE
-    while begin < x.numel():
-        yield x[begin : begin + size], y[begin : begin + size]
-        begin, size = begin + size, 8 * size
-
-
 def apply_(self, function):
     """Replaces each element by function(element); slow.
 
@@ -206,7 +175,7 @@ def fill_diagonal_(self, fill_value, wrap: bool = False):
 
 
 METHODS = (
-    __contains__, __complex__, is_nonzero, equal, apply_, map_, map2_,
+    __contains__, __complex__, is_nonzero, apply_, map_, map2_,
     fill_diagonal_,
 )  # fmt: skip
 

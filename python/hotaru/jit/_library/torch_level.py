@@ -112,11 +112,5 @@ def tensordot(a: Tensor, b: Tensor, dims: Any = 2) -> Tensor:
     return torch.ops.tensordot(a, b, first, second)
 
 
-def equal(input: Tensor, other: Tensor) -> bool:
-    if input.size() != other.size():
-        return False
-    return bool((input == other).all())
-
-
 def numel(input: Tensor) -> int:
     return input.numel()
