@@ -93,10 +93,10 @@ void prod(const Tensor& out, const Tensor& self, IntSpan dims, bool keepdim) {
            const int64_t dim = full ? 0 : dims[0];
            if (!autograd::grad_enabled() && x.numel() > 0) {
              const Tensor lines = restore_dims(to(g, x.dtype()), dims, keepdim);
-             return {reshape(product_gradient(full ? reshape(lines, Dims{1})
-                                                   : lines,
-                                              flat, dim),
-                             x.sizes())};
+             return {
+                 reshape(product_gradient(
+                             full ? reshape(lines, Dims{1}) : lines, flat, dim),
+                         x.sizes())};
            }
            Tensor others = product_of_others(flat, dim);
            // Two zeros leave nothing, infinite factors or not.

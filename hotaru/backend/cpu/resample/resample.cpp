@@ -8,6 +8,7 @@
 #include "hotaru/backend/common/pointwise/arithmetic.h"
 #include "hotaru/backend/common/resample/cubic.h"
 #include "hotaru/backend/common/resample/lanczos.h"
+#include "hotaru/backend/cpu/resample/nearest.h"
 #include "hotaru/backend/cpu/resample/resample_bytes.h"
 #include "hotaru/runtime/threads/parallel.h"
 
@@ -123,16 +124,18 @@ void antialias_axis(Axis<A>& axis, ResampleMode mode, P scale) {
   }
 }
 
+bool is_nearest(ResampleMode mode) {
+  return mode == ResampleMode::kNearest || mode == ResampleMode::kNearestExact;
+}
+
 // Interpolation computes positions in float even for integers, as PyTorch.
 template <class A>
 void interpolation_axis(Axis<A>& axis, const ResampleAttributes& a, size_t d) {
   using P = std::conditional_t<std::is_same_v<A, double>, double, float>;
-  const bool nearest =
-      a.mode == ResampleMode::kNearest || a.mode == ResampleMode::kNearestExact;
   const auto plain = [&]<class R>(R) {
     return a.scales[d] > 0 ? R(1.0 / a.scales[d]) : R(axis.in) / R(axis.out);
   };
-  if (nearest) {
+  if (is_nearest(a.mode)) {
     const float scale = plain(0.0f);
     const float shift = a.mode == ResampleMode::kNearestExact ? 0.5f : 0.0f;
     for (int64_t o = 0; o < axis.out; ++o) {
@@ -206,6 +209,11 @@ struct Plan {
             f(row, z.index[i] * y.in + y.index[j], z.weight[i] * y.weight[j]);
         done(row, row_divisor(row));
       }
+  }
+  /// Of a plan whose outputs are the nearest inputs.
+  NearestPlan nearest() const {
+    return {{axes[0].in, axes[1].in, axes[2].in},
+            {axes[0].index, axes[1].index, axes[2].index}};
   }
   A row_divisor(int64_t row) const {
     const int64_t n = axes[1].out;
@@ -332,6 +340,9 @@ void resample(const KernelCall& call) {
         return resample_bytes(a, x.sizes(), out.sizes(), x.data<T>(),
                               out.data<T>());
     const Plan<Weight<T>> plan(x.sizes(), out.sizes(), a);
+    if (is_nearest(a.mode))
+      return nearest_planes(plan.nearest(), plan.planes, out.data<T>(),
+                            x.data<T>());
     resample_planes(plan, out.data<T>(), x.data<T>());
   });
 }
@@ -344,7 +355,11 @@ void resample_transposed(const KernelCall& call) {
       std::fill_n(x.data<T>(), x.numel(), T(0));
       return;
     }
-    const Plan<OpMath<T>> plan(x.sizes(), out.sizes(), a);
+    using A = OpMath<T>;
+    const Plan<A> plan(x.sizes(), out.sizes(), a);
+    if (is_nearest(a.mode))
+      return nearest_transposed<A>(plan.nearest(), plan.planes, x.data<T>(),
+                                   out.data<T>());
     transposed_planes(plan, x.data<T>(), out.data<T>());
   });
 }
