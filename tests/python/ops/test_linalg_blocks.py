@@ -252,3 +252,18 @@ def test_least_squares_of_almost_full_rank(shape, dtype):
         error = residual(found.solution, wanted)
         size = torch.linalg.norm(wanted).item()
         assert error <= bound(a) * size / kept[-1].item() ** 2
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+def test_factors_do_not_depend_on_the_number_of_threads(dtype):
+    a, b = operand((300, 300), dtype), operand((300, 170), dtype, 1)
+    found, threads = [], torch.get_num_threads()
+    try:
+        for count in (1, 2, 4):
+            torch.set_num_threads(count)
+            factors = torch.linalg.lu_factor(a)
+            found.append((*factors, torch.linalg.solve(a, b)))
+    finally:
+        torch.set_num_threads(threads)
+    for other in found[1:]:
+        assert all(map(torch.equal, found[0], other))

@@ -1,26 +1,44 @@
 // LU with partial pivoting and what follows from it (G. Golub and C. Van Loan,
 // Matrix computations, 3.4).
+#include <memory>
 #include <numeric>
 #include <vector>
 
 #include "hotaru/backend/cpu/linalg/triangular.h"
+#include "hotaru/backend/cpu/linalg/vectors.h"
+#include "hotaru/backend/cpu/matmul/areas.h"
 #include "hotaru/backend/cpu/matmul/gemm.h"
+#include "hotaru/backend/cpu/matmul/gemm_kernel.h"
 
 namespace hotaru::cpu {
 namespace {
 
 /// Columns that are eliminated one after the other, and those of an inverse
-/// that are solved for together.
-constexpr int64_t kColumns = 8, kPanel = 64;
+/// that are solved for together; columns that threads have are multiples of
+/// the last.
+constexpr int64_t kColumns = 16, kPanel = 64, kLine = 16;
 
-/// Where the largest of x[begin, end) is.
+/// Where the first of the largest of x[begin, end) is.
 template <class T>
 int64_t largest(const T* x, int64_t begin, int64_t end) {
+  if constexpr (!kIsComplex<T>)
+    return begin + table<LineKernels<T>>().largest(end - begin, x + begin);
   int64_t found = begin;
   Real<T> most = magnitude(x[begin]);
   for (int64_t i = begin + 1; i < end; ++i)
     if (magnitude(x[i]) > most) most = magnitude(x[found = i]);
   return found;
+}
+
+/// to[j * rows + i] = from[i * stride + j], i < rows, j < columns.
+template <class T>
+void transpose(int64_t rows, int64_t columns, const T* from, int64_t stride,
+               T* to) {
+  if constexpr (!kIsComplex<T>)
+    return gemm_kernels<T>().pack(to, rows, columns, {from, stride, 1});
+  for (int64_t i = 0; i < rows; ++i)
+    for (int64_t j = 0; j < columns; ++j)
+      to[j * rows + i] = from[i * stride + j];
 }
 
 /// Row i is exchanged with row pivots[i] - 1, i = begin .. end - 1, in the
@@ -35,48 +53,55 @@ void exchange_rows(T* a, int64_t lda, int64_t columns, const int32_t* pivots,
 }
 
 /// Eliminates the n <= kColumns columns of a [m, n], n <= m, one by one, in
-/// memory where columns are contiguous. Returns 1 + index of the first zero
-/// pivot, or 0.
+/// memory where columns are contiguous: each when its turn comes, by all the
+/// ones before it. Returns 1 + index of the first zero pivot, or 0.
 template <class T>
 int64_t factor_columns(T* a, int64_t m, int64_t n, int64_t lda, int32_t* pivots,
                        bool exchange) {
-  std::vector<T> panel(static_cast<size_t>(m * n));
-  T* columns = panel.data();
-  for (int64_t i = 0; i < m; ++i)
-    for (int64_t j = 0; j < n; ++j) columns[j * m + i] = a[i * lda + j];
+  const std::unique_ptr<T[]> panel(new T[size_t(2 * m * n)]);
+  T *columns = panel.get(), *rows = columns + m * n;
+  transpose(m, n, a, lda, columns);
   int64_t singular = 0;
   for (int64_t k = 0; k < n; ++k) {
-    T* column = columns + k * m;
+    T *column = columns + k * m, factors[kColumns];
+    for (int64_t i = 0; i < k; ++i) {
+      for (int64_t j = 0; j < i; ++j)
+        column[i] += product(factors[j], columns[j * m + i]);
+      factors[i] = -column[i];
+    }
+    add_rows(k, m - k, columns + k, m, factors, column + k);
     const int64_t pivot = exchange ? largest(column, k, m) : k;
     pivots[k] = static_cast<int32_t>(pivot + 1);
     for (int64_t j = 0; j < n && pivot != k; ++j)
       std::swap(columns[j * m + k], columns[j * m + pivot]);
-    if (column[k] == T(0)) {
-      if (!singular) singular = k + 1;
-      continue;
-    }
-    divide(m - k - 1, column[k], column + k + 1);
-    for (int64_t j = k + 1; j < n; ++j) {
-      T* to = columns + j * m;
-      const T factor = to[k];
-      for (int64_t i = k + 1; i < m; ++i) to[i] -= product(factor, column[i]);
-    }
+    if (column[k] != T(0))
+      divide(m - k - 1, column[k], column + k + 1);
+    else if (!singular)
+      singular = k + 1;
   }
-  for (int64_t i = 0; i < m; ++i)
-    for (int64_t j = 0; j < n; ++j) a[i * lda + j] = columns[j * m + i];
+  transpose(n, m, columns, m, rows);
+  for (int64_t i = 0; i < m; ++i, rows += n, a += lda)
+    if (n == kColumns)
+      std::copy_n(rows, kColumns, a);
+    else
+      std::copy_n(rows, n, a);
   return singular;
 }
 
-/// What is left of a [m, n] when its first `done` columns are L and U: U of the
-/// other columns, and what their elimination begins with.
+/// What is left of a matrix of m rows when its first `done` columns are L and
+/// U, at `a`: U of the other columns, at `right`, and what their elimination
+/// begins with. Each thread has columns of its own.
 template <class T>
-void follow(T* a, int64_t m, int64_t n, int64_t done, int64_t lda,
-            const int32_t* pivots) {
-  T* right = a + done;
-  exchange_rows(right, lda, n - done, pivots, 0, done);
-  solve_triangular({false, true}, done, n - done, a, lda, right, lda);
-  gemm<T>(m - done, n - done, done, T(-1), {a + done * lda, lda, 1},
-          {right, lda, 1}, T(1), right + done * lda, lda);
+void follow(const T* a, int64_t lda, int64_t m, int64_t done, T* right,
+            int64_t ld, int64_t columns, const int32_t* pivots) {
+  for_areas(m, columns, done, m, kLine, [&](const Area& area) {
+    const int64_t width = area.col_end - area.col_begin;
+    T* x = right + area.col_begin;
+    exchange_rows(x, ld, width, pivots, 0, done);
+    solve_triangular({false, true}, done, width, a, lda, x, ld);
+    gemm<T>(m - done, width, done, T(-1), {a + done * lda, lda, 1}, {x, ld, 1},
+            T(1), x + done * ld, ld);
+  });
 }
 
 /// The n <= m columns of a [m, n] become L (unit diagonal, below) and U; by
@@ -88,7 +113,7 @@ int64_t factor_tall(T* a, int64_t m, int64_t n, int64_t lda, int32_t* pivots,
   if (n <= kColumns) return factor_columns(a, m, n, lda, pivots, exchange);
   const int64_t half = (n / 2 + kColumns - 1) / kColumns * kColumns;
   const int64_t first = factor_tall(a, m, half, lda, pivots, exchange);
-  follow(a, m, n, half, lda, pivots);
+  follow(a, lda, m, half, a + half, lda, n - half, pivots);
   const int64_t second = factor_tall(a + half * lda + half, m - half, n - half,
                                      lda, pivots + half, exchange);
   for (int64_t k = half; k < n; ++k) pivots[k] += static_cast<int32_t>(half);
@@ -96,21 +121,73 @@ int64_t factor_tall(T* a, int64_t m, int64_t n, int64_t lda, int32_t* pivots,
   return first || !second ? first : half + second;
 }
 
-/// Row-major a [m, n] becomes L and U. Returns 1 + index of the first zero
-/// pivot, or 0.
+/// After the exchanges [begin, end) row i is what was row rows[i].
+template <class I>
+void permutation(const int32_t* pivots, int64_t begin, int64_t end, I* rows,
+                 int64_t m) {
+  std::iota(rows, rows + m, I(0));
+  for (int64_t i = begin; i < end; ++i) std::swap(rows[i], rows[pivots[i] - 1]);
+}
+
+/// The columns [begin, begin + width) of a matrix below its row `begin`, with
+/// neighbouring rows of their own until all pivots are known.
+template <class T>
+class Panel {
+ public:
+  Panel(const T* a, int64_t lda, int64_t m, int64_t begin, int64_t width)
+      : begin_(begin),
+        rows_(m - begin),
+        width_(width),
+        values_(new T[size_t(rows_ * ld())]) {
+    for (int64_t i = 0; i < rows_; ++i)
+      std::copy_n(a + (begin + i) * lda + begin, width, at(i));
+  }
+  T* at(int64_t row) const { return values_.get() + row * ld(); }
+  int64_t ld() const { return width_ + kLine; }  // columns in different sets
+  int64_t width() const { return width_; }
+  int64_t end() const { return begin_ + width_; }
+
+  /// Row i of a has what is row from[i] of the matrix that this was part of.
+  void write(T* a, int64_t lda, const int64_t* from) const {
+    for (int64_t i = begin_; i < begin_ + rows_; ++i)
+      std::copy_n(at(from[i] - begin_), width_, a + i * lda + begin_);
+  }
+
+ private:
+  int64_t begin_, rows_, width_;
+  std::unique_ptr<T[]> values_;
+};
+
+/// Row-major a [m, n] becomes L and U, panel by panel. Panels are one thread's,
+/// each of the others keeps columns to the right of them: the more often an
+/// element changes hands, the longer it takes. Returns 1 + index of the first
+/// zero pivot, or 0.
 template <class T>
 int64_t factor(T* a, int64_t m, int64_t n, int32_t* pivots, bool exchange) {
   const int64_t k = std::min(m, n);
-  const int64_t zero = factor_tall(a, m, k, n, pivots, exchange);
-  if (n > k) follow(a, m, n, k, n, pivots);
+  if (k <= kPanel && n == k) return factor_tall(a, m, n, n, pivots, exchange);
+  int64_t zero = 0;
+  std::vector<Panel<T>> panels;
+  for (int64_t j = 0; j < k; j += kPanel) {
+    const Panel<T>& panel =
+        panels.emplace_back(a, n, m, j, std::min(kPanel, k - j));
+    const int64_t width = panel.width(), end = panel.end();
+    {
+      const detail::PositionGuard alone({0, true});
+      const int64_t found = factor_tall(panel.at(0), m - j, width, panel.ld(),
+                                        pivots + j, exchange);
+      if (!zero && found) zero = j + found;
+    }
+    follow(panel.at(0), panel.ld(), m - j, width, a + j * n + end, n, n - end,
+           pivots + j);
+    for (int64_t i = j; i < end; ++i) pivots[i] += static_cast<int32_t>(j);
+  }
+  std::vector<int64_t> from(static_cast<size_t>(m));
+  for (const Panel<T>& panel : panels) {
+    permutation(pivots, panel.end(), k, from.data(), m);
+    panel.write(a, n, from.data());
+  }
   return zero;
-}
-
-/// Row i of the factored matrix is row rows[i] of the given one.
-template <class I>
-void permutation(const int32_t* pivots, int64_t k, I* rows, int64_t m) {
-  std::iota(rows, rows + m, I(0));
-  for (int64_t i = 0; i < k; ++i) std::swap(rows[i], rows[pivots[i] - 1]);
 }
 
 template <class T>
@@ -129,7 +206,7 @@ struct Lu {
   /// x = A^-1 b for k right-hand sides, both row-major n x k.
   void solve(int64_t k, const T* b, T* x) const {
     std::vector<int64_t> rows(static_cast<size_t>(n));
-    permutation(pivots.data(), n, rows.data(), n);
+    permutation(pivots.data(), 0, n, rows.data(), n);
     for (int64_t i = 0; i < n; ++i) std::copy_n(b + rows[i] * k, k, x + i * k);
     solve_triangular({false, true}, n, k, a.data(), n, x, k);
     solve_triangular({true, false}, n, k, a.data(), n, x, k);
@@ -144,7 +221,7 @@ struct Lu {
                        n, x + c * n + c, n);
     solve_triangular({true, false}, n, n, a.data(), n, x, n);
     std::vector<int64_t> rows(static_cast<size_t>(n));
-    permutation(pivots.data(), n, rows.data(), n);
+    permutation(pivots.data(), 0, n, rows.data(), n);
     std::vector<T> row(static_cast<size_t>(n));
     for (int64_t i = 0; i < n; ++i) {
       std::copy_n(x + i * n, n, row.data());
@@ -245,7 +322,7 @@ void permute(const KernelCall& call) {
                          : "smaller or equal to LU.size(-2)",
            ". Did you properly pass the result of lu_factor?");
     }
-    permutation(pivots, s.k, matrix<int64_t>(call.tensor(0), i, s.m), s.m);
+    permutation(pivots, 0, s.k, matrix<int64_t>(call.tensor(0), i, s.m), s.m);
   }
 }
 

@@ -4,13 +4,15 @@
 #include "hotaru/backend/cpu/linalg/triangular.h"
 
 #include "hotaru/backend/cpu/linalg/vectors.h"
+#include "hotaru/backend/cpu/matmul/areas.h"
 #include "hotaru/backend/cpu/matmul/gemm.h"
 
 namespace hotaru::cpu {
 namespace {
 
-/// Rows of a system that is solved row by row.
-constexpr int64_t kRows = 16;
+/// Rows of a system that is solved row by row; threads have multiples of so
+/// many columns.
+constexpr int64_t kRows = 16, kLine = 16;
 
 template <class T>
 void solve_rows(Triangle triangle, int64_t m, int64_t n, const T* a,
@@ -27,11 +29,9 @@ void solve_rows(Triangle triangle, int64_t m, int64_t n, const T* a,
   }
 }
 
-}  // namespace
-
 template <class T>
-void solve_triangular(Triangle triangle, int64_t m, int64_t n, const T* a,
-                      int64_t lda, T* x, int64_t ldx) {
+void solve_columns(Triangle triangle, int64_t m, int64_t n, const T* a,
+                   int64_t lda, T* x, int64_t ldx) {
   if (m <= kRows) return solve_rows(triangle, m, n, a, lda, x, ldx);
   const int64_t half = (m / 2 + kRows - 1) / kRows * kRows, rest = m - half;
   const T* corner = a + half * lda + half;
@@ -42,14 +42,25 @@ void solve_triangular(Triangle triangle, int64_t m, int64_t n, const T* a,
             ldx);
   };
   if (triangle.upper) {
-    solve_triangular(triangle, rest, n, corner, lda, below, ldx);
+    solve_columns(triangle, rest, n, corner, lda, below, ldx);
     subtract_product(half, rest, a + half, below, x);
-    solve_triangular(triangle, half, n, a, lda, x, ldx);
+    solve_columns(triangle, half, n, a, lda, x, ldx);
   } else {
-    solve_triangular(triangle, half, n, a, lda, x, ldx);
+    solve_columns(triangle, half, n, a, lda, x, ldx);
     subtract_product(rest, half, a + half * lda, x, below);
-    solve_triangular(triangle, rest, n, corner, lda, below, ldx);
+    solve_columns(triangle, rest, n, corner, lda, below, ldx);
   }
+}
+
+}  // namespace
+
+template <class T>
+void solve_triangular(Triangle triangle, int64_t m, int64_t n, const T* a,
+                      int64_t lda, T* x, int64_t ldx) {
+  for_areas(m, n, m / 2, m, kLine, [&](const Area& area) {
+    solve_columns(triangle, m, area.col_end - area.col_begin, a, lda,
+                  x + area.col_begin, ldx);
+  });
 }
 
 #define HOTARU_INSTANTIATE(...) \

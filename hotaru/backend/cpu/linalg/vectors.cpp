@@ -1,6 +1,7 @@
 #include "hotaru/backend/cpu/linalg/vectors.h"
 
 #include <algorithm>
+#include <cmath>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "hotaru/backend/cpu/linalg/vectors.cpp"
@@ -316,6 +317,25 @@ HWY_INLINE void rotate_columns(int64_t count, R* q, int64_t ldq, const R* c,
 }
 
 template <class R>
+HWY_ATTR int64_t largest(int64_t n, const R* x) {
+  const Tag<R> d;
+  const int64_t lanes = int64_t(hn::Lanes(d));
+  auto most = hn::Zero(d);
+  for_vectors<R>(n, [&](auto load, auto, int64_t i) HOTARU_SIMD_LAMBDA {
+    most = hn::Max(most, hn::Abs(load(x + i)));
+  });
+  const auto wanted = hn::MaxOfLanes(d, most);
+  int64_t i = 0;
+  for (; i + lanes <= n; i += lanes) {
+    const auto found = hn::Eq(hn::Abs(hn::LoadU(d, x + i)), wanted);
+    if (!hn::AllFalse(d, found)) return i + hn::FindFirstTrue(d, found);
+  }
+  for (; i < n; ++i)
+    if (std::abs(x[i]) == hn::GetLane(wanted)) return i;
+  return 0;
+}
+
+template <class R>
 HWY_ATTR void rotate_rows(int64_t count, int64_t n, R* q, int64_t ldq,
                           const R* c, const R* s, bool last_first) {
   const Tag<R> d;
@@ -407,7 +427,7 @@ ProductKernels<T> products() {
 }
 template <class R>
 LineKernels<R> lines() {
-  return {&rotate_rows<R>, &secular_sums<R>, &secular_ratios<R>,
+  return {&rotate_rows<R>, &largest<R>, &secular_sums<R>, &secular_ratios<R>,
           &secular_vector<R>};
 }
 

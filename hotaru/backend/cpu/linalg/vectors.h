@@ -52,6 +52,9 @@ struct LineKernels {
   /// first.
   void (*rotate_rows)(int64_t count, int64_t n, R* q, int64_t ldq, const R* c,
                       const R* s, bool last_first);
+  /// Index of the first element of the largest magnitude; 0 if none is, as of
+  /// NaN.
+  int64_t (*largest)(int64_t n, const R* x);
   SecularSums<R> (*secular_sums)(int64_t n, const R* d, const R* z,
                                  const SecularPoint<R>& at);
   /// product_i *= difference_i / (d_i - pole), or of squares
