@@ -126,7 +126,8 @@ struct Sampler {
                  " elements is too large");
     const int64_t runs = detail::divide_up(points, kGatherRun);
     if constexpr (std::is_same_v<T, float>)
-      if (pays_to_turn()) return forward_pixels(out);
+      if (a.mode != GridMode::kNearest && pays_to_turn())
+        return forward_pixels(out);
     parallel_for(0, n * runs, 4, [&](int64_t begin, int64_t end) {
       Run run{};
       std::array<A, kGatherRun> sums;
@@ -145,42 +146,62 @@ struct Sampler {
 
   /// Whether it pays to bring a pixel's channels side by side: an element is
   /// then moved once more, but taps are read as vectors.
-  bool pays_to_turn() const {
-    return a.mode != GridMode::kNearest && channels >= 8 &&
-           2 * points >= plane();
-  }
+  bool pays_to_turn() const { return channels >= 8 && 2 * points >= plane(); }
 
   void forward_pixels(float* out) const {
-    const GemmKernels<float>& kernels = gemm_kernels<float>();
     const int64_t runs = detail::divide_up(points, kGatherRun);
     const int64_t size = channels * plane();
-    const std::unique_ptr<float[]> turned(new float[size_t(n * size)]);
-    parallel_for(0, n, std::max<int64_t>(1, kGrainSize / size),
-                 [&](int64_t begin, int64_t end) {
-                   for (; begin < end; ++begin)
-                     kernels.pack(turned.get() + begin * size, channels,
-                                  plane(), {x + begin * size, plane(), 1});
-                 });
-    parallel_for(0, n * runs, 4, [&](int64_t begin, int64_t end) {
-      Run run{};
-      std::vector<float> sums(size_t(kGatherRun * channels)),
-          lines(sums.size());
-      for (int64_t r = begin; r < end; ++r) {
-        const int64_t sample = r / runs, point = r % runs * kGatherRun;
-        const int64_t count = std::min(kGatherRun, points - point);
-        fill(run, sample, point, count);
-        pixel_sums(turned.get() + sample * size, channels, run.offsets.data(),
-                   run.weights.data(), run.slots, count, sums.data());
-        float* to = out + sample * channels * points + point;
-        kernels.pack(lines.data(), count, channels, {sums.data(), channels, 1});
-        for (int64_t c = 0; c < channels; ++c, to += points)
-          std::copy_n(lines.data() + c * count, count, to);
+    // Sample by sample where there are enough: what is turned stays in cache.
+    const int64_t together = n >= get_num_threads() ? 1 : n;
+    const auto of_samples = [&](int64_t begin, int64_t end) {
+      const std::unique_ptr<float[]> turned(new float[size_t(together * size)]);
+      for (; begin < end; begin += together) {
+        parallel_for(0, together, 1, [&](int64_t i, int64_t stop) {
+          for (; i < stop; ++i)
+            turn(x + (begin + i) * size, plane(), plane(),
+                 turned.get() + i * size);
+        });
+        parallel_for(0, together * runs, 4, [&](int64_t first, int64_t last) {
+          forward_runs(begin, first, last, turned.get(), out);
+        });
       }
-    });
+    };
+    if (together == 1) return parallel_for(0, n, 1, of_samples);
+    of_samples(0, n);
+  }
+
+  /// to[p * channels + c] = from[c * stride + p], p < count.
+  void turn(const float* from, int64_t stride, int64_t count, float* to) const {
+    gemm_kernels<float>().pack(to, channels, count, {from, stride, 1});
+  }
+
+  /// Runs [first, last) of the samples from `begin` on, whose pixels are
+  /// turned.
+  void forward_runs(int64_t begin, int64_t first, int64_t last,
+                    const float* turned, float* out) const {
+    const int64_t runs = detail::divide_up(points, kGatherRun);
+    Run run{};
+    std::vector<float> sums(size_t(kGatherRun * channels)), lines(sums.size());
+    for (int64_t r = first; r < last; ++r) {
+      const int64_t sample = begin + r / runs, point = r % runs * kGatherRun;
+      const int64_t count = std::min(kGatherRun, points - point);
+      fill(run, sample, point, count);
+      pixel_sums(turned + (sample - begin) * channels * plane(), channels,
+                 run.offsets.data(), run.weights.data(), run.slots, count,
+                 sums.data());
+      float* to = out + sample * channels * points + point;
+      gemm_kernels<float>().pack(lines.data(), count, channels,
+                                 {sums.data(), channels, 1});
+      for (int64_t c = 0; c < channels; ++c, to += points)
+        std::copy_n(lines.data() + c * count, count, to);
+    }
   }
 
   // gx and ggrid may be null. Samples are independent.
   void backward(T* gx, T* ggrid, const T* g) const {
+    if constexpr (std::is_same_v<T, float>)
+      if (pays_to_turn()) return backward_pixels(gx, ggrid, g);
+    if (gx) std::fill_n(gx, n * channels * plane(), T(0));
     parallel_for(0, n, 1, [&](int64_t begin, int64_t end) {
       const auto taps = std::make_unique<Slopes[]>(size_t(kGatherRun));
       for (int64_t sample = begin; sample < end; ++sample)
@@ -240,9 +261,68 @@ struct Sampler {
     }
     if (!ggrid) return;
     for (int64_t p = 0; p < count; ++p)
-      for (int64_t d = 0; d < dims; ++d)
-        ggrid[(sample * points + first + p) * dims + d] =
-            T(taps[p].sums[size_t(2 - d)]);
+      write(taps[p].sums, ggrid + (sample * points + first + p) * dims);
+  }
+
+  void write(const std::array<A, 3>& sums, T* to) const {
+    for (int64_t d = 0; d < dims; ++d) to[d] = T(sums[size_t(2 - d)]);
+  }
+
+  void backward_pixels(float* gx, float* ggrid, const float* g) const {
+    const int64_t size = channels * plane();
+    // The nearest pixel stays the same around a point.
+    const bool reads = ggrid && a.mode != GridMode::kNearest;
+    parallel_for(0, n, 1, [&](int64_t begin, int64_t end) {
+      const auto room = [](bool wanted, int64_t count) {
+        return std::unique_ptr<float[]>(wanted ? new float[size_t(count)]
+                                               : nullptr);
+      };
+      const auto pixels = room(reads, size), sums = room(gx, size),
+                 grads = room(true, kGatherRun * channels);
+      for (int64_t i = begin; i < end; ++i) {
+        if (reads) turn(x + i * size, plane(), plane(), pixels.get());
+        if (gx) std::fill_n(sums.get(), size, 0.0f);
+        for (int64_t p = 0; p < points; p += kGatherRun) {
+          const int64_t count = std::min(kGatherRun, points - p);
+          turn(g + i * channels * points + p, points, count, grads.get());
+          if (a.mode == GridMode::kNearest) {
+            if (gx) add_nearest(i, p, count, grads.get(), sums.get());
+            if (ggrid)
+              std::fill_n(ggrid + (i * points + p) * dims, count * dims, 0.0f);
+            continue;
+          }
+          for (int64_t k = 0; k < count; ++k)
+            backward_point(i, p + k, grads.get() + k * channels, sums.get(),
+                           pixels.get(), ggrid);
+        }
+        if (gx)
+          gemm_kernels<float>().pack(gx + i * size, plane(), channels,
+                                     {sums.get(), channels, 1});
+      }
+    });
+  }
+
+  void add_nearest(int64_t sample, int64_t point, int64_t count, const float* g,
+                   float* to) const {
+    Run run;
+    fill(run, sample, point, count);
+    for (int64_t k = 0; k < count; ++k, g += channels) {
+      const int64_t at = run.offsets[size_t(k)];
+      const float one = 1;
+      if (at >= 0) pixel_gradients(channels, &at, &one, 1, g, to, nullptr, {});
+    }
+  }
+
+  void backward_point(int64_t sample, int64_t point, const float* g, float* to,
+                      const float* from, float* ggrid) const {
+    Slopes t;
+    fill(t, sample, point);
+    float dots[Run::kSlots];
+    pixel_gradients(channels, t.offset.data(), t.weight.data(), t.count, g,
+                    t.lost ? nullptr : to, from, dots);
+    for (size_t k = 0; from && k < size_t(t.count); ++k)
+      for (size_t d = 0; d < 3; ++d) t.sums[d] += dots[k] * t.slope[k][d];
+    if (ggrid) write(t.sums, ggrid + (sample * points + point) * dims);
   }
 };
 
@@ -262,10 +342,9 @@ void grid_sample_grad(const KernelCall& call) {
   const Tensor &gx = call.tensor(0), &ggrid = call.tensor(1);
   const Tensor &g = call.tensor(2), &x = call.tensor(3);
   kBackwardTypes.visit(call, [&]<class T>() {
-    T* to = gx.defined() ? gx.data<T>() : nullptr;
-    if (to) std::fill_n(to, gx.numel(), T(0));
     Sampler<T>(a, x, call.tensor(4))
-        .backward(to, ggrid.defined() ? ggrid.data<T>() : nullptr, g.data<T>());
+        .backward(gx.defined() ? gx.data<T>() : nullptr,
+                  ggrid.defined() ? ggrid.data<T>() : nullptr, g.data<T>());
   });
 }
 

@@ -148,6 +148,47 @@ void pixels(const float* from, int64_t channels, const int32_t* offsets,
   }
 }
 
+/// f(load, store, c) for each vector of channels.
+template <class F>
+HWY_INLINE void for_channels(int64_t channels, const F& f) {
+  const D d;
+  const int64_t lanes = int64_t(hn::Lanes(d));
+  int64_t c = 0;
+  for (; c + lanes <= channels; c += lanes)
+    f([&](const float* p) HOTARU_SIMD_LAMBDA { return hn::LoadU(d, p + c); },
+      [&](hn::Vec<D> v, float* p)
+          HOTARU_SIMD_LAMBDA { hn::StoreU(v, d, p + c); });
+  if (c == channels) return;
+  const auto mask = hn::FirstN(d, size_t(channels - c));
+  f(
+      [&](const float* p) HOTARU_SIMD_LAMBDA {
+        return hotaru::HWY_NAMESPACE::load_first(mask, d, p + c);
+      },
+      [&](hn::Vec<D> v, float* p)
+          HOTARU_SIMD_LAMBDA { hn::BlendedStore(v, mask, d, p + c); });
+}
+
+void gradients(int64_t channels, const int64_t* offsets, const float* weights,
+               int64_t taps, const float* g, float* to, const float* from,
+               float* dots) {
+  const D d;
+  for (int64_t t = 0; t < taps; ++t) {
+    const int64_t at = offsets[t] * channels;
+    if (to) {
+      const auto weight = hn::Set(d, weights[t]);
+      for_channels(channels, [&](auto load, auto store) HOTARU_SIMD_LAMBDA {
+        store(hn::MulAdd(weight, load(g), load(to + at)), to + at);
+      });
+    }
+    if (!from) continue;
+    auto sum = hn::Zero(d);
+    for_channels(channels, [&](auto load, auto) HOTARU_SIMD_LAMBDA {
+      sum = hn::MulAdd(load(g), load(from + at), sum);
+    });
+    dots[t] = hn::GetLane(hn::SumOfLanes(d, sum));
+  }
+}
+
 }  // namespace hotaru::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
@@ -179,6 +220,14 @@ void pixel_sums(const float* from, int64_t channels, const int32_t* offsets,
                 float* out) {
   HWY_DYNAMIC_DISPATCH(pixels)
   (from, channels, offsets, weights, slots, count, out);
+}
+
+HWY_EXPORT(gradients);
+void pixel_gradients(int64_t channels, const int64_t* offsets,
+                     const float* weights, int64_t taps, const float* g,
+                     float* to, const float* from, float* dots) {
+  HWY_DYNAMIC_DISPATCH(gradients)
+  (channels, offsets, weights, taps, g, to, from, dots);
 }
 
 }  // namespace hotaru::cpu

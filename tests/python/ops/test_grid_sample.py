@@ -1,0 +1,38 @@
+"""Sampling by a grid: pictures of many channels are turned, so that a pixel's
+channels are neighbours; those of few are not. Both ways say the same.
+"""
+
+import pytest
+
+import hotaru as torch
+import hotaru.nn.functional as F
+
+
+@pytest.mark.parametrize("mode", ["bilinear", "nearest", "bicubic"])
+@pytest.mark.parametrize("padding", ["zeros", "border", "reflection"])
+@pytest.mark.parametrize("nowhere", [False, True])
+@pytest.mark.parametrize("out", [(12, 14), (70, 3)])
+def test_many_channels_as_few(mode, padding, nowhere, out):
+    torch.manual_seed(0)
+    x = torch.randn(3, 9, 9, 11)
+    grid = torch.rand(3, *out, 2) * 2.6 - 1.3
+    if nowhere:
+        grid[0, 3, 2, 1], grid[2, 0, 0, 0] = float("nan"), float("inf")
+    g = torch.randn(3, 9, *out)
+
+    def found(channels):
+        a = x[:, channels].clone().requires_grad_()
+        b = grid.clone().requires_grad_()
+        y = F.grid_sample(a, b, mode, padding, align_corners=False)
+        return y.detach(), *torch.autograd.grad(y, (a, b), g[:, channels])
+
+    parts = [found(slice(c, c + 3)) for c in (0, 3, 6)]
+    y, gx, ggrid = found(slice(0, 9))
+    close = {"equal_nan": True, "rtol": 1e-5, "atol": 1e-5}
+    assert torch.allclose(y, torch.cat([p[0] for p in parts], 1), **close)
+    assert torch.allclose(gx, torch.cat([p[1] for p in parts], 1), **close)
+    # Sums of 4 or 16 taps of 9 channels, some hundred in size.
+    close["atol"] = 1e-3
+    assert torch.allclose(ggrid, sum(p[2] for p in parts), **close)
+    if padding == "zeros":
+        assert ggrid.isnan().any() == (nowhere and mode != "nearest")
