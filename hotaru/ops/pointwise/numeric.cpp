@@ -210,10 +210,22 @@ Tensor cross(const Tensor& self, const Tensor& other, int64_t dim) {
     return select(t, dim, i % 3);
   };
   Tensors parts;
+  const Tensor a = untracked(self), b = untracked(other);
   for (int64_t i = 0; i < 3; ++i)
-    parts.push_back(addcmul(part(self, i + 1) * part(other, i + 2),
-                            part(self, i + 2), part(other, i + 1), -1));
-  return stack(parts, dim);
+    parts.push_back(addcmul(part(a, i + 1) * part(b, i + 2), part(a, i + 2),
+                            part(b, i + 1), -1));
+  const Tensor out = stack(parts, dim);
+  if (autograd::needs_grad(self, other))
+    autograd::record(
+        "LinalgCrossBackward0", out, {self, other}, {self, other},
+        [dim](autograd::Backward& b, const Tensor& g) -> Tensors {
+          const Tensor x = b.saved(0), y = b.saved(1);
+          return {
+              b.needs(0) ? sum_to(cross(conj(y), g, dim), x.sizes()) : Tensor(),
+              b.needs(1) ? sum_to(cross(g, conj(x), dim), y.sizes())
+                         : Tensor()};
+        });
+  return out;
 }
 
 Tensor deg2rad(const Tensor& self) {

@@ -170,14 +170,16 @@ inline constexpr float kErfinvFar[] = {
 /// can name.
 template <bool kFar>
 HOTARU_INLINE float erfinv_factor(float w) {
+  // Divisions by what is constant are none.
   constexpr float kRoot5 = 2.23606798f, kEnd = 4.1f;
+  constexpr float kTail = 1 / (kEnd - kRoot5), kFurther = 1 / 6.3f;
   const float s = std::sqrt(w);
   const float central = polynomial(kErfinvCentral, w * 0.4f - 1.0f);
   const float tail =
-      polynomial(kErfinvTail, (2.0f * s - (kRoot5 + kEnd)) / (kEnd - kRoot5));
+      polynomial(kErfinvTail, (2.0f * s - (kRoot5 + kEnd)) * kTail);
   const float y = select(w < 5.0f, central, tail);
   if (!kFar) return y;
-  const float far = polynomial(kErfinvFar, (2.0f * s - 14.3f) / 6.3f);
+  const float far = polynomial(kErfinvFar, (2.0f * s - 14.3f) * kFurther);
   return select(s < kEnd, y, far);
 }
 
