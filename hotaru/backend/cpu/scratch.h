@@ -47,6 +47,7 @@ enum class ScratchUse {
   kAttentionKeys,
   kAttentionValues,
   kAttentionScores,
+  kAttentionPacks,
   kNarrowRows,
   kNarrowSums,
   kNarrowPanel,

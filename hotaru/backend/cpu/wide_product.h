@@ -24,12 +24,12 @@ void multiply(int64_t m, int64_t n, int64_t k, float alpha, MatrixRef<T> a,
 
 /// The same with a B of pack_factor().
 template <class T>
-void multiply(int64_t m, MatrixRef<T> a, PackedRef<T> b, float beta, float* c,
-              const Epilogue<float>& epilogue = {}) {
+void multiply(int64_t m, float alpha, MatrixRef<T> a, PackedRef<T> b,
+              float beta, float* c, const Epilogue<float>& epilogue = {}) {
   if constexpr (std::is_same_v<T, float>)
-    gemm<float>(m, 1.0f, a, b, beta, c, b.n, epilogue);
+    gemm<float>(m, alpha, a, b, beta, c, b.n, epilogue);
   else
-    gemm_bf16(m, 1.0f, a, b, beta, c, b.n, epilogue);
+    gemm_bf16(m, alpha, a, b, beta, c, b.n, epilogue);
 }
 
 /// B in the order in which it is read: packed_size(k, n, sizeof(T)) elements at

@@ -148,7 +148,8 @@ bool has_fused_attention(const Tensor& query, const Tensor& key,
   const DType dtype = query.dtype();
   if (autograd::needs_grad(query, key, value))
     return dtype == DType::kFloat32 || dtype == DType::kBFloat16;
-  return causal && dtype == DType::kFloat32 && !allows_bf16(Bf16::kMatmul);
+  return (dtype == DType::kFloat32 && !allows_bf16(Bf16::kMatmul)) ||
+         dtype == DType::kBFloat16;
 }
 
 std::string fused_refusal(const Tensor& query, const Tensor& key,

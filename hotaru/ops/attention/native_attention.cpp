@@ -7,6 +7,7 @@
 #include "hotaru/core/error.h"
 #include "hotaru/ops/activation/activation.h"
 #include "hotaru/ops/activation/softmax.h"
+#include "hotaru/ops/attention/attention.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/matmul/matmul.h"
 #include "hotaru/ops/norm/norm.h"
@@ -61,14 +62,21 @@ struct Projections {
   const Tensor& proj_bias;
 };
 
+/// Weights are left out where nobody wants them and no mask hides anything.
 Attention attend(const Tensor& query, const Tensor& key, const Tensor& value,
                  int64_t heads, const Projections& maps, const Tensor& mask,
-                 Optional<int64_t> mask_type) {
+                 Optional<int64_t> mask_type, bool need_weights) {
   const Tensors weight = chunk(maps.qkv_weight, 3);
   const Tensors bias = chunk(maps.qkv_bias, 3);
   const Tensor q = by_heads(linear(query, weight[0], bias[0]), heads);
   const Tensor k = by_heads(linear(key, weight[1], bias[1]), heads);
   const Tensor v = by_heads(linear(value, weight[2], bias[2]), heads);
+  const auto project = [&](const Tensor& t) {
+    return linear(flatten(transpose(t, 1, 2), 2), maps.proj_weight,
+                  maps.proj_bias);
+  };
+  if (!mask.defined() && !need_weights)
+    return {project(scaled_dot_product_attention(q, k, v)), {}};
   const double scale = 1 / std::sqrt(double(q.size(-1)));
   Tensor scores = matmul(q * scale, transpose(k, -2, -1));
   if (mask.defined()) {
@@ -76,8 +84,7 @@ Attention attend(const Tensor& query, const Tensor& key, const Tensor& value,
                          -std::numeric_limits<double>::infinity());
   }
   const Tensor weights = softmax(scores, -1);
-  const Tensor joined = flatten(transpose(matmul(weights, v), 1, 2), 2);
-  return {linear(joined, maps.proj_weight, maps.proj_bias), weights};
+  return {project(matmul(weights, v)), weights};
 }
 
 std::tuple<Tensor, Tensor> multi_head_attention(
@@ -87,9 +94,9 @@ std::tuple<Tensor, Tensor> multi_head_attention(
     const Tensor& mask, bool need_weights, bool average_attn_weights,
     Optional<int64_t> mask_type) {
   check(query, embed_dim, num_head, qkv_weight, qkv_bias);
-  const Attention made =
-      attend(query, key, value, num_head,
-             {qkv_weight, qkv_bias, proj_weight, proj_bias}, mask, mask_type);
+  const Attention made = attend(query, key, value, num_head,
+                                {qkv_weight, qkv_bias, proj_weight, proj_bias},
+                                mask, mask_type, need_weights);
   if (!need_weights) return {made.output, Tensor()};
   return {made.output,
           average_attn_weights ? mean(made.weights, Dims{1}) : made.weights};
@@ -115,7 +122,7 @@ Tensor encoder_layer(const Tensor& src, int64_t embed_dim, int64_t num_heads,
   const auto attention = [&](const Tensor& x) {
     return attend(x, x, x, num_heads,
                   {qkv_weight, qkv_bias, proj_weight, proj_bias}, mask,
-                  mask_type)
+                  mask_type, false)
         .output;
   };
   const auto feed_forward = [&](const Tensor& x) {

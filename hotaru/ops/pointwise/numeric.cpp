@@ -62,7 +62,7 @@ bool allclose(const Tensor& self, const Tensor& other, double rtol, double atol,
 bool equal(const Tensor& self, const Tensor& other) {
   if (!std::ranges::equal(self.sizes(), other.sizes())) return false;
   const auto same = [](const Tensor& a, const Tensor& b) {
-    const char* why = "equal's result, a Python bool";
+    const char* why = "its result, a Python bool";
     return host_value(all(eq(a, b)), why).to_int() != 0;
   };
   const Tensor a = untracked(self), b = untracked(other);

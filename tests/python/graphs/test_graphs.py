@@ -179,7 +179,7 @@ NOT_NAMED = {
     "get_state", "mask",
 }  # fmt: skip
 # What the public function calls.
-CALLED = {"unique": "_?unique2?", "equal": "bool"}
+CALLED = {"unique": "_?unique2?"}
 
 
 def _refused(name):

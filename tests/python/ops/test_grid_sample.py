@@ -2,10 +2,10 @@
 channels are neighbours; those of few are not. Both ways say the same.
 """
 
+import hotaru.nn.functional as F
 import pytest
 
 import hotaru as torch
-import hotaru.nn.functional as F
 
 
 @pytest.mark.parametrize("mode", ["bilinear", "nearest", "bicubic"])

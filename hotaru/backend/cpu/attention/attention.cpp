@@ -69,6 +69,7 @@ class Heads {
   int64_t width() const { return width_; }
   int64_t out_width() const { return out_width_; }
   float scale() const { return a_.scale; }
+  bool causal() const { return a_.causal; }
   int64_t rows_at_once() const {
     return std::clamp(kScores / std::max<int64_t>(keys_, 1), kLeastRows,
                       kMostRows);
@@ -90,9 +91,14 @@ class Heads {
   /// row behind the other; factors: one over their sums. Without any key that
   /// takes part: zeros, and a factor of 0.
   void exponents(int64_t b, int64_t h, int64_t begin, int64_t end, int64_t n,
-                 float* scores, float* factors) const {
-    multiply(end - begin, n, width_, a_.scale, query(b, h).from(begin),
-             key(b, h).turned(0), 0, scores, n);
+                 float* scores, float* factors,
+                 const PackedRef<T>* keys = nullptr) const {
+    const MatrixRef<T> rows = query(b, h).from(begin);
+    if (keys)
+      multiply(end - begin, a_.scale, rows, *keys, 0, scores);
+    else
+      multiply(end - begin, n, width_, a_.scale, rows, key(b, h).turned(0), 0,
+               scores, n);
     std::vector<int64_t> empty;
     for (int64_t i = 0; i < end - begin; ++i) {
       hide(b, h, begin + i, n, scores + i * n);
@@ -138,14 +144,43 @@ class Heads {
   int64_t batch_, heads_, shared_, rows_, keys_, width_, out_width_;
 };
 
+/// A head's keys and values in the order in which products read them: made
+/// once for all blocks of its rows.
+template <class T>
+class Packs {
+ public:
+  explicit Packs(const Heads<T>& heads) : heads_(heads) {}
+
+  void make(int64_t b, int64_t h) {
+    const int64_t at = b * heads_.heads() + h;
+    if (at == made_) return;
+    made_ = at;
+    const int64_t n = heads_.keys(), width = heads_.width();
+    const int64_t size = packed_size(width, n, sizeof(T));
+    T* const room =
+        scratch<T>(ScratchUse::kAttentionPacks,
+                   size + packed_size(n, heads_.out_width(), sizeof(T)));
+    keys = pack_factor(width, n, heads_.key(b, h).turned(0), room);
+    values = pack_factor(n, heads_.out_width(), heads_.value(b, h).from(0),
+                         room + size);
+  }
+  PackedRef<T> keys{}, values{};
+
+ private:
+  const Heads<T>& heads_;
+  int64_t made_ = -1;
+};
+
 template <class T>
 void forward(const KernelCall& call) {
   const Heads<T> g(call, 2);
   const Tensor& out = call.tensor(0);
   const int64_t at_once = g.rows_at_once(), width = g.out_width();
   const int64_t blocks = (g.rows() + at_once - 1) / at_once;
+  const bool packs = blocks > 1 && !g.causal();  // then rows see all keys
   parallel_for(
       0, g.batch() * g.heads() * blocks, 1, [&](int64_t i, int64_t stop) {
+        Packs<T> packed(g);
         for (; i < stop; ++i) {
           const int64_t b = i / blocks / g.heads(), h = i / blocks % g.heads();
           const int64_t begin = i % blocks * at_once;
@@ -155,12 +190,18 @@ void forward(const KernelCall& call) {
                                                count * (n + width + 1));
           float *const sums = scores + count * n, *const factors =
                                                       sums + count * width;
-          g.exponents(b, h, begin, end, n, scores, factors);
-          const T* const weights =
+          if (packs) packed.make(b, h);
+          g.exponents(b, h, begin, end, n, scores, factors,
+                      packs ? &packed.keys : nullptr);
+          const MatrixRef<T> weights{
               rounded(scores, count * n,
-                      room_for<T>(ScratchUse::kAttentionValues, count * n));
-          multiply(count, width, n, 1, MatrixRef<T>{weights, n, 1},
-                   g.value(b, h).from(0), 0, sums, width);
+                      room_for<T>(ScratchUse::kAttentionValues, count * n)),
+              n, 1};
+          if (packs)
+            multiply(count, 1, weights, packed.values, 0, sums);
+          else
+            multiply(count, width, n, 1, weights, g.value(b, h).from(0), 0,
+                     sums, width);
           scale_rows(sums, width, count, width, factors);
           const Rows<T> to(out, b, h);
           for (int64_t r = 0; r < count; ++r)

@@ -104,7 +104,7 @@ class StepMatrix {
     Epilogue<float> epilogue;
     epilogue.bias = bias;
     if (room_)
-      cpu::multiply(rows_, left, packed_, beta, c, epilogue);
+      cpu::multiply(rows_, 1, left, packed_, beta, c, epilogue);
     else
       cpu::multiply(rows_, n_, k_, 1.0f, left, b_, beta, c, n_, epilogue);
   }
