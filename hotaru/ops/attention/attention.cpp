@@ -41,7 +41,7 @@ Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key,
                                     const Tensor& value, const Tensor& mask,
                                     const AttentionOptions& options) {
   check(query, key, value, mask, options.causal);
-  if (has_fused_attention(query, key, value, options.causal) &&
+  if (has_fused_attention(query, key, value) &&
       takes_fused_attention(fused_refusal(query, key, value, mask, options)))
     return fused_attention(query, key, value, mask, options);
   if (is_token_attention(query, key, value, mask, options))

@@ -139,7 +139,7 @@ Tensor run(const Tensor& query, const Tensor& key, const Tensor& value,
 }  // namespace
 
 bool has_fused_attention(const Tensor& query, const Tensor& key,
-                         const Tensor& value, bool causal) {
+                         const Tensor& value) {
   if (!attention_kernel().has(query.device().type)) return false;
   if (!query.device().is_cpu()) return true;
   const bool many = query.size(-1) > 0 && value.size(-1) > 0 &&

@@ -6,11 +6,11 @@
 
 namespace hotaru {
 
-/// Whether the device has the kernels; the CPU's are for many scores that want
-/// gradients or of which half are hidden, others are products and softmax, of
-/// which graphs make one call.
+/// Whether the device has the kernels; the CPU's are for many scores, others
+/// are products and softmax, of which graphs make one call, and so are float32
+/// ones that may round to bfloat16 and want no gradient.
 bool has_fused_attention(const Tensor& query, const Tensor& key,
-                         const Tensor& value, bool causal);
+                         const Tensor& value);
 /// Why they cannot serve this call; empty if they can.
 std::string fused_refusal(const Tensor& query, const Tensor& key,
                           const Tensor& value, const Tensor& mask,

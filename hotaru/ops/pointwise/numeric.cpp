@@ -51,29 +51,29 @@ Tensor isclose(const Tensor& self, const Tensor& other, double rtol,
   return logical_or(close, logical_and(isfinite(error), le(error, allowed)));
 }
 
+/// Whether all of them hold, on the host.
+bool everywhere(const Tensor& truths) {
+  return host_value(all(truths), "its result, a Python bool").to_int() != 0;
+}
+
 bool allclose(const Tensor& self, const Tensor& other, double rtol, double atol,
               bool equal_nan) {
-  const Tensor close = all(isclose(self, other, rtol, atol, equal_nan));
-  return host_value(close, "its result, a Python bool").to_int() != 0;
+  return everywhere(isclose(self, other, rtol, atol, equal_nan));
 }
 
 /// Most tensors that differ do so early: the first elements are compared, then
 /// parts, each eight times as long as the one before.
 bool equal(const Tensor& self, const Tensor& other) {
-  if (!std::ranges::equal(self.sizes(), other.sizes())) return false;
-  const auto same = [](const Tensor& a, const Tensor& b) {
-    const char* why = "its result, a Python bool";
-    return host_value(all(eq(a, b)), why).to_int() != 0;
-  };
+  if (!same(self.sizes(), other.sizes())) return false;
   const Tensor a = untracked(self), b = untracked(other);
   const int64_t count = a.numel();
   constexpr int64_t kFirst = 64;
   if (count <= kFirst || !a.is_contiguous() || !b.is_contiguous())
-    return same(a, b);
+    return everywhere(eq(a, b));
   const Tensor x = view(a, Dims{-1}), y = view(b, Dims{-1});
   for (int64_t begin = 0, size = kFirst; begin < count;) {
     size = std::min(size, count - begin);
-    if (!same(narrow(x, 0, begin, size), narrow(y, 0, begin, size)))
+    if (!everywhere(eq(narrow(x, 0, begin, size), narrow(y, 0, begin, size))))
       return false;
     begin += size;
     size *= 8;

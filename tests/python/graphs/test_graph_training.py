@@ -464,6 +464,14 @@ def test_a_capture_that_fails_leaves_gradients_as_they_were():
     assert weight.grad.tolist() == [2, 2, 2]
 
 
+def plain_step(net, optimizer, x):
+    optimizer.zero_grad()
+    loss = net(x).square().mean()
+    loss.backward()
+    optimizer.step()
+    return loss
+
+
 def deep_step(compiled: bool):
     """Trains a deep network, or only looks at it; and the network."""
     torch.manual_seed(0)
@@ -475,11 +483,7 @@ def deep_step(compiled: bool):
         if not train:
             with torch.no_grad():
                 return net(x).square().sum()
-        optimizer.zero_grad()
-        loss = net(x).square().mean()
-        loss.backward()
-        optimizer.step()
-        return loss
+        return plain_step(net, optimizer, x)
 
     if compiled:
         settings = {"fullgraph": True, "options": {"bitwise": True}}
@@ -527,11 +531,7 @@ def test_a_step_that_draws_random_numbers():
         x = torch.ones(16, 8)
 
         def step():
-            optimizer.zero_grad()
-            loss = net(x).square().mean()
-            loss.backward()
-            optimizer.step()
-            return loss
+            return plain_step(net, optimizer, x)
 
         if compiled:
             settings = {"fullgraph": True, "options": {"bitwise": True}}

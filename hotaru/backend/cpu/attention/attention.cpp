@@ -74,12 +74,14 @@ class Heads {
     return std::clamp(kScores / std::max<int64_t>(keys_, 1), kLeastRows,
                       kMostRows);
   }
+  /// The head of keys and values that a head of queries has.
+  int64_t shared_by(int64_t h) const { return h / (heads_ / shared_); }
   Rows<const T> query(int64_t b, int64_t h) const { return {query_, b, h}; }
   Rows<const T> key(int64_t b, int64_t h) const {
-    return {key_, b, h / (heads_ / shared_)};
+    return {key_, b, shared_by(h)};
   }
   Rows<const T> value(int64_t b, int64_t h) const {
-    return {value_, b, h / (heads_ / shared_)};
+    return {value_, b, shared_by(h)};
   }
 
   /// Keys that the rows up to `end` see.
@@ -152,7 +154,7 @@ class Packs {
   explicit Packs(const Heads<T>& heads) : heads_(heads) {}
 
   void make(int64_t b, int64_t h) {
-    const int64_t at = b * heads_.heads() + h;
+    const int64_t at = b * heads_.shared() + heads_.shared_by(h);
     if (at == made_) return;
     made_ = at;
     const int64_t n = heads_.keys(), width = heads_.width();

@@ -14,9 +14,8 @@ namespace hotaru::cpu {
 namespace {
 
 /// Columns that are eliminated one after the other, and those of an inverse
-/// that are solved for together; columns that threads have are multiples of
-/// the last.
-constexpr int64_t kColumns = 16, kPanel = 64, kLine = 16;
+/// that are solved for together.
+constexpr int64_t kColumns = 16, kPanel = 64;
 
 /// Where the first of the largest of x[begin, end) is.
 template <class T>

@@ -10,9 +10,8 @@
 namespace hotaru::cpu {
 namespace {
 
-/// Rows of a system that is solved row by row; threads have multiples of so
-/// many columns.
-constexpr int64_t kRows = 16, kLine = 16;
+/// Rows of a system that is solved row by row.
+constexpr int64_t kRows = 16;
 
 template <class T>
 void solve_rows(Triangle triangle, int64_t m, int64_t n, const T* a,

@@ -5,6 +5,9 @@
 
 namespace hotaru::cpu {
 
+/// Columns that threads have are multiples of so many.
+inline constexpr int64_t kLine = 16;
+
 /// Which part of a matrix is read: a triangle, and of its diagonal nothing if
 /// it is of ones.
 struct Triangle {
