@@ -18,7 +18,7 @@
 #include "bindings/tensor/tensor_object.h"
 #include "bindings/tensor/value_convert.h"
 #include "hotaru/ops/autocast.h"
-#include "hotaru/runtime/result_place.h"
+#include "hotaru/ops/out.h"
 
 namespace hotaru::python {
 namespace {
@@ -102,41 +102,6 @@ void set_requires_grad(const Operator& op, PyObject* tensor, PyObject* flag) {
     throw nb::python_error();
 }
 
-/// Whether it adds or multiplies up in the dtype of its result.
-bool accumulates(const Schema& schema) {
-  static constexpr std::string_view kNames[] = {"sum", "prod", "cumsum",
-                                                "cumprod"};
-  return std::find(std::begin(kNames), std::end(kNames), schema.name) !=
-         std::end(kNames);
-}
-
-/// What is made from sizes and numbers alone, and sums, are made in the dtype
-/// of `out=`.
-void follow_out(const Schema& schema, const Call& call, Value* arguments) {
-  PyObject* out = call.keyword("out");
-  const int at = schema.find("dtype");
-  if (!out || !is_tensor(out) || at < 0) return;
-  const int device = schema.find("device");
-  if (device >= 0 && arguments[device].is_none())
-    arguments[device] = tensor_of(out).device();
-  const bool sums = accumulates(schema);
-  if (!sums && schema.arguments.front().type.kind == ArgKind::kTensor) return;
-  const DType wanted = tensor_of(out).dtype();
-  PyObject* given = call.keyword("dtype");
-  const bool same = !given || given == Py_None ||
-                    dtype_from_int(arguments[at].as_int()) == wanted;
-  HOTARU_CHECK(
-      same || !sums, "Expected out tensor to have dtype ",
-      dtype_name(same ? wanted : dtype_from_int(arguments[at].as_int())),
-      ", but got ", dtype_name(wanted), " instead");
-  HOTARU_CHECK(
-      same, "dtype ",
-      scalar_type_name(same ? wanted : dtype_from_int(arguments[at].as_int())),
-      " does not match dtype of out parameter (", scalar_type_name(wanted),
-      ")");
-  arguments[at] = wanted;
-}
-
 template <class F>
 PyObject* with_results(const Signature& signature, Value* arguments,
                        const F& f) {
@@ -147,21 +112,30 @@ PyObject* with_results(const Signature& signature, Value* arguments,
   return f(op, results.data());
 }
 
+/// Of one tensor that is the caller's.
+void prepare_out(const Signature& signature, const Call& call,
+                 const Tensor& out, Value* arguments,
+                 std::optional<ResultPlace>& place) {
+  const PyObject* dtype = call.keyword("dtype");
+  follow_out(signature.schema(), out, dtype && dtype != Py_None, arguments);
+  check_without_tangents(signature.op(), arguments, {&out, 1});
+  if (const auto how = result_place(signature.op(), arguments, out))
+    place.emplace(out, *how, signature.schema().name);
+}
+
 /// Apart, so that calls without keywords stay short.
 [[gnu::noinline]] PyObject* call_with_keywords(const Signature& signature,
                                                const Call& call,
                                                Value* arguments) {
-  follow_out(signature.schema(), call, arguments);
   // What a tensor of the caller's takes is computed as it is, and there.
   std::optional<autocast::Off> plain;
   std::optional<ResultPlace> place;
   if (PyObject* out = call.keyword("out"); out && out != Py_None) {
     plain.emplace();
-    check_without_tangents(signature.op(), arguments, signature.arguments(),
-                           out);
-    if (const auto how =
-            result_place(signature.op(), arguments, signature.arguments(), out))
-      place.emplace(tensor_of(out), *how, signature.schema().name);
+    if (is_tensor(out))
+      prepare_out(signature, call, tensor_of(out), arguments, place);
+    else
+      check_without_tangents(signature.op(), arguments, {});
   }
   return with_results(
       signature, arguments,

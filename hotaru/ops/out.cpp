@@ -1,0 +1,203 @@
+#include "hotaru/ops/out.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include "hotaru/autograd/record.h"
+#include "hotaru/core/cpp_type.h"
+#include "hotaru/ops/create/copy.h"
+#include "hotaru/ops/overlap.h"
+#include "hotaru/ops/refuse.h"
+#include "hotaru/runtime/warning.h"
+
+namespace hotaru {
+namespace {
+
+/// PyTorch warns of a resized `out=`, but for what only sizes or chance make.
+void warn_of_resize(const Operator& op, const Tensor& out,
+                    const Tensor& result) {
+  const Schema& schema = op.schema();
+  static constexpr std::string_view kRanges[] = {"arange", "fft_fftfreq",
+                                                 "fft_rfftfreq"};
+  const bool range = std::find(std::begin(kRanges), std::end(kRanges),
+                               schema.name) != std::end(kRanges);
+  if (range && out.numel() > 0 && out.numel() != result.numel())
+    return warn(concat(
+        "The number of elements in the out tensor of shape ",
+        shape_text(out.sizes()), " is ", out.numel(),
+        " which does not match the computed number of elements ",
+        result.numel(),
+        ". Note that this may occur as a result of rounding error. The out "
+        "tensor will be resized to a tensor of shape (",
+        result.numel(), ",)."));
+  if (out.numel() == 0 || out.sizes() == result.sizes() ||
+      schema.arguments.front().type.kind != ArgKind::kTensor ||
+      schema.find("generator") >= 0)
+    return;
+  warn(
+      concat("An output with one or more elements was resized since it had "
+             "shape ",
+             shape_text(out.sizes()),
+             ", which does not match the required output shape ",
+             shape_text(result.sizes()),
+             ". This behavior is deprecated, and in a future PyTorch release "
+             "outputs will not be resized unless they have zero elements. You "
+             "can explicitly reuse an out tensor t by resizing it, inplace, "
+             "to zero elements with t.resize_(0)."));
+}
+
+/// Some operators write into nothing but their result's dtype.
+void check_out_dtype(const Operator& op, DType out, DType result) {
+  static constexpr std::string_view kSame[] = {
+      "neg", "negative", "floor", "ceil", "round",       "trunc",
+      "fix", "sign",     "sgn",   "frac", "bitwise_not", "conj_physical"};
+  const std::string_view name = op.schema().name;
+  HOTARU_CHECK(
+      std::find(std::begin(kSame), std::end(kSame), name) == std::end(kSame),
+      "Found dtype ", scalar_type_name(out), " but expected ",
+      scalar_type_name(result));
+  HOTARU_CHECK(name != "nonzero",
+               "nonzero: Expected out tensor to have scalar type Long but got "
+               "scalar type",
+               scalar_type_name(out));
+  HOTARU_CHECK(name != "cummax" && name != "cummin" && name != "logcumsumexp",
+               "expected scalar_type ", scalar_type_name(result), " but found ",
+               scalar_type_name(out));
+  HOTARU_CHECK(name != "hash_tensor",
+               "Expected result to be of dtype uint64, but got ",
+               scalar_type_name(out));
+  HOTARU_CHECK(name != "_int_mm",
+               "int_mm_out_cpu: Expected result dtype to be of type kInt but "
+               "got ",
+               cpp_type_name(out));
+  // What is 0 or 1 fits into every dtype.
+  if (name != "bernoulli") check_can_cast(result, out);
+}
+
+/// Whether the operator wrote its result there itself (ResultPlace).
+bool is_there(const Tensor& out, const Tensor& result) {
+  return result.storage() == out.storage() && !result.is_same(out) &&
+         result.dtype() == out.dtype() &&
+         result.storage_offset() == out.storage_offset() &&
+         same(result.sizes(), out.sizes()) &&
+         same(result.strides(), out.strides());
+}
+
+/// What an argument means for `out`: nothing, that it is read element by
+/// element where it is written, or that it is read elsewhere, or that its call
+/// is an error that comes behind the computation.
+enum class Meets { kNowhere, kElements, kElsewhere };
+
+Meets meets(const Value& argument, const Tensor& out) {
+  if (argument.is_list()) {
+    const auto& items = argument.as_list().items;
+    const bool apart = std::ranges::all_of(items, [&](const Value& item) {
+      return meets(item, out) == Meets::kNowhere;
+    });
+    return apart ? Meets::kNowhere : Meets::kElsewhere;
+  }
+  if (!argument.is_tensor() || argument.is_none()) return Meets::kNowhere;
+  const Tensor& t = argument.tensor_ref();
+  if (autograd::needs_grad(t)) return Meets::kElsewhere;
+  if (t.storage() != out.storage()) return Meets::kNowhere;
+  const bool equal =
+      t.dtype() == out.dtype() && t.storage_offset() == out.storage_offset() &&
+      same(t.sizes(), out.sizes()) && same(t.strides(), out.strides());
+  return equal ? Meets::kElements : Meets::kElsewhere;
+}
+
+/// The result is written into a tensor of the caller's, resized to fit.
+void put(const Operator& op, const Tensor& out, const Tensor& result) {
+  if (is_there(out, result)) return out.bump_version();
+  if (result.storage() == out.storage() && !result.is_same(out))
+    return put(op, out, clone(result));
+  if (out.dtype() != result.dtype())
+    check_out_dtype(op, out.dtype(), result.dtype());
+  warn_of_resize(op, out, result);
+  resize_(out, result.sizes());
+  copy_(out, result);
+}
+
+/// What is written through out= has no history.
+void check_plain(const Operator& op, const Tensor& t) {
+  HOTARU_CHECK(!autograd::needs_grad(t), op.name(),
+               "(): functions with out=... arguments don't support automatic "
+               "differentiation, but one of the arguments requires grad.");
+}
+
+/// Whether it adds or multiplies up in the dtype of its result.
+bool accumulates(const Schema& schema) {
+  static constexpr std::string_view kNames[] = {"sum", "prod", "cumsum",
+                                                "cumprod"};
+  return std::find(std::begin(kNames), std::end(kNames), schema.name) !=
+         std::end(kNames);
+}
+
+}  // namespace
+
+void follow_out(const Schema& schema, const Tensor& out, bool dtype_given,
+                Value* arguments) {
+  const int at = schema.find("dtype");
+  if (at < 0) return;
+  const int device = schema.find("device");
+  if (device >= 0 && arguments[device].is_none())
+    arguments[device] = out.device();
+  const bool sums = accumulates(schema);
+  if (!sums && schema.arguments.front().type.kind == ArgKind::kTensor) return;
+  const DType wanted = out.dtype();
+  const bool same =
+      !dtype_given || dtype_from_int(arguments[at].as_int()) == wanted;
+  HOTARU_CHECK(
+      same || !sums, "Expected out tensor to have dtype ",
+      dtype_name(same ? wanted : dtype_from_int(arguments[at].as_int())),
+      ", but got ", dtype_name(wanted), " instead");
+  HOTARU_CHECK(
+      same, "dtype ",
+      scalar_type_name(same ? wanted : dtype_from_int(arguments[at].as_int())),
+      " does not match dtype of out parameter (", scalar_type_name(wanted),
+      ")");
+  arguments[at] = wanted;
+}
+
+std::optional<ResultPlace::For> result_place(const Operator& op,
+                                             const Value* arguments,
+                                             const Tensor& out) {
+  // Kernels write whole vectors: at addresses as of fresh memory. Those of
+  // elements write anywhere.
+  constexpr uintptr_t kAlignment = 64;
+  const Schema& schema = op.schema();
+  if (schema.results.size() != 1) return {};
+  if (out.numel() == 0 || out.storage()->pending() ||
+      autograd::needs_grad(out) || repeats(out))
+    return {};
+  bool elements = reinterpret_cast<uintptr_t>(out.address()) % kAlignment != 0;
+  for (size_t i = 0; i < schema.arguments.size(); ++i) {
+    const Meets how = meets(arguments[i], out);
+    if (how == Meets::kElsewhere) return {};
+    elements |= how == Meets::kElements;
+  }
+  autograd::check_inplace(out);
+  using enum ResultPlace::For;
+  return elements ? kElements : kAny;
+}
+
+void check_without_tangents(const Operator& op, const Value* arguments,
+                            std::span<const Tensor> out) {
+  const auto dual = [](const Value& value) {
+    return value.is_tensor() && autograd::passes_tangent(value.tensor_ref());
+  };
+  HOTARU_CHECK_AS(
+      NotImplementedError,
+      !std::any_of(arguments, arguments + op.schema().arguments.size(), dual) &&
+          std::ranges::none_of(out, autograd::passes_tangent),
+      "Trying to use forward AD with ", op.name(),
+      "_out that does not support it because it is an out= function");
+}
+
+void write_out(const Operator& op, const Tensor& out, const Tensor& result) {
+  check_plain(op, out);
+  check_plain(op, result);
+  put(op, out, result);
+}
+
+}  // namespace hotaru
