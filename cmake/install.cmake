@@ -58,6 +58,24 @@ if(TARGET hotaru-cli)
   install(TARGETS hotaru-cli COMPONENT cli)
 endif()
 
+if(TARGET hotaru_torch)
+  # Where they shadow no real libtorch.
+  set(libtorch_headers ${CMAKE_INSTALL_INCLUDEDIR}/hotaru/libtorch)
+  set_target_properties(hotaru_torch PROPERTIES INSTALL_RPATH "$ORIGIN")
+  install(TARGETS hotaru_torch EXPORT hotaru-targets COMPONENT devel
+    LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/libtorch/include/
+    ${PROJECT_BINARY_DIR}/libtorch/generated/
+    COMPONENT devel DESTINATION ${libtorch_headers}
+    FILES_MATCHING PATTERN "*.h" PATTERN "*.inc")
+  set(torch_config_dir ${CMAKE_INSTALL_LIBDIR}/cmake/Torch)
+  configure_package_config_file(
+    ${PROJECT_SOURCE_DIR}/libtorch/TorchConfig.cmake.in TorchConfig.cmake
+    INSTALL_DESTINATION ${torch_config_dir})
+  install(FILES ${CMAKE_CURRENT_BINARY_DIR}/TorchConfig.cmake
+    COMPONENT devel DESTINATION ${torch_config_dir})
+endif()
+
 set(config_dir ${CMAKE_INSTALL_LIBDIR}/cmake/hotaru)
 install(EXPORT hotaru-targets NAMESPACE hotaru:: COMPONENT devel
   DESTINATION ${config_dir})

@@ -42,6 +42,19 @@ void forget_accumulator(const Tensor& leaf) {
   if (Meta* m = meta(leaf)) m->accumulator = nullptr;
 }
 
+void set_data(const Tensor& self, const Tensor& other) {
+  HOTARU_CHECK(!requires_grad(self) || is_differentiable(other.dtype()),
+               "data set to a tensor that requires gradients must be floating "
+               "point or complex dtype");
+  TensorImpl* impl = self.impl();
+  if (impl->dtype != other.dtype() ||
+      impl->storage->device() != other.device())
+    forget_accumulator(self);
+  impl->storage = other.storage();
+  impl->dtype = other.dtype();
+  impl->set_geometry(other.sizes(), other.strides(), other.storage_offset());
+}
+
 AsStridedBackward::AsStridedBackward(const Tensor& base, const Tensor& view)
     : Node("AsStridedBackward0"), map_(base, view) {
   add_edge(gradient_edge(base));

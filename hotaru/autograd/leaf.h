@@ -26,6 +26,10 @@ class AccumulateGrad final : public Node {
 /// what the leaf is then.
 void forget_accumulator(const Tensor& leaf);
 
+/// x.data = y: from now on `self` looks at the other's memory, with its dtype
+/// and geometry. Throws PyTorch's text where that can't have gradients.
+void set_data(const Tensor& self, const Tensor& other);
+
 /// The gradient of a view to its base; regenerated when the base was written.
 class AsStridedBackward final : public Node {
  public:

@@ -337,19 +337,7 @@ int set_data(PyObject* self, PyObject* value, void*) {
         HOTARU_CHECK_AS(TypeError, is_tensor(value),
                         "Variable data has to be a tensor, but got ",
                         Py_TYPE(value)->tp_name);
-        TensorImpl* impl = tensor_of(self).impl();
-        const Tensor& other = tensor_of(value);
-        HOTARU_CHECK(!autograd::requires_grad(tensor_of(self)) ||
-                         is_differentiable(other.dtype()),
-                     "data set to a tensor that requires gradients must be "
-                     "floating point or complex dtype");
-        if (impl->dtype != other.dtype() ||
-            impl->storage->device() != other.device())
-          autograd::forget_accumulator(tensor_of(self));
-        impl->storage = other.storage();
-        impl->dtype = other.dtype();
-        impl->set_geometry(other.sizes(), other.strides(),
-                           other.storage_offset());
+        autograd::set_data(tensor_of(self), tensor_of(value));
         return 0;
       },
       -1);

@@ -1,0 +1,49 @@
+// Every operator of the registry as a function, under PyTorch's signatures:
+// at::add(a, b), at::conv2d(x, w, b, {2, 2}), at::add_out(out, a, b).
+#pragma once
+
+#include <limits>
+
+#include "ATen/core/Tensor.h"
+#include "c10/core/TensorOptions.h"
+
+namespace at {
+
+#include "ATen/Functions.inc"
+
+using Deleter = std::function<void(void*)>;
+
+/// A tensor over memory of the caller's, who keeps it alive as long as the
+/// tensor, or until `deleter` is called with it. Of options only the dtype and
+/// the device count, and requires_grad.
+Tensor from_blob(void* data, IntArrayRef sizes, IntArrayRef strides,
+                 const Deleter& deleter, const TensorOptions& options = {},
+                 optional<Device> target_device = {});
+Tensor from_blob(void* data, IntArrayRef sizes, const Deleter& deleter,
+                 const TensorOptions& options = {},
+                 optional<Device> target_device = {});
+Tensor from_blob(void* data, IntArrayRef sizes, IntArrayRef strides,
+                 const TensorOptions& options = {});
+Tensor from_blob(void* data, IntArrayRef sizes,
+                 const TensorOptions& options = {});
+
+inline int64_t numel(const Tensor& tensor) {
+  return tensor.numel();
+}
+inline int64_t size(const Tensor& tensor, int64_t dim) {
+  return tensor.size(dim);
+}
+inline int64_t stride(const Tensor& tensor, int64_t dim) {
+  return tensor.stride(dim);
+}
+inline bool is_complex(const Tensor& tensor) {
+  return tensor.is_complex();
+}
+inline bool is_floating_point(const Tensor& tensor) {
+  return tensor.is_floating_point();
+}
+inline std::vector<Tensor> to_vector(TensorList list) {
+  return list.vec();
+}
+
+}  // namespace at

@@ -1,0 +1,6 @@
+// How losses are reduced, as numbers.
+#pragma once
+
+namespace at::Reduction {
+enum Reduction { None, Mean, Sum };
+}

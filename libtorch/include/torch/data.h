@@ -1,0 +1,6 @@
+#pragma once
+
+#include "torch/data/dataloader.h"
+#include "torch/data/datasets.h"
+#include "torch/data/samplers.h"
+#include "torch/data/transforms.h"

@@ -1,0 +1,25 @@
+// Which examples make the next batch.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "torch/serialize/archive.h"
+
+namespace torch::data::samplers {
+
+template <class BatchRequest = std::vector<size_t>>
+class Sampler {
+ public:
+  using BatchRequestType = BatchRequest;
+
+  virtual ~Sampler() = default;
+  /// Begins again, maybe over another number of examples.
+  virtual void reset(std::optional<size_t> new_size) = 0;
+  /// At most batch_size examples; nothing at the end.
+  virtual std::optional<BatchRequest> next(size_t batch_size) = 0;
+  virtual void save(serialize::OutputArchive& archive) const = 0;
+  virtual void load(serialize::InputArchive& archive) = 0;
+};
+
+}  // namespace torch::data::samplers

@@ -1,0 +1,171 @@
+// Modules of TorchScript: loading, calling, changing, saving.
+#pragma once
+
+#include <istream>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "ATen/core/ivalue.h"
+#include "hotaru/script/program/function.h"
+#include "hotaru/script/program/module.h"
+#include "hotaru/script/program/unit.h"
+#include "torch/types.h"
+
+namespace torch::jit {
+
+using c10::IValue;
+using Stack = std::vector<IValue>;
+using Kwargs = std::unordered_map<std::string, IValue>;
+using ExtraFilesMap = std::unordered_map<std::string, std::string>;
+
+/// Things of a module: with names and values, or values alone. Range-for works.
+template <class T>
+class slot_list_impl : public std::vector<T> {
+ public:
+  using std::vector<T>::vector;
+  slot_list_impl(std::vector<T> items) : std::vector<T>(std::move(items)) {}
+};
+template <class T>
+struct Named {
+  std::string name;
+  T value;
+};
+template <class T>
+using NamedValue = Named<T>;
+
+struct Module;
+using parameter_list = slot_list_impl<at::Tensor>;
+using buffer_list = slot_list_impl<at::Tensor>;
+using module_list = slot_list_impl<Module>;
+using attribute_list = slot_list_impl<IValue>;
+using named_parameter_list = slot_list_impl<Named<at::Tensor>>;
+using named_buffer_list = slot_list_impl<Named<at::Tensor>>;
+using named_module_list = slot_list_impl<Named<Module>>;
+
+/// A function or a method with its object. Thread-safe to call.
+struct Method {
+  Method(hotaru::script::Module owner, std::string name)
+      : owner_(std::move(owner)), name_(std::move(name)) {}
+  IValue operator()(Stack inputs, const Kwargs& keywords = {}) const;
+  void run(Stack& stack) const;
+  const std::string& name() const { return name_; }
+  size_t num_inputs() const;
+  std::string code() const { return owner_.code(name_); }
+  std::string graph() const { return owner_.graph(name_); }
+
+ private:
+  hotaru::script::Module owner_;
+  std::string name_;
+};
+
+/// A handle to a module object; copying shares it. Empty until it is assigned.
+struct Module {
+  Module() = default;
+  explicit Module(hotaru::script::Module module) : module_(std::move(module)) {}
+
+  const hotaru::script::Module& hotaru_module() const;
+
+  /// Calls forward, with the module's hooks.
+  IValue forward(Stack inputs, const Kwargs& keywords = {}) const;
+  IValue operator()(Stack inputs, const Kwargs& keywords = {}) const {
+    return forward(std::move(inputs), keywords);
+  }
+  template <class... Args>
+  IValue operator()(Args&&... args) const {
+    return forward(Stack{IValue(std::forward<Args>(args))...});
+  }
+  template <class... Args>
+  IValue run_method(const std::string& name, Args&&... args) const {
+    return get_method(name)(Stack{IValue(std::forward<Args>(args))...});
+  }
+  /// Throws for an unknown one; find_method gives nothing.
+  Method get_method(const std::string& name) const;
+  std::optional<Method> find_method(const std::string& name) const;
+  std::vector<Method> get_methods() const;
+  bool has_method(const std::string& name) const;
+
+  IValue attr(const std::string& name) const;
+  IValue attr(const std::string& name, IValue otherwise) const {
+    return hasattr(name) ? attr(name) : otherwise;
+  }
+  bool hasattr(const std::string& name) const;
+  void setattr(const std::string& name, const IValue& value) const;
+
+  parameter_list parameters(bool recurse = true) const;
+  named_parameter_list named_parameters(bool recurse = true) const;
+  buffer_list buffers(bool recurse = true) const;
+  named_buffer_list named_buffers(bool recurse = true) const;
+  module_list children() const;
+  named_module_list named_children() const;
+  module_list modules() const;
+  named_module_list named_modules() const;
+
+  void train(bool on = true) const;
+  void eval() const { train(false); }
+  bool is_training() const;
+  void to(at::Device device, at::ScalarType dtype, bool = false) const;
+  void to(at::Device device, bool = false) const;
+  void to(at::ScalarType dtype, bool = false) const;
+
+  Module copy() const;
+  Module deepcopy(std::optional<at::Device> = {}) const { return copy(); }
+  Module clone(bool = false) const { return copy(); }
+  /// Writes an archive that PyTorch reads, too.
+  void save(const std::string& path, const ExtraFilesMap& extra = {}) const;
+  void save(std::ostream& out, const ExtraFilesMap& extra = {}) const;
+  /// Source, parameters and their values as texts.
+  std::string dump_to_str(bool code, bool attributes, bool values) const;
+  void dump(bool code, bool attributes, bool values) const;
+
+ private:
+  std::optional<hotaru::script::Module> module_;
+};
+
+namespace script {
+using Module = torch::jit::Module;
+using Method = torch::jit::Method;
+}  // namespace script
+
+/// Reads an archive; nothing in it is executed. Throws c10::Error naming file,
+/// record and offset for anything but a valid one. Tensors lie in the mapped
+/// file; with a device they are moved there.
+Module load(const std::string& path, std::optional<at::Device> device = {},
+            bool load_debug_files = true);
+Module load(const std::string& path, std::optional<at::Device> device,
+            ExtraFilesMap& extra, bool load_debug_files = true);
+Module load(std::istream& in, std::optional<at::Device> device = {},
+            bool load_debug_files = true);
+Module load(std::istream& in, std::optional<at::Device> device,
+            ExtraFilesMap& extra, bool load_debug_files = true);
+
+/// A copy in evaluation mode whose attributes are constants, but for those of
+/// that name.
+Module freeze(const Module& module,
+              const std::optional<std::vector<std::string>>& preserved = {},
+              bool optimize_numerics = true);
+/// freeze(), if it is not frozen yet; graphs then prepare what they can.
+Module optimize_for_inference(Module& module,
+                              const std::vector<std::string>& others = {});
+
+/// Functions compiled from source.
+struct CompilationUnit {
+  CompilationUnit();
+  explicit CompilationUnit(const std::string& source);
+  void define(const std::string& source);
+  /// Throws for an unknown function.
+  template <class... Args>
+  IValue run_method(const std::string& name, Args&&... args) const {
+    return call(name, Stack{IValue(std::forward<Args>(args))...});
+  }
+
+ private:
+  IValue call(const std::string& name, Stack inputs) const;
+  std::shared_ptr<hotaru::script::CompilationUnit> unit_;
+};
+
+/// The functions of a TorchScript source text.
+std::shared_ptr<CompilationUnit> compile(const std::string& source);
+
+}  // namespace torch::jit

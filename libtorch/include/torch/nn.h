@@ -1,0 +1,22 @@
+// Modules, their functions, first values of parameters.
+#pragma once
+
+#include "torch/nn/cloneable.h"
+#include "torch/nn/functional/activation.h"
+#include "torch/nn/functional/dropout.h"
+#include "torch/nn/functional/loss.h"
+#include "torch/nn/functional/pooling.h"
+#include "torch/nn/init.h"
+#include "torch/nn/module.h"
+#include "torch/nn/modules/activation.h"
+#include "torch/nn/modules/container/any.h"
+#include "torch/nn/modules/container/functional.h"
+#include "torch/nn/modules/container/modulelist.h"
+#include "torch/nn/modules/container/sequential.h"
+#include "torch/nn/modules/conv.h"
+#include "torch/nn/modules/dropout.h"
+#include "torch/nn/modules/embedding.h"
+#include "torch/nn/modules/linear.h"
+#include "torch/nn/modules/loss.h"
+#include "torch/nn/modules/normalization.h"
+#include "torch/nn/modules/pooling.h"

@@ -1,0 +1,30 @@
+// Pooling over windows of one to three dimensions.
+#pragma once
+
+#include <tuple>
+
+#include "torch/nn/options/pooling.h"
+
+namespace torch::nn::functional {
+
+#define HOTARU_TORCH_POOL(D) \
+  Tensor avg_pool##D##d(const Tensor& input, \
+                        const AvgPool##D##dFuncOptions& options); \
+  Tensor max_pool##D##d(const Tensor& input, \
+                        const MaxPool##D##dFuncOptions& options); \
+  std::tuple<Tensor, Tensor> max_pool##D##d_with_indices( \
+      const Tensor& input, const MaxPool##D##dFuncOptions& options); \
+  Tensor adaptive_avg_pool##D##d( \
+      const Tensor& input, const AdaptiveAvgPool##D##dFuncOptions& options); \
+  Tensor adaptive_max_pool##D##d( \
+      const Tensor& input, const AdaptiveMaxPool##D##dFuncOptions& options); \
+  std::tuple<Tensor, Tensor> adaptive_max_pool##D##d_with_indices( \
+      const Tensor& input, const AdaptiveMaxPool##D##dFuncOptions& options);
+HOTARU_TORCH_POOL(1)
+HOTARU_TORCH_POOL(2)
+HOTARU_TORCH_POOL(3)
+#undef HOTARU_TORCH_POOL
+Tensor lp_pool1d(const Tensor& input, const LPPool1dFuncOptions& options);
+Tensor lp_pool2d(const Tensor& input, const LPPool2dFuncOptions& options);
+
+}  // namespace torch::nn::functional

@@ -1,0 +1,9 @@
+// TorchScript: archives as modules, and what their methods take and give.
+//
+//   torch::jit::script::Module model = torch::jit::load("model.pt");
+//   at::Tensor y = model.forward({torch::ones({1, 512})}).toTensor();
+#pragma once
+
+#include "torch/autograd.h"
+#include "torch/jit.h"
+#include "torch/types.h"

@@ -1,0 +1,4 @@
+// PyTorch's C++ front end, over hotaru.
+#pragma once
+
+#include "torch/all.h"

@@ -1,0 +1,191 @@
+// Modules of C++ programs.
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+#include "torch/torch.h"
+
+namespace {
+
+namespace nn = torch::nn;
+using torch::Tensor;
+
+struct NetImpl : nn::Cloneable<NetImpl> {
+  NetImpl() { NetImpl::reset(); }
+  void reset() override {
+    conv = register_module("conv", nn::Conv2d(nn::Conv2dOptions(1, 4, 3)));
+    norm = register_module("norm", nn::BatchNorm2d(4));
+    fc = register_module("fc", nn::Linear(4 * 13 * 13, 10));
+    scale = register_parameter("scale", torch::ones({1}));
+  }
+  Tensor forward(Tensor x) {
+    x = torch::max_pool2d(torch::relu(norm(conv(x))), 2);
+    return fc(x.flatten(1)) * scale;
+  }
+
+  nn::Conv2d conv = nullptr;
+  nn::BatchNorm2d norm = nullptr;
+  nn::Linear fc = nullptr;
+  Tensor scale;
+};
+TORCH_MODULE(Net);
+
+TEST(Module, NamesInOrder) {
+  const Net net;
+  EXPECT_EQ(net->named_parameters().keys(),
+            (std::vector<std::string>{"scale", "conv.weight", "conv.bias",
+                                      "norm.weight", "norm.bias", "fc.weight",
+                                      "fc.bias"}));
+  EXPECT_EQ(net->named_buffers().keys(),
+            (std::vector<std::string>{"norm.running_mean", "norm.running_var",
+                                      "norm.num_batches_tracked"}));
+  EXPECT_EQ(net->modules().size(), 4u);
+  EXPECT_EQ(net->children().size(), 3u);
+  EXPECT_THROW(net->named_parameters()["nothing"], c10::Error);
+}
+
+TEST(Module, FirstWeightsAreThoseOfPython) {
+  torch::manual_seed(0);
+  const nn::Linear linear(2, 2);
+  EXPECT_TRUE(linear->weight.allclose(
+      torch::tensor({{-0.00529398, 0.37932289}, {-0.58198076, -0.52038747}}), 0,
+      1e-6));
+  EXPECT_TRUE(
+      linear->bias.allclose(torch::tensor({-0.27234524, 0.18961589}), 0, 1e-6));
+}
+
+TEST(Module, TrainsAndEvaluates) {
+  Net net;
+  const Tensor x = torch::randn({2, 1, 28, 28});
+  net->train();
+  net(x).sum().backward();
+  EXPECT_TRUE(net->conv->weight.grad().defined());
+  EXPECT_EQ(net->norm->num_batches_tracked.item<int64_t>(), 1);
+  net->eval();
+  EXPECT_FALSE(net->norm->is_training());
+  const Tensor y = net(x);
+  EXPECT_TRUE(net(x).equal(y));
+  EXPECT_EQ(net->norm->num_batches_tracked.item<int64_t>(), 1);
+  net->zero_grad();
+  EXPECT_FALSE(net->conv->weight.grad().defined());
+}
+
+TEST(Module, ChangesItsDtype) {
+  Net net;
+  const Tensor kept = net->fc->weight;
+  net->to(torch::kDouble);
+  EXPECT_EQ(kept.scalar_type(), torch::kDouble);
+  EXPECT_EQ(net->norm->running_mean.scalar_type(), torch::kDouble);
+  EXPECT_EQ(net->norm->num_batches_tracked.scalar_type(), torch::kLong);
+  net->eval();
+  EXPECT_EQ(net(torch::randn({1, 1, 28, 28}, torch::kDouble)).scalar_type(),
+            torch::kDouble);
+}
+
+TEST(Module, ClonesShareNothing) {
+  Net net;
+  const auto copy = std::dynamic_pointer_cast<NetImpl>(net->clone());
+  EXPECT_TRUE(copy->fc->weight.equal(net->fc->weight));
+  {
+    const torch::NoGradGuard no_grad;
+    copy->fc->weight.add_(1);
+  }
+  EXPECT_FALSE(copy->fc->weight.equal(net->fc->weight));
+  net->eval();
+  copy->eval();
+  const Tensor x = torch::randn({1, 1, 28, 28});
+  EXPECT_FALSE(copy->forward(x).equal(net(x)));
+}
+
+TEST(Module, RefusesBadNames) {
+  struct M : nn::Module {};
+  M module;
+  module.register_parameter("a", torch::ones(1));
+  EXPECT_THROW(module.register_parameter("a", torch::ones(1)), c10::Error);
+  EXPECT_THROW(module.register_parameter("a.b", torch::ones(1)), c10::Error);
+  EXPECT_THROW(module.register_buffer("", torch::ones(1)), c10::Error);
+  EXPECT_THROW(nn::Linear(nullptr)->forward(torch::ones(1)), c10::Error);
+}
+
+TEST(Sequential, CallsOneAfterTheOther) {
+  nn::Sequential net(nn::Linear(3, 4), nn::Functional(torch::relu),
+                     nn::Dropout(0.5), nn::LogSoftmax(1));
+  net->eval();
+  const Tensor y = net->forward(torch::randn({2, 3}));
+  EXPECT_TRUE(y.exp().sum(1).allclose(torch::ones(2)));
+  EXPECT_EQ(net->size(), 4u);
+  EXPECT_EQ(net->parameters().size(), 2u);
+  EXPECT_EQ(net->at<nn::LinearImpl>(0).options.out_features(), 4);
+  EXPECT_THROW(net->at<nn::ReLUImpl>(0), c10::Error);
+  EXPECT_THROW(net->ptr(9), c10::Error);
+  EXPECT_THROW(net->forward(1), c10::Error);
+  nn::Sequential named({{"first", nn::Linear(3, 4)}, {"second", nn::ReLU()}});
+  EXPECT_EQ(named->named_children().keys(),
+            (std::vector<std::string>{"first", "second"}));
+}
+
+TEST(Sequential, DefaultArgumentsOfForward) {
+  nn::Sequential net(nn::ConvTranspose2d(2, 3, 4), nn::Sigmoid());
+  EXPECT_EQ(net->forward(torch::randn({1, 2, 5, 5})).sizes(),
+            at::IntArrayRef({1, 3, 8, 8}));
+}
+
+TEST(Module, PrintsItself) {
+  nn::Sequential net(
+      nn::Conv2d(nn::Conv2dOptions(1, 2, 3).stride(2).padding(1).bias(false)),
+      nn::BatchNorm2d(2),
+      nn::LeakyReLU(nn::LeakyReLUOptions().negative_slope(0.2)),
+      nn::MaxPool2d(2), nn::Linear(3, 4), nn::Dropout(0.1));
+  std::ostringstream out;
+  out << net;
+  EXPECT_EQ(out.str(),
+            "torch::nn::Sequential(\n"
+            "  (0): torch::nn::Conv2d(1, 2, kernel_size=[3, 3], stride=[2, 2], "
+            "padding=[1, 1], bias=false)\n"
+            "  (1): torch::nn::BatchNorm2d(2, eps=1e-05, momentum=0.1, "
+            "affine=true, track_running_stats=true)\n"
+            "  (2): torch::nn::LeakyReLU(negative_slope=0.2)\n"
+            "  (3): torch::nn::MaxPool2d(kernel_size=[2, 2], stride=[2, 2], "
+            "padding=[0, 0], dilation=[1, 1], ceil_mode=false)\n"
+            "  (4): torch::nn::Linear(in_features=3, out_features=4, "
+            "bias=true)\n"
+            "  (5): torch::nn::Dropout(p=0.1, inplace=false)\n"
+            ")");
+}
+
+TEST(Conv, PaddingModes) {
+  const Tensor x = torch::randn({1, 2, 6, 6});
+  nn::Conv2d same(nn::Conv2dOptions(2, 3, 3).padding(torch::kSame));
+  EXPECT_EQ(same(x).sizes(), at::IntArrayRef({1, 3, 6, 6}));
+  nn::Conv2d circular(
+      nn::Conv2dOptions(2, 3, 3).padding(1).padding_mode(torch::kCircular));
+  const Tensor padded = at::pad(x, {1, 1, 1, 1}, "circular");
+  EXPECT_TRUE(circular(x).allclose(
+      torch::conv2d(padded, circular->weight, circular->bias)));
+  EXPECT_THROW(nn::Conv2d(nn::Conv2dOptions(2, 3, 3).groups(4)), c10::Error);
+}
+
+TEST(Losses, AgreeWithTheirOperators) {
+  const Tensor x = torch::randn({4, 3}), target = torch::tensor({0, 2, 1, 1});
+  EXPECT_TRUE(nn::CrossEntropyLoss()(x, target).equal(
+      torch::nll_loss(torch::log_softmax(x, 1), target)));
+  EXPECT_TRUE(nn::MSELoss()(x, torch::zeros({4, 3})).allclose(x.pow(2).mean()));
+  EXPECT_TRUE(
+      nn::L1Loss(nn::L1LossOptions(torch::kSum))(x, torch::zeros({4, 3}))
+          .allclose(x.abs().sum()));
+  EXPECT_EQ(nn::functional::mse_loss(x, x, torch::kNone).sizes(), x.sizes());
+}
+
+TEST(Init, FillsAsItSays) {
+  torch::manual_seed(1);
+  Tensor w = torch::empty({64, 32});
+  nn::init::orthogonal_(w);
+  EXPECT_TRUE(w.t().mm(w).allclose(torch::eye(32), 1e-4, 1e-5));
+  nn::init::sparse_(w, 0.25);
+  EXPECT_TRUE(w.eq(0).sum(0).equal(torch::full({32}, 16, torch::kLong)));
+  nn::init::xavier_uniform_(w);
+  EXPECT_LE(w.abs().max().item<double>(), std::sqrt(6.0 / 96));
+  EXPECT_THROW(nn::init::kaiming_normal_(torch::empty(3)), c10::Error);
+}
+
+}  // namespace
