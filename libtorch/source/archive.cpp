@@ -51,7 +51,6 @@ jit::Module OutputArchive::module(
         {name, type, kind == Kind::kParameter, kind == Kind::kBuffer});
     values.push_back(std::move(value));
   };
-  attribute("training", true, Kind::kAttribute);
   for (const Entry& entry : entries_)
     attribute(
         entry.key,

@@ -143,6 +143,24 @@ TEST(Files, OptimizersGoOnWhereTheyWere) {
   EXPECT_TRUE(x.equal(y));
 }
 
+/// golden/linear.pt and adam.pt are libtorch's (2.13), after two steps; the
+/// numbers what its third one gave.
+TEST(Files, ThoseOfLibtorchGoOnHere) {
+  nn::Linear linear(2, 1);
+  torch::optim::Adam adam(linear->parameters(), torch::optim::AdamOptions(1));
+  torch::load(linear, HOTARU_GOLDEN "/linear.pt");
+  torch::load(adam, HOTARU_GOLDEN "/adam.pt");
+  const auto& options = static_cast<const torch::optim::AdamOptions&>(
+      adam.param_groups()[0].options());
+  EXPECT_EQ(options.lr(), 0.25);
+  EXPECT_EQ(options.weight_decay(), 0.5);
+  linear(torch::ones({1, 2})).sum().backward();
+  adam.step();
+  const Tensor expected = torch::tensor({-0.749720871, -0.366412163});
+  EXPECT_TRUE(linear->weight.detach()[0].allclose(expected, 1e-6, 1e-6));
+  EXPECT_NEAR(linear->bias.item<double>(), -1.32223213, 1e-6);
+}
+
 struct Squares : torch::data::datasets::Dataset<Squares> {
   torch::data::Example<> get(size_t i) override {
     if (i == fails) throw std::runtime_error("no such example");

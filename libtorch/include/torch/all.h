@@ -1,5 +1,10 @@
 #pragma once
 
+// Programs count on what libtorch's headers bring along.
+#include <cmath>
+#include <iomanip>
+#include <iostream>
+
 #include "torch/autograd.h"
 #include "torch/cuda.h"
 #include "torch/data.h"
