@@ -70,10 +70,12 @@ bool TensorBase::is_inference() const {
 void* TensorBase::mutable_data_ptr() const {
   if (!defined()) return nullptr;
   tensor_.storage()->expose();
-  return tensor_.raw_data();
+  return tensor_.address();
 }
 const void* TensorBase::const_data_ptr() const {
-  return defined() ? tensor_.raw_data() : nullptr;
+  if (!defined()) return nullptr;
+  tensor_.storage()->wait();
+  return tensor_.address();
 }
 
 std::string TensorBase::toString() const {

@@ -176,6 +176,37 @@ TEST(Losses, AgreeWithTheirOperators) {
   EXPECT_EQ(nn::functional::mse_loss(x, x, torch::kNone).sizes(), x.sizes());
 }
 
+TEST(Recurrent, StatesGoOnWhereTheyWere) {
+  torch::manual_seed(0);
+  nn::LSTM lstm(nn::LSTMOptions(3, 4).num_layers(2).bidirectional(true));
+  EXPECT_EQ(lstm->named_parameters().keys()[4], "weight_ih_l0_reverse");
+  EXPECT_EQ(lstm->parameters().size(), 16u);
+  nn::GRU gru(nn::GRUOptions(3, 4).batch_first(true));
+  const Tensor x = torch::randn({2, 6, 3});
+  const auto [all, last] = gru(x);
+  EXPECT_EQ(all.sizes(), at::IntArrayRef({2, 6, 4}));
+  EXPECT_TRUE(all.select(1, 5).equal(last[0]));
+  const auto [first, state] = gru(x.slice(1, 0, 3));
+  const auto [second, end] = gru(x.slice(1, 3), state);
+  EXPECT_TRUE(end.allclose(last));
+  nn::LSTM one(3, 4);
+  const auto [outputs, states] = one(x.transpose(0, 1));
+  // The cell by hand, one step.
+  const auto [h, c] = std::get<1>(one(x.transpose(0, 1).slice(0, 0, 1)));
+  const auto weights = one->all_weights();
+  const Tensor gates =
+      x.select(1, 0).mm(weights[0].t()) + weights[2] + weights[3];
+  const auto parts = gates.chunk(4, 1);
+  const Tensor cell = parts[0].sigmoid() * parts[2].tanh();
+  EXPECT_TRUE(c[0].allclose(cell, 1e-5, 1e-6));
+  EXPECT_TRUE(h[0].allclose(parts[3].sigmoid() * cell.tanh(), 1e-5, 1e-6));
+  std::get<0>(lstm(x)).sum().backward();
+  EXPECT_TRUE(lstm->parameters()[0].grad().defined());
+  EXPECT_THROW(one(torch::randn({2, 3})), c10::Error);
+  EXPECT_THROW(one(torch::randn({2, 2, 5})), c10::Error);
+  EXPECT_THROW(nn::GRU(3, 0), c10::Error);
+}
+
 TEST(Init, FillsAsItSays) {
   torch::manual_seed(1);
   Tensor w = torch::empty({64, 32});

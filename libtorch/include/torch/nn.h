@@ -20,3 +20,4 @@
 #include "torch/nn/modules/loss.h"
 #include "torch/nn/modules/normalization.h"
 #include "torch/nn/modules/pooling.h"
+#include "torch/nn/modules/rnn.h"

@@ -1,0 +1,86 @@
+// Recurrent layers over sequences (L, N, input_size), or (N, L, input_size)
+// with batch_first.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "torch/nn/modules/container/any.h"
+#include "torch/nn/options/rnn.h"
+
+namespace torch::nn {
+
+namespace detail {
+
+/// What all of them have: weights by layer and direction, under Python's names
+/// (weight_ih_l0, weight_hh_l0, bias_ih_l0, bias_hh_l0, ..._reverse).
+template <class Derived, class Options>
+class RecurrentImpl : public Cloneable<Derived> {
+ public:
+  /// Throws PyTorch's texts for options that make no sense.
+  explicit RecurrentImpl(const Options& options) : options(options) {
+    RecurrentImpl::reset();
+  }
+  void reset() override;
+  void reset_parameters();
+  void pretty_print(std::ostream& out) const override;
+  /// In their order.
+  std::vector<Tensor> all_weights() const;
+  /// Nothing: weights are packed where they are used.
+  void flatten_parameters() {}
+
+  Options options;
+
+ protected:
+  /// A state of zeros for the batch, `size` long.
+  Tensor zeros(const Tensor& input, int64_t size) const;
+  void check_input(const Tensor& input) const;
+};
+
+}  // namespace detail
+
+/// h' = tanh(W x + b + U h + c), or with ReLU. Gives (output, h_n).
+class RNNImpl : public detail::RecurrentImpl<RNNImpl, RNNOptions> {
+ public:
+  RNNImpl(int64_t input_size, int64_t hidden_size)
+      : RNNImpl(RNNOptions(input_size, hidden_size)) {}
+  explicit RNNImpl(const RNNOptions& options) : RecurrentImpl(options) {}
+  std::tuple<Tensor, Tensor> forward(const Tensor& input, Tensor hx = {});
+
+ protected:
+  FORWARD_HAS_DEFAULT_ARGS({1, AnyValue(Tensor())})
+};
+TORCH_MODULE(RNN);
+
+/// Long short-term memory. Gives (output, (h_n, c_n)).
+class LSTMImpl : public detail::RecurrentImpl<LSTMImpl, LSTMOptions> {
+ public:
+  using State = std::tuple<Tensor, Tensor>;
+
+  LSTMImpl(int64_t input_size, int64_t hidden_size)
+      : LSTMImpl(LSTMOptions(input_size, hidden_size)) {}
+  explicit LSTMImpl(const LSTMOptions& options) : RecurrentImpl(options) {}
+  std::tuple<Tensor, State> forward(const Tensor& input,
+                                    std::optional<State> hx = {});
+
+ protected:
+  FORWARD_HAS_DEFAULT_ARGS({1, AnyValue(std::optional<State>())})
+};
+TORCH_MODULE(LSTM);
+
+/// Gated recurrent units. Gives (output, h_n).
+class GRUImpl : public detail::RecurrentImpl<GRUImpl, GRUOptions> {
+ public:
+  GRUImpl(int64_t input_size, int64_t hidden_size)
+      : GRUImpl(GRUOptions(input_size, hidden_size)) {}
+  explicit GRUImpl(const GRUOptions& options) : RecurrentImpl(options) {}
+  std::tuple<Tensor, Tensor> forward(const Tensor& input, Tensor hx = {});
+
+ protected:
+  FORWARD_HAS_DEFAULT_ARGS({1, AnyValue(Tensor())})
+};
+TORCH_MODULE(GRU);
+
+}  // namespace torch::nn
