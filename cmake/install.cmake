@@ -60,7 +60,7 @@ endif()
 
 if(TARGET hotaru_torch)
   # Where they shadow no real libtorch.
-  set(libtorch_headers ${CMAKE_INSTALL_INCLUDEDIR}/hotaru/libtorch)
+  set(libtorch_headers ${CMAKE_INSTALL_INCLUDEDIR}/hotaru_torch)
   set_target_properties(hotaru_torch PROPERTIES INSTALL_RPATH "$ORIGIN")
   install(TARGETS hotaru_torch EXPORT hotaru-targets COMPONENT devel
     LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})

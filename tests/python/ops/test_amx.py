@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 PROGRAM = """
 import json
@@ -66,7 +67,9 @@ def run(simd: str) -> dict:
 def test_emulated_tiles_compute_what_vectors_do():
     tiles, vectors = run("amx-emulated"), run("avx512-vectors")
     assert tiles.keys() == vectors.keys()
-    assert not vectors["tiles"]
+    # Vectors without instructions for pairs add up in other orders.
+    if "avx512_bf16" in Path("/proc/cpuinfo").read_text():
+        assert not vectors["tiles"]
     for name, result in tiles.items():
         if name.startswith("int8"):
             assert result == vectors[name]
