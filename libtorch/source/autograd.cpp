@@ -25,6 +25,14 @@ own::Tensors unwrapped(TensorList list) {
   return out;
 }
 
+own::BackwardOptions options_of(std::optional<bool> retain_graph,
+                                bool create_graph) {
+  own::BackwardOptions options;
+  options.create_graph = create_graph;
+  options.retain_graph = retain_graph.value_or(create_graph);
+  return options;
+}
+
 /// A tensor that is looked at by reference.
 const Tensor& as_tensor(const hotaru::Tensor& t) {
   static_assert(sizeof(Tensor) == sizeof(hotaru::Tensor));
@@ -52,11 +60,9 @@ void Tensor::backward(const Tensor& gradient, optional<bool> retain_graph,
                       bool create_graph, optional<TensorList> inputs) const {
   TORCH_CHECK(!inputs || !inputs->empty(),
               "'inputs' argument to backward cannot be empty");
-  own::BackwardOptions options;
-  options.create_graph = create_graph;
-  options.retain_graph = retain_graph.value_or(create_graph);
   own::backward({checked()}, {gradient.hotaru_tensor()},
-                inputs ? unwrapped(*inputs) : own::Tensors(), options);
+                inputs ? unwrapped(*inputs) : own::Tensors(),
+                options_of(retain_graph, create_graph));
 }
 
 const Tensor& Tensor::set_requires_grad(bool on) const {
@@ -141,14 +147,6 @@ std::shared_ptr<Node> Node::next_edge(size_t i) const {
 
 namespace {
 
-own::BackwardOptions options_of(std::optional<bool> retain_graph,
-                                bool create_graph) {
-  own::BackwardOptions options;
-  options.create_graph = create_graph;
-  options.retain_graph = retain_graph.value_or(create_graph);
-  return options;
-}
-
 /// One gradient an output, undefined where none was given.
 own::Tensors gradients(const variable_list& given, size_t outputs) {
   TORCH_CHECK(given.empty() || given.size() == outputs, "got ", outputs,
@@ -164,7 +162,8 @@ void backward(const variable_list& tensors, const variable_list& grad_tensors,
               std::optional<bool> retain_graph, bool create_graph,
               const variable_list& inputs) {
   own::backward(at::unwrapped(tensors), gradients(grad_tensors, tensors.size()),
-                at::unwrapped(inputs), options_of(retain_graph, create_graph));
+                at::unwrapped(inputs),
+                at::options_of(retain_graph, create_graph));
 }
 
 variable_list grad(const variable_list& outputs, const variable_list& inputs,
@@ -174,7 +173,7 @@ variable_list grad(const variable_list& outputs, const variable_list& inputs,
   const own::Tensors found =
       own::grad(at::unwrapped(outputs), at::unwrapped(inputs),
                 gradients(grad_outputs, outputs.size()),
-                options_of(retain_graph, create_graph), allow_unused);
+                at::options_of(retain_graph, create_graph), allow_unused);
   return variable_list(found.begin(), found.end());
 }
 

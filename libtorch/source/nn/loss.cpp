@@ -26,8 +26,7 @@ Tensor reduce(const Tensor& loss, const Options& options) {
 }
 
 /// PyTorch broadcasts, and says that it was probably not meant.
-std::vector<Tensor> broadcast(const char* name, const Tensor& input,
-                              const Tensor& target) {
+std::vector<Tensor> broadcast(const Tensor& input, const Tensor& target) {
   if (!input.sizes().equals(target.sizes()))
     TORCH_WARN("Using a target size (", target.sizes(),
                ") that is different to the input size (", input.sizes(),
@@ -40,7 +39,7 @@ std::vector<Tensor> broadcast(const char* name, const Tensor& input,
 
 Tensor l1_loss(const Tensor& input, const Tensor& target,
                const L1LossFuncOptions& options) {
-  const auto both = broadcast("l1_loss", input, target);
+  const auto both = broadcast(input, target);
   return torch::l1_loss(both[0], both[1], reduced(options));
 }
 Tensor kl_div(const Tensor& input, const Tensor& target,
@@ -53,7 +52,7 @@ Tensor kl_div(const Tensor& input, const Tensor& target,
 }
 Tensor mse_loss(const Tensor& input, const Tensor& target,
                 const MSELossFuncOptions& options) {
-  const auto both = broadcast("mse_loss", input, target);
+  const auto both = broadcast(input, target);
   return torch::mse_loss(both[0], both[1], reduced(options));
 }
 Tensor binary_cross_entropy(const Tensor& input, const Tensor& target,
@@ -98,18 +97,18 @@ Tensor smooth_l1_loss(const Tensor& input, const Tensor& target,
   TORCH_CHECK(!options.beta(),
               "expected beta not to be provided in 'options', but got ",
               *options.beta());
-  const auto both = broadcast("smooth_l1_loss", input, target);
+  const auto both = broadcast(input, target);
   return torch::smooth_l1_loss(both[0], both[1], reduced(options), beta);
 }
 Tensor smooth_l1_loss(const Tensor& input, const Tensor& target,
                       const SmoothL1LossFuncOptions& options) {
-  const auto both = broadcast("smooth_l1_loss", input, target);
+  const auto both = broadcast(input, target);
   return torch::smooth_l1_loss(both[0], both[1], reduced(options),
                                options.beta().value_or(1.0));
 }
 Tensor huber_loss(const Tensor& input, const Tensor& target,
                   const HuberLossFuncOptions& options) {
-  const auto both = broadcast("huber_loss", input, target);
+  const auto both = broadcast(input, target);
   return torch::huber_loss(both[0], both[1], reduced(options), options.delta());
 }
 Tensor poisson_nll_loss(const Tensor& input, const Tensor& target,
