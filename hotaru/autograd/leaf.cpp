@@ -47,8 +47,7 @@ void set_data(const Tensor& self, const Tensor& other) {
                "data set to a tensor that requires gradients must be floating "
                "point or complex dtype");
   TensorImpl* impl = self.impl();
-  if (impl->dtype != other.dtype() ||
-      impl->storage->device() != other.device())
+  if (impl->dtype != other.dtype() || impl->storage->device() != other.device())
     forget_accumulator(self);
   impl->storage = other.storage();
   impl->dtype = other.dtype();
