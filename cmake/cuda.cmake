@@ -25,11 +25,17 @@ if(HOTARU_NVCC)
     endif()
     list(APPEND names ${name})
     set(fatbin ${folder}/${name}.fatbin)
+    # Compiled at run time as parts of one kernel they have to give the same bits.
+    set(rounds "")
+    if(source MATCHES "/device/(activation|create|norm|pointwise|reduce)/")
+      set(rounds --fmad=false)
+    endif()
     add_custom_command(OUTPUT ${fatbin} BYPRODUCTS ${folder}/${name}.ptxas
       COMMAND sh ${PROJECT_SOURCE_DIR}/cmake/compile_kernels.sh
         ${source} ${fatbin} "${HOTARU_CUDA_ARCHS}"
         ${CMAKE_CXX_COMPILER_LAUNCHER} ${HOTARU_NVCC}
         -ccbin ${CMAKE_CXX_COMPILER} -I ${PROJECT_SOURCE_DIR}
+        -I ${PROJECT_SOURCE_DIR}/hotaru/backend/cuda/std ${rounds}
       DEPENDS ${source} ${PROJECT_SOURCE_DIR}/cmake/compile_kernels.sh
       DEPFILE ${folder}/${name}.d
       COMMENT "Compiling kernels ${name}.cu" VERBATIM)

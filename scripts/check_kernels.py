@@ -40,6 +40,7 @@ LOCAL = {
     "Sinh": f"of complex numbers: {REDUCTION}",
     "Cosh": f"of complex numbers: {REDUCTION}",
     "Tanh": f"of complex numbers: {REDUCTION}",
+    "Sigmoid": f"of complex numbers: {REDUCTION}",
 } | {
     f"{name}_Unary": REDUCTION
     for name in (
@@ -51,6 +52,10 @@ LOCAL = {
     for shifted in ("", "shifted_")
     for kind in "tuvw"
 }  # fmt: skip
+
+# Kernels of complex doubles, four registers each, that spill at most so many
+# bytes: in none of them anything but arithmetic of doubles takes time.
+FEW_SPILLS = {"Lerp_c128_s": 12, "Qr_c128": 4, "Ldl_c128": 28}
 
 ENTRY = re.compile(r"Compiling entry function '(\w+)' for '(\w+)'")
 FRAME = re.compile(
@@ -83,11 +88,12 @@ def read_file(path: Path, table: Table, offences: list[str]) -> int:
         row = table.setdefault(f"{path.stem} {name}", {})
         if match := FRAME.search(line):
             frame, stores, loads = (int(n) for n in match.groups())
-            if stores or loads:
+            few = FEW_SPILLS.get(symbol, 0)
+            if max(stores, loads) > few:
                 offences.append(f"{symbol}: spills {stores} and {loads} bytes")
             if frame:
                 row["local"] = max(row.get("local", 0), frame)
-                if name not in LOCAL:
+                if name not in LOCAL and not few:
                     offences.append(f"{symbol}: {frame} bytes of local memory")
         elif match := REGISTERS.search(line):
             count += 1

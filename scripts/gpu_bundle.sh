@@ -36,6 +36,9 @@ for package in numpy numpy.libs pytest _pytest pluggy iniconfig packaging \
     --exclude='*.pyi' --exclude='f2py' "$package" | tar -C "$STAGE/site" -x
 done
 cp "$site"/_hypothesis_*.py "$site"/py.py "$STAGE/site" 2>/dev/null || true
+# Of a machine with many cores, and where a test may hang.
+$PYTHON -m pip install -q --no-deps --no-compile --target "$STAGE/site" \
+  pytest-xdist==3.8.0 execnet==2.1.2 pytest-timeout==2.4.0
 
 # hotaru, its tests and benchmarks.
 tar -c --exclude='__pycache__' --exclude='_C*.so' python/hotaru |

@@ -3,10 +3,13 @@
 # that `./dev gpu` made; nothing has to be installed there.
 #
 #   bash scripts/gpu_run.sh [test|bench|record|graphs|all] [--from STEP]
+#   bash scripts/gpu_run.sh step NAME SECONDS
 #
-# Steps, each with a limit in seconds, 540 in all: check, cpp, python, sanitizer,
-# record, bench. `all --from python` goes on where an earlier run stopped. `graphs`
-# measures CUDA graphs, in 540 seconds of its own; $GRAPHS has options for it. Results
+# Steps, each with a limit in seconds, 540 in all: check, cpp, python, libraries (the
+# same tests with NVIDIA's libraries), captured (the tests of graphs, on the GPU),
+# sanitizer, record, bench. `all --from python` goes on where an earlier run stopped.
+# `graphs` measures CUDA graphs, in 540 seconds of its own; $GRAPHS has options for
+# it. $TESTS are options of pytest. Results
 # are below $OUT (or .gpu/out): a log for each step, results.json, and a table at
 # the end. HOTARU_CUDA_DRIVER=soft runs it all without a GPU, and says so.
 set -uo pipefail
@@ -22,25 +25,46 @@ unpack() {
     tar -C "$RUN" -xJf .gpu/bundle.tar.xz && touch "$RUN/.unpacked"
 }
 
-# The machine's CUPTI, from beside CUDA or from its own Python's packages, for the
-# profiler's tests; other libraries there stay where they are.
-link_cupti() {
+# One folder of links to NVIDIA's libraries, from the machine's own Python's packages
+# and from beside CUDA; and one with the profiler's alone, for its tests.
+link_libraries() {
   local folder file
-  rm -rf "$RUN/cupti" && mkdir -p "$RUN/cupti"
-  for folder in /usr/local/cuda/extras/CUPTI/lib64 /usr/local/cuda/lib64 \
-    $(python3 -c 'import glob, sys
-print(*(f for p in sys.path for f in glob.glob(p + "/nvidia/*/lib")))'); do
-    for file in "$folder"/libcupti.so.1[23]; do
-      [[ -e $file ]] && ln -sf "$file" "$RUN/cupti/"
+  rm -rf "$RUN/nvidia" "$RUN/cupti" && mkdir -p "$RUN/nvidia" "$RUN/cupti"
+  for folder in $(python3 -c 'import glob, sys
+print(*(f for p in sys.path for f in glob.glob(p + "/nvidia/*/lib")))') \
+    /usr/local/cuda/extras/CUPTI/lib64 /usr/local/cuda/lib64; do
+    for file in "$folder"/lib*.so.*; do
+      [[ -e $file && ! -e $RUN/nvidia/${file##*/} ]] && ln -s "$file" "$RUN/nvidia/"
     done
+  done
+  for file in "$RUN"/nvidia/libcupti.so.1[23]; do
+    [[ -e $file ]] && cp -P "$file" "$RUN/cupti/"
   done
   return 0
 }
 
+# py ARGS...: hotaru's interpreter; $LIBRARIES is `none` or a folder of NVIDIA's.
 py() {
-  LD_LIBRARY_PATH=$RUN/lib:$RUN/cupti PYTHONHOME=$RUN \
+  HOTARU_CUDA_LIBRARIES=$LIBRARIES PYTHONHOME=$RUN \
+    LD_LIBRARY_PATH=$RUN/lib:$RUN/cupti:${LIBRARIES/#none/$RUN/cupti} \
     PYTHONPATH=$RUN/python:$RUN/site PYTHONDONTWRITEBYTECODE=1 \
     "$RUN/bin/python" "$@"
+}
+
+# tests NAME PATHS...: by a process for each core; one that hangs fails its test.
+tests() {
+  local name=$1 jobs
+  shift
+  jobs=$(($(nproc) > 3 ? $(nproc) - 2 : 1))
+  # shellcheck disable=SC2086 # several options
+  (cd "$RUN" && py -m pytest -q -p no:cacheprovider -n "$jobs" --dist worksteal \
+    --timeout 60 --max-worker-restart 40 -o junit_family=xunit1 \
+    --junitxml="$OUT_DIR/$name.xml" "$@" ${TESTS:-}) \
+    >"$OUT_DIR/$name-tests.log" 2>&1
+  local status=$?
+  grep -aE '^(FAILED|ERROR)' "$OUT_DIR/$name-tests.log" | cut -c1-160 | head -40
+  tail -n 1 "$OUT_DIR/$name-tests.log"
+  return $status
 }
 
 check() {
@@ -50,37 +74,34 @@ import hotaru as torch
 assert torch.cuda.is_available(), "no CUDA device"
 print(torch.cuda.get_device_properties(0))
 print((torch.ones(3, device="cuda") + 1).sum().item())
-print(torch._C._cuda_libraries("CUPTI"))  # the profiler's tests are by it
+for library in torch._C._cuda_libraries(""):
+    print(library)
 PYTHON
 }
 
+# By themselves they take two devices in software.
 cpp() {
-  LD_LIBRARY_PATH=$RUN/lib "$RUN/bin/hotaru_device_tests"
+  HOTARU_CUDA_DRIVER=${HOTARU_CUDA_DRIVER:-libcuda.so.1} \
+    LD_LIBRARY_PATH=$RUN/lib "$RUN/bin/hotaru_device_tests"
 }
 
-# Eight processes, each with its part of the files.
-python() {
-  local files=("$RUN"/tests/python/cuda/test_*.py) i pids=() status=0
-  for ((i = 0; i < 8; ++i)); do
-    local part=() k
-    for ((k = i; k < ${#files[@]}; k += 8)); do part+=("${files[k]}"); done
-    ((${#part[@]})) || continue
-    (cd "$RUN" && py -m pytest -q -p no:cacheprovider "${part[@]}" \
-      --junitxml="$OUT_DIR/python-$i.xml" >"$OUT_DIR/python-$i.log" 2>&1) &
-    pids+=($!)
-  done
-  for pid in "${pids[@]}"; do wait "$pid" || status=1; done
-  tail -qn 1 "$OUT_DIR"/python-*.log
-  return $status
+python() { LIBRARIES=none tests python tests/python/cuda; }
+libraries() { tests libraries tests/python/cuda; }
+captured() {
+  HOTARU_TEST_GRAPHS_ON=cuda HOTARU_CUDA_COMPILE=wait \
+    tests captured tests/python/graphs
 }
 
 sanitizer() {
   command -v compute-sanitizer >/dev/null || { echo "no compute-sanitizer"; return 0; }
   (
-    export LD_LIBRARY_PATH=$RUN/lib PYTHONHOME=$RUN
+    export LD_LIBRARY_PATH=$RUN/lib PYTHONHOME=$RUN HOTARU_CUDA_LIBRARIES=none
     export PYTHONPATH=$RUN/python:$RUN/site
-    compute-sanitizer --error-exitcode 9 "$RUN/bin/python" \
-      "$RUN/bench/gpu/every_kernel.py"
+    # Kernels are looked for in one library after another, which are no errors.
+    compute-sanitizer --report-api-errors no --error-exitcode 9 \
+      "$RUN/bin/python" "$RUN/bench/gpu/every_kernel.py" &&
+      compute-sanitizer --tool racecheck --error-exitcode 9 \
+        "$RUN/bin/python" "$RUN/bench/gpu/every_kernel.py"
   )
 }
 
@@ -95,7 +116,8 @@ bench() {
   rm -f "$OUT_DIR"/bench-*.jsonl
   [[ -x $RUN/bin/hotaru_gpu_raw ]] &&
     LD_LIBRARY_PATH=$RUN/lib "$RUN/bin/hotaru_gpu_raw" >"$OUT_DIR/raw.json"
-  for turn in 1 2 3; do
+  LIBRARIES=none py "$RUN/bench/gpu/worker.py" hotaru >"$OUT_DIR/bench-own.jsonl"
+  for ((turn = 0; turn < ${TURNS:-3}; ++turn)); do
     py "$RUN/bench/gpu/worker.py" hotaru >>"$OUT_DIR/bench-hotaru.jsonl"
     python3 -c 'import torch' 2>/dev/null &&
       python3 "$RUN/bench/gpu/worker.py" torch >>"$OUT_DIR/bench-torch.jsonl"
@@ -121,8 +143,8 @@ step() {
   if [[ -n $FROM && $FROM != "$name" ]]; then return; fi
   FROM=
   echo "== $name"
-  export -f py "$name" && export RUN OUT_DIR HERE
-  timeout "$limit" bash -c "$name" 2>&1 | tee "$OUT_DIR/$name.log" | tail -n "$lines"
+  export -f py tests "$name" && export RUN OUT_DIR HERE LIBRARIES
+  timeout --signal INT --kill-after 10 "$limit" bash -c "$name" 2>&1 | tee "$OUT_DIR/$name.log" | tail -n "$lines"
   status=${PIPESTATUS[0]}
   printf '{"step": "%s", "status": %d, "seconds": %d}\n' "$name" "$status" \
     $((SECONDS - begin)) >>"$OUT_DIR/steps.jsonl"
@@ -134,17 +156,25 @@ FROM=
 [[ ${2:-} == --from ]] && FROM=${3:?--from needs a step}
 [[ -n $FROM ]] || rm -f "$OUT_DIR/steps.jsonl"
 unpack || { echo "gpu_run: cannot unpack .gpu/bundle.tar.xz" >&2; exit 1; }
-link_cupti
+link_libraries
+LIBRARIES=${LIBRARIES:-$RUN/nvidia}
 case $what in
-  test) step check 40; step cpp 60; step python 180; step sanitizer 80 ;;
-  bench) step check 40; step bench 150 ;;
+  test)
+    step check 40; step cpp 40; step python 120; step libraries 100
+    step captured 60; step sanitizer 60
+    ;;
+  bench) step check 40; step bench 150 130 ;;
   record) step check 40; step record 30 ;;
   graphs) step check 40; step graphs 500 120 ;;
+  step) step "${2:?step needs a name}" "${3:?and seconds}" "${4:-30}" ;;
   all)
-    step check 40; step cpp 60; step python 180; step sanitizer 80
-    step record 30; step bench 150
+    step check 40; step cpp 40; step python 110; step libraries 90
+    step captured 50; step sanitizer 50; step record 20; step bench 140 130
     ;;
-  *) echo "usage: gpu_run.sh [test|bench|record|graphs|all] [--from STEP]" >&2; exit 2 ;;
+  *)
+    echo "usage: gpu_run.sh [test|bench|record|graphs|all] [--from STEP], or step NAME S" >&2
+    exit 2
+    ;;
 esac
 echo
 echo "step        status  seconds"

@@ -256,9 +256,12 @@ def training(name: str, optimizer: str, sizes: Sizes) -> dict:
         return partial(wall_us, sizes, run)
 
     def graph():
-        made, loss = captured(step())
-        # The loss's memory is the graph's as long as somebody has it.
-        return lambda loss=loss: wall_us(sizes, made.replay)
+        run = step()
+        made, loss = captured(run)
+        # The loss's memory is the graph's as long as somebody has it; PyTorch's
+        # graphs read inputs and weights where they lay, whoever has them now.
+        kept = loss, run
+        return lambda kept=kept: wall_us(sizes, made.replay)
 
     return {"eager": eager, "graph": graph}
 

@@ -14,6 +14,8 @@ import statistics
 import sys
 import time
 
+import compute
+
 
 def host_ns(torch, statement, calls=2000, rounds=15) -> float:
     """Time that the caller needs for a statement, the device kept short of
@@ -76,12 +78,64 @@ def transfers(torch, numbers, size) -> None:
     numbers["to host GB/s"] = size / down / 1e6
 
 
+def networks(torch, numbers, calls) -> None:
+    """Time of a call among many of small networks at batch 1, eager."""
+    nn = torch.nn
+    mlp = nn.Sequential(
+        nn.Linear(784, 128), nn.ReLU(), nn.Linear(128, 64), nn.ReLU(),
+        nn.Linear(64, 10),
+    )  # fmt: skip
+    cnn = nn.Sequential(
+        nn.Conv2d(1, 8, 3), nn.ReLU(), nn.MaxPool2d(2), nn.Conv2d(8, 16, 3),
+        nn.ReLU(), nn.Flatten(), nn.Linear(16 * 11 * 11, 10),
+    )  # fmt: skip
+    for name, model, shape in (
+        ("MLP", mlp, (1, 784)),
+        ("CNN", cnn, (1, 1, 28, 28)),
+        ("LSTM(128) step", nn.LSTM(128, 128), (1, 1, 128)),
+    ):
+        model = model.cuda().eval()
+        x = torch.randn(shape, device="cuda")
+
+        def call(model=model, x=x):
+            with torch.no_grad():
+                model(x)
+
+        def step(model=model, x=x):
+            out = model(x)
+            out = out if isinstance(out, torch.Tensor) else out[0]
+            out.sum().backward()
+
+        numbers[f"{name} us"] = wall_us(torch, call, calls)
+        model.train()
+        numbers[f"{name} and gradients us"] = wall_us(torch, step, calls)
+
+
+def wall_us(torch, statement, calls) -> float:
+    """Time of a call, from one synchronisation to the next."""
+    times = []
+    for _ in range(5):
+        begin = time.perf_counter()
+        for _ in range(max(calls // 10, 1)):
+            statement()
+        torch.cuda.synchronize()
+        times.append((time.perf_counter() - begin) / max(calls // 10, 1) * 1e6)
+    return statistics.median(times[1:])
+
+
 def main() -> None:
+    begin = time.perf_counter()
     torch = importlib.import_module(sys.argv[1])
+    imported = time.perf_counter()
+    torch.ones(3, device="cuda").sum().item()
+    first = time.perf_counter()
     soft = "soft" in torch.cuda.get_device_name()
     size = 1 << (16 if soft else 28)
     calls = 50 if soft else 2000
-    numbers = {}
+    numbers = {
+        "import ms": (imported - begin) * 1e3,
+        "first result ms": (first - imported) * 1e3,
+    }
     x = torch.ones(4, device="cuda")
     numbers["add of 4 floats ns"] = host_ns(torch, lambda: x + x, calls)
     numbers["empty and free ns"] = host_ns(
@@ -89,6 +143,8 @@ def main() -> None:
     )
     bandwidths(torch, numbers, size)
     transfers(torch, numbers, size)
+    networks(torch, numbers, calls)
+    compute.measure(torch, numbers, soft, device_ms)
     print(json.dumps(numbers))
 
 

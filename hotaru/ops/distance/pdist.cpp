@@ -36,7 +36,8 @@ Tensor pdist(const Tensor& self, double p) {
     for (int64_t j = i + 1; j < n; ++j) places.push_back(i * n + j);
   // Nothing, with a gradient of zeros.
   if (places.empty()) return narrow(flatten(self), 0, 0, 0) * Scalar(1);
-  return index_select(flatten(cdist(self, self, p)), 0,
+  constexpr int64_t kDirect = 2;  // equal rows are at 0, as in the kernel above
+  return index_select(flatten(cdist(self, self, p, kDirect)), 0,
                       integers_on(places, self.device()));
 }
 

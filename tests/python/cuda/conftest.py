@@ -51,6 +51,15 @@ def cuda():
 
 
 @pytest.fixture(autouse=True)
+def whole_floats():
+    """Floats are multiplied as they are: cuDNN's default is TF32."""
+    before = hotaru.backends.cudnn.allow_tf32
+    hotaru.backends.cudnn.allow_tf32 = False
+    yield
+    hotaru.backends.cudnn.allow_tf32 = before
+
+
+@pytest.fixture(autouse=True)
 def first_device():
     """Each test begins, and leaves the process, with device 0 and its default
     stream.

@@ -71,16 +71,49 @@ def test_what_it_cannot_take_is_our_own(with_libraries):
     ran = with_libraries("""
 a, b = torch.randn(8, 8), torch.randn(8, 9)
 A, B, dtype = a.cuda(), b.cuda(), torch.float32
-odd = lambda a, b: a[::2, ::2] @ b[::2, ::3]
-scaled = lambda a, b: torch.addmm(b[0], a, b, beta=2)
 empty = lambda a, b: a[:, :0] @ b[:0]
-for case in (odd, scaled, empty):
-    got, count = counted(lambda: case(A, B))
-    close(got, case(a, b), dtype)
-    assert count == 0
+got, count = counted(lambda: empty(A, B))
+close(got, empty(a, b), dtype)
+assert count == 0
 i = torch.arange(12).view(3, 4)
 got, count = counted(lambda: i.cuda() @ i.t().cuda())
 assert got.cpu().equal(i @ i.t()) and count == 0
+print("good")
+""")
+    assert ran.stdout == "good\n", ran.stderr
+
+
+def test_what_it_cannot_read_or_end_is_done_around_it(with_libraries):
+    ran = with_libraries("""
+for name in "float32 float64 float16 bfloat16".split():
+    dtype = getattr(torch, name)
+    a, b = torch.randn(8, 8).to(dtype), torch.randn(8, 9).to(dtype)
+    A, B = a.cuda(), b.cuda()
+    cases = [
+        lambda a, b: a[::2, ::2] @ b[::2, ::3],
+        lambda a, b: a[:1, :1].expand(8, 8) @ b,
+        lambda a, b: a @ b[:1, :1].expand(8, 9),
+        lambda a, b: torch.addmm(b[0], a, b, beta=2, alpha=0.5),
+        lambda a, b: a[None, :, ::2].expand(3, 8, 4) @ b[::2],
+    ]
+    for case in cases:
+        got, count = counted(lambda: case(A, B))
+        close(got, case(a, b), dtype)
+        assert count == 1, (name, count)
+    # In a graph the library's sums go through what it has no epilogue for.
+    for f in (torch.tanh, torch.sigmoid, F.gelu, F.silu):
+        net = lambda x, w, r: f(F.linear(x, w.mT, r))
+        graph = torch.cuda.CUDAGraph()
+
+        def made():
+            with torch.no_grad(), torch.cuda.graph(graph):
+                out = net(A, B, B[0])
+            graph.replay()
+            return out
+
+        out, count = counted(made)
+        close(out, net(a, b, b[0]), dtype)
+        assert count == 1, (f, name, count)
 print("good")
 """)
     assert ran.stdout == "good\n", ran.stderr
@@ -102,7 +135,8 @@ print([l["why_not"] for l in torch._C._cuda_libraries()])
         capture_output=True, text=True, timeout=300,
     )  # fmt: skip
     assert not ran.stderr
-    assert reason in ran.stdout
+    if choice or torch._C._cuda_in_software():
+        assert reason in ran.stdout
 
 
 def test_tf32_has_one_state_with_three_names():

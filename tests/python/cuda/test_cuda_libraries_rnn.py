@@ -16,6 +16,10 @@ import hotaru as torch
 
 MODES = ("LSTM", "GRU", "tanh", "relu")
 STOOD_IN = os.environ.get("HOTARU_CUDA_LIBRARIES") == "soft"
+# The stand-in, or a GPU's own.
+FOUND = torch.cuda.is_available() and any(
+    library["path"] for library in torch._C._cuda_libraries("cuDNN")
+)
 
 
 def kernels(f):
@@ -32,7 +36,7 @@ def kernels(f):
 
 def expected(**counts):
     """Those kernels where the library is, and none where it is not."""
-    if not STOOD_IN:
+    if not FOUND:
         return {}
     names = {"forward": "rnn_stack"}
     return {names.get(k, f"rnn_stack_{k}"): n for k, n in counts.items()}
@@ -199,9 +203,8 @@ def test_short_floats(cuda, dtype):
         want = rounded(x.double())[0]
         got, used = kernels(lambda: on_gpu(x.to(cuda))[0])
     # The stand-in does not take bfloat16.
-    assert used == (
-        expected(pack=1, forward=1) if dtype == torch.float16 else {}
-    )
+    takes = dtype == torch.float16 or not STOOD_IN
+    assert used == (expected(pack=1, forward=1) if takes else {})
     assert got.dtype == dtype
     # Each of 4 steps rounds sums of 12 products of at most 3.
     eps = torch.finfo(dtype).eps
@@ -367,8 +370,10 @@ def test_tf32_is_as_it_was_in_the_forward_pass(cuda):
     with torch.backends.cudnn.flags(enabled=True, allow_tf32=False):
         got = torch.autograd.grad(y, weights)
         want = torch.autograd.grad(net(x)[0].sum(), weights)
+    # The forward pass rounded what it multiplied to 11 bits, the other not.
     for g, w in zip(got, want):
-        torch.testing.assert_close(g, w)
+        near = 2.0**-9 * w.abs().max().item()
+        torch.testing.assert_close(g, w, rtol=0, atol=near)
 
 
 def test_switched_off_it_gives_the_same(cuda):

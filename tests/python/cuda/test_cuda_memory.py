@@ -48,7 +48,9 @@ def test_empty_cache_gives_memory_back():
     assert torch.cuda.memory_reserved() == reserved
     torch.cuda.empty_cache()
     assert torch.cuda.memory_reserved() <= reserved - 64 * MIB
-    assert torch.cuda.mem_get_info()[0] >= free + 64 * MIB
+    # Of all processes: on a GPU others may take memory meanwhile.
+    if torch._C._cuda_in_software():
+        assert torch.cuda.mem_get_info()[0] >= free + 64 * MIB
 
 
 def test_stats_have_pytorchs_names_in_order():

@@ -55,7 +55,9 @@ def test_a_tail_is_left_alone(cuda, saxpy, n):
     want[:n] += 3 * x[:n]
     saxpy(grid=((n + 255) // 256, 1, 1), block=(256, 1, 1),
           args=[x, y, 3.0, n])  # fmt: skip
-    assert y.cpu().allclose(want.cpu())
+    # The compiler multiplies and adds at once: 3 * x is rounded here alone, to
+    # 2**-24 of at most 3 * 6.
+    assert y.cpu().allclose(want.cpu(), atol=2e-6)
     assert y[n:].cpu().equal(want[n:].cpu())
 
 

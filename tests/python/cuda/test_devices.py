@@ -184,7 +184,12 @@ def test_accelerator_is_cuda():
     tensor = torch.ones(100, device="cuda")
     assert accelerator.memory_allocated() == torch.cuda.memory_allocated()
     assert accelerator.memory_allocated() >= tensor.numel() * 4
-    assert accelerator.get_memory_info() == torch.cuda.mem_get_info()
+    # Others may take and give memory of a GPU between two questions.
+    free, total = accelerator.get_memory_info()
+    here, all_of_it = torch.cuda.mem_get_info()
+    assert total == all_of_it
+    if torch._C._cuda_in_software():
+        assert free == here
     with pytest.raises(ValueError, match="cpu doesn't match the current acc"):
         accelerator.set_device_index("cpu")
     with accelerator.device_index(None):

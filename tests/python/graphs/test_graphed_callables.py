@@ -288,7 +288,7 @@ def test_without_dynamic_another_mode_runs_the_module():
 
 def test_a_parameter_that_moves_is_seen():
     net = mlp()
-    make(net)
+    make(net, bitwise=True)
     x = torch.rand(3, 10)
     with torch.no_grad():
         net(x)

@@ -34,9 +34,18 @@ HOTARU_BOTH inline double slope_of_erf(double y) {
   return 2 * inv_sqrtpi * std::exp(-y * y);
 }
 
-/// The y >= 0 with erfc(y) = q, 0 < q <= 1, by Newton's steps, each of which
-/// doubles the digits. In logarithms, as erfc's tail is flat.
+/// The y with erf(y) = x, |x| <= 1 / 2, by Newton's steps, each of which
+/// doubles the digits.
+HOTARU_BOTH inline double erfinv_near_zero(double x) {
+  double y = erfinv_guess(x, -std::log1p(-x * x));
+  for (int step = 0; step < 2; ++step) y -= (std::erf(y) - x) / slope_of_erf(y);
+  return y;
+}
+
+/// The y >= 0 with erfc(y) = q, 0 < q <= 1. In logarithms, as erfc's tail is
+/// flat; not near 1, where the last place of erfc(y) is all of a small y.
 HOTARU_BOTH inline double erfcinv(double q) {
+  if (q >= 0.5) return erfinv_near_zero(1 - q);
   double y = q > 1e-6 ? erfinv_guess(1 - q, -std::log(q * (2 - q)))
                       : std::sqrt(-std::log(q));
   for (int step = 0; step < (q > 1e-6 ? 2 : 6); ++step) {
@@ -53,10 +62,7 @@ HOTARU_BOTH double erfinv(double x) {
   if (!(size <= 1)) return detail::kNaN;
   if (size == 1) return std::copysign(detail::kInf, x);
   if (size > 0.5) return std::copysign(detail::erfcinv(1 - size), x);
-  double y = detail::erfinv_guess(x, -std::log1p(-x * x));
-  for (int step = 0; step < 2; ++step)
-    y -= (std::erf(y) - x) / detail::slope_of_erf(y);
-  return y;
+  return detail::erfinv_near_zero(x);
 }
 
 /// exp(x^2) erfc(x); the asymptotic series where erfc underflows.

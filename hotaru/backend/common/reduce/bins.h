@@ -23,8 +23,14 @@ struct BetweenEdges {
   }
   HOTARU_BOTH int64_t operator()(T x) const {
     if (!equal) {
-      const auto at = std::upper_bound(edges, edges + bins + 1, x) - edges;
-      return std::min<int64_t>(at, bins) - 1;
+      // The last edge that is not above x; nvcc miscompiles the library's
+      // search without a word.
+      int64_t at = 0;
+      for (int64_t above = bins; above - at > 1;) {
+        const int64_t middle = at + (above - at) / 2;
+        (x < edges[middle] ? above : at) = middle;
+      }
+      return at;
     }
     const T quotient = (x - edges[0]) * scale;
     // NaN, of edges whose distance overflows, begins at the first.

@@ -44,6 +44,11 @@ void BackgroundKernel::compile(const std::string& text, int device) {
     source.text = text;
     source.name = concat("hotaru::cuda::", kFusedName);
     source.uses_headers = true;
+    // As the kernels were compiled whose place it takes: an asm statement stops
+    // nvcc at the border of two calls, not the assembler, which multiplies and
+    // adds at once across it. Those of attention are for speed.
+    if (text.find("device/attention/") == std::string::npos)
+      source.options.emplace_back("--fmad=false");
     program_ = jit::compiled(source, device);
     state = kReady;
   } catch (const std::exception&) {

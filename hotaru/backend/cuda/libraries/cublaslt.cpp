@@ -70,7 +70,7 @@ std::optional<View> transposed_view(int64_t rows, int64_t columns,
 
 /// Everything by which the library chooses a kernel.
 struct Key {
-  DType dtype;
+  DType dtype, out;
   int compute, epilogue;
   View a, b, c, d;  // a and b in the library's order
   int64_t batch;
@@ -84,7 +84,8 @@ struct KeyHash {
       hash = (hash ^ size_t(value)) * 0x9E3779B97F4A7C15u;
       hash ^= hash >> 29;
     };
-    mix(int64_t(key.dtype) << 32 | key.compute << 16 | key.epilogue);
+    mix(int64_t(key.dtype) << 32 | int64_t(key.out) << 24 | key.compute << 16 |
+        key.epilogue);
     for (const View* v : {&key.a, &key.b, &key.c, &key.d})
       mix(v->rows), mix(v->columns), mix(v->ld * 2 + v->transposed),
           mix(v->batch_stride);
@@ -134,7 +135,8 @@ class Plan {
     set_desc(lt::kTransB, int32_t(key.b.transposed));
     set_desc(lt::kEpilogue, int32_t(key.epilogue));
     const View* views[] = {&key.a, &key.b, &key.c, &key.d};
-    for (size_t i = 0; i < 4; ++i) make_layout(i, key, *views[i]);
+    for (size_t i = 0; i < 4; ++i)
+      make_layout(i, i < 2 ? key.dtype : key.out, key.batch, *views[i]);
     choose(key);
   }
   ~Plan() {
@@ -171,13 +173,13 @@ class Plan {
     check_lt(lt_.desc_set(desc_, attribute, &value, sizeof(value)),
              "cublasLtMatmulDescSetAttribute");
   }
-  void make_layout(size_t i, const Key& key, const View& view) {
+  void make_layout(size_t i, DType dtype, int64_t matrices, const View& view) {
     lt::Layout& layout = layouts_[i];
-    check_lt(lt_.layout_create(&layout, type_of(key.dtype), uint64_t(view.rows),
+    check_lt(lt_.layout_create(&layout, type_of(dtype), uint64_t(view.rows),
                                uint64_t(view.columns), view.ld),
              "cublasLtMatrixLayoutCreate");
-    if (key.batch == 1) return;
-    const auto batch = int32_t(key.batch);
+    if (matrices == 1) return;
+    const auto batch = int32_t(matrices);
     check_lt(lt_.layout_set(layout, lt::kBatchCount, &batch, sizeof(batch)),
              "cublasLtMatrixLayoutSetAttribute");
     check_lt(lt_.layout_set(layout, lt::kBatchStride, &view.batch_stride,
@@ -282,8 +284,10 @@ std::optional<int> epilogue_of(const MatmulParams& p, bool bias) {
   }
 }
 
+/// No load is of more than 16 bytes. What lies better in a graph's memory than
+/// elsewhere must not be multiplied by another kernel, which gives other bits.
 int alignment_bits(const void* address) {
-  constexpr int kMost = 8;  // 256 bytes
+  constexpr int kMost = 4;
   return std::min(kMost, std::countr_zero(std::bit_cast<uintptr_t>(address)));
 }
 
@@ -304,7 +308,15 @@ Scale scale_of(DType dtype, double real, double imaginary) {
 
 }  // namespace
 
-bool multiply_by_cublaslt(const MatmulParams& p, DType dtype) {
+bool has_cublaslt() {
+  return usable<CublasLt>() != nullptr;
+}
+
+bool cublaslt_reads(int64_t rows, int64_t columns, const MatrixStrides& at) {
+  return transposed_view(rows, columns, at).has_value();
+}
+
+bool multiply_by_cublaslt(const MatmulParams& p, DType dtype, DType out) {
   if (p.k == 0 || p.scale || p.batch > INT32_MAX) return false;
   const CublasLt* lt = usable<CublasLt>();
   if (!lt) return false;
@@ -318,6 +330,7 @@ bool multiply_by_cublaslt(const MatmulParams& p, DType dtype) {
   if (!epilogue || !c || c->transposed) return false;
   const void* matrix = added->matrix ? added->matrix : p.out;
   const Key key{dtype,
+                out,
                 compute_of(dtype),
                 *epilogue,
                 *b,

@@ -284,10 +284,25 @@ Dims with_height(IntSpan sizes, size_t lead, int64_t value) {
   return out;
 }
 
+/// At most 16, the bytes of a load: a graph's memory may lie better than what
+/// eager code has, and is to get the same kernel.
 int64_t alignment_of(const void* address) {
-  constexpr uintptr_t kMost = 256;
+  constexpr uintptr_t kMost = 16;
   return int64_t(std::min(kMost, uintptr_t{1} << std::countr_zero(
                                      std::bit_cast<uintptr_t>(address))));
+}
+
+/// Whether y is as large as a convolution of x makes it. That of which another
+/// is the transpose with an output padding up to its dilation is smaller, which
+/// the library finds out when it runs.
+bool is_whole(const Problem& p) {
+  const auto& [x, w, y] = p.sizes;
+  for (size_t d = 0; d < p.stride.size(); ++d) {
+    const int64_t room =
+        x[d + 2] + 2 * p.padding[d] - p.dilation[d] * (w[d + 2] - 1) - 1;
+    if (room < 0 || room / p.stride[d] + 1 != y[d + 2]) return false;
+  }
+  return true;
 }
 
 }  // namespace
@@ -320,6 +335,7 @@ bool convolve_by_cudnn(ConvKind kind, const Tensor& x, const Tensor& w,
     pointers[i] = device_address(*operands[i]);
     p.alignment[i] = alignment_of(pointers[i]);
   }
+  if (!is_whole(p)) return false;
   dnn::Context& context = dnn::context_here(*library);
   const std::shared_ptr<Plan> plan = plan_of(context, p);
   if (!plan->serves()) return false;

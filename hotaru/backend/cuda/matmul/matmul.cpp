@@ -50,16 +50,78 @@ void check_count(int64_t blocks, const MatmulParams& p) {
                "for CUDA yet");
 }
 
+/// An operand that cuBLASLt can read: where its elements lie neither by rows
+/// nor by columns (gradients that were expanded) a copy, so that what is equal
+/// is multiplied by the same kernel, however it lies.
+class Readable {
+ public:
+  Readable(const void* operand, const MatrixStrides& at, int64_t batch,
+           int64_t rows, int64_t columns, int64_t item)
+      : copy_(cublaslt_reads(rows, columns, at)
+                  ? 0
+                  : size_t(batch * rows * columns * item)),
+        address_(operand),
+        at_(at) {
+    if (cublaslt_reads(rows, columns, at)) return;
+    at_ = {rows * columns, columns, 1};
+    Geometry<2>::Steps steps{};
+    steps[0] = {at_.batch * item, at.batch * item};
+    steps[1] = {at_.row * item, at.row * item};
+    steps[2] = {at_.column * item, at.column * item};
+    auto* const from = static_cast<char*>(const_cast<void*>(operand));
+    move_elements(Geometry<2>::over({static_cast<char*>(copy_.data()), from},
+                                    Dims{batch, rows, columns}, steps),
+                  size_t(item));
+    address_ = copy_.data();
+  }
+  const void* address() const { return address_; }
+  const MatrixStrides& strides() const { return at_; }
+
+ private:
+  const Workspace copy_;
+  const void* address_;
+  MatrixStrides at_;
+};
+
+/// The product by cuBLASLt; sums alone, and the rest by our own kernel, where
+/// it has no epilogue for it. False, and nothing was done, if it is not here.
+bool multiply_by_library(MatmulParams p, DType dtype, const Functions& end) {
+  if (!has_cublaslt() || p.k == 0) return false;
+  const auto item = int64_t(itemsize(dtype));
+  const Readable a(p.a, p.a_at, p.batch, p.m, p.k, item),
+      b(p.b, p.b_at, p.batch, p.k, p.n, item);
+  p.a = a.address(), p.a_at = a.strides();
+  p.b = b.address(), p.b_at = b.strides();
+  if (multiply_by_cublaslt(p, dtype, dtype)) return true;
+  const DType wide = item == 2 ? DType::kFloat32 : dtype;
+  const Workspace sums(size_t(matmul_outputs(p)) * itemsize(wide));
+  MatmulParams product = p;
+  product.out = sums.data();
+  product.out_row = p.n;
+  product.out_batch = int64_t{p.m} * p.n;
+  product.bias = product.scale = product.residual = nullptr;
+  product.alpha = 1;
+  product.activation = Activation::kNone;
+  if (!multiply_by_cublaslt(product, dtype, wide)) return false;
+  p.workspace = sums.data();
+  p.splits = 1;
+  p.columns = Divider(p.n);
+  p.rows = Divider(p.m);
+  check_count(1, p);
+  launch(end.of(dtype), {unsigned(matmul_end_blocks(p))}, kBlock, p);
+  return true;
+}
+
 }  // namespace
 
 void multiply(MatmulParams& p, DType dtype) {
-  if (multiply_by_cublaslt(p, dtype)) return;
+  static constinit const Functions end("GemmEnd");
+  if (multiply_by_library(p, dtype, end)) return;
   const auto item = int64_t(itemsize(dtype));
   plan_matmul(p, item, properties(launching_timeline().device()).processors,
               item == 2 && reads_chunks(p));
   check_count(matmul_tiles(p), p);
   static constinit const Functions large("GemmLarge"), small("GemmSmall"),
-      end("GemmEnd"),
       tensor[2][2] = {
           {Functions("GemmTensor", "_nn"), Functions("GemmTensor", "_nt")},
           {Functions("GemmTensor", "_tn"), Functions("GemmTensor", "_tt")}};
@@ -91,7 +153,7 @@ void matmul(const KernelCall& call) {
     const auto alpha = g.alpha.to_complex(), beta = g.beta.to_complex();
     p.alpha = alpha.real(), p.imaginary_alpha = alpha.imag();
     p.beta = beta.real(), p.imaginary_beta = beta.imag();
-    if (multiply_by_cublaslt(p, out.dtype())) return;
+    if (multiply_by_cublaslt(p, out.dtype(), out.dtype())) return;
   } else {
     p.integer_alpha = g.alpha.to<int64_t>();
     p.integer_beta = g.beta.to<int64_t>();

@@ -68,15 +68,18 @@ struct Product {
     };
     const int ta = desc.transposed[0], tb = desc.transposed[1];
     const auto sound = [&](const LayoutOpaque& x) {
-      return x.type == d.type && x.ld >= x.rows && x.batch == d.batch;
+      return x.ld >= x.rows && x.batch == d.batch;
     };
-    return sound(a) && sound(b) && sound(c) && sound(d) &&
+    const bool widens =
+        (a.type == kR16F || a.type == kR16BF) && d.type == kR32F;
+    return sound(a) && sound(b) && sound(c) && sound(d) && a.type == b.type &&
+           c.type == d.type && (a.type == d.type || widens) &&
            rows(a, ta) == d.rows && columns(b, tb) == d.columns &&
            columns(a, ta) == rows(b, tb) && c.rows == d.rows &&
            c.columns == d.columns && (d.batch == 1 || d.stride != 0);
   }
 
-  template <class T>
+  template <class T, class Out = T>
   void run() const {
     const int64_t depth = desc.transposed[0] ? a.rows : a.columns;
     const auto at = [](const LayoutOpaque& x, int transposed, int64_t i,
@@ -94,12 +97,12 @@ struct Product {
                        pb)[at(b, desc.transposed[1], k, j, n)]);
           sum *= alpha;
           if (beta != Number(0))
-            sum +=
-                beta * number_of(static_cast<const T*>(pc)[at(c, 0, i, j, n)]);
+            sum += beta *
+                   number_of(static_cast<const Out*>(pc)[at(c, 0, i, j, n)]);
           if (desc.epilogue & kBias)
-            sum += number_of(static_cast<const T*>(desc.bias)[i]);
-          static_cast<T*>(pd)[at(d, 0, i, j, n)] =
-              element_of<T>(activated(sum));
+            sum += number_of(static_cast<const Out*>(desc.bias)[i]);
+          static_cast<Out*>(pd)[at(d, 0, i, j, n)] =
+              element_of<Out>(activated(sum));
         }
   }
 
@@ -113,6 +116,9 @@ struct Product {
   }
 
   void run() const {
+    if (a.type == kR16F && d.type == kR32F) return run<hotaru::Half, float>();
+    if (a.type == kR16BF && d.type == kR32F)
+      return run<hotaru::BFloat16, float>();
     switch (d.type) {
       case kR32F:
         return run<float>();
