@@ -9,13 +9,11 @@ import hashlib
 import json
 import sys
 
-import torch
-
 SIZES = (1, 17, 1000, 2**20 + 3)
 
 
-def draws(n: int, dtype) -> dict:
-    """Draws of n elements by name, each from seed 1234."""
+def draws(torch, n: int, dtype) -> dict:
+    """Draws of n elements of a library by name."""
     empty = torch.empty(n, device="cuda", dtype=dtype)
     probability = torch.full((n,), 0.3, device="cuda", dtype=dtype)
     return {
@@ -35,10 +33,12 @@ def draws(n: int, dtype) -> dict:
 
 
 def main() -> None:
+    import torch
+
     found = {"device": torch.cuda.get_device_name(), "torch": torch.__version__}
     for name in ("float32", "float64", "float16", "bfloat16"):
         for n in SIZES:
-            for what, draw in draws(n, getattr(torch, name)).items():
+            for what, draw in draws(torch, n, getattr(torch, name)).items():
                 torch.manual_seed(1234)
                 out = draw().cpu()
                 data = out.contiguous().view(torch.uint8).numpy().tobytes()

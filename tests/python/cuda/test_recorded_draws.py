@@ -5,6 +5,7 @@ the one in software has (bench/gpu/record.py recorded them).
 from __future__ import annotations
 
 import hashlib
+import importlib.util
 import json
 from pathlib import Path
 
@@ -12,31 +13,15 @@ import pytest
 
 import hotaru as torch
 
-FILE = Path(__file__).resolve().parents[1] / "golden" / "cuda_draws.json"
+HERE = Path(__file__).resolve()
+FILE = HERE.parents[1] / "golden" / "cuda_draws.json"
 RECORDED = json.loads(FILE.read_text())
+SPEC = importlib.util.spec_from_file_location(
+    "record", HERE.parents[3] / "bench/gpu/record.py"
+)
+record = importlib.util.module_from_spec(SPEC)
+SPEC.loader.exec_module(record)
 CASES = [name.split() for name in RECORDED if " " in name]
-
-
-def draw(what, dtype, n):
-    empty = torch.empty(n, device="cuda", dtype=dtype)
-    if what == "rand" or what == "randn":
-        return getattr(torch, what)(n, device="cuda", dtype=dtype)
-    if what == "exponential":
-        return empty.exponential_()
-    if what == "bernoulli":
-        return empty.bernoulli_(0.3)
-    if what == "bernoulli_tensor":
-        return torch.bernoulli(empty.fill_(0.3))
-    if what == "randint":
-        return torch.randint(0, 1000, (n,), device="cuda")
-    if what == "randint_wide":
-        return torch.randint(0, 2**40, (n,), device="cuda")
-    if what == "random":
-        return empty.random_()
-    if what == "randperm":
-        return torch.randperm(n, device="cuda")
-    assert what == "dropout"
-    return torch.nn.functional.dropout(empty.fill_(1), 0.4)
 
 
 @pytest.mark.parametrize(("what", "dtype", "n"), CASES)
@@ -45,8 +30,9 @@ def test_draws_are_pytorchs(what, dtype, n):
     if properties.multi_processor_count != 132:
         pytest.skip("recorded on a GPU of 132 processors")
     want, dtype = RECORDED[f"{what} {dtype} {n}"], getattr(torch, dtype)
+    make = record.draws(torch, int(n), dtype)[what]
     torch.manual_seed(1234)
-    out = draw(what, dtype, int(n)).cpu()
+    out = make().cpu()
     state = torch.cuda.get_rng_state()
     assert int(state[8:].view(torch.int64)) == want["offset"]
     rounded = what in ("randn", "exponential") and torch._C._cuda_in_software()

@@ -50,6 +50,20 @@ void check_count(int64_t blocks, const MatmulParams& p) {
                "for CUDA yet");
 }
 
+/// Copies matrices to where the strides of `to` say.
+void move_matrices(void* target, const MatrixStrides& to, const void* source,
+                   const MatrixStrides& from, const Dims& shape, int64_t item) {
+  Geometry<2>::Steps steps{};
+  steps[0] = {to.batch * item, from.batch * item};
+  steps[1] = {to.row * item, from.row * item};
+  steps[2] = {to.column * item, from.column * item};
+  move_elements(
+      Geometry<2>::over({static_cast<char*>(target),
+                         static_cast<char*>(const_cast<void*>(source))},
+                        shape, steps),
+      size_t(item));
+}
+
 /// An operand that cuBLASLt can read: where its elements lie neither by rows
 /// nor by columns (gradients that were expanded) a copy, so that what is equal
 /// is multiplied by the same kernel, however it lies.
@@ -64,15 +78,9 @@ class Readable {
         at_(at) {
     if (cublaslt_reads(rows, columns, at)) return;
     at_ = {rows * columns, columns, 1};
-    Geometry<2>::Steps steps{};
-    steps[0] = {at_.batch * item, at.batch * item};
-    steps[1] = {at_.row * item, at.row * item};
-    steps[2] = {at_.column * item, at.column * item};
-    auto* const from = static_cast<char*>(const_cast<void*>(operand));
-    move_elements(Geometry<2>::over({static_cast<char*>(copy_.data()), from},
-                                    Dims{batch, rows, columns}, steps),
-                  size_t(item));
     address_ = copy_.data();
+    move_matrices(copy_.data(), at_, operand, at, Dims{batch, rows, columns},
+                  item);
   }
   const void* address() const { return address_; }
   const MatrixStrides& strides() const { return at_; }
@@ -190,14 +198,9 @@ void pack(const KernelCall& call) {
   const auto& g = call.attributes<PackMatrixAttributes>();
   const auto item = int64_t(itemsize(call.tensor(0).dtype()));
   if (g.k * g.n == 0) return;
-  Geometry<2>::Steps steps{};
-  steps[0] = {g.n * item, g.b.row * item};
-  steps[1] = {item, g.b.column * item};
-  move_elements(
-      Geometry<2>::over({static_cast<char*>(device_address(call.tensor(0))),
-                         static_cast<char*>(device_address(call.tensor(1)))},
-                        Dims{g.k, g.n}, steps),
-      size_t(item));
+  move_matrices(device_address(call.tensor(0)), {0, g.n, 1},
+                device_address(call.tensor(1)), {0, g.b.row, g.b.column},
+                Dims{1, g.k, g.n}, item);
 }
 
 HOTARU_KERNEL(kCUDA, "matmul", matmul);
