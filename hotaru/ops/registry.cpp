@@ -2,13 +2,36 @@
 
 #include <algorithm>
 #include <memory>
+#include <mutex>
 #include <unordered_map>
+
+#include "hotaru/core/mutex.h"
 
 namespace hotaru {
 
 struct Registry::Table {
+  using Overloads = std::vector<const Operator*>;
+
+  /// Complete before anybody looks: found without a lock.
   std::vector<std::unique_ptr<Operator>> operators;
-  std::unordered_map<std::string_view, std::vector<const Operator*>> by_name;
+  std::unordered_map<std::string_view, Overloads> by_name;
+
+  /// Those of programs. A changed list is a new one; who found the former goes
+  /// on reading it.
+  Mutex late_mutex;
+  std::atomic<bool> any_late{false};
+  std::unordered_map<std::string_view, const Overloads*> late;
+
+  void set_late(std::string_view name, Overloads overloads) {
+    late[name] = new const Overloads(std::move(overloads));
+    any_late.store(true, std::memory_order_release);
+  }
+  const Overloads* find_late(std::string_view name) {
+    if (!any_late.load(std::memory_order_acquire)) return nullptr;
+    const std::lock_guard lock(late_mutex);
+    const auto it = late.find(name);
+    return it == late.end() ? nullptr : it->second;
+  }
 };
 
 const Schema& Operator::schema() const {
@@ -51,7 +74,31 @@ const std::vector<const Operator*>& Registry::find(
     std::string_view name) const {
   static const std::vector<const Operator*> none;
   const auto it = table_->by_name.find(name);
-  return it == table_->by_name.end() ? none : it->second;
+  if (it != table_->by_name.end()) return it->second;
+  const Table::Overloads* late = table_->find_late(name);
+  return late ? *late : none;
+}
+
+bool Registry::is_native(std::string_view name) const {
+  return table_->by_name.contains(name);
+}
+
+void Registry::add_late(std::string_view name, const Operator& op) {
+  const std::lock_guard lock(table_->late_mutex);
+  const auto it = table_->late.find(name);
+  Table::Overloads overloads;
+  if (it != table_->late.end()) overloads = *it->second;
+  overloads.push_back(&op);
+  table_->set_late(name, std::move(overloads));
+}
+
+void Registry::remove_late(std::string_view name, const Operator& op) {
+  const std::lock_guard lock(table_->late_mutex);
+  const auto it = table_->late.find(name);
+  if (it == table_->late.end()) return;
+  Table::Overloads overloads = *it->second;
+  std::erase(overloads, &op);
+  table_->set_late(name, std::move(overloads));
 }
 
 const Operator* Registry::find(std::string_view name,

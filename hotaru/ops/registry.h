@@ -51,8 +51,15 @@ class Registry {
   const std::vector<const Operator*>& find(std::string_view name) const;
   /// The overload of that exact name, or null.
   const Operator* find(std::string_view name, std::string_view overload) const;
-  /// Every name, sorted.
+  /// Every name that the library itself registered, sorted.
   std::vector<std::string_view> names() const;
+  /// Whether the library itself registered that name.
+  bool is_native(std::string_view name) const;
+
+  /// Operators that programs define while others look names up (ops/own). Name
+  /// and operator live as long as the process.
+  void add_late(std::string_view name, const Operator& op);
+  void remove_late(std::string_view name, const Operator& op);
 
  private:
   struct Table;

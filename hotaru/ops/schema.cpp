@@ -94,8 +94,9 @@ class Reader {
         text.append(text_.substr(open, at_ - open));
       } else {
         expect('(');
-        out.alias = text_[at_++];
-        while (!accept(')')) out.written |= text_[at_++] == '!';
+        skip();
+        out.alias = next();
+        while (!accept(')')) out.written |= next() == '!';
       }
     }
     while (at_ < text_.size()) {
@@ -106,9 +107,7 @@ class Reader {
       } else if (text_[at_] == '[') {
         out.optional_elements = std::exchange(out.optional, false);
         const size_t open = at_++;
-        while (text_.at(at_) != ']')
-          out.list_size = out.list_size * 10 + (text_[at_++] - '0');
-        ++at_;
+        while (!accept(']')) out.list_size = out.list_size * 10 + digit();
         out.list = true;
         text.append(text_.substr(open, at_ - open));
       } else if (text_[at_] == '(') {  // Tensor[](a!)
@@ -170,8 +169,19 @@ class Reader {
     return real;
   }
 
+  /// Programs write long schemas on several lines.
+  static bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
   void skip() {
-    while (at_ < text_.size() && text_[at_] == ' ') ++at_;
+    while (at_ < text_.size() && is_space(text_[at_])) ++at_;
+  }
+  char next() {
+    if (at_ >= text_.size()) error("more");
+    return text_[at_++];
+  }
+  int digit() {
+    const char c = next();
+    if (c < '0' || c > '9') --at_, error("a digit or ']'");
+    return c - '0';
   }
   void skip_parentheses() {
     int depth = 0;
@@ -206,7 +216,7 @@ class Reader {
   std::string word(std::string_view stops) {
     skip();
     const size_t start = at_;
-    while (at_ < text_.size() && text_[at_] != ' ' &&
+    while (at_ < text_.size() && !is_space(text_[at_]) &&
            stops.find(text_[at_]) == std::string_view::npos)
       ++at_;
     if (start == at_) error("a name");

@@ -3,6 +3,7 @@
 
 #include "bindings/autograd/autograd_object.h"
 #include "bindings/errors.h"
+#include "bindings/exchange/cpp_api.h"
 #include "bindings/exchange/exchange.h"
 #include "bindings/graph/graph.h"
 #include "bindings/graph/surroundings.h"
@@ -11,6 +12,7 @@
 #include "bindings/ops/dispatch.h"
 #include "bindings/ops/op_call.h"
 #include "bindings/ops/override.h"
+#include "bindings/ops/own_ops.h"
 #include "bindings/ops/quantization.h"
 #include "bindings/provider/provider.h"
 #include "bindings/runtime/accelerator.h"
@@ -48,6 +50,7 @@ NB_MODULE(_C, m) {
   init_sparse(m);
   dispatch::init_dispatch(m);
   init_ops(m);
+  init_own_ops(m);
   init_quantization(m);
   init_autocast(m);
   init_autograd(m);
@@ -67,6 +70,7 @@ NB_MODULE(_C, m) {
   init_script_enum(m);
   init_script_container(m);
   init_exchange(m);
+  init_cpp_api(m);
   init_provider(m);
   init_onnx_export(m);
   init_weights(m);

@@ -14,7 +14,7 @@ import types
 from . import _C, Tensor, ops
 from ._function_schema import parse_schema
 from ._function_schema.signatures import signature
-from ._library import derived, dispatch, native_tags, questions, table
+from ._library import derived, dispatch, native_tags, own, questions, table
 
 __all__ = ["OpOverload", "OpOverloadPacket", "ops"]
 
@@ -41,10 +41,11 @@ class OpOverload:
     def __init__(self, packet: OpOverloadPacket, name: str, schema: str):
         self.overloadpacket = packet
         self._overloadname = name
-        self._text = schema
+        self.namespace = packet._qualified_op_name.partition("::")[0]
+        # The registry's names have their namespace, but for aten's.
+        self._text = schema.removeprefix(f"{self.namespace}::")
         self.__name__ = f"{packet.__name__}.{name}"
         self.__module__ = packet.__module__
-        self.namespace = packet._qualified_op_name.partition("::")[0]
 
     @property
     def _schema(self):
@@ -202,6 +203,27 @@ class DefinedOverload(OpOverload):
         return dispatch.call(self._operator, args, kwargs)
 
 
+class OwnOverload(OpOverload):
+    """An overload that C++ defined (TORCH_LIBRARY); see `_library.own`."""
+
+    @property
+    def _operator(self):
+        return own.find(self._name.removesuffix(".default"))
+
+    @property
+    def _schema(self):
+        return self._operator.schema
+
+    @property
+    def _vmap_rule(self):
+        return self._operator.vmap
+
+    @property
+    def tags(self) -> list:
+        """None: C++'s tags are not kept."""
+        return self._operator.tags
+
+
 def _spelled(kind: str) -> str:
     return "number" if "Number" in kind else kind.strip("<>'").split("'")[-1]
 
@@ -325,6 +347,19 @@ class OpOverloadPacket:
         return _packet, (self.__name__, space)
 
 
+class OwnPacket(OpOverloadPacket):
+    """An operator that C++ defined (TORCH_LIBRARY); see `_library.own`."""
+
+    def _made(self, name: str) -> OpOverload:
+        return OwnOverload(self, name, self._schemas[name])
+
+    @property
+    def _vmap_rule(self):
+        """The batching rule, where there is one overload."""
+        names = self.overloads()
+        return getattr(self, names[0])._vmap_rule if len(names) == 1 else None
+
+
 class DefinedPacket(OpOverloadPacket):
     """An operator that a program defined; see `library`."""
 
@@ -396,11 +431,13 @@ class _OpNamespace(types.ModuleType):
             from ._dispatch.derivative import Derivatives
 
             return Derivatives(getattr(aten, name))
-        if space == "hotaru" and not len(made):
-            whole = f"hotaru::{name}"
-            if _C._op_schemas(whole):
-                return OpOverloadPacket(name, _C._operator(whole), space)
-        return made if len(made) else None
+        if len(made):
+            return made
+        whole = name if space == "aten" else f"{space}::{name}"
+        if not _C._op_schemas(whole):
+            return None
+        kind = OwnPacket if name in own.names_in(space) else OpOverloadPacket
+        return kind(name, _C._operator(whole), space)
 
     def __repr__(self) -> str:
         space = self.__dict__["name"]

@@ -4,6 +4,8 @@
 //   at::Tensor y = model.forward({torch::ones({1, 512})}).toTensor();
 #pragma once
 
+#include "ATen/core/op_registration/op_registration.h"
 #include "torch/autograd.h"
 #include "torch/jit.h"
+#include "torch/library.h"
 #include "torch/types.h"

@@ -2,9 +2,40 @@
 
 #include <cmath>
 
+#include "torch/nn/functional/conv.h"
 #include "torch/nn/init.h"
 
 namespace torch::nn {
+
+namespace functional {
+
+#define HOTARU_TORCH_CONVOLUTION(D) \
+  Tensor conv##D##d(const Tensor& input, const Tensor& weight, \
+                    const Conv##D##dFuncOptions& options) { \
+    const auto call = [&](auto padding) { \
+      return torch::conv##D##d(input, weight, options.bias(), \
+                               options.stride(), padding, options.dilation(), \
+                               options.groups()); \
+    }; \
+    if (const auto* given = \
+            std::get_if<ExpandingArray<D>>(&options.padding())) \
+      return call(at::IntArrayRef(*given)); \
+    return call(std::string_view( \
+        is_chosen<enumtype::kSame>(options.padding()) ? "same" : "valid")); \
+  } \
+  Tensor conv_transpose##D##d(const Tensor& input, const Tensor& weight, \
+                              const ConvTranspose##D##dFuncOptions& options) { \
+    return torch::conv_transpose##D##d( \
+        input, weight, options.bias(), options.stride(), options.padding(), \
+        options.output_padding(), options.groups(), options.dilation()); \
+  }
+HOTARU_TORCH_CONVOLUTION(1)
+HOTARU_TORCH_CONVOLUTION(2)
+HOTARU_TORCH_CONVOLUTION(3)
+#undef HOTARU_TORCH_CONVOLUTION
+
+}  // namespace functional
+
 namespace {
 
 template <size_t D>
@@ -51,25 +82,19 @@ std::vector<int64_t> pads(const ConvOptions<D>& options) {
   return out;
 }
 
+/// The layer's convolution of a picture that is padded already, or is not.
 template <size_t D>
 Tensor convolve(const Tensor& input, const Tensor& weight, const Tensor& bias,
                 const ConvOptions<D>& options, bool padded) {
-  const auto call = [&](const auto& padding) {
-    if constexpr (D == 1)
-      return torch::conv1d(input, weight, bias, options.stride(), padding,
-                           options.dilation(), options.groups());
-    else if constexpr (D == 2)
-      return torch::conv2d(input, weight, bias, options.stride(), padding,
-                           options.dilation(), options.groups());
-    else
-      return torch::conv3d(input, weight, bias, options.stride(), padding,
-                           options.dilation(), options.groups());
-  };
-  if (padded) return call(at::IntArrayRef(0));
-  if (const auto* given = std::get_if<ExpandingArray<D>>(&options.padding()))
-    return call(at::IntArrayRef(*given));
-  return call(std::string_view(
-      is_chosen<enumtype::kSame>(options.padding()) ? "same" : "valid"));
+  functional::ConvFuncOptions<D> given;
+  given.bias(bias)
+      .stride(options.stride())
+      .dilation(options.dilation())
+      .groups(options.groups());
+  if (!padded) given.padding(options.padding());
+  if constexpr (D == 1) return functional::conv1d(input, weight, given);
+  if constexpr (D == 2) return functional::conv2d(input, weight, given);
+  if constexpr (D == 3) return functional::conv3d(input, weight, given);
 }
 
 const char* pad_mode(const detail::conv_padding_mode_t& mode) {
@@ -209,16 +234,19 @@ Tensor ConvTransposeImpl<D, Derived>::forward(
       extra[d] = wanted[d] - least;
     }
   }
-  const auto call = [&](auto convolution) {
-    return convolution(input, weight, bias, options.stride(), options.padding(),
-                       extra, options.groups(), options.dilation());
-  };
+  functional::ConvTransposeFuncOptions<D> given;
+  given.bias(bias)
+      .stride(options.stride())
+      .padding(options.padding())
+      .output_padding(extra)
+      .groups(options.groups())
+      .dilation(options.dilation());
   if constexpr (D == 1)
-    return call([](auto&&... a) { return torch::conv_transpose1d(a...); });
-  else if constexpr (D == 2)
-    return call([](auto&&... a) { return torch::conv_transpose2d(a...); });
-  else
-    return call([](auto&&... a) { return torch::conv_transpose3d(a...); });
+    return functional::conv_transpose1d(input, weight, given);
+  if constexpr (D == 2)
+    return functional::conv_transpose2d(input, weight, given);
+  if constexpr (D == 3)
+    return functional::conv_transpose3d(input, weight, given);
 }
 
 #define HOTARU_TORCH_CONVOLUTION(D) \

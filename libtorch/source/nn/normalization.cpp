@@ -1,6 +1,9 @@
 #include "torch/nn/modules/normalization.h"
 
+#include <algorithm>
+
 #include "source/nn/printed.h"
+#include "torch/nn/functional/normalization.h"
 #include "torch/nn/init.h"
 
 namespace torch::nn {
@@ -178,21 +181,31 @@ void LocalResponseNormImpl::pretty_print(std::ostream& out) const {
       << ", k=" << options.k() << ")";
 }
 Tensor LocalResponseNormImpl::forward(const Tensor& input) {
-  const int64_t size = options.size();
-  const Tensor squares = input.mul(input).unsqueeze(1);
-  const int64_t front = size / 2, back = (size - 1) / 2;
-  // Means over neighbouring channels, as a pooling over them.
-  const bool one = input.dim() == 3;
-  const Tensor padded =
-      one ? torch::constant_pad_nd(squares, {0, 0, front, back})
-          : torch::constant_pad_nd(squares.flatten(3).unsqueeze(-1),
-                                   {0, 0, 0, 0, front, back});
-  const Tensor means = one ? torch::avg_pool2d(padded, {size, 1}, 1).squeeze(1)
-                           : torch::avg_pool3d(padded, {size, 1, 1}, 1)
-                                 .squeeze(1)
-                                 .reshape(input.sizes());
-  return input /
-         means.mul(options.alpha()).add(options.k()).pow(options.beta());
+  return functional::local_response_norm(input, options);
+}
+
+void CrossMapLRN2dImpl::pretty_print(std::ostream& out) const {
+  out << "torch::nn::CrossMapLRN2d(" << options.size()
+      << ", alpha=" << options.alpha() << ", beta=" << options.beta()
+      << ", k=" << options.k() << ")";
+}
+// Sums of squares over neighbouring channels, from one channel to the next. As
+// in PyTorch, the first channel stays in them once it is no neighbour.
+Tensor CrossMapLRN2dImpl::forward(const Tensor& input) {
+  const int64_t channels = input.size(1);
+  const int64_t reach = std::min((options.size() - 1) / 2 + 1, channels);
+  const Tensor squares = input.mul(input);
+  std::vector<Tensor> sums{squares.narrow(1, 0, reach).sum(1)};
+  for (int64_t c = 1; c < channels; ++c) {
+    Tensor sum = sums.back();
+    if (c + reach <= channels) sum = sum + squares.select(1, c + reach - 1);
+    if (c > reach) sum = sum - squares.select(1, c - reach);
+    sums.push_back(sum);
+  }
+  const Tensor scale = torch::stack(sums, 1)
+                           .mul(options.alpha() / double(options.size()))
+                           .add(options.k());
+  return input * scale.pow(-options.beta());
 }
 
 }  // namespace torch::nn

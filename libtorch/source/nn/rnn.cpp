@@ -112,6 +112,14 @@ Tensor RecurrentImpl<Derived, Options>::zeros(const Tensor& input,
                       input.options());
 }
 template <class Derived, class Options>
+Tensor RecurrentImpl<Derived, Options>::zeros(
+    const utils::rnn::PackedSequence& input, int64_t size) const {
+  const int64_t layers =
+      options.num_layers() * (options.bidirectional() ? 2 : 1);
+  return torch::zeros({layers, input.batch_sizes()[0].item<int64_t>(), size},
+                      input.data().options());
+}
+template <class Derived, class Options>
 void RecurrentImpl<Derived, Options>::check_input(const Tensor& input) const {
   TORCH_CHECK(input.dim() == 3, "input must have 3 dimensions, got ",
               input.dim());
@@ -160,6 +168,67 @@ std::tuple<Tensor, Tensor> GRUImpl::forward(const Tensor& input, Tensor hx) {
   return torch::gru(input, hx, all_weights(), options.bias(),
                     options.num_layers(), options.dropout(), is_training(),
                     options.bidirectional(), options.batch_first());
+}
+
+namespace {
+
+using utils::rnn::PackedSequence;
+
+/// States are in the caller's order, kernels want them by length.
+Tensor permuted(const Tensor& state, const Tensor& order) {
+  return order.defined() ? state.index_select(1, order) : state;
+}
+PackedSequence repacked(const Tensor& data, const PackedSequence& like) {
+  return {data, like.batch_sizes(), like.sorted_indices(),
+          like.unsorted_indices()};
+}
+
+}  // namespace
+
+std::tuple<PackedSequence, Tensor> RNNImpl::forward_with_packed_input(
+    const PackedSequence& input, Tensor hx) {
+  hx = hx.defined() ? permuted(hx, input.sorted_indices())
+                    : zeros(input, options.hidden_size());
+  const auto call = [&](auto rnn) {
+    return rnn(input.data(), input.batch_sizes(), hx, all_weights(),
+               options.bias(), options.num_layers(), options.dropout(),
+               is_training(), options.bidirectional());
+  };
+  const auto [output, h] =
+      is_chosen<enumtype::kReLU>(options.nonlinearity())
+          ? call([](auto&&... a) { return torch::rnn_relu(a...); })
+          : call([](auto&&... a) { return torch::rnn_tanh(a...); });
+  return {repacked(output, input), permuted(h, input.unsorted_indices())};
+}
+
+std::tuple<PackedSequence, LSTMImpl::State> LSTMImpl::forward_with_packed_input(
+    const PackedSequence& input, std::optional<State> hx) {
+  if (hx) {
+    hx = State(permuted(std::get<0>(*hx), input.sorted_indices()),
+               permuted(std::get<1>(*hx), input.sorted_indices()));
+  } else {
+    const int64_t real =
+        options.proj_size() > 0 ? options.proj_size() : options.hidden_size();
+    hx = State(zeros(input, real), zeros(input, options.hidden_size()));
+  }
+  const auto [output, h, c] = torch::lstm(
+      input.data(), input.batch_sizes(), {std::get<0>(*hx), std::get<1>(*hx)},
+      all_weights(), options.bias(), options.num_layers(), options.dropout(),
+      is_training(), options.bidirectional());
+  return {repacked(output, input),
+          State(permuted(h, input.unsorted_indices()),
+                permuted(c, input.unsorted_indices()))};
+}
+
+std::tuple<PackedSequence, Tensor> GRUImpl::forward_with_packed_input(
+    const PackedSequence& input, Tensor hx) {
+  hx = hx.defined() ? permuted(hx, input.sorted_indices())
+                    : zeros(input, options.hidden_size());
+  const auto [output, h] =
+      torch::gru(input.data(), input.batch_sizes(), hx, all_weights(),
+                 options.bias(), options.num_layers(), options.dropout(),
+                 is_training(), options.bidirectional());
+  return {repacked(output, input), permuted(h, input.unsorted_indices())};
 }
 
 }  // namespace torch::nn

@@ -284,6 +284,17 @@ def _shown(argument: Argument, value):
     return value
 
 
+def as_called(schema: FunctionSchema, values: tuple):
+    """(positional, keyword only) of all values in the schema's order, without
+    those at the end that are their defaults.
+    """
+    given = {
+        argument.name: _shown(argument, value)
+        for argument, value in zip(schema.arguments, values)
+    }
+    return _trimmed(schema, given, given)
+
+
 def filled(schema: FunctionSchema, args: tuple, kwargs: dict):
     """The arguments with the defaults that `bind` left out."""
     args, kwargs = list(args), dict(kwargs)

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from .. import _C, Tensor
 from . import arguments, autocast, fallback, keys
 from .keys import skipped
+from .own import OwnOperator
 from .table import Operator
 
 _NO_KERNEL = (
@@ -63,6 +64,8 @@ def call(operator: Operator, args: tuple, kwargs: dict):
 
 def run(operator: Operator, args: tuple, kwargs: dict):
     """Calls an operator with arguments that fit its schema."""
+    if isinstance(operator, OwnOperator):
+        return operator.call(*args, **kwargs)
     tensors = arguments.tensors_in(args, kwargs)
     if not tensors:
         return _without_tensors(operator, args, kwargs)

@@ -7,7 +7,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 
-from .. import Tensor, is_grad_enabled
+from .. import _C, Tensor, is_grad_enabled
 from ..autograd.function import Function
 
 _WARNING = (
@@ -22,20 +22,18 @@ _WARNING = (
     "torch::CppFunction::makeFallthrough() to DispatchKey::Autograd."
 )
 _MODES = ("nothing", "warn", "error")
-_mode = "warn"
 
 
 def get_mode() -> str:
     """The mode, "nothing" or "warn", for all threads."""
-    return _mode
+    return "warn" if _C._warns_without_derivative() else "nothing"
 
 
 def set_mode(mode: str) -> None:
     """Sets what `get_mode` returns; RuntimeError for another mode."""
-    global _mode
     if mode not in _MODES[:2]:
         raise RuntimeError(f"Unsupported AutogradFallbackMode: {mode}")
-    _mode = mode
+    _C._set_warns_without_derivative(mode == "warn")
 
 
 class WarnNotImplemented(Function):
@@ -62,7 +60,7 @@ def run(operator, tensors: list[Tensor], below: Callable):
     """Calls `below`; what it returns warns in a backward pass if the mode is
     "warn" and an input requires grad.
     """
-    watched = _mode == "warn" and any(t.requires_grad for t in tensors)
+    watched = get_mode() == "warn" and any(t.requires_grad for t in tensors)
     watched = watched and is_grad_enabled()
     result = below()
     if not watched or result is None:

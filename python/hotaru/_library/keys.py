@@ -7,9 +7,8 @@ asked about; no call ever reaches such a kernel.
 from __future__ import annotations
 
 import enum
-import threading
 
-from .. import is_grad_enabled, set_grad_enabled
+from .. import _C, is_grad_enabled, set_grad_enabled
 
 _DEVICES = [
     "CPU", "CUDA", "HIP", "XLA", "MPS", "IPU", "XPU", "HPU", "VE", "Lazy",
@@ -73,9 +72,16 @@ class DispatchKeySet:
         return f"DispatchKeySet({names})"
 
 
-class _Skipped(threading.local):
-    autograd = False
-    inplace = False
+class _Skipped:
+    """C++ has them, as its guards and its operators' calls share them."""
+
+    @property
+    def autograd(self) -> bool:
+        return _C._layers_skipped()[0]
+
+    @property
+    def inplace(self) -> bool:
+        return _C._layers_skipped()[1]
 
 
 # What calls of this thread leave out.
@@ -86,17 +92,18 @@ class _Guard:
     """Leaves layers out from its making to its end, in this thread."""
 
     def __init__(self, autograd: bool, inplace: bool) -> None:
-        self._before = skipped.autograd, skipped.inplace, is_grad_enabled()
+        layers = _C._layers_skipped()
+        self._before = layers, is_grad_enabled()
         self._open = True
-        skipped.autograd = skipped.autograd or autograd
-        skipped.inplace = skipped.inplace or inplace
+        _C._skip_layers(layers[0] or autograd, layers[1] or inplace)
         if autograd:
             set_grad_enabled(False)
 
     def _end(self) -> None:
         if self._open:
             self._open = False
-            skipped.autograd, skipped.inplace, grad = self._before
+            layers, grad = self._before
+            _C._skip_layers(*layers)
             set_grad_enabled(grad)
 
     def __enter__(self):

@@ -9,7 +9,7 @@ from .._function_schema import (
     FunctionSchema,
     parse_schema,
 )
-from . import fallback, keys, table
+from . import fallback, keys, own, table
 from .arguments import MismatchError, bind
 from .tags import Tag
 
@@ -57,11 +57,8 @@ def has_kernel(qualname: str) -> bool:
 def registrations_for_key(key: str = "") -> list[str]:
     """The operators of Python with a kernel for a key; all without one."""
     name = keys.checked(key) if key else ""
-    return sorted(
-        o.qualname
-        for o in list(table._operators.values())
-        if not name or o.has(name)
-    )
+    defined = [*table._operators.values(), *own.all_operators()]
+    return sorted(o.qualname for o in defined if not name or o.has(name))
 
 
 def _texts(name: str) -> list[str]:
@@ -74,7 +71,8 @@ def schemas_of(name: str) -> list[FunctionSchema]:
         found = [parse_schema(t) for t in _texts(name.partition("::")[2])]
     else:
         found = []
-    return found + [o.schema for o in table.overloads(name).values()]
+    found += [o.schema for o in table.overloads(name).values()]
+    return found + [o.schema for o in own.all_operators() if o.name == name]
 
 
 def all_schemas() -> list[FunctionSchema]:
@@ -85,7 +83,8 @@ def all_schemas() -> list[FunctionSchema]:
         if isinstance(op, _C.Op)
         for text in _texts(name)
     ]
-    return found + [o.schema for o in list(table._operators.values())]
+    defined = [*table._operators.values(), *own.all_operators()]
+    return found + [o.schema for o in defined]
 
 
 def resolve_packet(name: str, *args, **kwargs) -> str:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from .._function_schema import FunctionSchema
-from . import utils
+from . import table, utils
+from .own import OwnOperator
 from .table import Operator
 
 
@@ -41,7 +42,21 @@ def register_autocast(operator: Operator, device_type: str, dtype) -> None:
         )
     if device_type not in ("cpu", "cuda"):
         raise ValueError(f"Unknown device type: {device_type}")
-    operator.autocast[device_type] = dtype
+    if not isinstance(operator, OwnOperator):
+        operator.autocast[device_type] = dtype
+        return
+    from . import autocast
+
+    def cast(*args, **kwargs):
+        return autocast.run(
+            lambda values: operator.call(*values, **kwargs),
+            args,
+            dtype,
+            device_type,
+        )
+
+    key = f"Autocast{device_type.upper()}"
+    table.register(operator.qualname, key, cast)
 
 
 def register_dispatch(qualname: str, kind: type, func: Callable) -> Callable:

@@ -1,7 +1,8 @@
 """The table of operators defined in Python.
 
-(operator, dispatch key) -> function. hotaru's own operators are not in it:
-they stand in the native registry, and a name is in one of the two.
+(operator, dispatch key) -> function. hotaru's own operators are not in it, and
+neither are those that programs defined in C++ (`own`): they stand in the native
+registry, and a name is in one of the two.
 
 Changes take a lock; calls read without one.
 """
@@ -13,7 +14,7 @@ from collections.abc import Callable
 
 from .. import _C, ops
 from .._function_schema import FunctionSchema
-from . import keys
+from . import keys, own
 
 _lock = threading.RLock()
 _operators: dict[str, Operator] = {}
@@ -82,9 +83,9 @@ def qualified(name: str, overload: str) -> str:
     return f"{name}.{overload}" if overload not in ("", "default") else name
 
 
-def find(qualname: str) -> Operator | None:
-    """The operator "ns::name.overload"; None if Python defined none."""
-    return _operators.get(qualname)
+def find(qualname: str) -> Operator | own.OwnOperator | None:
+    """The operator "ns::name.overload"; None if no program defined it."""
+    return _operators.get(qualname) or own.find(qualname)
 
 
 def overloads(name: str) -> dict[str, Operator]:
@@ -100,10 +101,12 @@ def overloads(name: str) -> dict[str, Operator]:
 def names_in(namespace: str) -> list[str]:
     """What is defined in a namespace."""
     start = f"{namespace}::"
-    return sorted(
-        {o.name[len(start) :] for o in list(_operators.values())
-         if o.name.startswith(start)}
-    )  # fmt: skip
+    in_python = {
+        o.name[len(start) :]
+        for o in list(_operators.values())
+        if o.name.startswith(start)
+    }
+    return sorted(in_python.union(own.names_in(namespace)))
 
 
 def is_native(name: str) -> bool:
@@ -132,7 +135,7 @@ def define(schema: FunctionSchema, tags: list, source: str) -> Operator:
     """
     with _lock:
         qualname = qualified(schema.name, schema.overload_name)
-        other = _operators.get(qualname)
+        other = find(qualname)
         if other is not None:
             raise RuntimeError(
                 f"Tried to register an operator ({schema}) with the same name "
@@ -174,10 +177,15 @@ def register(qualname: str, key: str, function: Callable) -> Callable:
             "(torch.overrides) sees their calls and may answer them"
         )
     with _lock:
+        undo_own = None
+        if qualname not in _operators:
+            undo_own = own.register(qualname, key, function)
         _history(qualname).setdefault(key, []).append(function)
         _refresh(qualname, key)
 
     def undo() -> None:
+        if undo_own is not None:
+            undo_own()
         with _lock:
             listed = _history(qualname).get(key, [])
             if function in listed:

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "torch/nn/cloneable.h"
+#include "torch/nn/modules/container/any.h"
 #include "torch/nn/options/embedding.h"
 
 namespace torch::nn {
@@ -27,6 +28,34 @@ class Embedding : public ModuleHolder<EmbeddingImpl> {
   static Embedding from_pretrained(
       const Tensor& embeddings,
       const EmbeddingFromPretrainedOptions& options = {});
+};
+
+/// The same for bags of rows: their sum, mean or maximum.
+class EmbeddingBagImpl : public Cloneable<EmbeddingBagImpl> {
+ public:
+  EmbeddingBagImpl(int64_t num_embeddings, int64_t embedding_dim)
+      : EmbeddingBagImpl(EmbeddingBagOptions(num_embeddings, embedding_dim)) {}
+  explicit EmbeddingBagImpl(EmbeddingBagOptions options);
+  void reset() override;
+  void reset_parameters();
+  void pretty_print(std::ostream& out) const override;
+  /// input (bags, length), or a vector with `offsets` of the bags.
+  Tensor forward(const Tensor& input, const Tensor& offsets = {},
+                 const Tensor& per_sample_weights = {});
+
+  EmbeddingBagOptions options;
+  Tensor weight;  // (num_embeddings, embedding_dim)
+
+ protected:
+  FORWARD_HAS_DEFAULT_ARGS({1, AnyValue(Tensor())}, {2, AnyValue(Tensor())})
+};
+
+class EmbeddingBag : public ModuleHolder<EmbeddingBagImpl> {
+ public:
+  using ModuleHolder<EmbeddingBagImpl>::ModuleHolder;
+  static EmbeddingBag from_pretrained(
+      const Tensor& embeddings,
+      const EmbeddingBagFromPretrainedOptions& options = {});
 };
 
 }  // namespace torch::nn

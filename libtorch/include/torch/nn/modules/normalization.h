@@ -102,4 +102,16 @@ class LocalResponseNormImpl
 };
 TORCH_MODULE(LocalResponseNorm);
 
+/// The same of pictures (N, C, H, W).
+class CrossMapLRN2dImpl
+    : public WithOptions<CrossMapLRN2dImpl, CrossMapLRN2dOptions> {
+ public:
+  using WithOptions::WithOptions;
+  explicit CrossMapLRN2dImpl(int64_t size)
+      : WithOptions(CrossMapLRN2dOptions(size)) {}
+  void pretty_print(std::ostream& out) const override;
+  Tensor forward(const Tensor& input);
+};
+TORCH_MODULE(CrossMapLRN2d);
+
 }  // namespace torch::nn

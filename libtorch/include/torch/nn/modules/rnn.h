@@ -9,6 +9,7 @@
 
 #include "torch/nn/modules/container/any.h"
 #include "torch/nn/options/rnn.h"
+#include "torch/nn/utils/rnn.h"
 
 namespace torch::nn {
 
@@ -36,6 +37,8 @@ class RecurrentImpl : public Cloneable<Derived> {
  protected:
   /// A state of zeros for the batch, `size` long.
   Tensor zeros(const Tensor& input, int64_t size) const;
+  /// The same for the sequences of a packed batch.
+  Tensor zeros(const utils::rnn::PackedSequence& input, int64_t size) const;
   void check_input(const Tensor& input) const;
 };
 
@@ -48,6 +51,8 @@ class RNNImpl : public detail::RecurrentImpl<RNNImpl, RNNOptions> {
       : RNNImpl(RNNOptions(input_size, hidden_size)) {}
   explicit RNNImpl(const RNNOptions& options) : RecurrentImpl(options) {}
   std::tuple<Tensor, Tensor> forward(const Tensor& input, Tensor hx = {});
+  std::tuple<utils::rnn::PackedSequence, Tensor> forward_with_packed_input(
+      const utils::rnn::PackedSequence& input, Tensor hx = {});
 
  protected:
   FORWARD_HAS_DEFAULT_ARGS({1, AnyValue(Tensor())})
@@ -64,6 +69,8 @@ class LSTMImpl : public detail::RecurrentImpl<LSTMImpl, LSTMOptions> {
   explicit LSTMImpl(const LSTMOptions& options) : RecurrentImpl(options) {}
   std::tuple<Tensor, State> forward(const Tensor& input,
                                     std::optional<State> hx = {});
+  std::tuple<utils::rnn::PackedSequence, State> forward_with_packed_input(
+      const utils::rnn::PackedSequence& input, std::optional<State> hx = {});
 
  protected:
   FORWARD_HAS_DEFAULT_ARGS({1, AnyValue(std::optional<State>())})
@@ -77,6 +84,8 @@ class GRUImpl : public detail::RecurrentImpl<GRUImpl, GRUOptions> {
       : GRUImpl(GRUOptions(input_size, hidden_size)) {}
   explicit GRUImpl(const GRUOptions& options) : RecurrentImpl(options) {}
   std::tuple<Tensor, Tensor> forward(const Tensor& input, Tensor hx = {});
+  std::tuple<utils::rnn::PackedSequence, Tensor> forward_with_packed_input(
+      const utils::rnn::PackedSequence& input, Tensor hx = {});
 
  protected:
   FORWARD_HAS_DEFAULT_ARGS({1, AnyValue(Tensor())})

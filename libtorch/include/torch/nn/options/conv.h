@@ -73,4 +73,40 @@ using ConvTranspose1dOptions = ConvTransposeOptions<1>;
 using ConvTranspose2dOptions = ConvTransposeOptions<2>;
 using ConvTranspose3dOptions = ConvTransposeOptions<3>;
 
+namespace functional {
+
+template <size_t D>
+struct ConvFuncOptions {
+  using padding_t = torch::nn::detail::conv_padding_t<D>;
+
+  TORCH_ARG(Tensor, bias) = Tensor();
+  TORCH_ARG(ExpandingArray<D>, stride) = 1;
+  TORCH_ARG(padding_t, padding) = 0;
+
+ public:
+  decltype(auto) padding(std::initializer_list<int64_t> list) {
+    padding_ = ExpandingArray<D>(list);
+    return *this;
+  }
+  TORCH_ARG(ExpandingArray<D>, dilation) = 1;
+  TORCH_ARG(int64_t, groups) = 1;
+};
+using Conv1dFuncOptions = ConvFuncOptions<1>;
+using Conv2dFuncOptions = ConvFuncOptions<2>;
+using Conv3dFuncOptions = ConvFuncOptions<3>;
+
+template <size_t D>
+struct ConvTransposeFuncOptions {
+  TORCH_ARG(Tensor, bias) = Tensor();
+  TORCH_ARG(ExpandingArray<D>, stride) = 1;
+  TORCH_ARG(ExpandingArray<D>, padding) = 0;
+  TORCH_ARG(ExpandingArray<D>, output_padding) = 0;
+  TORCH_ARG(int64_t, groups) = 1;
+  TORCH_ARG(ExpandingArray<D>, dilation) = 1;
+};
+using ConvTranspose1dFuncOptions = ConvTransposeFuncOptions<1>;
+using ConvTranspose2dFuncOptions = ConvTransposeFuncOptions<2>;
+using ConvTranspose3dFuncOptions = ConvTransposeFuncOptions<3>;
+
+}  // namespace functional
 }  // namespace torch::nn

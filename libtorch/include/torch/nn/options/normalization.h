@@ -58,4 +58,60 @@ struct LocalResponseNormOptions {
   TORCH_ARG(double, k) = 1.;
 };
 
+/// As LocalResponseNorm, of pictures.
+struct CrossMapLRN2dOptions {
+  CrossMapLRN2dOptions(int64_t size) : size_(size) {}
+  TORCH_ARG(int64_t, size);
+  TORCH_ARG(double, alpha) = 1e-4;
+  TORCH_ARG(double, beta) = 0.75;
+  TORCH_ARG(int64_t, k) = 1;
+};
+
+namespace functional {
+
+struct BatchNormFuncOptions {
+  TORCH_ARG(Tensor, weight) = Tensor();
+  TORCH_ARG(Tensor, bias) = Tensor();
+  TORCH_ARG(bool, training) = false;
+  TORCH_ARG(std::optional<double>, momentum) = 0.1;
+  TORCH_ARG(double, eps) = 1e-5;
+};
+
+struct InstanceNormFuncOptions {
+  TORCH_ARG(Tensor, running_mean) = Tensor();
+  TORCH_ARG(Tensor, running_var) = Tensor();
+  TORCH_ARG(Tensor, weight) = Tensor();
+  TORCH_ARG(Tensor, bias) = Tensor();
+  TORCH_ARG(bool, use_input_stats) = true;
+  TORCH_ARG(double, momentum) = 0.1;
+  TORCH_ARG(double, eps) = 1e-5;
+};
+
+struct NormalizeFuncOptions {
+  TORCH_ARG(double, p) = 2.0;
+  TORCH_ARG(int64_t, dim) = 1;
+  TORCH_ARG(double, eps) = 1e-12;
+  TORCH_ARG(std::optional<Tensor>, out) = std::nullopt;
+};
+
+struct LayerNormFuncOptions {
+  LayerNormFuncOptions(std::vector<int64_t> normalized_shape)
+      : normalized_shape_(std::move(normalized_shape)) {}
+  TORCH_ARG(std::vector<int64_t>, normalized_shape);
+  TORCH_ARG(Tensor, weight) = Tensor();
+  TORCH_ARG(Tensor, bias) = Tensor();
+  TORCH_ARG(double, eps) = 1e-5;
+};
+
+struct GroupNormFuncOptions {
+  GroupNormFuncOptions(int64_t num_groups) : num_groups_(num_groups) {}
+  TORCH_ARG(int64_t, num_groups);
+  TORCH_ARG(Tensor, weight) = Tensor();
+  TORCH_ARG(Tensor, bias) = Tensor();
+  TORCH_ARG(double, eps) = 1e-5;
+};
+
+using LocalResponseNormFuncOptions = LocalResponseNormOptions;
+
+}  // namespace functional
 }  // namespace torch::nn

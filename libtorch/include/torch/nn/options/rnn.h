@@ -49,4 +49,29 @@ struct GRUOptions {
   TORCH_ARG(bool, bidirectional) = false;
 };
 
+struct RNNCellOptions {
+  using nonlinearity_t = std::variant<enumtype::kTanh, enumtype::kReLU>;
+
+  RNNCellOptions(int64_t input_size, int64_t hidden_size)
+      : input_size_(input_size), hidden_size_(hidden_size) {}
+  TORCH_ARG(int64_t, input_size);
+  TORCH_ARG(int64_t, hidden_size);
+  TORCH_ARG(bool, bias) = true;
+  TORCH_ARG(nonlinearity_t, nonlinearity) = torch::kTanh;
+};
+struct LSTMCellOptions {
+  LSTMCellOptions(int64_t input_size, int64_t hidden_size)
+      : input_size_(input_size), hidden_size_(hidden_size) {}
+  TORCH_ARG(int64_t, input_size);
+  TORCH_ARG(int64_t, hidden_size);
+  TORCH_ARG(bool, bias) = true;
+};
+struct GRUCellOptions {
+  GRUCellOptions(int64_t input_size, int64_t hidden_size)
+      : input_size_(input_size), hidden_size_(hidden_size) {}
+  TORCH_ARG(int64_t, input_size);
+  TORCH_ARG(int64_t, hidden_size);
+  TORCH_ARG(bool, bias) = true;
+};
+
 }  // namespace torch::nn

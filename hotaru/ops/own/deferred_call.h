@@ -1,0 +1,17 @@
+// A kernel of a program as one call at the door: for streams that run it later
+// or record it.
+#pragma once
+
+#include "hotaru/ops/own/own_operator.h"
+
+namespace hotaru::own {
+
+/// Hands the call to the current stream of the device, with what it reads and
+/// writes from the schema, and makes results as its kernel for Meta says.
+/// False, with nothing done, where the stream runs calls at once or results
+/// are not known before: they need a kernel for Meta, and may be no views. The
+/// caller then runs the kernel itself, which waits for what it reads.
+bool defer(const OwnOperator& op, const BoxedKernel& kernel, DeviceType type,
+           std::span<Value> arguments, Value* results);
+
+}  // namespace hotaru::own

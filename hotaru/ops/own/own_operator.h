@@ -1,0 +1,100 @@
+// Operators that programs define in C++ (TORCH_LIBRARY) and stand in the
+// registry like the library's own: a schema, and a kernel for each key.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "hotaru/core/mutex.h"
+#include "hotaru/ops/own/keys.h"
+#include "hotaru/ops/registry.h"
+
+namespace hotaru::own {
+
+/// Takes the arguments in the schema's order, all present, and writes results.
+/// Called from any thread.
+using BoxedKernel = std::function<void(std::span<Value> arguments, Value* results)>;
+/// Takes a registration back: calls from then on do not see it. May be called
+/// once, at any time.
+using Undo = std::function<void()>;
+
+/// Where in the arguments tensors are.
+struct TensorPlace {
+  size_t argument;
+  bool list;
+  bool written;
+};
+
+/// One overload. Lives as long as the process, as do kernels that were ever
+/// registered, since calls may be running. Thread-safe.
+class OwnOperator {
+ public:
+  /// "ns::name"; the overload is the schema's.
+  const std::string& name() const { return name_; }
+  /// "ns::name.overload".
+  const std::string& qualified_name() const { return qualified_name_; }
+  const Schema& schema() const { return operator_->schema(); }
+  /// What the registry holds.
+  const Operator& as_operator() const { return *operator_; }
+  /// The file and line that defined it, or what else says where.
+  const std::string& source() const { return source_; }
+  const std::vector<TensorPlace>& tensors() const { return tensors_; }
+
+  /// What was registered last for that very key, or null.
+  const BoxedKernel* kernel(Key key) const {
+    return current_[size_t(key)].load(std::memory_order_acquire);
+  }
+  /// The same, null for one that falls through.
+  const BoxedKernel* runnable(Key key) const {
+    const BoxedKernel* found = kernel(key);
+    return found && *found ? found : nullptr;
+  }
+  bool falls_through(Key key) const {
+    const BoxedKernel* found = kernel(key);
+    return found && !*found;
+  }
+  bool alive() const { return alive_.load(std::memory_order_acquire); }
+
+ private:
+  friend class Table;
+  OwnOperator(std::string name, std::string text, std::string source);
+  void put(Key key, const BoxedKernel* kernel);
+  void take(Key key, const BoxedKernel* kernel);
+
+  const std::string name_, text_;
+  std::string qualified_name_, source_;
+  std::unique_ptr<Operator> operator_;
+  std::vector<TensorPlace> tensors_;
+  std::array<std::vector<const BoxedKernel*>, kKeys> registered_;  // table's lock
+  std::array<std::atomic<const BoxedKernel*>, kKeys> current_{};
+  std::atomic<bool> alive_{true};
+};
+
+/// Adds the operator of a schema, "name.overload(Tensor x) -> Tensor", to a
+/// namespace. Throws Error with PyTorch's text where there is one already, and
+/// NotImplementedError for an overload of one of hotaru's own.
+OwnOperator& define(const std::string& space, const std::string& schema,
+                    const std::string& source, Undo* undo = nullptr);
+/// Registers a kernel for "ns::name.overload", which may be defined later; an
+/// empty one falls through. The last one of a key is called.
+Undo implement(const std::string& qualified_name, Key key, BoxedKernel kernel);
+
+/// Null where no program's C++ defined it.
+const OwnOperator* find(std::string_view qualified_name);
+/// All of them, in the order of their names.
+std::vector<const OwnOperator*> all();
+
+/// Calls it, layer by layer: see dispatch.cpp.
+void call(const OwnOperator& op, Value* arguments, Value* results);
+
+/// What calls do that nobody said a derivative for: nothing, or warn where a
+/// backward pass comes by (PyTorch's default). Of the process.
+bool warns_without_derivative();
+void set_warns_without_derivative(bool warns);
+
+}  // namespace hotaru::own
