@@ -195,7 +195,7 @@ def misplaced(files: list[str]) -> list[str]:
             device, _, here = here.partition("/")
             known = FAMILIES | DEVICE_ROOMS.get(device, set()) | {""}
         elif layer == "ops":
-            known = FAMILIES | {""}
+            known = FAMILIES | {"", "own"}  # own: those of programs
         elif layer in ROOMS:
             # Plug-ins are programs of their own, one folder further down.
             here = here.removesuffix("/backends")

@@ -32,8 +32,8 @@ std::string plain_type(const std::string& text) {
   std::string out;
   for (size_t i = 0; i < text.size(); ++i) {
     if (text.compare(i, 6, "SymInt") == 0) i += 3;
-    const bool length = text[i] >= '0' && text[i] <= '9' && !out.empty() &&
-                        out.back() == '[';
+    const bool length =
+        text[i] >= '0' && text[i] <= '9' && !out.empty() && out.back() == '[';
     if (length)
       while (i < text.size() && text[i] != ']') ++i;
     out += text[i];
@@ -97,16 +97,19 @@ Library::Library(Kind kind, std::string space,
     : state_(new State{
           kind, std::move(space), key, c10::str(file, ":", line), {}}) {
   if (kind != DEF) return;
-  TORCH_CHECK(state_->space != "_", "TORCH_LIBRARY cannot be used to define "
+  TORCH_CHECK(state_->space != "_",
+              "TORCH_LIBRARY cannot be used to define "
               "operators in the namespace _, which stands for all");
   Owners& known = owners();
   const std::lock_guard lock(known.mutex);
   const auto [at, added] =
       known.source_of.try_emplace(state_->space, state_->source);
   TORCH_CHECK(
-      added, "Only a single TORCH_LIBRARY can be used to register the "
+      added,
+      "Only a single TORCH_LIBRARY can be used to register the "
       "namespace ",
-      state_->space, "; please put all of your definitions in a single "
+      state_->space,
+      "; please put all of your definitions in a single "
       "TORCH_LIBRARY block.  If you were trying to specify implementations, "
       "consider using TORCH_LIBRARY_IMPL (which can be duplicated).  If you "
       "really intended to define operators for a single namespace in a "
@@ -130,52 +133,59 @@ Library::~Library() {
 }
 
 Library& Library::def(const std::string& schema, const std::vector<at::Tag>&) {
+  return define(schema, /*conservative=*/false);
+}
+
+Library& Library::define(const std::string& schema, bool conservative) {
   TORCH_CHECK(state_->kind != IMPL,
               "def(...): Cannot define an operator inside of a ",
-              state_->title(), ".  All def()s should be placed in the (unique) "
+              state_->title(),
+              ".  All def()s should be placed in the (unique) "
               "TORCH_LIBRARY block for their namespace.  (Error occurred while "
               "processing ",
               state_->source, ")");
   own::Undo undo;
   own::define(state_->space, state_->local(schema),
-              c10::str("registered at ", state_->source), &undo);
+              c10::str("registered at ", state_->source), &undo, conservative);
   state_->undo.push_back(std::move(undo));
   return *this;
 }
 
 Library& Library::define(const std::string& name_or_schema, CppFunction f) {
   std::string text = state_->local(name_or_schema);
-  if (text.find('(') == std::string::npos) {
+  const bool inferred = text.find('(') == std::string::npos;
+  if (inferred) {
     TORCH_CHECK(f.native_.schema, "def(\"", text,
                 "\", ...): a boxed function has no types that a schema could "
                 "be inferred from; give the schema");
     text += *f.native_.schema;
   }
-  def(text);
+  define(text, inferred);
   return implement(text.substr(0, text.find('(')), std::move(f));
 }
 
 Library& Library::implement(const std::string& name, CppFunction f) {
   const std::string qualified = state_->space + "::" + state_->local(name);
   const std::optional<c10::DispatchKey> key = f.key_ ? f.key_ : state_->key;
-  TORCH_CHECK(!(f.key_ && state_->key) || *f.key_ == *state_->key,
-              "impl(\"", name, "\", ...): Explicitly provided dispatch key (",
-              *f.key_, ") is inconsistent with the dispatch key of the "
+  TORCH_CHECK(!(f.key_ && state_->key) || *f.key_ == *state_->key, "impl(\"",
+              name, "\", ...): Explicitly provided dispatch key (", *f.key_,
+              ") is inconsistent with the dispatch key of the "
               "enclosing ",
               state_->title(), " block");
-  const auto known = own::find_key(
-      key ? c10::toString(*key) : "CompositeImplicitAutograd");
+  const auto known =
+      own::find_key(key ? c10::toString(*key) : "CompositeImplicitAutograd");
   if (!known) return *this;  // no tensor here has such a key
   if (const own::OwnOperator* op = own::find(qualified);
       op && f.native_.schema) {
     const auto given = hotaru::Schema::parse("_" + *f.native_.schema);
     const std::string reason = difference(op->schema(), given);
-    TORCH_CHECK(
-        reason.empty(), "Inferred operator schema for a C++ kernel function "
-        "doesn't match the expected function schema.\n  operator: ",
-        qualified, "\n  expected schema: ", op->schema().str(), "\n    ",
-        op->source(), "\n  inferred schema: ", *f.native_.schema, "\n    ",
-        "registered at ", state_->source, "\n  reason: ", reason);
+    TORCH_CHECK(reason.empty(),
+                "Inferred operator schema for a C++ kernel function "
+                "doesn't match the expected function schema.\n  operator: ",
+                qualified, "\n  expected schema: ", op->schema().str(),
+                "\n    ", op->source(),
+                "\n  inferred schema: ", *f.native_.schema, "\n    ",
+                "registered at ", state_->source, "\n  reason: ", reason);
   }
   own::BoxedKernel kernel = std::move(f.native_.kernel);
   if (f.boxed_)
@@ -284,7 +294,8 @@ ExcludeDispatchKeyGuard::ExcludeDispatchKeyGuard(const DispatchKeySet& keys) {
       skip.inplace = true;
     else
       TORCH_CHECK_NOT_IMPLEMENTED(
-          false, "ExcludeDispatchKeyGuard: hotaru has no layer to leave out "
+          false,
+          "ExcludeDispatchKeyGuard: hotaru has no layer to leave out "
           "for ",
           name, "; Autograd, ADInplaceOrView and Autocast are those there are");
   }

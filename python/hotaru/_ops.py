@@ -353,6 +353,13 @@ class OwnPacket(OpOverloadPacket):
     def _made(self, name: str) -> OpOverload:
         return OwnOverload(self, name, self._schemas[name])
 
+    def _run(self, args, kwargs):
+        try:
+            return self.op(*args, **kwargs)
+        except TypeError:
+            self.resolve(args, kwargs)  # RuntimeError that says what is wrong
+            raise
+
     @property
     def _vmap_rule(self):
         """The batching rule, where there is one overload."""

@@ -348,8 +348,8 @@ inline void optimizers() {
   optimize(
       "lbfgs wolfe",
       [](auto p) {
-        return LBFGS(p,
-                     LBFGSOptions(1).max_iter(4).line_search_fn("strong_wolfe"));
+        return LBFGS(
+            p, LBFGSOptions(1).max_iter(4).line_search_fn("strong_wolfe"));
       },
       2);
   const Tensor p = torch::ones({2}).requires_grad_();

@@ -44,6 +44,7 @@ TORCH_LIBRARY(own_test, m) {
   m.def("muladd(Tensor a, Tensor b, float c=1.0) -> Tensor");
   m.def("add_into(Tensor a, Tensor b, Tensor(a!) out) -> ()");
   m.def("inferred", &both);
+  m.def("doubles", [](Tensor x) { return x.mul_(2); });
   m.def("twice(Tensor x) -> Tensor", [](const Tensor& x) { return x * 2; });
   m.def("named.one(Tensor x) -> Tensor", [](const Tensor& x) { return x + 1; });
   m.def("named.two(Tensor x, Tensor y) -> Tensor");
@@ -57,8 +58,7 @@ TORCH_LIBRARY(own_test, m) {
 TORCH_LIBRARY_IMPL(own_test, CPU, m) {
   m.impl("muladd", &muladd);
   m.impl("add_into", &add_into);
-  m.impl("named.two",
-         [](const Tensor& x, const Tensor& y) { return x + y; });
+  m.impl("named.two", [](const Tensor& x, const Tensor& y) { return x + y; });
   m.impl("square", [](const Tensor& x) { return x * x; });
 }
 TORCH_LIBRARY_IMPL(own_test, Meta, m) {
@@ -110,10 +110,10 @@ c10::OperatorHandle op(const char* name, const char* overload = "") {
 }
 
 TEST(Library, IsCalledByItsTypes) {
-  const auto found =
-      op("own_test::muladd")
-          .typed<Tensor(const Tensor&, const Tensor&, double)>();
-  const Tensor out = found.call(torch::full({2}, 3.f), torch::full({2}, 4.f), 5);
+  const auto found = op("own_test::muladd")
+                         .typed<Tensor(const Tensor&, const Tensor&, double)>();
+  const Tensor out =
+      found.call(torch::full({2}, 3.f), torch::full({2}, 4.f), 5);
   EXPECT_TRUE(torch::equal(out, torch::full({2}, 17.f)));
   EXPECT_THROW(op("own_test::muladd").typed<Tensor(const Tensor&)>(),
                c10::Error);
@@ -143,7 +143,11 @@ TEST(Library, ReadsSchemasOfSeveralLines) {
 
 TEST(Library, RecordsItsDerivative) {
   Tensor x = torch::full({2}, 3.f).set_requires_grad(true);
-  op("own_test::square").typed<Tensor(const Tensor&)>().call(x).sum().backward();
+  op("own_test::square")
+      .typed<Tensor(const Tensor&)>()
+      .call(x)
+      .sum()
+      .backward();
   EXPECT_TRUE(torch::equal(x.grad(), torch::full({2}, 6.f)));
   // Composite ones are differentiable as what they call is.
   x.mutable_grad() = Tensor();
@@ -154,10 +158,10 @@ TEST(Library, RecordsItsDerivative) {
 TEST(Library, RegisterOperatorsDoesTheSame) {
   const Tensor x = torch::ones(2);
   using F = Tensor(Tensor, int64_t);
-  EXPECT_TRUE(torch::equal(
-      op("own_test_older::times").typed<F>().call(x, 3), x * 3));
-  EXPECT_TRUE(torch::equal(op("own_test_older::plus").typed<F>().call(x, 3),
-                           x + 3));
+  EXPECT_TRUE(
+      torch::equal(op("own_test_older::times").typed<F>().call(x, 3), x * 3));
+  EXPECT_TRUE(
+      torch::equal(op("own_test_older::plus").typed<F>().call(x, 3), x + 3));
 }
 
 TEST(Library, SaysWhatIsMissing) {
@@ -230,8 +234,8 @@ TEST(Library, GoesWithItsBlock) {
     torch::Library block(torch::Library::FRAGMENT, "own_test", std::nullopt,
                          "here.cpp", 7);
     block.def("passing", [](const Tensor& x) { return x; });
-    EXPECT_TRUE(c10::Dispatcher::singleton().findSchema(
-        {"own_test::passing", ""}));
+    EXPECT_TRUE(
+        c10::Dispatcher::singleton().findSchema({"own_test::passing", ""}));
   }
   EXPECT_FALSE(
       c10::Dispatcher::singleton().findSchema({"own_test::passing", ""}));
@@ -248,7 +252,17 @@ def f(x: Tensor, y: Tensor) -> Tensor:
   EXPECT_TRUE(torch::equal(out, torch::full({2}, 20.f)));
 }
 
-/// Calls until the program's kernel runs.
+TEST(Library, TorchScriptKeepsCallsThatMayWrite) {
+  // A schema that C++ types say tells nothing of writes.
+  const auto unit = torch::jit::compile(R"(
+def f(x: Tensor) -> Tensor:
+    torch.ops.own_test.doubles(x)
+    return x + 1
+)");
+  EXPECT_TRUE(torch::equal(unit->run_method("f", torch::ones({2})).toTensor(),
+                           torch::full({2}, 3.f)));
+}
+
 TEST(Library, QueuesRunItInTurn) {
   const hotaru::Stream stream = hotaru::Stream::queued();
   const Tensor x = torch::full({1000}, 3.f), y = torch::full({1000}, 4.f);

@@ -1,11 +1,12 @@
 // at::parallel_for as kernels of programs use it: adaptive max pooling, plane
 // by plane, with the loop that ATen's own had (PyTorch 1.3).
+#include "ATen/Parallel.h"
+
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <limits>
 
-#include "ATen/Parallel.h"
 #include "torch/torch.h"
 
 namespace {

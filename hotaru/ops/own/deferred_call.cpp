@@ -93,17 +93,17 @@ void run(const KernelCall& call) {
 
   std::vector<Tensor> made;
   flatten(results, &made);
-  HOTARU_CHECK(made.size() == attributes.outputs, op.name(), ": the kernel for ",
-               "Meta gave ", attributes.outputs, " tensors, the device's ",
-               made.size());
+  HOTARU_CHECK(made.size() == attributes.outputs, op.name(),
+               ": the kernel for ", "Meta gave ", attributes.outputs,
+               " tensors, the device's ", made.size());
   for (size_t i = 0; i < made.size(); ++i) {
     const Tensor out = borrowed(call.tensor(operand + i));
-    HOTARU_CHECK(made[i].sizes() == out.sizes() &&
-                     made[i].dtype() == out.dtype(),
-                 op.name(), ": the kernel for Meta said that result ", i,
-                 " is of shape ", shape_text(out.sizes()), " and ", dtype_name(out.dtype()),
-                 ", the device's gave ", shape_text(made[i].sizes()), " and ",
-                 dtype_name(made[i].dtype()));
+    HOTARU_CHECK(
+        made[i].sizes() == out.sizes() && made[i].dtype() == out.dtype(),
+        op.name(), ": the kernel for Meta said that result ", i,
+        " is of shape ", shape_text(out.sizes()), " and ",
+        dtype_name(out.dtype()), ", the device's gave ",
+        shape_text(made[i].sizes()), " and ", dtype_name(made[i].dtype()));
     copy_(out, made[i]);
   }
 }
@@ -155,12 +155,12 @@ bool defer(const OwnOperator& op, const BoxedKernel& kernel, DeviceType type,
     tensors.push_back(value.as_tensor());
   });
   const auto first =
-      std::find_if(tensors.begin(), tensors.end(), [&](const Tensor& t) {
-        return t.device().type == type;
-      });
+      std::find_if(tensors.begin(), tensors.end(),
+                   [&](const Tensor& t) { return t.device().type == type; });
   if (first == tensors.end()) return false;
   const Stream& stream = current_stream(first->device());
-  if (stream.immediate() || type == DeviceType::kMeta) return false;
+  if (stream.immediate() || type == DeviceType::kMeta || op.conservative())
+    return false;
   const Schema& schema = op.schema();
   const Results kind = kind_of(schema);
   if (kind == Results::kOther) return false;
@@ -171,8 +171,8 @@ bool defer(const OwnOperator& op, const BoxedKernel& kernel, DeviceType type,
     std::vector<Tensor> meta;
     if (!described(op, arguments, &made, &meta)) return false;
     for (const Tensor& t : meta)
-      outputs.push_back(empty_strided(t.sizes(), t.strides(),
-                                      {t.dtype(), first->device()}));
+      outputs.push_back(
+          empty_strided(t.sizes(), t.strides(), {t.dtype(), first->device()}));
     size_t next = 0;
     for (Value& value : made) {
       if (value.is_tensor()) {

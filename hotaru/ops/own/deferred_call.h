@@ -9,7 +9,8 @@ namespace hotaru::own {
 /// Hands the call to the current stream of the device, with what it reads and
 /// writes from the schema, and makes results as its kernel for Meta says.
 /// False, with nothing done, where the stream runs calls at once or results
-/// are not known before: they need a kernel for Meta, and may be no views. The
+/// or writes are not known before: results need a kernel for Meta and may be no
+/// views, and the schema must be the program's, not one that C++ types say. The
 /// caller then runs the kernel itself, which waits for what it reads.
 bool defer(const OwnOperator& op, const BoxedKernel& kernel, DeviceType type,
            std::span<Value> arguments, Value* results);

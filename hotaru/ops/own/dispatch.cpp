@@ -124,9 +124,9 @@ class Call {
     if (try_kernel(keys_.autograd)) return;
     bool falls = op_.falls_through(keys_.autograd);
     if (!falls) {
-      const bool own_kernel =
-          op_.kernel(keys_.kernel) || op_.kernel(Key::kCompositeExplicit) ||
-          op_.kernel(Key::kCompositeExplicitNonFunctional);
+      const bool own_kernel = op_.kernel(keys_.kernel) ||
+                              op_.kernel(Key::kCompositeExplicit) ||
+                              op_.kernel(Key::kCompositeExplicitNonFunctional);
       if (!own_kernel && try_kernel(Key::kCompositeImplicit)) return;
       if (try_kernel(Key::kAutograd)) return;
       falls = op_.falls_through(Key::kAutograd);
@@ -141,9 +141,8 @@ class Call {
 
   void below_derivatives() {
     if (!skipped().inplace && try_kernel(Key::kADInplaceOrView)) return;
-    for (const Key key :
-         {keys_.kernel, Key::kCompositeExplicitNonFunctional,
-          Key::kCompositeExplicit, Key::kCompositeImplicit}) {
+    for (const Key key : {keys_.kernel, Key::kCompositeExplicitNonFunctional,
+                          Key::kCompositeExplicit, Key::kCompositeImplicit}) {
       const BoxedKernel* kernel = op_.runnable(key);
       if (!kernel) continue;
       const bool recorded = seen_.wants_grad() && autograd::grad_enabled();
@@ -175,7 +174,8 @@ class Call {
     const auto& declared = op_.schema().results;
     for (size_t i = 0; i < declared.size(); ++i) {
       const bool written = declared[i].type.written;
-      if (results_[i].is_tensor()) note(results_[i].tensor_ref(), written, inputs);
+      if (results_[i].is_tensor())
+        note(results_[i].tensor_ref(), written, inputs);
       if (results_[i].is_list())
         for (const Value& item : results_[i].as_list().items)
           if (item.is_tensor()) note(item.tensor_ref(), written, inputs);
@@ -210,12 +210,12 @@ class Call {
       return;
     }
     if (written) return;
-    autograd::record("WarnNotImplemented", Tensors{t}, inputs, {},
-                     [complain, n = inputs.size()](autograd::Backward&,
-                                                   const Tensors&) {
-                       complain();
-                       return Tensors(n);
-                     });
+    autograd::record(
+        "WarnNotImplemented", Tensors{t}, inputs, {},
+        [complain, n = inputs.size()](autograd::Backward&, const Tensors&) {
+          complain();
+          return Tensors(n);
+        });
   }
 
   const OwnOperator& op_;

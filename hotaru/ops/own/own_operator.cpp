@@ -67,10 +67,10 @@ class Table {
   }
 
   OwnOperator& define(std::string name, std::string text,
-                      const std::string& source);
+                      const std::string& source, bool conservative);
   void undefine(OwnOperator& op);
   const BoxedKernel* implement(const std::string& qualified_name, Key key,
-                          BoxedKernel kernel);
+                               BoxedKernel kernel);
   void take_back(const std::string& qualified_name, Key key,
                  const BoxedKernel* kernel);
   OwnOperator* find(std::string_view qualified_name);
@@ -88,9 +88,10 @@ class Table {
 };
 
 OwnOperator& Table::define(std::string name, std::string text,
-                           const std::string& source) {
+                           const std::string& source, bool conservative) {
   std::unique_ptr<OwnOperator> made(
       new OwnOperator(std::move(name), std::move(text), source));
+  made->conservative_ = conservative;
   const std::lock_guard lock(mutex_);
   const auto [at, added] =
       operators_.try_emplace(made->qualified_name(), made.get());
@@ -124,8 +125,9 @@ void Table::undefine(OwnOperator& op) {
 }
 
 const BoxedKernel* Table::implement(const std::string& qualified_name, Key key,
-                               BoxedKernel kernel) {
-  const BoxedKernel* kept = new BoxedKernel(std::move(kernel));  // see OwnOperator
+                                    BoxedKernel kernel) {
+  const BoxedKernel* kept =
+      new BoxedKernel(std::move(kernel));  // see OwnOperator
   const std::lock_guard lock(mutex_);
   if (const auto at = operators_.find(qualified_name); at != operators_.end())
     at->second->put(key, kept);
@@ -158,17 +160,18 @@ std::vector<const OwnOperator*> Table::all() {
 }
 
 OwnOperator& define(const std::string& space, const std::string& schema,
-                    const std::string& source, Undo* undo) {
+                    const std::string& source, Undo* undo, bool conservative) {
   const size_t end = schema.find_first_of(".(");
   HOTARU_CHECK(end != std::string::npos, "the schema '", schema,
                "' has no arguments: it is \"name(Tensor x) -> Tensor\"");
   const std::string name = concat(space, "::", schema.substr(0, end));
   const std::string plain(registered_name(name));
   HOTARU_CHECK_AS(NotImplementedError, !Registry::instance().is_native(plain),
-                  name, " is one of hotaru's own operators, which get no "
+                  name,
+                  " is one of hotaru's own operators, which get no "
                   "overloads from programs; define one of another name");
-  OwnOperator& op =
-      Table::instance().define(name, plain + schema.substr(end), source);
+  OwnOperator& op = Table::instance().define(name, plain + schema.substr(end),
+                                             source, conservative);
   if (undo) *undo = [&op] { Table::instance().undefine(op); };
   return op;
 }
@@ -185,6 +188,14 @@ Undo implement(const std::string& qualified_name, Key key, BoxedKernel kernel) {
   return [qualified_name, key, kept] {
     Table::instance().take_back(qualified_name, key, kept);
   };
+}
+
+bool is_conservative(const Operator& op) {
+  if (Registry::instance().is_native(op.name())) return false;
+  const bool plain = op.name().find("::") == std::string_view::npos;
+  const OwnOperator* own = find(qualified(
+      concat(plain ? "aten::" : "", op.name()), op.schema().overload));
+  return own && own->conservative();
 }
 
 const OwnOperator* find(std::string_view qualified_name) {

@@ -18,7 +18,8 @@ namespace hotaru::own {
 
 /// Takes the arguments in the schema's order, all present, and writes results.
 /// Called from any thread.
-using BoxedKernel = std::function<void(std::span<Value> arguments, Value* results)>;
+using BoxedKernel =
+    std::function<void(std::span<Value> arguments, Value* results)>;
 /// Takes a registration back: calls from then on do not see it. May be called
 /// once, at any time.
 using Undo = std::function<void()>;
@@ -59,6 +60,9 @@ class OwnOperator {
     return found && !*found;
   }
   bool alive() const { return alive_.load(std::memory_order_acquire); }
+  /// Whether its schema is what C++ types say, which tells nothing of writes
+  /// and views: it may write to any argument, and return parts of them.
+  bool conservative() const { return conservative_; }
 
  private:
   friend class Table;
@@ -70,20 +74,25 @@ class OwnOperator {
   std::string qualified_name_, source_;
   std::unique_ptr<Operator> operator_;
   std::vector<TensorPlace> tensors_;
-  std::array<std::vector<const BoxedKernel*>, kKeys> registered_;  // table's lock
+  std::array<std::vector<const BoxedKernel*>, kKeys>
+      registered_;  // table's lock
   std::array<std::atomic<const BoxedKernel*>, kKeys> current_{};
   std::atomic<bool> alive_{true};
+  bool conservative_ = false;
 };
 
 /// Adds the operator of a schema, "name.overload(Tensor x) -> Tensor", to a
 /// namespace. Throws Error with PyTorch's text where there is one already, and
 /// NotImplementedError for an overload of one of hotaru's own.
 OwnOperator& define(const std::string& space, const std::string& schema,
-                    const std::string& source, Undo* undo = nullptr);
+                    const std::string& source, Undo* undo = nullptr,
+                    bool conservative = false);
 /// Registers a kernel for "ns::name.overload", which may be defined later; an
 /// empty one falls through. The last one of a key is called.
 Undo implement(const std::string& qualified_name, Key key, BoxedKernel kernel);
 
+/// Of an operator of the registry; false for the library's own.
+bool is_conservative(const Operator& op);
 /// Null where no program's C++ defined it.
 const OwnOperator* find(std::string_view qualified_name);
 /// All of them, in the order of their names.

@@ -276,10 +276,10 @@ HOTARU_OP(
     "atol=1e-08, bool equal_nan=False) -> bool",
     allclose);
 HOTARU_OP("equal(Tensor self, Tensor other) -> bool", equal);
-HOTARU_OP(
-    "nan_to_num(Tensor self, float? nan=None, float? posinf=None, float? "
-    "neginf=None) -> Tensor",
-    nan_to_num);
+HOTARU_WITH_IN_PLACE("nan_to_num", "(Tensor",
+                     " self, float? nan=None, float? posinf=None, float? "
+                     "neginf=None)",
+                     nan_to_num);
 
 HOTARU_OP(
     "logspace.Tensor_Tensor(Tensor start, Tensor end, int steps, float "
@@ -331,7 +331,7 @@ HOTARU_OP(
 HOTARU_WITH_IN_PLACE("heaviside", "(Tensor", " self, Tensor values)",
                      heaviside);
 HOTARU_WITH_IN_PLACE("sinc", "(Tensor", " self)", sinc);
-HOTARU_OP("logit(Tensor self, float? eps=None) -> Tensor", logit);
+HOTARU_WITH_IN_PLACE("logit", "(Tensor", " self, float? eps=None)", logit);
 HOTARU_OP("linalg_cross(Tensor self, Tensor other, *, int dim=-1) -> Tensor",
           cross);
 HOTARU_OP(

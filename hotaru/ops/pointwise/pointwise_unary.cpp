@@ -214,7 +214,7 @@ HOTARU_OP(
 HOTARU_OP(
     "resolve_neg(Tensor(a) self) -> Tensor(a)",
     +[](const Tensor& self) { return self; });
-HOTARU_OP("square(Tensor self) -> Tensor", square);
+HOTARU_WITH_IN_PLACE("square", "(Tensor", " self)", square);
 HOTARU_OP("isfinite(Tensor self) -> Tensor", isfinite);
 HOTARU_OP(
     "positive(Tensor(a) self) -> Tensor(a)", +[](const Tensor& self) {

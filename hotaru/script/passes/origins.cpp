@@ -2,6 +2,8 @@
 
 #include <vector>
 
+#include "hotaru/ops/own/own_operator.h"
+
 namespace hotaru::script {
 
 namespace {
@@ -65,6 +67,7 @@ class Search {
   void op(const Var& var, const Node& node) {
     const Schema& schema = node.op->schema();
     const char made = schema.results.empty() ? 0 : schema.results[0].type.alias;
+    if (own::is_conservative(*node.op)) return all(node);
     for (size_t i = 0; i < node.inputs.size(); ++i) {
       const bool tensor = node.in(i)->type->kind == TypeKind::kTensor;
       const char taken = schema.arguments[i].type.alias;
@@ -114,8 +117,9 @@ void add_written(const Node& node, std::set<const Var*>& found) {
   switch (node.kind) {
     case NodeKind::kOp: {
       const std::vector<Argument>& schema = node.op->schema().arguments;
+      const bool any = own::is_conservative(*node.op);
       for (size_t i = 0; i < node.inputs.size(); ++i) {
-        if (schema[i].type.written) search.add(node.in(i));
+        if (any || schema[i].type.written) search.add(node.in(i));
       }
       break;
     }

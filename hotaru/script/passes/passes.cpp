@@ -4,6 +4,7 @@
 #include <exception>
 #include <string_view>
 
+#include "hotaru/ops/own/own_operator.h"
 #include "hotaru/script/builtins/builtins.h"
 #include "hotaru/script/types/enum_type.h"
 
@@ -73,6 +74,7 @@ bool draws_or_writes(const Operator& op) {
       return true;
     }
   }
+  if (own::is_conservative(op)) return true;
   // foo_ writes to its first argument, whatever the schema says.
   return name.size() > 1 && name.back() == '_' && !name.ends_with("__");
 }

@@ -1,10 +1,5 @@
 #pragma once
 
-// Programs count on what libtorch's headers bring along.
-#include <cmath>
-#include <iomanip>
-#include <iostream>
-
 #include "torch/autograd.h"
 #include "torch/cuda.h"
 #include "torch/data.h"
@@ -15,6 +10,7 @@
 #include "torch/nn.h"
 #include "torch/optim.h"
 #include "torch/serialize.h"
+#include "torch/standard.h"
 #include "torch/types.h"
 #include "torch/utils.h"
 #include "torch/version.h"

@@ -21,6 +21,11 @@ namespace autograd {
 using Variable = at::Tensor;
 using tensor_list = std::vector<at::Tensor>;
 using variable_list = tensor_list;
+inline bool any_variable_requires_grad(const variable_list& variables) {
+  for (const Variable& v : variables)
+    if (v.defined() && v.requires_grad()) return true;
+  return false;
+}
 using at::AutoGradMode;
 using at::GradMode;
 

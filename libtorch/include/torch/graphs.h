@@ -1,5 +1,6 @@
 // Captured graphs for C++ programs: an embedded model at the speed of a replay
-// by one more line. Names of hotaru's own, as libtorch has graphs on CUDA alone.
+// by one more line. Names of hotaru's own, as libtorch has graphs on CUDA
+// alone.
 #pragma once
 
 #include <functional>

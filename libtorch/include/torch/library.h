@@ -34,8 +34,7 @@ class class_;
 class CppFunction final {
  public:
   template <class F>
-    requires(!std::is_same_v<std::decay_t<F>, CppFunction>)
-  CppFunction(F&& f)
+  requires(!std::is_same_v<std::decay_t<F>, CppFunction>) CppFunction(F&& f)
       : native_(hotaru::libtorch::native_kernel(std::decay_t<F>(f))) {}
 
   template <void (*function)(const c10::OperatorHandle&, c10::Stack*)>
@@ -107,11 +106,12 @@ class Library final {
   /// Defines "name.overload(Tensor x) -> Tensor".
   Library& def(const std::string& schema, const std::vector<at::Tag>& = {});
   /// The same with a kernel for all devices, which is differentiable if what it
-  /// calls is. Of a name alone the schema is what the C++ types say.
+  /// calls is. Of a name alone the schema is what the C++ types say; it may
+  /// then write to any of its arguments, as far as anybody knows.
   template <class F>
-    requires(!std::is_convertible_v<F, std::vector<at::Tag>>)
-  Library& def(const std::string& name_or_schema, F&& f,
-               const std::vector<at::Tag>& = {}) {
+  requires(!std::is_convertible_v<F, std::vector<at::Tag>>) Library& def(
+      const std::string& name_or_schema, F&& f,
+      const std::vector<at::Tag>& = {}) {
     return define(name_or_schema, CppFunction(std::forward<F>(f)));
   }
   /// Registers a kernel for "name.overload", for the block's key, the kernel's
@@ -142,6 +142,7 @@ class Library final {
 
  private:
   struct State;
+  Library& define(const std::string& schema, bool conservative);
   Library& define(const std::string& name_or_schema, CppFunction f);
   Library& implement(const std::string& name, CppFunction f);
   Library& implement_all(CppFunction f);
@@ -185,13 +186,11 @@ class TorchLibraryInit final {
   HOTARU_TORCH_BLOCK(DEF, TORCH_LIBRARY_##space, space, std::nullopt, m)
 /// One of several blocks.
 #define TORCH_LIBRARY_FRAGMENT(space, m) \
-  HOTARU_TORCH_BLOCK(FRAGMENT, \
-                     HOTARU_CONCAT(TORCH_LIBRARY_FRAGMENT_##space##_, \
-                                   __COUNTER__), \
-                     space, std::nullopt, m)
+  HOTARU_TORCH_BLOCK( \
+      FRAGMENT, HOTARU_CONCAT(TORCH_LIBRARY_FRAGMENT_##space##_, __COUNTER__), \
+      space, std::nullopt, m)
 /// Kernels for one key: CPU, CUDA, Meta, Autograd, CompositeImplicitAutograd.
 #define TORCH_LIBRARY_IMPL(space, key, m) \
-  HOTARU_TORCH_BLOCK(IMPL, \
-                     HOTARU_CONCAT(TORCH_LIBRARY_IMPL_##space##_##key##_, \
-                                   __COUNTER__), \
-                     space, c10::DispatchKey::key, m)
+  HOTARU_TORCH_BLOCK( \
+      IMPL, HOTARU_CONCAT(TORCH_LIBRARY_IMPL_##space##_##key##_, __COUNTER__), \
+      space, c10::DispatchKey::key, m)

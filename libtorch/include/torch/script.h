@@ -8,4 +8,5 @@
 #include "torch/autograd.h"
 #include "torch/jit.h"
 #include "torch/library.h"
+#include "torch/standard.h"
 #include "torch/types.h"

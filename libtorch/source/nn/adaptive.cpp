@@ -22,16 +22,15 @@ void AdaptiveLogSoftmaxWithLossImpl::reset() {
           !given.empty() && given.back() <= options.n_classes() - 1,
       "cutoffs should be a sequence of unique, positive integers sorted in an "
       "increasing order, where each value is between 1 and n_classes-1");
-  TORCH_CHECK(options.div_value() != 0,
-              "div_value should not be equal to 0");
+  TORCH_CHECK(options.div_value() != 0, "div_value should not be equal to 0");
   cutoffs = given;
   cutoffs.push_back(options.n_classes());
   shortlist_size = cutoffs[0];
   n_clusters = int64_t(cutoffs.size()) - 1;
   head_size = shortlist_size + n_clusters;
-  head = register_module(
-      "head", Linear(LinearOptions(options.in_features(), head_size)
-                         .bias(options.head_bias())));
+  head = register_module("head",
+                         Linear(LinearOptions(options.in_features(), head_size)
+                                    .bias(options.head_bias())));
   tail = register_module("tail", ModuleList());
   for (int64_t i = 0; i < n_clusters; ++i) {
     const auto features = int64_t(double(options.in_features()) /
@@ -62,8 +61,8 @@ ASMoutput AdaptiveLogSoftmaxWithLossImpl::forward(const Tensor& given,
               "0D or 1D target tensor expected, multi-target not supported");
   const bool one = targets.dim() == 0;
   TORCH_CHECK(given.dim() == (one ? 1 : 2), one ? "1D" : "2D",
-              " input tensor expected for targets of dimension ",
-              targets.dim(), ", got ", given.dim(), "D");
+              " input tensor expected for targets of dimension ", targets.dim(),
+              ", got ", given.dim(), "D");
   TORCH_CHECK(one || given.size(0) == targets.size(0),
               "Input and target should have the same size in the batch "
               "dimension.");
@@ -83,10 +82,10 @@ ASMoutput AdaptiveLogSoftmaxWithLossImpl::forward(const Tensor& given,
     const Tensor rows =
         torch::nonzero((target >= low) * (target < high)).squeeze(1);
     if (rows.numel() == 0) continue;
-    const Tensor cluster = torch::log_softmax(
-        tail->ptr<SequentialImpl>(size_t(i))
-            ->forward(input.index_select(0, rows)),
-        1);
+    const Tensor cluster =
+        torch::log_softmax(tail->ptr<SequentialImpl>(size_t(i))->forward(
+                               input.index_select(0, rows)),
+                           1);
     const Tensor local =
         cluster.gather(1, (target.index_select(0, rows) - low).unsqueeze(1));
     output = output.index_copy(0, rows, local.squeeze(1));
@@ -104,8 +103,8 @@ Tensor AdaptiveLogSoftmaxWithLossImpl::log_prob_of(const Tensor& input,
   std::vector<Tensor> parts{first.narrow(1, 0, shortlist_size)};
   for (int64_t i = 0; i < n_clusters; ++i)
     parts.push_back(
-        torch::log_softmax(
-            tail->ptr<SequentialImpl>(size_t(i))->forward(input), 1) +
+        torch::log_softmax(tail->ptr<SequentialImpl>(size_t(i))->forward(input),
+                           1) +
         first.narrow(1, shortlist_size + i, 1));
   return torch::cat(parts, 1);
 }

@@ -31,7 +31,8 @@ std::array<Tensor, 3> projected(const Tensor& query, const Tensor& key,
   } else {
     if (query.is_same(key) && key.is_same(value)) {
       const auto all =
-          torch::linear(query, o.in_proj_weight(), o.in_proj_bias()).chunk(3, -1);
+          torch::linear(query, o.in_proj_weight(), o.in_proj_bias())
+              .chunk(3, -1);
       return {all[0], all[1], all[2]};
     }
     for (int64_t i = 0; i < 3; ++i)
@@ -79,8 +80,8 @@ void check_mask(const Tensor& mask, int64_t l, int64_t s, int64_t n) {
 std::tuple<Tensor, Tensor> multi_head_attention_forward(
     const Tensor& query, const Tensor& key, const Tensor& value,
     const MultiheadAttentionForwardFuncOptions& o) {
-  TORCH_CHECK(query.dim() == 3, "query must be 3D (L, N, E), got ",
-              query.dim(), "D");
+  TORCH_CHECK(query.dim() == 3, "query must be 3D (L, N, E), got ", query.dim(),
+              "D");
   const int64_t l = query.size(0), batch = query.size(1);
   const int64_t size = query.size(2), heads = o.num_heads();
   TORCH_CHECK(size == o.embed_dim_to_check(), "query's last dimension is ",
@@ -126,10 +127,10 @@ std::tuple<Tensor, Tensor> multi_head_attention_forward(
     TORCH_CHECK(padding.sizes() == at::IntArrayRef({batch, s}),
                 "key_padding_mask must be (N, S) = (", batch, ", ", s,
                 "), got ", padding.sizes());
-    scores = scores.view({batch, heads, l, s})
-                 .masked_fill(padding.unsqueeze(1).unsqueeze(2).to(kBool),
-                              least)
-                 .view({batch * heads, l, s});
+    scores =
+        scores.view({batch, heads, l, s})
+            .masked_fill(padding.unsqueeze(1).unsqueeze(2).to(kBool), least)
+            .view({batch * heads, l, s});
   }
   Tensor weights = torch::softmax(scores, -1);
   weights = torch::dropout(weights, o.dropout_p(), o.training());

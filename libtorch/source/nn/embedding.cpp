@@ -42,9 +42,9 @@ Tensor embedding_bag(const Tensor& given, const Tensor& weight,
                 "If input is 2D, then offsets has to be null, as input is "
                 "treated is a mini-batch of fixed length sequences. However, "
                 "found offsets of type Tensor");
-    offsets = torch::arange(0, input.numel(), input.size(1),
-                            torch::TensorOptions(torch::kLong)
-                                .device(input.device()));
+    offsets = torch::arange(
+        0, input.numel(), input.size(1),
+        torch::TensorOptions(torch::kLong).device(input.device()));
     input = input.reshape(-1);
     if (weights.defined()) weights = weights.reshape(-1);
   } else {
@@ -171,8 +171,8 @@ void EmbeddingBagImpl::reset_parameters() {
   weight[*options.padding_idx()].fill_(0);
 }
 void EmbeddingBagImpl::pretty_print(std::ostream& out) const {
-  out << std::boolalpha << "torch::nn::EmbeddingBag(num_embeddings="
-      << options.num_embeddings()
+  out << std::boolalpha
+      << "torch::nn::EmbeddingBag(num_embeddings=" << options.num_embeddings()
       << ", embedding_dim=" << options.embedding_dim();
   if (options.max_norm()) out << ", max_norm=" << *options.max_norm();
   if (options.norm_type() != 2) out << ", norm_type=" << options.norm_type();

@@ -21,8 +21,7 @@ Tensor invert_permutation(const Tensor& permutation) {
   if (!permutation.defined()) return {};
   Tensor out = torch::empty_like(permutation);
   out.scatter_(0, permutation,
-               torch::arange(0, permutation.numel(),
-                             permutation.options()));
+               torch::arange(0, permutation.numel(), permutation.options()));
   return out;
 }
 
@@ -105,9 +104,9 @@ std::tuple<Tensor, Tensor> pad_packed_sequence(
     const Tensor step = sequence.data().narrow(0, start, size);
     std::vector<int64_t> pad(size_t(2 * step.dim()), 0);
     pad.back() = batch - size;
-    steps.push_back(
-        size == batch ? step
-                      : torch::constant_pad_nd(step, pad, padding_value));
+    steps.push_back(size == batch
+                        ? step
+                        : torch::constant_pad_nd(step, pad, padding_value));
     for (int64_t i = 0; i < size; ++i) ++lengths[size_t(i)];
     start += size;
   }

@@ -15,10 +15,9 @@ constexpr int64_t kGates = std::is_same_v<Options, LSTMCellOptions>  ? 4
                            : std::is_same_v<Options, GRUCellOptions> ? 3
                                                                      : 1;
 template <class Options>
-constexpr const char* kName = std::is_same_v<Options, LSTMCellOptions> ? "LSTM"
-                              : std::is_same_v<Options, GRUCellOptions>
-                                  ? "GRU"
-                                  : "RNN";
+constexpr const char* kName = std::is_same_v<Options, LSTMCellOptions>  ? "LSTM"
+                              : std::is_same_v<Options, GRUCellOptions> ? "GRU"
+                                                                        : "RNN";
 
 }  // namespace
 
@@ -58,15 +57,16 @@ void CellImpl<Derived, Options>::pretty_print(std::ostream& out) const {
 template <class Derived, class Options>
 void CellImpl<Derived, Options>::check(const Tensor& input, const Tensor& state,
                                        const char* what) const {
-  TORCH_CHECK(input.dim() == 1 || input.dim() == 2, "Expected input to be 1D or "
+  TORCH_CHECK(input.dim() == 1 || input.dim() == 2,
+              "Expected input to be 1D or "
               "2D, got ",
               input.dim(), "D instead");
   TORCH_CHECK(input.size(-1) == options.input_size(),
               "input has inconsistent input_size: got ", input.size(-1),
               " expected ", options.input_size());
   if (!state.defined()) return;
-  TORCH_CHECK(state.dim() == input.dim() || state.dim() == 2, "Expected ",
-              what, " to be 1D or 2D, got ", state.dim(), "D instead");
+  TORCH_CHECK(state.dim() == input.dim() || state.dim() == 2, "Expected ", what,
+              " to be 1D or 2D, got ", state.dim(), "D instead");
   TORCH_CHECK(input.dim() == 1 || input.size(0) == state.size(0),
               "Input batch size ", input.size(0), " doesn't match hidden", what,
               " batch size ", state.size(0));
@@ -122,11 +122,10 @@ LSTMCellImpl::State LSTMCellImpl::forward(const Tensor& input,
     hx = State(zeros(input), zeros(input));
   }
   const bool one = input.dim() == 1;
-  const auto [h, c] = torch::lstm_cell(
-      detail::batched(input, one),
-      {detail::batched(std::get<0>(*hx), one),
-       detail::batched(std::get<1>(*hx), one)},
-      weight_ih, weight_hh, bias_ih, bias_hh);
+  const auto [h, c] = torch::lstm_cell(detail::batched(input, one),
+                                       {detail::batched(std::get<0>(*hx), one),
+                                        detail::batched(std::get<1>(*hx), one)},
+                                       weight_ih, weight_hh, bias_ih, bias_hh);
   return {detail::as_given(h, one), detail::as_given(c, one)};
 }
 

@@ -34,9 +34,11 @@ TransformerEncoderLayerImpl::TransformerEncoderLayerImpl(
 void TransformerEncoderLayerImpl::reset() {
   const auto& o = options;
   self_attn = register_module("self_attn", attention(o));
-  linear1 = register_module("linear1", Linear(o.d_model(), o.dim_feedforward()));
+  linear1 =
+      register_module("linear1", Linear(o.d_model(), o.dim_feedforward()));
   dropout = register_module("dropout", Dropout(o.dropout()));
-  linear2 = register_module("linear2", Linear(o.dim_feedforward(), o.d_model()));
+  linear2 =
+      register_module("linear2", Linear(o.dim_feedforward(), o.d_model()));
   norm1 = register_module("norm1", norm_of(o));
   norm2 = register_module("norm2", norm_of(o));
   dropout1 = register_module("dropout1", Dropout(o.dropout()));
@@ -67,9 +69,11 @@ void TransformerDecoderLayerImpl::reset() {
   const auto& o = options;
   self_attn = register_module("self_attn", attention(o));
   multihead_attn = register_module("multihead_attn", attention(o));
-  linear1 = register_module("linear1", Linear(o.d_model(), o.dim_feedforward()));
+  linear1 =
+      register_module("linear1", Linear(o.d_model(), o.dim_feedforward()));
   dropout = register_module("dropout", Dropout(o.dropout()));
-  linear2 = register_module("linear2", Linear(o.dim_feedforward(), o.d_model()));
+  linear2 =
+      register_module("linear2", Linear(o.dim_feedforward(), o.d_model()));
   norm1 = register_module("norm1", norm_of(o));
   norm2 = register_module("norm2", norm_of(o));
   norm3 = register_module("norm3", norm_of(o));
@@ -81,16 +85,14 @@ void TransformerDecoderLayerImpl::reset_parameters() {
   self_attn->_reset_parameters();
   multihead_attn->_reset_parameters();
   for (Linear layer : {linear1, linear2}) layer->reset_parameters();
-  for (LayerNorm layer : {norm1, norm2, norm3})
-    layer->reset_parameters();
+  for (LayerNorm layer : {norm1, norm2, norm3}) layer->reset_parameters();
 }
 Tensor TransformerDecoderLayerImpl::forward(
     Tensor tgt, const Tensor& memory, const Tensor& tgt_mask,
     const Tensor& memory_mask, const Tensor& tgt_key_padding_mask,
     const Tensor& memory_key_padding_mask) {
-  const Tensor own =
-      std::get<0>(self_attn(tgt, tgt, tgt, tgt_key_padding_mask,
-                            /*need_weights=*/false, tgt_mask));
+  const Tensor own = std::get<0>(self_attn(tgt, tgt, tgt, tgt_key_padding_mask,
+                                           /*need_weights=*/false, tgt_mask));
   const Tensor x = norm1(tgt + dropout1(own));
   const Tensor other =
       std::get<0>(multihead_attn(x, memory, memory, memory_key_padding_mask,
@@ -116,12 +118,14 @@ void TransformerEncoderImpl::reset_parameters() {
   for (size_t i = 0; i < layers->size(); ++i)
     layers->at<TransformerEncoderLayerImpl>(i).reset_parameters();
   if (!norm.is_empty())
-    if (auto* layer = norm.ptr()->as<LayerNormImpl>()) layer->reset_parameters();
+    if (auto* layer = norm.ptr()->as<LayerNormImpl>())
+      layer->reset_parameters();
 }
 Tensor TransformerEncoderImpl::forward(const Tensor& src,
                                        const Tensor& src_mask,
                                        const Tensor& src_key_padding_mask) {
-  TORCH_CHECK(layers->size() > 0, "TransformerEncoder should have at least one "
+  TORCH_CHECK(layers->size() > 0,
+              "TransformerEncoder should have at least one "
               "layer.");
   Tensor x = src;
   for (size_t i = 0; i < layers->size(); ++i)
@@ -146,13 +150,16 @@ void TransformerDecoderImpl::reset_parameters() {
   for (size_t i = 0; i < layers->size(); ++i)
     layers->at<TransformerDecoderLayerImpl>(i).reset_parameters();
   if (!norm.is_empty())
-    if (auto* layer = norm.ptr()->as<LayerNormImpl>()) layer->reset_parameters();
+    if (auto* layer = norm.ptr()->as<LayerNormImpl>())
+      layer->reset_parameters();
 }
-Tensor TransformerDecoderImpl::forward(
-    const Tensor& tgt, const Tensor& memory, const Tensor& tgt_mask,
-    const Tensor& memory_mask, const Tensor& tgt_key_padding_mask,
-    const Tensor& memory_key_padding_mask) {
-  TORCH_CHECK(layers->size() > 0, "TransformerDecoder should have at least one "
+Tensor TransformerDecoderImpl::forward(const Tensor& tgt, const Tensor& memory,
+                                       const Tensor& tgt_mask,
+                                       const Tensor& memory_mask,
+                                       const Tensor& tgt_key_padding_mask,
+                                       const Tensor& memory_key_padding_mask) {
+  TORCH_CHECK(layers->size() > 0,
+              "TransformerDecoder should have at least one "
               "layer.");
   Tensor x = tgt;
   for (size_t i = 0; i < layers->size(); ++i)
@@ -175,19 +182,19 @@ void TransformerImpl::reset() {
   const auto norm = [&] {
     return AnyModule(LayerNorm(LayerNormOptions({options.d_model()})));
   };
-  encoder = options.custom_encoder().is_empty()
-                ? AnyModule(TransformerEncoder(
-                      TransformerEncoderOptions(layer,
-                                                options.num_encoder_layers())
-                          .norm(norm())))
-                : options.custom_encoder().clone();
+  encoder =
+      options.custom_encoder().is_empty()
+          ? AnyModule(TransformerEncoder(
+                TransformerEncoderOptions(layer, options.num_encoder_layers())
+                    .norm(norm())))
+          : options.custom_encoder().clone();
   register_module("encoder", encoder.ptr());
-  decoder = options.custom_decoder().is_empty()
-                ? AnyModule(TransformerDecoder(
-                      TransformerDecoderOptions(layer,
-                                                options.num_decoder_layers())
-                          .norm(norm())))
-                : options.custom_decoder().clone();
+  decoder =
+      options.custom_decoder().is_empty()
+          ? AnyModule(TransformerDecoder(
+                TransformerDecoderOptions(layer, options.num_decoder_layers())
+                    .norm(norm())))
+          : options.custom_decoder().clone();
   register_module("decoder", decoder.ptr());
   reset_parameters();
 }
@@ -207,20 +214,20 @@ Tensor TransformerImpl::forward(const Tensor& src, const Tensor& tgt,
   TORCH_CHECK(src.size(1) == tgt.size(1),
               "src and tgt should have equal batch size (at dim 1), but got ",
               src.size(1), " and ", tgt.size(1));
-  TORCH_CHECK(src.size(2) == options.d_model() &&
-                  tgt.size(2) == options.d_model(),
-              "src and tgt should have same feature size as d_model (at dim "
-              "2), but got ",
-              src.size(2), " and ", tgt.size(2), " while d_model is ",
-              options.d_model());
-  const Tensor memory = encoder.forward<Tensor>(src, src_mask,
-                                                src_key_padding_mask);
+  TORCH_CHECK(
+      src.size(2) == options.d_model() && tgt.size(2) == options.d_model(),
+      "src and tgt should have same feature size as d_model (at dim "
+      "2), but got ",
+      src.size(2), " and ", tgt.size(2), " while d_model is ",
+      options.d_model());
+  const Tensor memory =
+      encoder.forward<Tensor>(src, src_mask, src_key_padding_mask);
   return decoder.forward<Tensor>(tgt, memory, tgt_mask, memory_mask,
-                                 tgt_key_padding_mask,
-                                 memory_key_padding_mask);
+                                 tgt_key_padding_mask, memory_key_padding_mask);
 }
 Tensor TransformerImpl::generate_square_subsequent_mask(int64_t size) {
-  TORCH_CHECK(size >= 0, "Input size must be non-negative to generate a valid "
+  TORCH_CHECK(size >= 0,
+              "Input size must be non-negative to generate a valid "
               "square subsequent mask, but got ",
               size);
   return torch::triu(

@@ -16,10 +16,9 @@ std::vector<int64_t> unpooled_size(const Tensor& input,
   const int64_t first = input.dim() - int64_t(D);
   std::vector<int64_t> natural;
   for (size_t d = 0; d < D; ++d)
-    natural.push_back((input.size(first + int64_t(d)) - 1) *
-                          (*options.stride())[d] +
-                      (*options.kernel_size())[d] -
-                      2 * (*options.padding())[d]);
+    natural.push_back(
+        (input.size(first + int64_t(d)) - 1) * (*options.stride())[d] +
+        (*options.kernel_size())[d] - 2 * (*options.padding())[d]);
   if (!options.output_size()) return natural;
   std::vector<int64_t> wanted = *options.output_size();
   if (int64_t(wanted.size()) == input.dim() && wanted.size() > D)
@@ -30,11 +29,11 @@ std::vector<int64_t> unpooled_size(const Tensor& input,
               options.output_size()->size(), "'");
   for (size_t d = 0; d < D; ++d) {
     const int64_t stride = (*options.stride())[d];
-    TORCH_CHECK(wanted[d] > natural[d] - stride &&
-                    wanted[d] < natural[d] + stride,
-                "invalid output_size ", at::IntArrayRef(wanted), " (dim ", d,
-                " must be between ", natural[d] - stride, " and ",
-                natural[d] + stride, ")");
+    TORCH_CHECK(
+        wanted[d] > natural[d] - stride && wanted[d] < natural[d] + stride,
+        "invalid output_size ", at::IntArrayRef(wanted), " (dim ", d,
+        " must be between ", natural[d] - stride, " and ", natural[d] + stride,
+        ")");
   }
   return wanted;
 }
@@ -56,9 +55,9 @@ std::tuple<Tensor, Tensor> fractional(
   Tensor samples = options._random_samples();
   if (!samples.defined()) {
     const bool batched = input.dim() == int64_t(D) + 2;
-    samples = torch::rand({batched ? input.size(0) : 1, input.size(first - 1),
-                           int64_t(D)},
-                          input.options());
+    samples = torch::rand(
+        {batched ? input.size(0) : 1, input.size(first - 1), int64_t(D)},
+        input.options());
   }
   if constexpr (D == 2)
     return torch::fractional_max_pool2d(input, options.kernel_size(), size,
@@ -89,11 +88,13 @@ Tensor max_unpool3d(const Tensor& input, const Tensor& indices,
 
 #define HOTARU_TORCH_FRACTIONAL(D) \
   Tensor fractional_max_pool##D##d( \
-      const Tensor& input, const FractionalMaxPool##D##dFuncOptions& options) { \
+      const Tensor& input, \
+      const FractionalMaxPool##D##dFuncOptions& options) { \
     return std::get<0>(fractional(input, options)); \
   } \
   std::tuple<Tensor, Tensor> fractional_max_pool##D##d_with_indices( \
-      const Tensor& input, const FractionalMaxPool##D##dFuncOptions& options) { \
+      const Tensor& input, \
+      const FractionalMaxPool##D##dFuncOptions& options) { \
     return fractional(input, options); \
   }
 HOTARU_TORCH_FRACTIONAL(2)
@@ -129,7 +130,8 @@ HOTARU_TORCH_UNPOOL(3)
       FractionalMaxPool##D##dOptions given) \
       : WithOptions(std::move(given)) { \
     TORCH_CHECK(options.output_size() || options.output_ratio(), \
-                "FractionalMaxPool" #D "d requires specifying either an " \
+                "FractionalMaxPool" #D \
+                "d requires specifying either an " \
                 "output size, or a pooling ratio"); \
     TORCH_CHECK(!options.output_size() || !options.output_ratio(), \
                 "only one of output_size and output_ratio may be specified"); \

@@ -29,14 +29,14 @@ double clip_grad_norm_(const std::vector<Tensor>& parameters, double max_norm,
                         ? grad.abs().max()
                         : grad.norm(norm_type));
   const Tensor all = torch::stack(norms);
-  const double total =
-      (norms.size() == 1 ? norms[0]
-       : norm_type == std::numeric_limits<double>::infinity()
-           ? all.max()
-           : all.norm(norm_type))
-          .item<double>();
+  const double total = (norms.size() == 1 ? norms[0]
+                        : norm_type == std::numeric_limits<double>::infinity()
+                            ? all.max()
+                            : all.norm(norm_type))
+                           .item<double>();
   TORCH_CHECK(!error_if_nonfinite || std::isfinite(total),
-              "The total norm of order ", norm_type, " for gradients from "
+              "The total norm of order ", norm_type,
+              " for gradients from "
               "`parameters` is non-finite, so it cannot be clipped. To disable "
               "this error and scale the gradients with the non-finite norm "
               "anyway, set `error_if_nonfinite=false`");
@@ -75,8 +75,7 @@ void check_devices(const std::vector<Tensor>& parameters) {
 Tensor parameters_to_vector(const std::vector<Tensor>& parameters) {
   check_devices(parameters);
   std::vector<Tensor> flat;
-  for (const Tensor& parameter : parameters)
-    flat.push_back(parameter.view(-1));
+  for (const Tensor& parameter : parameters) flat.push_back(parameter.view(-1));
   return torch::cat(flat);
 }
 

@@ -1,4 +1,6 @@
 // Other sizes of pictures, pictures sampled at places; distances.
+#include "torch/nn/functional/vision.h"
+
 #include <cmath>
 #include <limits>
 
@@ -6,7 +8,6 @@
 #include "torch/nn/functional/distance.h"
 #include "torch/nn/functional/pooling.h"
 #include "torch/nn/functional/upsampling.h"
-#include "torch/nn/functional/vision.h"
 #include "torch/nn/modules/distance.h"
 #include "torch/nn/modules/upsampling.h"
 
@@ -69,10 +70,9 @@ Tensor interpolate(const Tensor& input, const InterpolateFuncOptions& options) {
   const bool corners = options.align_corners().value_or(false);
   const auto [size, s] = scaled(input, options);
   const int64_t dims = input.dim() - 2;
-  TORCH_CHECK(!options.antialias() ||
-                  ((is_chosen<enumtype::kBilinear>(mode) ||
-                    is_chosen<enumtype::kBicubic>(mode)) &&
-                   dims == 2),
+  TORCH_CHECK(!options.antialias() || ((is_chosen<enumtype::kBilinear>(mode) ||
+                                        is_chosen<enumtype::kBicubic>(mode)) &&
+                                       dims == 2),
               "Anti-alias option is only supported for bilinear and bicubic "
               "modes");
   if (area && dims == 1)
@@ -98,7 +98,8 @@ Tensor interpolate(const Tensor& input, const InterpolateFuncOptions& options) {
     return torch::upsample_linear1d(input, size, corners, s[0]);
   if (is_chosen<enumtype::kBilinear>(mode) && dims == 2)
     return options.antialias()
-               ? torch::_upsample_bilinear2d_aa(input, size, corners, s[0], s[1])
+               ? torch::_upsample_bilinear2d_aa(input, size, corners, s[0],
+                                                s[1])
                : torch::upsample_bilinear2d(input, size, corners, s[0], s[1]);
   if (is_chosen<enumtype::kBicubic>(mode) && dims == 2)
     return options.antialias()
@@ -139,8 +140,7 @@ Tensor UpsampleImpl::forward(const Tensor& input) {
 void UpsampleImpl::pretty_print(std::ostream& out) const {
   Printed printed(out, "Upsample");
   if (options.scale_factor())
-    printed.with("scale_factor",
-                 at::ArrayRef<double>(*options.scale_factor()));
+    printed.with("scale_factor", at::ArrayRef<double>(*options.scale_factor()));
   else if (options.size())
     printed.with("size", at::IntArrayRef(*options.size()));
   printed.with("mode", enumtype::get_enum_name(options.mode()));

@@ -19,8 +19,8 @@ Adagrad::Adagrad(const std::vector<OptimizerParamGroup>& groups,
   for (const OptimizerParamGroup& group : param_groups()) {
     const auto& options = static_cast<const AdagradOptions&>(group.options());
     for (const Tensor& param : group.params())
-      state_of<AdagradParamState>(param).sum(torch::full_like(
-          param.data(), options.initial_accumulator_value()));
+      state_of<AdagradParamState>(param).sum(
+          torch::full_like(param.data(), options.initial_accumulator_value()));
   }
 }
 
@@ -36,15 +36,14 @@ Tensor Adagrad::step(LossClosure closure) {
     for (const Tensor& param : pairs.params) {
       auto& state = state_of<AdagradParamState>(param);
       if (!state.sum().defined())
-        state.sum(
-            torch::full_like(param, options.initial_accumulator_value()));
+        state.sum(torch::full_like(param, options.initial_accumulator_value()));
       state.step(state.step() + 1);
       sums.push_back(state.sum());
       steps.push_back(torch::scalar_tensor(double(state.step()), kFloat));
     }
-    torch::_fused_adagrad_(pairs.params, pairs.grads, sums, steps,
-                           options.lr(), options.lr_decay(),
-                           options.weight_decay(), options.eps(),
+    torch::_fused_adagrad_(pairs.params, pairs.grads, sums, steps, options.lr(),
+                           options.lr_decay(), options.weight_decay(),
+                           options.eps(),
                            /*maximize=*/false);
   }
   return loss;

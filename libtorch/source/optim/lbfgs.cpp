@@ -44,8 +44,7 @@ LBFGS::LBFGS(const std::vector<OptimizerParamGroup>& groups,
     : Optimizer(groups, std::make_unique<LBFGSOptions>(defaults)) {
   TORCH_CHECK(param_groups().size() == 1,
               "LBFGS doesn't support per-parameter options (parameter groups)");
-  auto& mine =
-      static_cast<LBFGSOptions&>(param_groups()[0].options());
+  auto& mine = static_cast<LBFGSOptions&>(param_groups()[0].options());
   if (!mine.max_eval()) mine.max_eval(mine.max_iter() * 5 / 4);
 }
 
@@ -71,8 +70,7 @@ bool LBFGS::is_small(const Tensor& grad) const {
 void LBFGS::move(double t, const Tensor& direction) {
   int64_t start = 0;
   for (Tensor param : param_groups()[0].params()) {
-    param.add_(
-        direction.narrow(0, start, param.numel()).view_as(param), t);
+    param.add_(direction.narrow(0, start, param.numel()).view_as(param), t);
     start += param.numel();
   }
 }

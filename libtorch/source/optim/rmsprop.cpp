@@ -13,8 +13,7 @@ RMSprop::RMSprop(const std::vector<OptimizerParamGroup>& groups,
               "Invalid momentum value: ", defaults.momentum());
   TORCH_CHECK(defaults.weight_decay() >= 0,
               "Invalid weight_decay value: ", defaults.weight_decay());
-  TORCH_CHECK(defaults.alpha() >= 0,
-              "Invalid alpha value: ", defaults.alpha());
+  TORCH_CHECK(defaults.alpha() >= 0, "Invalid alpha value: ", defaults.alpha());
 }
 
 namespace {

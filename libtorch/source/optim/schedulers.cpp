@@ -58,9 +58,8 @@ ReduceLROnPlateauScheduler::ReduceLROnPlateauScheduler(
 
 bool ReduceLROnPlateauScheduler::better(float metric) const {
   const double sign = mode_ == min ? -1 : 1;
-  const double bound = threshold_mode_ == rel
-                           ? best_ * (1 + sign * threshold_)
-                           : best_ + sign * threshold_;
+  const double bound = threshold_mode_ == rel ? best_ * (1 + sign * threshold_)
+                                              : best_ + sign * threshold_;
   return mode_ == min ? metric < bound : metric > bound;
 }
 
@@ -68,8 +67,7 @@ void ReduceLROnPlateauScheduler::reduce() {
   auto& groups = optimizer_.param_groups();
   for (size_t i = 0; i < groups.size(); ++i) {
     const double before = groups[i].options().get_lr();
-    const double rate =
-        std::max(before * double(factor_), double(min_lrs_[i]));
+    const double rate = std::max(before * double(factor_), double(min_lrs_[i]));
     if (before - rate > eps_) groups[i].options().set_lr(rate);
   }
 }

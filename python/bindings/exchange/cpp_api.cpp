@@ -28,9 +28,7 @@ bool converted(const F& f) {
 exchange::PythonApi made_api() {
   exchange::PythonApi api{};
   api.version = exchange::PythonApi::kVersion;
-  api.wrap = [](const Tensor& t) {
-    return guarded([&] { return wrap(t); });
-  };
+  api.wrap = [](const Tensor& t) { return guarded([&] { return wrap(t); }); };
   api.unwrap = [](PyObject* object, Tensor* out) {
     if (object == Py_None) return *out = Tensor(), true;
     if (!is_tensor(object)) return false;

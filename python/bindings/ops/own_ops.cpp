@@ -107,9 +107,8 @@ void init_own_ops(nb::module_& m) {
         names.emplace_back(own::key_name(own::Key(i)));
     return names;
   });
-  m.def("_own_reaches", [](const std::string& key) {
-    return own::find_key(key).has_value();
-  });
+  m.def("_own_reaches",
+        [](const std::string& key) { return own::find_key(key).has_value(); });
   m.def("_own_implement", &implement);
   m.def("_own_fallthrough", &implement_fallthrough);
   m.def("_layers_skipped", [] {

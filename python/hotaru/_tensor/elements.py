@@ -24,8 +24,7 @@ CASTS = {
 # In-place forms of operators without one of their own: the result is copied
 # back.
 _IN_PLACE = """
-    absolute addbmm addmv addr cumprod logit
-    nan_to_num negative renorm sgn square tril triu
+    absolute addbmm addmv addr cumprod negative renorm sgn tril triu
 """.split()  # noqa: SIM905
 
 # In-place forms of second names.

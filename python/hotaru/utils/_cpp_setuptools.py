@@ -23,12 +23,12 @@ def make_build_extension(standard: Callable, defines: Callable) -> type:
         def with_options(cls, **options):
             """A class whose instances are made with these options."""
 
-            class cls_with_options(cls):
+            class WithOptions(cls):
                 def __init__(self, *args, **kwargs):
                     kwargs.update(options)
                     super().__init__(*args, **kwargs)
 
-            return cls_with_options
+            return WithOptions
 
         def __init__(self, *args, **kwargs) -> None:
             self.no_python_abi_suffix = kwargs.pop(

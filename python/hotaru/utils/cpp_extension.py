@@ -26,9 +26,16 @@ from ._cpp_build import (
 )
 
 __all__ = [
-    "CUDAExtension", "CppExtension", "CUDA_HOME",
-    "get_cxx_compiler", "get_default_build_root", "include_paths",
-    "is_ninja_available", "library_paths", "load", "load_inline",
+    "CUDA_HOME",
+    "CUDAExtension",
+    "CppExtension",
+    "get_cxx_compiler",
+    "get_default_build_root",
+    "include_paths",
+    "is_ninja_available",
+    "library_paths",
+    "load",
+    "load_inline",
     "verify_ninja_availability",
 ]  # fmt: skip
 
@@ -54,7 +61,7 @@ def _paths() -> dict[str, list[str]]:
         include = [f"{prefix}/include/hotaru_torch", f"{prefix}/include"]
         found = {"include": include, "library": [f"{prefix}/lib"]}
     else:
-        listed = Path(_C.__file__).parent / "cpp_paths.txt"
+        listed = Path(_C.__file__).resolve().parent / "cpp_paths.txt"
         found = {"include": [], "library": []}
         if listed.is_file():
             for line in listed.read_text().splitlines():
@@ -63,6 +70,14 @@ def _paths() -> dict[str, list[str]]:
     if not any((Path(p) / "torch/torch.h").is_file() for p in found["include"]):
         raise RuntimeError(_MISSING)
     return found
+
+
+def _is_installed() -> bool:
+    """Whether extensions can be built here."""
+    try:
+        return bool(_paths())
+    except RuntimeError:
+        return False
 
 
 def include_paths(device_type: str = "cpu") -> list[str]:
@@ -161,7 +176,7 @@ def _link_flags() -> list[str]:
 # -- setuptools --------------------------------------------------------------
 
 
-def CppExtension(name: str, sources, *args, **kwargs):
+def CppExtension(name: str, sources, *args, **kwargs):  # noqa: N802
     """A setuptools.Extension in C++, with hotaru's headers and libraries.
 
     Takes what setuptools.Extension takes; `extra_compile_args` may be a dict
@@ -181,7 +196,7 @@ def CppExtension(name: str, sources, *args, **kwargs):
     return setuptools.Extension(name, sources, *args, **kwargs)
 
 
-def CUDAExtension(name: str, sources, *args, **kwargs):
+def CUDAExtension(name: str, sources, *args, **kwargs):  # noqa: N802
     """RuntimeError: hotaru compiles no CUDA sources ahead of time."""
     _refuse_cuda(True)
 

@@ -73,7 +73,7 @@ enum class DispatchKey : uint16_t {
 #define HOTARU_TORCH_KEY(name) name,
   HOTARU_TORCH_DISPATCH_KEYS(HOTARU_TORCH_KEY)
 #undef HOTARU_TORCH_KEY
-  Autocast = AutocastCUDA,
+      Autocast = AutocastCUDA,
   /// Kernels that were registered without a key.
   CatchAll = CompositeImplicitAutograd,
 };

@@ -44,8 +44,8 @@ class Adagrad : public Optimizer {
           AdagradOptions defaults = {});
   Adagrad(std::vector<Tensor> params, AdagradOptions defaults = {})
       : Adagrad(std::vector<OptimizerParamGroup>{OptimizerParamGroup(
-                  std::move(params))},
-              std::move(defaults)) {}
+                    std::move(params))},
+                std::move(defaults)) {}
   Tensor step(LossClosure closure = nullptr) override;
 
  protected:

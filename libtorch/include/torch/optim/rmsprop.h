@@ -50,8 +50,8 @@ class RMSprop : public Optimizer {
           RMSpropOptions defaults = {});
   RMSprop(std::vector<Tensor> params, RMSpropOptions defaults = {})
       : RMSprop(std::vector<OptimizerParamGroup>{OptimizerParamGroup(
-                  std::move(params))},
-              std::move(defaults)) {}
+                    std::move(params))},
+                std::move(defaults)) {}
   Tensor step(LossClosure closure = nullptr) override;
 
  protected:

@@ -14,10 +14,10 @@ template <class T>
 struct Held {
   T value;
   explicit Held(const Value& v) : value(Boxed<T>::from(v)) {
-    static_assert(!std::is_integral_v<T> || std::is_same_v<T, bool> ||
-                      sizeof(T) == 8,
-                  "You tried to register a kernel with an unsupported integral "
-                  "input type. Please use int64_t instead.");
+    static_assert(
+        !std::is_integral_v<T> || std::is_same_v<T, bool> || sizeof(T) == 8,
+        "You tried to register a kernel with an unsupported integral "
+        "input type. Please use int64_t instead.");
     static_assert(!std::is_same_v<T, float>,
                   "You tried to register a kernel with an unsupported input "
                   "type: float. Please use double instead.");
@@ -31,8 +31,7 @@ struct Held<at::ArrayRef<T>> {
   explicit Held(const Value& v) {
     const auto& from = v.is_tuple() ? v.as_tuple().items : v.as_list().items;
     items = std::make_unique<T[]>(from.size());
-    for (size_t i = 0; i < from.size(); ++i)
-      items[i] = Boxed<T>::from(from[i]);
+    for (size_t i = 0; i < from.size(); ++i) items[i] = Boxed<T>::from(from[i]);
     value = {items.get(), from.size()};
   }
   at::ArrayRef<T>& get() { return value; }

@@ -22,8 +22,8 @@ own::BoxedKernel boxed_kernel(F f) {
       if constexpr (std::is_void_v<R>)
         f(static_cast<A>(std::get<I>(held).get())...);
       else
-        put_results(out,
-                    std::decay_t<R>(f(static_cast<A>(std::get<I>(held).get())...)));
+        put_results(out, std::decay_t<R>(
+                             f(static_cast<A>(std::get<I>(held).get())...)));
     }
     (std::index_sequence_for<A...>{});
   };
@@ -54,8 +54,7 @@ NativeKernel native_kernel(R (*f)(A...)) {
   return {boxed_kernel<R, A...>(f), schema_of<R, A...>()};
 }
 template <class F>
-  requires std::is_class_v<F>
-NativeKernel native_kernel(F f) {
+requires std::is_class_v<F> NativeKernel native_kernel(F f) {
   return CallOf<F>::kernel(std::move(f));
 }
 

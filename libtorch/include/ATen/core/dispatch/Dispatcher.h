@@ -18,9 +18,7 @@ class OperatorHandle {
   OperatorHandle(std::string name, const hotaru::Operator& op)
       : name_(std::move(name)), op_(&op) {}
 
-  OperatorName operator_name() const {
-    return {name_, op_->schema().overload};
-  }
+  OperatorName operator_name() const { return {name_, op_->schema().overload}; }
   FunctionSchema schema() const { return {name_, op_->schema()}; }
   bool hasKernelForDispatchKey(DispatchKey key) const;
   /// Takes the arguments off the stack and puts the results there.

@@ -1,4 +1,5 @@
-// PyTorch's older way to register operators: torch::RegisterOperators().op(...).
+// PyTorch's older way to register operators:
+// torch::RegisterOperators().op(...).
 #pragma once
 
 #include <memory>
@@ -55,8 +56,8 @@ class RegisterOperators final {
 
   /// "ns::name" with a function, whose C++ types are the schema, or a schema.
   template <class F>
-    requires(!std::is_same_v<std::decay_t<F>, Options>)
-  RegisterOperators&& op(const std::string& name_or_schema, F&& f) && {
+  requires(!std::is_same_v<std::decay_t<F>, Options>) RegisterOperators &&
+      op(const std::string& name_or_schema, F&& f) && {
     block(name_or_schema).def(name_or_schema, std::forward<F>(f));
     return std::move(*this);
   }

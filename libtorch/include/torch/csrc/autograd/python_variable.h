@@ -8,8 +8,8 @@ inline PyObject* THPVariable_Wrap(const at::Tensor& tensor) {
   return torch::detail::python_api().wrap(tensor.hotaru_tensor());
 }
 inline bool THPVariable_Check(PyObject* object) {
-  return PyObject_IsInstance(object, torch::detail::python_api().tensor_class) ==
-         1;
+  return PyObject_IsInstance(object,
+                             torch::detail::python_api().tensor_class) == 1;
 }
 /// Throws c10::TypeError for what is no tensor.
 inline at::Tensor THPVariable_Unpack(PyObject* object) {

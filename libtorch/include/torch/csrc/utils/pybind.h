@@ -33,7 +33,8 @@ bool load_value(py::handle source, T* out) {
 }
 template <class T>
 py::handle cast_value(const T& value) {
-  return checked(python_api().value_object(hotaru::libtorch::Boxed<T>::to(value)));
+  return checked(
+      python_api().value_object(hotaru::libtorch::Boxed<T>::to(value)));
 }
 
 }  // namespace torch::detail
@@ -154,7 +155,7 @@ template <class T>
 struct type_caster<at::ArrayRef<T>> {
   PYBIND11_TYPE_CASTER(at::ArrayRef<T>, const_name("list"));
   bool load(handle source, bool convert) {
-    list_caster<std::vector<T>, T> items;
+    make_caster<std::vector<T>> items;
     if (!items.load(source, convert)) return false;
     kept = cast_op<std::vector<T>&&>(std::move(items));
     value = kept;
@@ -162,7 +163,7 @@ struct type_caster<at::ArrayRef<T>> {
   }
   static handle cast(at::ArrayRef<T> v, return_value_policy policy,
                      handle parent) {
-    return list_caster<std::vector<T>, T>::cast(v.vec(), policy, parent);
+    return make_caster<std::vector<T>>::cast(v.vec(), policy, parent);
   }
   std::vector<T> kept;
 };

@@ -17,10 +17,11 @@ inline const hotaru::exchange::PythonApi& python_api() {
       Py_DECREF(module);
     else
       PyErr_Clear();
-    const auto* found = static_cast<const PythonApi*>(
-        PyCapsule_Import(PythonApi::kCapsule, 0));
+    const auto* found =
+        static_cast<const PythonApi*>(PyCapsule_Import(PythonApi::kCapsule, 0));
     if (!found) PyErr_Clear();
-    TORCH_CHECK(found, "this extension needs the Python package hotaru, which "
+    TORCH_CHECK(found,
+                "this extension needs the Python package hotaru, which "
                 "cannot be imported here");
     TORCH_CHECK(found->version == PythonApi::kVersion,
                 "this extension was built for another version of hotaru: "

@@ -27,7 +27,6 @@ HOTARU_TORCH_POOL(3)
 Tensor lp_pool1d(const Tensor& input, const LPPool1dFuncOptions& options);
 Tensor lp_pool2d(const Tensor& input, const LPPool2dFuncOptions& options);
 
-
 /// Puts what max pooling found back to its places, zeros elsewhere.
 #define HOTARU_TORCH_UNPOOL(D) \
   Tensor max_unpool##D##d(const Tensor& input, const Tensor& indices, \

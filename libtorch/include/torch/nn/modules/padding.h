@@ -7,7 +7,8 @@
 namespace torch::nn {
 
 #define HOTARU_TORCH_PAD(Name, D) \
-  class Name##D##dImpl : public WithOptions<Name##D##dImpl, PaddingOptions<D>> { \
+  class Name##D##dImpl \
+      : public WithOptions<Name##D##dImpl, PaddingOptions<D>> { \
    public: \
     using WithOptions::WithOptions; \
     Name##D##dImpl(ExpandingArray<D * 2> padding) \

@@ -41,8 +41,8 @@ HOTARU_TORCH_UNPOOL(3)
     explicit FractionalMaxPool##D##dImpl( \
         FractionalMaxPool##D##dOptions options); \
     FractionalMaxPool##D##dImpl(ExpandingArray<D> kernel_size) \
-        : FractionalMaxPool##D##dImpl( \
-              FractionalMaxPool##D##dOptions(kernel_size)) {} \
+        : FractionalMaxPool##D \
+          ##dImpl(FractionalMaxPool##D##dOptions(kernel_size)) {} \
     void pretty_print(std::ostream& out) const override; \
     Tensor forward(const Tensor& input); \
     std::tuple<Tensor, Tensor> forward_with_indices(const Tensor& input); \

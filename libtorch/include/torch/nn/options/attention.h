@@ -26,10 +26,12 @@ struct MultiheadAttentionOptions {
 namespace functional {
 
 struct MultiheadAttentionForwardFuncOptions {
-  MultiheadAttentionForwardFuncOptions(
-      int64_t embed_dim_to_check, int64_t num_heads, Tensor in_proj_weight,
-      Tensor in_proj_bias, Tensor bias_k, Tensor bias_v, bool add_zero_attn,
-      double dropout_p, Tensor out_proj_weight, Tensor out_proj_bias)
+  MultiheadAttentionForwardFuncOptions(int64_t embed_dim_to_check,
+                                       int64_t num_heads, Tensor in_proj_weight,
+                                       Tensor in_proj_bias, Tensor bias_k,
+                                       Tensor bias_v, bool add_zero_attn,
+                                       double dropout_p, Tensor out_proj_weight,
+                                       Tensor out_proj_bias)
       : embed_dim_to_check_(embed_dim_to_check),
         num_heads_(num_heads),
         in_proj_weight_(std::move(in_proj_weight)),

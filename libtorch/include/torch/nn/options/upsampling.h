@@ -11,9 +11,9 @@
 namespace torch::nn {
 
 struct UpsampleOptions {
-  using mode_t = std::variant<enumtype::kNearest, enumtype::kLinear,
-                              enumtype::kBilinear, enumtype::kBicubic,
-                              enumtype::kTrilinear>;
+  using mode_t =
+      std::variant<enumtype::kNearest, enumtype::kLinear, enumtype::kBilinear,
+                   enumtype::kBicubic, enumtype::kTrilinear>;
 
   TORCH_ARG(std::optional<std::vector<int64_t>>, size) = std::nullopt;
   TORCH_ARG(std::optional<std::vector<double>>, scale_factor) = std::nullopt;
@@ -24,10 +24,10 @@ struct UpsampleOptions {
 namespace functional {
 
 struct InterpolateFuncOptions {
-  using mode_t = std::variant<enumtype::kNearest, enumtype::kLinear,
-                              enumtype::kBilinear, enumtype::kBicubic,
-                              enumtype::kTrilinear, enumtype::kArea,
-                              enumtype::kNearestExact>;
+  using mode_t =
+      std::variant<enumtype::kNearest, enumtype::kLinear, enumtype::kBilinear,
+                   enumtype::kBicubic, enumtype::kTrilinear, enumtype::kArea,
+                   enumtype::kNearestExact>;
 
   TORCH_ARG(std::optional<std::vector<int64_t>>, size) = std::nullopt;
   TORCH_ARG(std::optional<std::vector<double>>, scale_factor) = std::nullopt;

@@ -11,8 +11,8 @@ namespace torch::nn::functional {
 
 struct GridSampleFuncOptions {
   using mode_t = std::variant<enumtype::kBilinear, enumtype::kNearest>;
-  using padding_mode_t = std::variant<enumtype::kZeros, enumtype::kBorder,
-                                      enumtype::kReflection>;
+  using padding_mode_t =
+      std::variant<enumtype::kZeros, enumtype::kBorder, enumtype::kReflection>;
 
   TORCH_ARG(mode_t, mode) = torch::kBilinear;
   TORCH_ARG(padding_mode_t, padding_mode) = torch::kZeros;

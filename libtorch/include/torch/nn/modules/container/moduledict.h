@@ -66,7 +66,8 @@ class ModuleDictImpl : public Cloneable<ModuleDictImpl> {
           modules) {
     for (const auto& [key, module] : modules) insert(key, module);
   }
-  void update(const OrderedDict<std::string, std::shared_ptr<Module>>& modules) {
+  void update(
+      const OrderedDict<std::string, std::shared_ptr<Module>>& modules) {
     for (const auto& item : modules) insert(item.key(), item.value());
   }
   template <class Container>

@@ -22,8 +22,8 @@ class ParameterDictImpl : public Cloneable<ParameterDictImpl> {
     out << "torch::nn::ParameterDict(\n";
     for (const auto& item : parameters_)
       out << "(" << item.key() << "): Parameter containing: ["
-          << item.value().scalar_type() << " of size "
-          << item.value().sizes() << "]\n";
+          << item.value().scalar_type() << " of size " << item.value().sizes()
+          << "]\n";
     out << ")";
   }
 

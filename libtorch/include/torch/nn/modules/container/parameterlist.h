@@ -24,8 +24,8 @@ class ParameterListImpl : public Cloneable<ParameterListImpl> {
     out << "torch::nn::ParameterList(\n";
     for (const auto& item : parameters_)
       out << "(" << item.key() << "): Parameter containing: ["
-          << item.value().scalar_type() << " of size "
-          << item.value().sizes() << "]\n";
+          << item.value().scalar_type() << " of size " << item.value().sizes()
+          << "]\n";
     out << ")";
   }
 
