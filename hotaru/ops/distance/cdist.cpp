@@ -38,18 +38,6 @@ void check_operands(const Tensor& x1, const Tensor& x2, double p) {
   HOTARU_CHECK(p >= 0, "cdist only supports non-negative p values");
 }
 
-Tensor run_gradient(const Tensor& g, const Tensor& x1, const Tensor& x2,
-                    const Tensor& distances, const CdistAttributes& a) {
-  static const Kernel& run = kernel("cdist_grad");
-  HOTARU_CHECK_AS(NotImplementedError,
-                  !autograd::needs_grad(g, x1, x2, distances),
-                  "the derivative for '_cdist_backward' is not implemented.");
-  const Tensor out = allocate(x1.sizes(), x1.dtype(), x1.device());
-  const Tensor dense = contiguous(g), at = contiguous(distances);
-  enqueue(run, {write(out), read(dense), read(x1), read(x2), read(at)}, a);
-  return out;
-}
-
 /// Of row-major [B, P, M] and [B, R, M]; `size` is [..., P, R].
 Tensor direct(const Tensor& x1, const Tensor& x2, IntSpan size, double p) {
   static const Kernel& run = kernel("cdist");
@@ -59,11 +47,11 @@ Tensor direct(const Tensor& x1, const Tensor& x2, IntSpan size, double p) {
   if (!autograd::needs_grad(x1, x2)) return out;
   autograd::record(
       "CdistBackward0", out, {x1, x2}, {x1, x2, autograd::saved_output(out)},
-      [a](Backward& b, const Tensor& g) -> Tensors {
+      [p](Backward& b, const Tensor& g) -> Tensors {
         const Tensor x1 = b.saved(0), x2 = b.saved(1), d = b.saved(2);
-        return {b.needs(0) ? run_gradient(g, x1, x2, d, a) : Tensor(),
-                b.needs(1) ? run_gradient(transpose(g, -1, -2), x2, x1,
-                                          transpose(d, -1, -2), a)
+        return {b.needs(0) ? cdist_gradient(g, x1, x2, d, p) : Tensor(),
+                b.needs(1) ? cdist_gradient(transpose(g, -1, -2), x2, x1,
+                                            transpose(d, -1, -2), p)
                            : Tensor()};
       });
   return out;
@@ -110,6 +98,19 @@ Tensor batched(const Tensor& x, IntSpan leading, int64_t batches) {
 }
 
 }  // namespace
+
+Tensor cdist_gradient(const Tensor& g, const Tensor& x1, const Tensor& x2,
+                      const Tensor& distances, double p) {
+  static const Kernel& run = kernel("cdist_grad");
+  HOTARU_CHECK_AS(NotImplementedError,
+                  !autograd::needs_grad(g, x1, x2, distances),
+                  "the derivative for '_cdist_backward' is not implemented.");
+  const Tensor out = allocate(x1.sizes(), x1.dtype(), x1.device());
+  const Tensor dense = contiguous(g), at = contiguous(distances);
+  enqueue(run, {write(out), read(dense), read(x1), read(x2), read(at)},
+          CdistAttributes{p});
+  return out;
+}
 
 Tensor cdist(const Tensor& x1, const Tensor& x2, double p,
              Optional<int64_t> compute_mode) {

@@ -16,5 +16,9 @@ Tensor pairwise_distance(const Tensor& x1, const Tensor& x2, double p = 2,
 /// in mode 1, and in mode 0 (default) beyond 25 rows; in mode 2 never.
 Tensor cdist(const Tensor& x1, const Tensor& x2, double p = 2,
              Optional<int64_t> compute_mode = {});
+/// The gradient by row-major x1 [B, P, M] from that of the distances [B, P, R]:
+/// row by row, without a product.
+Tensor cdist_gradient(const Tensor& g, const Tensor& x1, const Tensor& x2,
+                      const Tensor& distances, double p);
 
 }  // namespace hotaru

@@ -17,6 +17,25 @@
 namespace hotaru {
 namespace {
 
+/// The gradient by the rows, from those of the distances: as cdist's of a
+/// symmetric matrix, which has each pair in both places and zeros between.
+Tensor pdist_gradient(const Tensor& g, const Tensor& rows,
+                      const Tensor& distances, double p) {
+  const int64_t n = rows.size(0), pairs = distances.size(0);
+  std::vector<int64_t> places(size_t(n * n), pairs);
+  int64_t pair = 0;
+  for (int64_t i = 0; i < n; ++i)
+    for (int64_t j = i + 1; j < n; ++j)
+      places[size_t(i * n + j)] = places[size_t(j * n + i)] = pair++;
+  const Tensor index = integers_on(places, rows.device());
+  const auto square = [&](const Tensor& of) {
+    const Tensor zero = zeros(Dims{1}, TensorOptions(of));
+    return view(index_select(cat({of, zero}, 0), 0, index), Dims{1, n, n});
+  };
+  const Tensor x = unsqueeze(rows, 0);
+  return squeeze(cdist_gradient(square(g), x, x, square(distances), p), 0);
+}
+
 Tensor pdist(const Tensor& self, double p) {
   HOTARU_CHECK(self.dim() == 2,
                "pdist only supports 2D tensors, got: ", self.dim(), "D");
@@ -24,21 +43,19 @@ Tensor pdist(const Tensor& self, double p) {
                "pdist only supports floating-point dtypes");
   HOTARU_CHECK(p >= 0, "pdist only supports non-negative p values");
   const int64_t n = self.size(0);
-  if (n > 1 && !autograd::needs_grad(self)) {
-    static const Kernel& kPairs = kernel("pdist");
-    const Tensor out = empty(Dims{n * (n - 1) / 2}, TensorOptions(self));
-    const Tensor rows = contiguous(self);
-    enqueue(kPairs, {write(out), read(rows)}, CdistAttributes{p});
-    return out;
-  }
-  std::vector<int64_t> places;
-  for (int64_t i = 0; i < n; ++i)
-    for (int64_t j = i + 1; j < n; ++j) places.push_back(i * n + j);
   // Nothing, with a gradient of zeros.
-  if (places.empty()) return narrow(flatten(self), 0, 0, 0) * Scalar(1);
-  constexpr int64_t kDirect = 2;  // equal rows are at 0, as in the kernel above
-  return index_select(flatten(cdist(self, self, p, kDirect)), 0,
-                      integers_on(places, self.device()));
+  if (n <= 1) return narrow(flatten(self), 0, 0, 0) * Scalar(1);
+  static const Kernel& kPairs = kernel("pdist");
+  const Tensor out = empty(Dims{n * (n - 1) / 2}, TensorOptions(self));
+  const Tensor rows = contiguous(self);
+  enqueue(kPairs, {write(out), read(rows)}, CdistAttributes{p});
+  if (autograd::needs_grad(self))
+    autograd::record("PdistBackward0", out, {rows},
+                     {rows, autograd::saved_output(out)},
+                     [p](autograd::Backward& b, const Tensor& g) -> Tensors {
+                       return {pdist_gradient(g, b.saved(0), b.saved(1), p)};
+                     });
+  return out;
 }
 
 /// Slices along dim whose p-norm exceeds the greatest are scaled down to it.
