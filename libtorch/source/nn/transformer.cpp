@@ -24,6 +24,33 @@ LayerNorm norm_of(const TransformerLayerOptions& o) {
   return LayerNorm(LayerNormOptions({o.d_model()}));
 }
 
+/// Registers a stack's layers and the norm behind them, if there is one, in
+/// `self`; gives both.
+template <class Layer>
+std::pair<ModuleList, AnyModule> stacked(Module& self, const Layer& layer,
+                                         int64_t count, const AnyModule& norm) {
+  ModuleList layers = self.register_module("layers", ModuleList());
+  for (int64_t i = 0; i < count; ++i) layers->push_back(layer->clone());
+  AnyModule behind;
+  if (!norm.is_empty()) {
+    behind = norm.clone();
+    self.register_module("norm", behind.ptr());
+  }
+  return {layers, behind};
+}
+
+template <class LayerImpl>
+void reset_stack(ModuleList& layers, AnyModule& norm) {
+  for (size_t i = 0; i < layers->size(); ++i)
+    layers->at<LayerImpl>(i).reset_parameters();
+  if (norm.is_empty()) return;
+  if (auto* layer = norm.ptr()->as<LayerNormImpl>()) layer->reset_parameters();
+}
+
+void check_layers(const ModuleList& layers, const char* name) {
+  TORCH_CHECK(layers->size() > 0, name, " should have at least one layer.");
+}
+
 }  // namespace
 
 TransformerEncoderLayerImpl::TransformerEncoderLayerImpl(
@@ -107,26 +134,16 @@ TransformerEncoderImpl::TransformerEncoderImpl(TransformerEncoderOptions given)
   TransformerEncoderImpl::reset();
 }
 void TransformerEncoderImpl::reset() {
-  layers = register_module("layers", ModuleList());
-  for (int64_t i = 0; i < options.num_layers(); ++i)
-    layers->push_back(options.encoder_layer()->clone());
-  if (options.norm().is_empty()) return;
-  norm = options.norm().clone();
-  register_module("norm", norm.ptr());
+  std::tie(layers, norm) = stacked(*this, options.encoder_layer(),
+                                   options.num_layers(), options.norm());
 }
 void TransformerEncoderImpl::reset_parameters() {
-  for (size_t i = 0; i < layers->size(); ++i)
-    layers->at<TransformerEncoderLayerImpl>(i).reset_parameters();
-  if (!norm.is_empty())
-    if (auto* layer = norm.ptr()->as<LayerNormImpl>())
-      layer->reset_parameters();
+  reset_stack<TransformerEncoderLayerImpl>(layers, norm);
 }
 Tensor TransformerEncoderImpl::forward(const Tensor& src,
                                        const Tensor& src_mask,
                                        const Tensor& src_key_padding_mask) {
-  TORCH_CHECK(layers->size() > 0,
-              "TransformerEncoder should have at least one "
-              "layer.");
+  check_layers(layers, "TransformerEncoder");
   Tensor x = src;
   for (size_t i = 0; i < layers->size(); ++i)
     x = layers->at<TransformerEncoderLayerImpl>(i).forward(
@@ -139,28 +156,18 @@ TransformerDecoderImpl::TransformerDecoderImpl(TransformerDecoderOptions given)
   TransformerDecoderImpl::reset();
 }
 void TransformerDecoderImpl::reset() {
-  layers = register_module("layers", ModuleList());
-  for (int64_t i = 0; i < options.num_layers(); ++i)
-    layers->push_back(options.decoder_layer()->clone());
-  if (options.norm().is_empty()) return;
-  norm = options.norm().clone();
-  register_module("norm", norm.ptr());
+  std::tie(layers, norm) = stacked(*this, options.decoder_layer(),
+                                   options.num_layers(), options.norm());
 }
 void TransformerDecoderImpl::reset_parameters() {
-  for (size_t i = 0; i < layers->size(); ++i)
-    layers->at<TransformerDecoderLayerImpl>(i).reset_parameters();
-  if (!norm.is_empty())
-    if (auto* layer = norm.ptr()->as<LayerNormImpl>())
-      layer->reset_parameters();
+  reset_stack<TransformerDecoderLayerImpl>(layers, norm);
 }
 Tensor TransformerDecoderImpl::forward(const Tensor& tgt, const Tensor& memory,
                                        const Tensor& tgt_mask,
                                        const Tensor& memory_mask,
                                        const Tensor& tgt_key_padding_mask,
                                        const Tensor& memory_key_padding_mask) {
-  TORCH_CHECK(layers->size() > 0,
-              "TransformerDecoder should have at least one "
-              "layer.");
+  check_layers(layers, "TransformerDecoder");
   Tensor x = tgt;
   for (size_t i = 0; i < layers->size(); ++i)
     x = layers->at<TransformerDecoderLayerImpl>(i).forward(
