@@ -9,15 +9,21 @@ import os
 loaded_libraries: set[str] = set()
 
 
+# What the loader misses where a library was built against PyTorch: its
+# libraries, or functions that are only there.
+_PYTORCH = ("libtorch", "libc10", "_ZN3c10", "_ZN2at", "_ZN5torch")
+
+
 def load_library(path: str | os.PathLike) -> None:
     """Loads a shared library into the process, which runs its initialisers.
 
-    It stays loaded. A library that registers operators or classes with PyTorch
-    needs PyTorch's own libraries and does not load; torchvision's operators are
-    hotaru's own in its place.
+    It stays loaded. Operators that it registers (TORCH_LIBRARY) are in
+    `torch.ops` then. It must have been built against hotaru (docs/cpp.md): one
+    built against PyTorch is refused; torchvision's operators are hotaru's own
+    in its place.
 
     Raises:
-        OSError: it cannot be loaded; the cause says why.
+        OSError: it cannot be loaded; the text or the cause says why.
     """
     from .. import _torchvision
 
@@ -29,5 +35,11 @@ def load_library(path: str | os.PathLike) -> None:
     try:
         ctypes.CDLL(path)
     except Exception as error:
-        raise OSError(f"Could not load this library: {path}") from error
+        why = ""
+        if any(name in str(error) for name in _PYTORCH):
+            why = (
+                ". It was built against PyTorch's own libraries: build it from "
+                "its sources against hotaru's (torch.utils.cpp_extension)"
+            )
+        raise OSError(f"Could not load this library: {path}{why}") from error
     loaded_libraries.add(path)

@@ -237,3 +237,18 @@ def test_cuda_sources_are_refused():
         cpp_extension.load("x", ["kernel.cu"])
     with pytest.raises(RuntimeError, match="_compile_kernel"):
         cpp_extension.CUDAExtension("x", ["kernel.cu"])
+
+
+def test_a_library_built_against_pytorch_is_refused(tmp_path):
+    source = tmp_path / "f.cpp"
+    source.write_text(
+        'extern "C" void _ZN3c106nobodyEv();\n'
+        "__attribute__((constructor)) void f() { _ZN3c106nobodyEv(); }\n"
+    )
+    with pytest.raises(OSError, match="built against PyTorch's own libraries"):
+        cpp_extension.load(
+            "foreign",
+            str(source),
+            build_directory=str(tmp_path),
+            is_python_module=False,
+        )
