@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <thread>
+
 #include "hotaru/runtime/streams/stream.h"
 #include "torch/script.h"
 #include "torch/torch.h"
@@ -12,6 +15,10 @@ namespace {
 using torch::Tensor;
 
 int calls = 0;
+
+c10::OperatorHandle op(const char* name, const char* overload = "") {
+  return c10::Dispatcher::singleton().findSchemaOrThrow(name, overload);
+}
 
 Tensor muladd(const Tensor& a, const Tensor& b, double c) {
   ++calls;
@@ -44,6 +51,10 @@ TORCH_LIBRARY(own_test, m) {
   m.def("muladd(Tensor a, Tensor b, float c=1.0) -> Tensor");
   m.def("add_into(Tensor a, Tensor b, Tensor(a!) out) -> ()");
   m.def("inferred", &both);
+  m.def("throws(Tensor x) -> Tensor");
+  m.def("lists(Tensor[] xs, Tensor? bias, int n) -> (Tensor, Tensor[])");
+  m.def("lower(Tensor x) -> Tensor");
+  m.def("counted_(Tensor(a!) x) -> Tensor(a!)");
   m.def("doubles", [](Tensor x) { return x.mul_(2); });
   m.def("twice(Tensor x) -> Tensor", [](const Tensor& x) { return x * 2; });
   m.def("named.one(Tensor x) -> Tensor", [](const Tensor& x) { return x + 1; });
@@ -64,6 +75,43 @@ TORCH_LIBRARY_IMPL(own_test, CPU, m) {
 TORCH_LIBRARY_IMPL(own_test, Meta, m) {
   m.impl("muladd", [](const Tensor& a, const Tensor&, double) {
     return torch::empty_like(a);
+  });
+}
+
+std::tuple<Tensor, std::vector<Tensor>> lists(at::TensorList xs,
+                                              const std::optional<Tensor>& bias,
+                                              int64_t n) {
+  std::vector<Tensor> all;
+  Tensor sum = torch::zeros_like(xs[0]);
+  for (const Tensor& x : xs) {
+    sum = sum + x;
+    all.push_back(x * n);
+  }
+  return {bias ? sum + *bias : sum, all};
+}
+TORCH_LIBRARY_IMPL(own_test, CPU, m) {
+  m.impl("throws", [](const Tensor&) -> Tensor {
+    TORCH_CHECK(false, "a kernel's own error");
+  });
+  m.impl("lists", &lists);
+  m.impl("lower", [](const Tensor& x) { return x + 1; });
+  m.impl("counted_", [](Tensor x) { return x.add_(1); });
+}
+TORCH_LIBRARY_IMPL(own_test, Meta, m) {
+  m.impl("throws", [](const Tensor& x) { return torch::empty_like(x); });
+  m.impl("lists", [](at::TensorList xs, const std::optional<Tensor>&, int64_t) {
+    std::vector<Tensor> all;
+    for (const Tensor& x : xs) all.push_back(torch::empty_like(x));
+    return std::make_tuple(torch::empty_like(xs[0]), all);
+  });
+}
+TORCH_LIBRARY_IMPL(own_test, AutocastCPU, m) {
+  m.impl("lower", [](const Tensor& x) {
+    const c10::impl::ExcludeDispatchKeyGuard plain(
+        c10::DispatchKey::AutocastCPU);
+    return op("own_test::lower")
+        .typed<Tensor(const Tensor&)>()
+        .call(x.to(torch::kBFloat16));
   });
 }
 
@@ -104,10 +152,6 @@ const auto older =
             torch::RegisterOperators::options().kernel(
                 c10::DispatchKey::CPU,
                 [](Tensor x, int64_t n) { return x + n; }));
-
-c10::OperatorHandle op(const char* name, const char* overload = "") {
-  return c10::Dispatcher::singleton().findSchemaOrThrow(name, overload);
-}
 
 TEST(Library, IsCalledByItsTypes) {
   const auto found = op("own_test::muladd")
@@ -280,6 +324,86 @@ TEST(Library, QueuesRunItInTurn) {
   stream.synchronize();
   EXPECT_TRUE(torch::equal(out, torch::full({1000}, 25.f)));
   EXPECT_TRUE(torch::equal(sum, torch::full({1000}, 29.f)));
+}
+
+TEST(Library, ErrorsOfQueuedKernelsFollowTheData) {
+  const hotaru::Stream stream = hotaru::Stream::queued();
+  const Tensor x = torch::ones({3});
+  Tensor out;
+  {
+    const hotaru::StreamGuard guard(stream);
+    out = op("own_test::throws").typed<Tensor(const Tensor&)>().call(x);
+  }
+  EXPECT_NE(
+      message_of([&] { out[0].item<float>(); }).find("a kernel's own error"),
+      std::string::npos);
+  EXPECT_NE(message_of([&] { stream.synchronize(); }).find("own_test::throws"),
+            std::string::npos);
+  EXPECT_EQ(message_of([&] {
+              op("own_test::throws").typed<Tensor(const Tensor&)>().call(x);
+            }),
+            "a kernel's own error");
+}
+
+TEST(Library, ListsAndMissingTensorsAreQueued) {
+  const hotaru::Stream stream = hotaru::Stream::queued();
+  using F = std::tuple<Tensor, std::vector<Tensor>>(
+      const std::vector<Tensor>&, const std::optional<Tensor>&, int64_t);
+  const auto f = op("own_test::lists").typed<F>();
+  const Tensor x = torch::ones({3});
+  std::tuple<Tensor, std::vector<Tensor>> with, without;
+  {
+    const hotaru::StreamGuard guard(stream);
+    with = f.call({x, x + 1}, x * 5, 3);
+    without = f.call({x}, std::nullopt, 2);
+  }
+  EXPECT_TRUE(torch::equal(std::get<0>(with), torch::full({3}, 8.f)));
+  EXPECT_TRUE(torch::equal(std::get<1>(with).at(1), torch::full({3}, 6.f)));
+  EXPECT_TRUE(torch::equal(std::get<0>(without), x));
+  EXPECT_TRUE(torch::equal(std::get<1>(without).at(0), x * 2));
+}
+
+TEST(Library, AutocastHasALayer) {
+  const auto f = op("own_test::lower").typed<Tensor(const Tensor&)>();
+  const Tensor x = torch::ones({3});
+  EXPECT_EQ(f.call(x).scalar_type(), torch::kFloat);
+  hotaru::autocast::set_enabled(hotaru::DeviceType::kCPU, true);
+  EXPECT_EQ(f.call(x).scalar_type(), torch::kBFloat16);
+  hotaru::autocast::set_enabled(hotaru::DeviceType::kCPU, false);
+  EXPECT_EQ(f.call(x).scalar_type(), torch::kFloat);
+}
+
+TEST(Library, WhatIsWrittenIsTheResult) {
+  const auto f = op("own_test::counted_").typed<Tensor(const Tensor&)>();
+  const hotaru::Stream stream = hotaru::Stream::queued();
+  const Tensor x = torch::ones({3});
+  {
+    const hotaru::StreamGuard guard(stream);
+    for (int i = 0; i < 100; ++i) EXPECT_TRUE(f.call(x).is_same(x));
+  }
+  EXPECT_TRUE(torch::equal(x, torch::full({3}, 101.f)));
+}
+
+TEST(Library, ManyThreadsCallWhileOthersRegister) {
+  std::atomic<bool> stop{false};
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i)
+    threads.emplace_back([&] {
+      const auto f = op("own_test::twice").typed<Tensor(const Tensor&)>();
+      while (!stop) {
+        EXPECT_EQ(f.call(torch::ones({1})).item<float>(), 2);
+        op("own_test::named", "one");
+      }
+    });
+  for (int i = 0; i < 200; ++i) {
+    torch::Library block(torch::Library::FRAGMENT, "own_test", std::nullopt,
+                         "here.cpp", 7);
+    block.def("passing", [](const Tensor& x) { return x; });
+    block.impl("named.two", c10::DispatchKey::CPU,
+               [](const Tensor& x, const Tensor& y) { return x - y; });
+  }
+  stop = true;
+  for (std::thread& thread : threads) thread.join();
 }
 
 }  // namespace
