@@ -421,14 +421,14 @@ void Unpickler::check_result(const Value& root) const {
     if (v.is_dict()) return &v.as_dict();
     return v.is_instance() ? &v.as_instance() : nullptr;
   };
-  auto open = [](const Value& v) {
+  auto open = [this](const Value& v) {
     Visit visit{&v, {}, 0, 1, 1};
     auto add_all = [&](const std::vector<Value>& items) {
       for (const Value& item : items) visit.children.push_back(&item);
     };
     if (v.is_list()) add_all(v.as_list().items);
     if (v.is_tuple()) add_all(v.as_tuple().items);
-    if (v.is_instance()) add_all(v.as_instance().slots);
+    if (v.is_instance() && !host_.is_opaque(v)) add_all(v.as_instance().slots);
     if (v.is_dict()) {
       for (const auto& entry : v.as_dict().items) {
         visit.children.push_back(&entry.second);

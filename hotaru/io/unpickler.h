@@ -32,6 +32,9 @@ class PickleHost {
   }
   /// Gives an instance what BUILD brings, a dict or a tuple for __setstate__.
   virtual void set_state(const Value& instance, Value state) = 0;
+  /// Whether what the instance holds is none of the pickle's values, but an
+  /// object of the program's.
+  virtual bool is_opaque(const Value& /*instance*/) { return false; }
   /// The tensor that torch.jit._pickle.build_tensor_from_id(i) stands for.
   virtual Tensor tensor_by_id(int64_t id) = 0;
 };

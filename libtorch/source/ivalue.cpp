@@ -4,6 +4,7 @@
 
 #include "ATen/core/future.h"
 #include "hotaru/script/program/class_type.h"
+#include "hotaru/script/program/own_class.h"
 #include "hotaru/script/run/interpreter.h"
 #include "torch/jit.h"
 
@@ -60,6 +61,9 @@ bool IValue::isBoolList() const {
 bool IValue::isModule() const {
   const auto* cls = hotaru::script::class_of(value_);
   return cls && cls->is_module();
+}
+bool IValue::isCustomClass() const {
+  return hotaru::script::own_class_of(value_) != nullptr;
 }
 bool IValue::isFuture() const {
   return value_.is_object() &&

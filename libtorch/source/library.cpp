@@ -214,6 +214,10 @@ Library& Library::implement_all(CppFunction f) {
   return *this;
 }
 
+const std::string& Library::space() const {
+  return state_->space;
+}
+
 Library& Library::set_python_module(const char*, const char*) {
   return *this;
 }

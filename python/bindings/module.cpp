@@ -25,6 +25,7 @@
 #include "bindings/runtime/threads.h"
 #include "bindings/script/exported_program.h"
 #include "bindings/script/script_object.h"
+#include "bindings/script/script_own.h"
 #include "bindings/script/script_source.h"
 #include "bindings/tensor/creation.h"
 #include "bindings/tensor/default_device.h"
@@ -68,6 +69,7 @@ NB_MODULE(_C, m) {
   init_script_source(m);
   init_script_class(m);
   init_script_enum(m);
+  init_own_classes(m);
   init_script_container(m);
   init_exchange(m);
   init_cpp_api(m);

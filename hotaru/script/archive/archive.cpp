@@ -11,6 +11,7 @@
 #include "hotaru/io/zip_reader.h"
 #include "hotaru/script/compile/constant.h"
 #include "hotaru/script/program/class_type.h"
+#include "hotaru/script/program/own_class.h"
 #include "hotaru/script/program/unit.h"
 #include "hotaru/script/types/enum_type.h"
 
@@ -84,7 +85,18 @@ class ArchiveReader : public io::PickleHost {
     return script::enum_member(*type->enumeration, i);
   }
 
+  bool is_opaque(const Value& instance) override {
+    return own_class_of(instance) != nullptr;
+  }
+
   void set_state(const Value& instance, Value state) override {
+    if (const OwnClass* own = own_class_of(instance)) {
+      const OwnMethod* method = own->find("__setstate__");
+      HOTARU_CHECK(method, "the class '", own->name(),
+                   "' has no __setstate__ (torch::class_::def_pickle)");
+      call_own_method(*method, {instance, std::move(state)});
+      return;
+    }
     ClassType& cls = *class_of(instance);
     HOTARU_CHECK(!cls.find_method("__setstate__"), "class '", cls.name(),
                  "' restores itself by code (__setstate__), which loading "

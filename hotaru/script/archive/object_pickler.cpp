@@ -4,6 +4,7 @@
 
 #include "hotaru/core/error.h"
 #include "hotaru/script/program/class_type.h"
+#include "hotaru/script/program/own_class.h"
 #include "hotaru/script/program/unit.h"
 #include "hotaru/script/types/enum_type.h"
 
@@ -98,6 +99,22 @@ void ObjectPickler::enum_member(const Value& value) {
 }
 
 void ObjectPickler::instance(const Value& value, int depth) {
+  if (const OwnClass* own = own_class_of(value)) {
+    const OwnMethod* method = own->find("__getstate__");
+    HOTARU_CHECK_AS(TypeError, method, "the class '", own->name(),
+                    "' has no __getstate__ (torch::class_::def_pickle), so "
+                    "its objects cannot be saved");
+    const size_t dot = own->name().rfind('.');
+    global(own->name().substr(0, dot), own->name().substr(dot + 1));
+    op(')');
+    op('\x81');
+    write(call_own_method(*method, {value}),
+          unit_.types().parse_schema(method->schema.results[0].type.text),
+          depth + 1);
+    op('b');
+    remember(&value.as_instance(), value);
+    return;
+  }
   const ClassType* cls = class_of(value);
   HOTARU_CHECK_AS(TypeError, cls,
                   "an object of an unknown class cannot be "

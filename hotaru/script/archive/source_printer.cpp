@@ -40,7 +40,8 @@ std::string attribute_line(std::string_view name, std::string_view type) {
 
 void SourcePrinter::add(TypePtr type) {
   for (TypePtr item : type->items) add(item);
-  bool named = type->kind == TypeKind::kClass ||
+  // Classes that C++ defined are known to whoever loads the archive.
+  bool named = (type->kind == TypeKind::kClass && !type->cls->own()) ||
                type->kind == TypeKind::kEnum ||
                (type->kind == TypeKind::kTuple && !type->name.empty());
   bool module = type->kind == TypeKind::kClass && type->cls->is_module();

@@ -6,6 +6,7 @@
 
 #include "hotaru/core/error.h"
 #include "hotaru/script/program/function.h"
+#include "hotaru/script/program/own_class.h"
 #include "hotaru/script/program/unit.h"
 
 namespace hotaru::script {
@@ -145,6 +146,7 @@ ClassType* class_of(const Value& value) {
 }
 
 Ref<InstanceObject> make_instance(ClassType& cls) {
+  if (cls.own()) return own_instance(*cls.own());
   auto instance = make_ref<InstanceObject>(
       make_ref<ClassHandle>(cls.unit().shared_from_this(), &cls));
   instance->slots.reserve(cls.attributes().size());

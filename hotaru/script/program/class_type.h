@@ -20,6 +20,7 @@ namespace hotaru::script {
 
 class CompilationUnit;
 class Function;
+class OwnClass;
 
 struct Attribute {
   std::string name;
@@ -61,6 +62,9 @@ class ClassType {
   bool is_module_interface() const { return kind_ == Kind::kModuleInterface; }
   TypePtr type() const { return type_; }
   void set_type(TypePtr type) { type_ = type; }
+  /// The class that C++ defined, whose this unit's form this one is, or null.
+  const OwnClass* own() const { return own_; }
+  void set_own(const OwnClass* own) { own_ = own; }
   Container container() const { return container_; }
   void set_container(Container container) { container_ = container; }
   /// For classes made of Python objects, whose methods are compiled when the
@@ -130,6 +134,7 @@ class ClassType {
   TypePtr type_ = nullptr;
   Container container_ = Container::kNone;
   bool open_ = false;
+  const OwnClass* own_ = nullptr;
   MemberLoader loader_;
   std::vector<Attribute> attributes_;
   std::unordered_map<std::string, int> slots_;

@@ -101,6 +101,9 @@ Meaning torch_attribute(std::string_view name) {
   constexpr std::array<std::string_view, 6> kNamespaces = {
       "nn", "jit", "_C", "_jit_internal", "special", "linalg"};
   if (name == "ops") return make(Kind::kNamespace, "ops");
+  if (name == "classes") {
+    return make(Kind::kNamespace, "__torch__.torch.classes");
+  }
   if (contains(kNamespaces, name)) {
     return make(Kind::kNamespace, concat("torch.", name));
   }

@@ -8,11 +8,43 @@
 #include "hotaru/script/compile/annotation.h"
 #include "hotaru/script/compile/constant.h"
 #include "hotaru/script/program/autocast_source.h"
+#include "hotaru/script/program/own_class.h"
+#include "hotaru/script/run/foreign.h"
 #include "hotaru/script/types/enum_type.h"
 
 namespace hotaru::script {
 
 namespace {
+
+constexpr std::string_view kOwnClasses = "__torch__.torch.classes.";
+
+/// A method of a class that C++ defined, as compiled code calls it.
+struct OwnCall : ForeignFunction {
+  explicit OwnCall(const OwnMethod& method) : method(method) {}
+  Value call(const std::vector<Value>& arguments) const override {
+    return call_own_method(method, arguments);
+  }
+  const OwnMethod& method;
+};
+
+/// What the text of such a method names.
+class OwnResolver : public ArchiveResolver {
+ public:
+  OwnResolver(CompilationUnit& unit, const OwnMethod& method)
+      : ArchiveResolver(unit), function_(make_ref<OwnCall>(method)) {}
+  Meaning name(std::string_view name) const override {
+    if (name == "__function")
+      return {.kind = Meaning::Kind::kValue,
+              .value = Value::from_object(function_),
+              .type = TypeTable::any()};
+    if (name == "__call_foreign")
+      return {.kind = Meaning::Kind::kBuiltin, .text = "call_foreign"};
+    return ArchiveResolver::name(name);
+  }
+
+ private:
+  Ref<OwnCall> function_;
+};
 
 // Classes that hold classes that hold classes: as deep as any model's tree.
 constexpr int kMaxClassDepth = 200;
@@ -66,7 +98,10 @@ bool is_final(const Expr* annotation) {
 }  // namespace
 
 CompilationUnit::CompilationUnit()
-    : resolver_(std::make_unique<ArchiveResolver>(*this)) {}
+    : resolver_(std::make_unique<ArchiveResolver>(*this)) {
+  types_.set_class_finder(
+      [this](std::string_view name) { return find_type(name); });
+}
 
 CompilationUnit::~CompilationUnit() = default;
 
@@ -113,7 +148,11 @@ void CompilationUnit::load_module_of(std::string_view name) {
 CompilationUnit::Definition* CompilationUnit::find(std::string_view name) {
   auto found = definitions_.find(name);
   if (found == definitions_.end()) {
-    load_module_of(name);
+    if (name.starts_with(kOwnClasses)) {
+      if (const OwnClass* own = find_own_class(name)) define_own_class(*own);
+    } else {
+      load_module_of(name);
+    }
     found = definitions_.find(name);
     if (found == definitions_.end()) return nullptr;
   }
@@ -297,6 +336,51 @@ void CompilationUnit::define_class(const std::string& name,
   std::map<std::string, std::string, std::less<>> marks;
   for (const Stmt* stmt : syntax.body) define_member(*cls, *stmt, marks);
   for (const Stmt* stmt : syntax.body) define_hooks(*cls, *stmt);
+}
+
+// Each method is a function of its signature that calls C++.
+void CompilationUnit::define_own_class(const OwnClass& own) {
+  ClassType* cls = add_class(
+      std::make_unique<ClassType>(*this, own.name(), ClassType::Kind::kObject));
+  cls->set_own(&own);
+  for (const auto& method : own.methods()) {
+    if (method->is_static) continue;
+    const Schema& schema = method->schema;
+    std::map<std::string, Value, std::less<>> defaults;
+    std::string header = "self", given = "self, ";
+    for (size_t i = 1; i < schema.arguments.size(); ++i) {
+      const Argument& argument = schema.arguments[i];
+      header += concat(", ", argument.name, ": ",
+                       types_.parse_schema(argument.type.text)->annotation());
+      given += argument.name + ", ";
+      if (!argument.default_value) continue;
+      header += "=None";
+      defaults[argument.name] = *argument.default_value;
+    }
+    std::string call = concat("__call_foreign(__function, (", given, "))");
+    std::string result = "None";
+    if (!schema.results.empty()) {
+      std::vector<TypePtr> items;
+      for (const Argument& item : schema.results)
+        items.push_back(types_.parse_schema(item.type.text));
+      result = (items.size() == 1 ? items[0] : types_.tuple(std::move(items)))
+                   ->annotation();
+      call = concat("return unchecked_cast(", result, ", ", call, ")");
+    }
+    Function* function = add_function(
+        std::make_unique<Source>(
+            own.name(), concat("def ", method->name, "(", header, ") -> ",
+                               result, ":\n    ", call, "\n")),
+        concat(own.name(), ".", method->name),
+        std::make_unique<OwnResolver>(*this, *method), cls);
+    function->set_defaults(std::move(defaults));
+    cls->add_method(method->name, function);
+    if (!method->is_property) continue;
+    const std::string property =
+        method->name.substr(0, method->name.rfind("_getter"));
+    cls->add_method(property, function);
+    cls->add_property(property);
+  }
 }
 
 // The lists of hooks' names, which stand before the methods.

@@ -110,6 +110,7 @@ class CompilationUnit : public std::enable_shared_from_this<CompilationUnit> {
   Definition* find(std::string_view name);
   void load_module_of(std::string_view name);
   void define_class(const std::string& name, Definition& definition);
+  void define_own_class(const OwnClass& own);
   void define_enum(const std::string& name, Definition& definition);
   void define_named_tuple(const std::string& name, Definition& definition);
   void define_hooks(ClassType& cls, const Stmt& stmt);

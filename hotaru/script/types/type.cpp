@@ -130,6 +130,8 @@ class SchemaTypes {
     for (std::string_view integer : kIntegers) {
       if (name == integer) return TypeTable::integer();
     }
+    if (name.starts_with("__torch__."))
+      if (TypePtr found = table_.find_class(name)) return found;
     return table_.variable(std::string(name));
   }
 

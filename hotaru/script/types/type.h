@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -97,6 +98,13 @@ class TypeTable {
   TypePtr enumeration(const Ref<EnumType>& type);
   TypePtr variable(std::string name);
 
+  /// Who knows classes by their qualified names; gives null for others.
+  using ClassFinder = std::function<TypePtr(std::string_view)>;
+  void set_class_finder(ClassFinder finder) { finder_ = std::move(finder); }
+  TypePtr find_class(std::string_view name) const {
+    return finder_ ? finder_(name) : nullptr;
+  }
+
   /// Reads the type language of operator schemas: "Tensor?[]", "Dict(str, t)",
   /// "int[2]". Throws ValueError.
   TypePtr parse_schema(std::string_view text);
@@ -107,6 +115,7 @@ class TypeTable {
   std::map<std::string, std::deque<const Type*>> by_key_;
   std::deque<Type> types_;
   std::vector<Ref<RefCounted>> kept_;
+  ClassFinder finder_;
 };
 
 /// Whether the type contains a type variable.

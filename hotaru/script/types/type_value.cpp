@@ -3,6 +3,7 @@
 
 #include "hotaru/core/tensor.h"
 #include "hotaru/script/program/class_type.h"
+#include "hotaru/script/program/own_class.h"
 #include "hotaru/script/types/enum_type.h"
 #include "hotaru/script/types/type.h"
 
@@ -63,6 +64,8 @@ bool value_matches(const Value& value, TypePtr type) {
       return true;
     }
     case TypeKind::kClass: {
+      if (const OwnClass* own = own_class_of(value))
+        return own == type->cls->own();
       const ClassType* cls = class_of(value);
       return cls && (cls == type->cls || (type->cls->is_interface() &&
                                           cls->implements(*type->cls)));
@@ -101,6 +104,8 @@ TypePtr type_of(TypeTable& types, const Value& value) {
       if (EnumType* type = enum_of(value)) {
         return types.enumeration(Ref<EnumType>(type));
       }
+      if (const OwnClass* own = own_class_of(value))
+        return types.find_class(own->name());
       const ClassType* cls = class_of(value);
       return cls ? cls->type() : nullptr;
     }

@@ -2,6 +2,7 @@
 
 #include "torch/autograd.h"
 #include "torch/cuda.h"
+#include "torch/custom_class.h"
 #include "torch/data.h"
 #include "torch/enum.h"
 #include "torch/graphs.h"

@@ -139,6 +139,7 @@ class Library final {
   /// A class of the program's: torch/custom_class.h.
   template <class T>
   torch::class_<T> class_(const std::string& name);
+  const std::string& space() const;
 
  private:
   struct State;

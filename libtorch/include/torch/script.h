@@ -6,6 +6,7 @@
 
 #include "ATen/core/op_registration/op_registration.h"
 #include "torch/autograd.h"
+#include "torch/custom_class.h"
 #include "torch/jit.h"
 #include "torch/library.h"
 #include "torch/standard.h"

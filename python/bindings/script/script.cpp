@@ -10,6 +10,7 @@
 #include "bindings/gil.h"
 #include "bindings/graph/graph.h"
 #include "bindings/script/script_object.h"
+#include "bindings/script/script_own.h"
 #include "bindings/script/script_source.h"
 #include "bindings/tensor/tensor_object.h"
 #include "bindings/tensor/types.h"
@@ -19,6 +20,7 @@
 #include "hotaru/script/compile/constant.h"
 #include "hotaru/script/passes/freeze.h"
 #include "hotaru/script/program/class_type.h"
+#include "hotaru/script/program/own_class.h"
 #include "hotaru/script/run/interpreter.h"
 #include "hotaru/script/types/enum_type.h"
 
@@ -135,6 +137,7 @@ void save_stream(Program& program, const nb::object& write,
 
 /// An attribute, or a method that is bound to the object.
 nb::object attribute_of(const ScriptObject& self, const std::string& name) {
+  if (script::own_class_of(self.value)) return own_attribute(self.value, name);
   script::ClassType* cls = script::class_of(self.value);
   const int slot = cls ? cls->find_attribute(name) : -1;
   if (slot >= 0)
@@ -153,6 +156,8 @@ nb::object attribute_of(const ScriptObject& self, const std::string& name) {
 
 void set_attribute_of(const ScriptObject& self, const std::string& name,
                       nb::handle object) {
+  if (script::own_class_of(self.value))
+    return set_own_attribute(self.value, name, object);
   const script::ClassType* cls = script::class_of(self.value);
   const int slot = cls ? cls->find_attribute(name) : -1;
   if (slot < 0) throw nb::attribute_error(name.c_str());
@@ -165,10 +170,28 @@ void set_attribute_of(const ScriptObject& self, const std::string& name,
   self.value.as_instance().slots[size_t(slot)] = std::move(value);
 }
 
+/// Of classes that C++ defined, with a state; others have no form.
+nb::object reduced(const ScriptObject& self) {
+  const script::OwnClass* own = script::own_class_of(self.value);
+  HOTARU_CHECK_AS(TypeError, own && own->find("__getstate__"),
+                  "cannot pickle this ScriptObject");
+  return nb::make_tuple(
+      nb::module_::import_("hotaru._C").attr("_own_class_restore"),
+      nb::make_tuple(own->name(), own_attribute(self.value, "__getstate__")()));
+}
+
 void init_module(nb::module_& m) {
   nb::class_<ScriptObject>(m, "ScriptObject",
                            "An instance of a TorchScript class.")
       .def("__getattr__", &attribute_of)
+      .def("__reduce__", &reduced)
+      .def("_type_name",
+           [](const ScriptObject& self) {
+             if (const auto* own = script::own_class_of(self.value))
+               return own->name();
+             const auto* cls = script::class_of(self.value);
+             return cls ? cls->name() : std::string();
+           })
       .def("__setattr__", &set_attribute_of, nb::arg("name"),
            nb::arg("value").none());
   nb::class_<ScriptMethod>(m, "ScriptMethod", "A method of a script module.")

@@ -20,12 +20,22 @@ if typing.TYPE_CHECKING:
 _HOME = __package__.partition(".")[0]
 
 
-def _is(value, kind: str) -> bool:
-    """Whether a value is of a class of `_ops`, which is imported late: who has
+def _is(value, kind: str, module: str = "_ops") -> bool:
+    """Whether a value is of a class of a module that is imported late: who has
     such a value has imported it.
     """
-    made = sys.modules.get(f"{_HOME}._ops")
+    made = sys.modules.get(f"{_HOME}.{module}")
     return made is not None and isinstance(value, getattr(made, kind))
+
+
+def own_class_name(value) -> str | None:
+    """The qualified name of a class that C++ registered; None for others."""
+    return value._name if _is(value, "OwnClass", "classes") else None
+
+
+def is_class_namespace(value) -> bool:
+    """Whether a value is torch.classes.<name>."""
+    return _is(value, "ClassNamespace", "classes")
 
 
 def is_overloaded(value) -> bool:

@@ -27,7 +27,12 @@ from ..nn import Module
 from . import _async, _marks
 from ._library import functional as _functional
 from ._library import torch_level as _torch_level
-from ._operators import is_overloaded, overload_of
+from ._operators import (
+    is_class_namespace,
+    is_overloaded,
+    overload_of,
+    own_class_name,
+)
 from .frontend import NotSupportedError
 
 UNKNOWN = ("unknown",)
@@ -187,6 +192,10 @@ class Resolver:
             return ("value", value.value)
         if isinstance(value, _C.ScriptFunction):
             return ("function", value)
+        if is_class_namespace(value):
+            return ("namespace", value, name)
+        if own_class_name(value):
+            return ("type", self._scripter.own_class(own_class_name(value)))
         if isinstance(value, type):
             return self._class(value)
         if typing.get_origin(value) is not None:

@@ -156,6 +156,10 @@ class Scripter:
             owner,
         )
 
+    def own_class(self, qualified_name: str):
+        """The type of a class that C++ registered."""
+        return _C._own_class_type(_UNIT, qualified_name)
+
     def operator(self, overload) -> ScriptFunction:
         """What compiled code calls for an operator that Python defined."""
         known = self._functions.get(overload)

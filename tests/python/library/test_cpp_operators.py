@@ -1,6 +1,8 @@
 """Operators and functions in C++, built by torch.utils.cpp_extension."""
 
+import copy
 import importlib.util
+import io
 import warnings
 
 import pytest
@@ -33,7 +35,25 @@ at::Tensor muladd(const at::Tensor& a, const at::Tensor& b, double c) {
   return out;
 }
 
+struct Counter : torch::CustomClassHolder {
+  explicit Counter(int64_t start) : count(start) {}
+  int64_t count;
+};
+
 TORCH_LIBRARY(cpp_case, m) {
+  m.class_<Counter>("Counter")
+      .def(torch::init<int64_t>())
+      .def("add", [](const c10::intrusive_ptr<Counter>& self, int64_t n,
+                     const at::Tensor& x) {
+             self->count += n;
+             return x + self->count;
+           }, "", {torch::arg("n"), torch::arg("x")})
+      .def_readwrite("count", &Counter::count)
+      .def_static("zero", [] { return c10::make_intrusive<Counter>(0); })
+      .def_pickle(
+          [](const c10::intrusive_ptr<Counter>& self) { return self->count; },
+          [](int64_t count) { return c10::make_intrusive<Counter>(count); });
+  m.def("read", [](const c10::intrusive_ptr<Counter>& c) { return c->count; });
   m.def("muladd(Tensor a, Tensor b, float c=1.0) -> Tensor");
   m.def("derived(Tensor a, Tensor b, float c=1.0) -> Tensor");
   m.def("pick.one(Tensor x) -> Tensor",
@@ -217,6 +237,46 @@ def test_a_capture_without_a_meta_kernel_says_so(ops):
 
     with pytest.raises(RuntimeError, match="captur"):
         capture()
+
+
+def test_classes(ops):
+    x = torch.zeros(2)
+    counter = torch.classes.cpp_case.Counter(3)
+    assert isinstance(counter, torch._C.ScriptObject)
+    assert counter.add(2, x).tolist() == [5, 5]
+    assert counter.add(n=1, x=x).tolist() == [6, 6]
+    assert counter.count == 6
+    counter.count = 10
+    assert ops.read(counter) == 10
+    assert torch.classes.cpp_case.Counter.zero().count == 0
+    assert copy.deepcopy(counter).count == 10
+    with pytest.raises(AttributeError):
+        counter.nothing  # noqa: B018
+    with pytest.raises(TypeError, match="missing the argument 'x'"):
+        counter.add(1)
+    with pytest.raises(TypeError):
+        ops.read(3)
+    with pytest.raises(RuntimeError, match="does not exist"):
+        torch.classes.cpp_case.Nothing()
+
+
+def test_modules_hold_objects_of_classes(ops):
+    class Model(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.counter = torch.classes.cpp_case.Counter(1)
+
+        def forward(self, x):
+            other = torch.classes.cpp_case.Counter(5)
+            return self.counter.add(1, x) + other.count
+
+    compiled = torch.jit.script(Model())
+    assert compiled(torch.zeros(1)).item() == 7
+    buffer = io.BytesIO()
+    torch.jit.save(compiled, buffer)
+    buffer.seek(0)
+    loaded = torch.jit.load(buffer)
+    assert loaded(torch.zeros(1)).item() == 8
 
 
 def test_building_again_only_after_a_change(built, tmp_path):

@@ -69,6 +69,7 @@ struct IValue final {
   bool isGenericDict() const { return value_.is_dict(); }
   bool isObject() const { return value_.is_instance(); }
   bool isModule() const;
+  bool isCustomClass() const;
   bool isFuture() const;
   bool isGenerator() const;
   /// Lists of nothing but these; not empty ones.
@@ -111,6 +112,11 @@ struct IValue final {
   std::vector<IValue> toListRef() const;
   GenericDict toGenericDict() const;
   torch::jit::Module toModule() const;
+  /// torch/custom_class.h.
+  template <class T>
+  intrusive_ptr<T> toCustomClass() const {
+    return to<intrusive_ptr<T>>();
+  }
   intrusive_ptr<ivalue::Future> toFuture() const;
   template <class T>
   std::optional<T> toOptional() const {
