@@ -309,16 +309,6 @@ ExcludeDispatchKeyGuard::ExcludeDispatchKeyGuard(const DispatchKeySet& keys) {
 
 }  // namespace impl
 
-namespace {
-
-/// As the registry has names: hotaru's own are without "aten::".
-std::string_view registered(std::string_view name) {
-  if (name.starts_with("aten::")) name.remove_prefix(6);
-  return name;
-}
-
-}  // namespace
-
 Dispatcher& Dispatcher::singleton() {
   static Dispatcher dispatcher;
   return dispatcher;
@@ -327,7 +317,7 @@ Dispatcher& Dispatcher::singleton() {
 std::optional<OperatorHandle> Dispatcher::findSchema(
     const OperatorName& name) const {
   const hotaru::Operator* op = hotaru::Registry::instance().find(
-      registered(name.name), name.overload_name);
+      hotaru::own::registered_name(name.name), name.overload_name);
   if (!op) return std::nullopt;
   return OperatorHandle(name.name, *op);
 }
@@ -336,7 +326,8 @@ OperatorHandle Dispatcher::findSchemaOrThrow(const char* name,
                                              const char* overload) const {
   const OperatorName wanted(name, overload);
   if (const auto found = findSchema(wanted)) return *found;
-  const auto& others = hotaru::Registry::instance().find(registered(name));
+  const auto& others =
+      hotaru::Registry::instance().find(hotaru::own::registered_name(name));
   TORCH_CHECK(others.empty(), "Could not find schema for ", wanted,
               " but we found ", others.size(), " with other overload names");
   TORCH_CHECK(false, "Could not find schema for ", wanted);

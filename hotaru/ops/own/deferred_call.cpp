@@ -21,21 +21,6 @@ struct Attributes {
   size_t outputs;
 };
 
-/// f(value) for each tensor among the arguments, in an order that both sides
-/// of the door follow.
-template <class F>
-void each_tensor(const OwnOperator& op, std::span<Value> arguments, F f) {
-  for (const TensorPlace& place : op.tensors()) {
-    Value& value = arguments[place.argument];
-    if (value.is_tensor()) {
-      f(value, place.written);
-    } else if (value.is_list()) {
-      for (Value& item : value.as_list().items)
-        if (item.is_tensor()) f(item, place.written);
-    }
-  }
-}
-
 /// Lists are copied, since a caller may change them.
 std::vector<Value> copied(std::span<const Value> arguments) {
   std::vector<Value> out(arguments.begin(), arguments.end());
@@ -84,7 +69,7 @@ void run(const KernelCall& call) {
 
   std::vector<Value> arguments = copied(attributes.arguments);
   size_t operand = 0;
-  each_tensor(op, arguments, [&](Value& value, bool) {
+  each_tensor(op, std::span(arguments), [&](Value& value, bool) {
     value = Value(borrowed(call.tensor(operand++)));
   });
   std::vector<Value> results(op.schema().results.size());
@@ -138,7 +123,7 @@ bool described(const OwnOperator& op, std::span<Value> arguments,
   if (!meta) meta = op.runnable(Key::kCompositeExplicit);
   if (!meta) return false;
   std::vector<Value> described = copied(arguments);
-  each_tensor(op, described, [](Value& value, bool) {
+  each_tensor(op, std::span(described), [](Value& value, bool) {
     value = Value(on_meta(value.tensor_ref()));
   });
   const SkipScope below({true, true});
@@ -148,19 +133,11 @@ bool described(const OwnOperator& op, std::span<Value> arguments,
 
 }  // namespace
 
-bool defer(const OwnOperator& op, const BoxedKernel& kernel, DeviceType type,
+bool defer(const OwnOperator& op, const BoxedKernel& kernel, Device device,
            std::span<Value> arguments, Value* results) {
-  std::vector<Tensor> tensors;
-  each_tensor(op, arguments, [&](const Value& value, bool) {
-    tensors.push_back(value.as_tensor());
-  });
-  const auto first =
-      std::find_if(tensors.begin(), tensors.end(),
-                   [&](const Tensor& t) { return t.device().type == type; });
-  if (first == tensors.end()) return false;
-  const Stream& stream = current_stream(first->device());
-  if (stream.immediate() || type == DeviceType::kMeta || op.conservative())
-    return false;
+  if (device.type == DeviceType::kMeta || op.conservative()) return false;
+  const Stream& stream = current_stream(device);
+  if (stream.immediate()) return false;
   const Schema& schema = op.schema();
   const Results kind = kind_of(schema);
   if (kind == Results::kOther) return false;
@@ -172,7 +149,7 @@ bool defer(const OwnOperator& op, const BoxedKernel& kernel, DeviceType type,
     if (!described(op, arguments, &made, &meta)) return false;
     for (const Tensor& t : meta)
       outputs.push_back(
-          empty_strided(t.sizes(), t.strides(), {t.dtype(), first->device()}));
+          empty_strided(t.sizes(), t.strides(), {t.dtype(), device}));
     size_t next = 0;
     for (Value& value : made) {
       if (value.is_tensor()) {
@@ -183,16 +160,21 @@ bool defer(const OwnOperator& op, const BoxedKernel& kernel, DeviceType type,
     }
   }
 
+  std::vector<Tensor> tensors;
+  each_tensor(op, arguments, [&](const Value& value, bool) {
+    tensors.push_back(value.as_tensor());
+  });
   Attributes attributes{&op, &kernel, copied(arguments), outputs.size()};
   std::vector<Operand> operands;
-  each_tensor(op, attributes.arguments, [&](const Value&, bool written) {
-    const Tensor& t = tensors[operands.size()];
-    operands.push_back(written ? update(t) : read(t));
-  });
+  each_tensor(op, std::span(attributes.arguments),
+              [&](const Value&, bool written) {
+                const Tensor& t = tensors[operands.size()];
+                operands.push_back(written ? update(t) : read(t));
+              });
   for (const Tensor& t : outputs) operands.push_back(write(t));
   // A place is kept where a tensor was, which the operands have.
   static const Tensor placeholder = empty(Dims{0});
-  each_tensor(op, attributes.arguments,
+  each_tensor(op, std::span(attributes.arguments),
               [](Value& value, bool) { value = Value(placeholder); });
   stream.enqueue({named_kernel(hotaru::kernel("own_operator"), op.name()),
                   operands, attributes});

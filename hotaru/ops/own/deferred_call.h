@@ -12,7 +12,7 @@ namespace hotaru::own {
 /// or writes are not known before: results need a kernel for Meta and may be no
 /// views, and the schema must be the program's, not one that C++ types say. The
 /// caller then runs the kernel itself, which waits for what it reads.
-bool defer(const OwnOperator& op, const BoxedKernel& kernel, DeviceType type,
+bool defer(const OwnOperator& op, const BoxedKernel& kernel, Device device,
            std::span<Value> arguments, Value* results);
 
 }  // namespace hotaru::own

@@ -18,33 +18,25 @@ std::atomic<bool> warns{true};
 /// What the tensors among the arguments say.
 class Seen {
  public:
-  Seen(const OwnOperator& op, const Value* arguments) {
-    for (const TensorPlace& place : op.tensors()) {
-      const Value& value = arguments[place.argument];
-      if (value.is_tensor()) {
-        look(value.tensor_ref());
-      } else if (value.is_list()) {
-        for (const Value& item : value.as_list().items)
-          if (item.is_tensor()) look(item.tensor_ref());
-      }
-    }
+  Seen(const OwnOperator& op, std::span<const Value> arguments) {
+    each_tensor(op, arguments,
+                [&](const Value& v, bool) { look(v.tensor_ref()); });
   }
 
   bool any() const { return any_; }
-  /// Of several the last one of CPU, CUDA, Meta.
-  DeviceType device() const { return device_; }
+  /// Of several the first one of the last type of CPU, CUDA, Meta.
+  Device device() const { return device_; }
   bool wants_grad() const { return wants_grad_; }
 
  private:
   void look(const Tensor& t) {
-    const DeviceType type = t.device().type;
-    if (!any_ || type > device_) device_ = type;
+    if (!any_ || t.device().type > device_.type) device_ = t.device();
     any_ = true;
     wants_grad_ |= autograd::requires_grad(t);
   }
 
   bool any_ = false, wants_grad_ = false;
-  DeviceType device_ = DeviceType::kCPU;
+  Device device_;
 };
 
 std::string registered(const OwnOperator& op) {
@@ -83,12 +75,12 @@ class Call {
       : op_(op),
         arguments_(arguments, op.schema().arguments.size()),
         results_(results),
-        seen_(op, arguments) {}
+        seen_(op, arguments_) {}
 
   void run() {
     if (!seen_.any()) return without_tensors();
-    keys_ = keys_of(seen_.device());
-    if (keys_.autocast && autocast::of(seen_.device()).enabled &&
+    keys_ = keys_of(seen_.device().type);
+    if (keys_.autocast && autocast::of(seen_.device().type).enabled &&
         try_kernel(*keys_.autocast))
       return;
     if (!skipped().autograd) return with_derivatives();
@@ -156,16 +148,10 @@ class Call {
 
   Tensors tensors_that_want_gradients() const {
     Tensors out;
-    const auto look = [&](const Value& v) {
-      if (v.is_tensor() && autograd::requires_grad(v.tensor_ref()))
+    each_tensor(op_, arguments_, [&](const Value& v, bool) {
+      if (autograd::requires_grad(v.tensor_ref()))
         out.push_back(v.tensor_ref());
-    };
-    for (const TensorPlace& place : op_.tensors()) {
-      const Value& value = arguments_[place.argument];
-      look(value);
-      if (value.is_list())
-        for (const Value& item : value.as_list().items) look(item);
-    }
+    });
     return out;
   }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <mutex>
+#include <set>
 
 #include "hotaru/core/error.h"
 
@@ -22,13 +23,12 @@ std::string qualified(const std::string& name, const std::string& overload) {
              : concat(name, ".", overload);
 }
 
-/// As the registry has names: hotaru's own are without "aten::".
+}  // namespace
+
 std::string_view registered_name(std::string_view name) {
   if (name.starts_with("aten::")) name.remove_prefix(6);
   return name;
 }
-
-}  // namespace
 
 OwnOperator::OwnOperator(std::string name, std::string text, std::string source)
     : name_(std::move(name)),
@@ -40,8 +40,7 @@ OwnOperator::OwnOperator(std::string name, std::string text, std::string source)
   qualified_name_ = qualified(name_, schema.overload);
   for (size_t i = 0; i < schema.arguments.size(); ++i) {
     const ArgType& type = schema.arguments[i].type;
-    if (type.kind == ArgKind::kTensor)
-      tensors_.push_back({i, type.list, type.written});
+    if (type.kind == ArgKind::kTensor) tensors_.push_back({i, type.written});
   }
 }
 
@@ -74,6 +73,7 @@ class Table {
   void take_back(const std::string& qualified_name, Key key,
                  const BoxedKernel* kernel);
   OwnOperator* find(std::string_view qualified_name);
+  bool is_conservative(const Operator& op);
   std::vector<const OwnOperator*> all();
 
  private:
@@ -85,6 +85,9 @@ class Table {
   Mutex mutex_;
   std::map<std::string, OwnOperator*, std::less<>> operators_;
   std::map<std::string, std::vector<Early>, std::less<>> early_;
+  // Asked of every call that is compiled, mostly where there are none.
+  std::atomic<bool> any_conservative_{false};
+  std::set<const Operator*> conservative_;
 };
 
 OwnOperator& Table::define(std::string name, std::string text,
@@ -107,6 +110,10 @@ OwnOperator& Table::define(std::string name, std::string text,
       waiting != early_.end()) {
     for (const auto& [key, kernel] : waiting->second) op.put(key, kernel);
     early_.erase(waiting);
+  }
+  if (conservative) {
+    conservative_.insert(&op.as_operator());
+    any_conservative_.store(true, std::memory_order_release);
   }
   Registry::instance().add_late(registered_name(op.name()), op.as_operator());
   return op;
@@ -152,6 +159,12 @@ OwnOperator* Table::find(std::string_view qualified_name) {
   return at == operators_.end() ? nullptr : at->second;
 }
 
+bool Table::is_conservative(const Operator& op) {
+  if (!any_conservative_.load(std::memory_order_acquire)) return false;
+  const std::lock_guard lock(mutex_);
+  return conservative_.contains(&op);
+}
+
 std::vector<const OwnOperator*> Table::all() {
   const std::lock_guard lock(mutex_);
   std::vector<const OwnOperator*> out;
@@ -191,11 +204,7 @@ Undo implement(const std::string& qualified_name, Key key, BoxedKernel kernel) {
 }
 
 bool is_conservative(const Operator& op) {
-  if (Registry::instance().is_native(op.name())) return false;
-  const bool plain = op.name().find("::") == std::string_view::npos;
-  const OwnOperator* own = find(qualified(
-      concat(plain ? "aten::" : "", op.name()), op.schema().overload));
-  return own && own->conservative();
+  return Table::instance().is_conservative(op);
 }
 
 const OwnOperator* find(std::string_view qualified_name) {

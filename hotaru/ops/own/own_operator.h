@@ -27,7 +27,6 @@ using Undo = std::function<void()>;
 /// Where in the arguments tensors are.
 struct TensorPlace {
   size_t argument;
-  bool list;
   bool written;
 };
 
@@ -80,6 +79,24 @@ class OwnOperator {
   std::atomic<bool> alive_{true};
   bool conservative_ = false;
 };
+
+/// f(value, written) for each tensor among the arguments, those in lists too,
+/// in the schema's order. Values is Value or const Value.
+template <class Values, class F>
+void each_tensor(const OwnOperator& op, std::span<Values> arguments, F f) {
+  for (const TensorPlace& place : op.tensors()) {
+    Values& value = arguments[place.argument];
+    if (value.is_tensor()) {
+      f(value, place.written);
+    } else if (value.is_list()) {
+      for (auto& item : value.as_list().items)
+        if (item.is_tensor()) f(item, place.written);
+    }
+  }
+}
+
+/// As the registry has names: hotaru's own are without "aten::".
+std::string_view registered_name(std::string_view name);
 
 /// Adds the operator of a schema, "name.overload(Tensor x) -> Tensor", to a
 /// namespace. Throws Error with PyTorch's text where there is one already, and

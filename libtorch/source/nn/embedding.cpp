@@ -5,25 +5,44 @@
 
 namespace torch::nn {
 
+namespace {
+
+/// Counts an index from the end, too. Throws where there is no such row.
+void wrap_padding(std::optional<int64_t>& index, int64_t rows) {
+  if (!index) return;
+  TORCH_CHECK(*index < rows && *index >= -rows,
+              "Padding_idx must be within num_embeddings");
+  if (*index < 0) *index += rows;
+}
+
+void reset_table(Tensor& weight, const std::optional<int64_t>& padding) {
+  init::normal_(weight);
+  if (!padding) return;
+  const NoGradGuard no_grad;
+  weight[*padding].fill_(0);
+}
+
+/// Scales the rows that are read down to the greatest norm, if there is one.
+template <class Options>
+void renormalise(const Tensor& weight, const Tensor& input,
+                 const Options& options) {
+  if (!options.max_norm()) return;
+  const NoGradGuard no_grad;
+  Tensor(weight).embedding_renorm_(input.contiguous(), *options.max_norm(),
+                                   options.norm_type());
+}
+
+}  // namespace
+
 namespace functional {
 
 Tensor embedding(const Tensor& input, const Tensor& weight,
                  const EmbeddingFuncOptions& options) {
-  int64_t padding = -1;
-  if (options.padding_idx()) {
-    const int64_t rows = weight.size(0);
-    padding = *options.padding_idx();
-    TORCH_CHECK(padding < rows && padding >= -rows,
-                "Padding_idx must be within num_embeddings");
-    if (padding < 0) padding += rows;
-  }
-  if (options.max_norm()) {
-    const NoGradGuard no_grad;
-    Tensor(weight).embedding_renorm_(input.contiguous(), *options.max_norm(),
-                                     options.norm_type());
-  }
-  return torch::embedding(weight, input, padding, options.scale_grad_by_freq(),
-                          options.sparse());
+  std::optional<int64_t> padding = options.padding_idx();
+  wrap_padding(padding, weight.size(0));
+  renormalise(weight, input, options);
+  return torch::embedding(weight, input, padding.value_or(-1),
+                          options.scale_grad_by_freq(), options.sparse());
 }
 
 Tensor embedding_bag(const Tensor& given, const Tensor& weight,
@@ -61,11 +80,7 @@ Tensor embedding_bag(const Tensor& given, const Tensor& weight,
               "mode='",
               enumtype::get_enum_name(options.mode()),
               "').Please open a feature request on GitHub.");
-  if (options.max_norm()) {
-    const NoGradGuard no_grad;
-    Tensor(weight).embedding_renorm_(input.contiguous(), *options.max_norm(),
-                                     options.norm_type());
-  }
+  renormalise(weight, input, options);
   return std::get<0>(torch::embedding_bag(
       weight, input, offsets, options.scale_grad_by_freq(), mode,
       options.sparse(), weights, options.include_last_offset(),
@@ -79,12 +94,7 @@ EmbeddingImpl::EmbeddingImpl(EmbeddingOptions given)
   EmbeddingImpl::reset();
 }
 void EmbeddingImpl::reset() {
-  if (auto& index = options.padding_idx()) {
-    const int64_t n = options.num_embeddings();
-    TORCH_CHECK(*index < n && *index >= -n,
-                "Padding_idx must be within num_embeddings");
-    if (*index < 0) *index += n;
-  }
+  wrap_padding(options.padding_idx(), options.num_embeddings());
   if (!options._weight().defined()) {
     weight = register_parameter(
         "weight",
@@ -100,10 +110,7 @@ void EmbeddingImpl::reset() {
   weight = register_parameter("weight", options._weight());
 }
 void EmbeddingImpl::reset_parameters() {
-  init::normal_(weight);
-  if (!options.padding_idx()) return;
-  const NoGradGuard no_grad;
-  weight[*options.padding_idx()].fill_(0);
+  reset_table(weight, options.padding_idx());
 }
 void EmbeddingImpl::pretty_print(std::ostream& out) const {
   out << "torch::nn::Embedding(num_embeddings=" << options.num_embeddings()
@@ -149,11 +156,7 @@ EmbeddingBagImpl::EmbeddingBagImpl(EmbeddingBagOptions given)
 void EmbeddingBagImpl::reset() {
   const std::array<int64_t, 2> sizes{options.num_embeddings(),
                                      options.embedding_dim()};
-  if (auto& index = options.padding_idx()) {
-    TORCH_CHECK(*index < sizes[0] && *index >= -sizes[0],
-                "Padding_idx must be within num_embeddings");
-    if (*index < 0) *index += sizes[0];
-  }
+  wrap_padding(options.padding_idx(), sizes[0]);
   if (!options._weight().defined()) {
     weight = register_parameter("weight", torch::empty(sizes));
     reset_parameters();
@@ -165,10 +168,7 @@ void EmbeddingBagImpl::reset() {
   weight = register_parameter("weight", options._weight());
 }
 void EmbeddingBagImpl::reset_parameters() {
-  init::normal_(weight);
-  if (!options.padding_idx()) return;
-  const NoGradGuard no_grad;
-  weight[*options.padding_idx()].fill_(0);
+  reset_table(weight, options.padding_idx());
 }
 void EmbeddingBagImpl::pretty_print(std::ostream& out) const {
   out << std::boolalpha

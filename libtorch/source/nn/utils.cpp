@@ -40,7 +40,6 @@ double clip_grad_norm_(const std::vector<Tensor>& parameters, double max_norm,
               "`parameters` is non-finite, so it cannot be clipped. To disable "
               "this error and scale the gradients with the non-finite norm "
               "anyway, set `error_if_nonfinite=false`");
-  // Without a question, so that no branch depends on the norm.
   const double scale = std::min(1.0, max_norm / (total + 1e-6));
   for (Tensor grad : grads) grad.mul_(scale);
   return total;

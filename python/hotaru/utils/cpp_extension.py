@@ -114,11 +114,6 @@ def get_default_build_root() -> str:
     return os.path.join(cache, "hotaru_extensions")
 
 
-def check_compiler_ok_for_platform(compiler: str) -> bool:
-    """Whether the compiler can be used: any that knows C++20."""
-    return True
-
-
 def check_compiler_is_gcc(compiler: str) -> bool:
     """Whether the compiler is GCC."""
     said = subprocess.run(

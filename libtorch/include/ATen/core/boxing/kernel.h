@@ -4,10 +4,6 @@
 #include "ATen/core/boxing/arguments.h"
 #include "hotaru/ops/own/own_operator.h"
 
-namespace c10 {
-class OperatorHandle;
-}
-
 namespace hotaru::libtorch {
 
 /// A kernel that calls f with the values as parameters of types A.
