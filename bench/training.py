@@ -124,6 +124,7 @@ def losses(options) -> str:
         EAGER: (EAGER, {}), "graph": (GRAPH, {}),
         "bitwise": (GRAPH, {"bitwise": True}), "PyTorch": ("PyTorch", {}),
     }  # fmt: skip
+    ways = {t: way for t, way in ways.items() if way[0] in options.ways}
     lines = [["largest difference of a loss", "first", "last", *list(ways)[1:]]]
     for network in options.networks:
         made = {}
@@ -175,7 +176,12 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=0.3)
     parser.add_argument("--bfloat16", action="store_true", help="autocast")
-    parser.add_argument("--ways", type=lambda t: t.split(","), default=[*WAYS])
+    parser.add_argument(
+        "--ways",
+        type=lambda t: t.split(","),
+        default=[*WAYS],
+        help=", ".join(WAYS),
+    )
     parser.add_argument("--losses", type=int, metavar="STEPS")
     parser.add_argument("--memory", action="store_true")
     return parser.parse_args()

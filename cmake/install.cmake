@@ -6,6 +6,24 @@
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
+# Headers that programs include, without those of kernels.
+macro(install_headers folder component)
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/hotaru COMPONENT ${component}
+    DESTINATION ${folder}
+    FILES_MATCHING PATTERN "*.h"
+    PATTERN "backend/cpu" EXCLUDE
+    PATTERN "backend/cuda" EXCLUDE
+    PATTERN "backend/soft_gpu" EXCLUDE
+    PATTERN "runtime/threads/backends" EXCLUDE)
+  if(TARGET hotaru_torch)  # where they shadow no real libtorch
+    install(DIRECTORY ${PROJECT_SOURCE_DIR}/libtorch/include/
+      ${PROJECT_BINARY_DIR}/libtorch/generated/
+      COMPONENT ${component} DESTINATION ${folder}/hotaru_torch
+      FILES_MATCHING PATTERN "*.h" PATTERN "*.inc")
+    set_target_properties(hotaru_torch PROPERTIES INSTALL_RPATH "$ORIGIN")
+  endif()
+endmacro()
+
 # Shared objects that the library loads from where it lies itself.
 set(HOTARU_LOADED ${HOTARU_THREADING_PLUGINS})
 if(HOTARU_CUDA)
@@ -21,6 +39,16 @@ if(SKBUILD)
   install(TARGETS _C ${HOTARU_LOADED} COMPONENT python
     LIBRARY DESTINATION hotaru)
   set_target_properties(_C PROPERTIES INSTALL_RPATH "$ORIGIN")
+  if(TARGET hotaru_torch)
+    install(TARGETS hotaru_torch COMPONENT python
+      LIBRARY DESTINATION hotaru NAMELINK_SKIP)
+    install_headers(hotaru/include python)
+    # Relative to the package's folder.
+    file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/wheel/cpp_paths.txt
+      "include=include/hotaru_torch\ninclude=include\nlibrary=.\n")
+    install(FILES ${CMAKE_CURRENT_BINARY_DIR}/wheel/cpp_paths.txt
+      COMPONENT python DESTINATION hotaru)
+  endif()
   if(TARGET hotaru-cli)
     # From bin/ to the package's folder, wherever pip's scheme puts it; the
     # first is that of `pip install --target`.
@@ -45,13 +73,7 @@ if(HOTARU_LOADED)
   install(TARGETS ${HOTARU_LOADED} COMPONENT devel
     LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 endif()
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/hotaru COMPONENT devel
-  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
-  FILES_MATCHING PATTERN "*.h"
-  PATTERN "backend/cpu" EXCLUDE
-  PATTERN "backend/cuda" EXCLUDE
-  PATTERN "backend/soft_gpu" EXCLUDE
-  PATTERN "runtime/threads/backends" EXCLUDE)
+install_headers(${CMAKE_INSTALL_INCLUDEDIR} devel)
 if(TARGET hotaru-cli)
   file(RELATIVE_PATH to_library "/${CMAKE_INSTALL_BINDIR}" "/${CMAKE_INSTALL_LIBDIR}")
   set_target_properties(hotaru-cli PROPERTIES INSTALL_RPATH "$ORIGIN/${to_library}")
@@ -59,15 +81,8 @@ if(TARGET hotaru-cli)
 endif()
 
 if(TARGET hotaru_torch)
-  # Where they shadow no real libtorch.
-  set(libtorch_headers ${CMAKE_INSTALL_INCLUDEDIR}/hotaru_torch)
-  set_target_properties(hotaru_torch PROPERTIES INSTALL_RPATH "$ORIGIN")
   install(TARGETS hotaru_torch EXPORT hotaru-targets COMPONENT devel
     LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
-  install(DIRECTORY ${PROJECT_SOURCE_DIR}/libtorch/include/
-    ${PROJECT_BINARY_DIR}/libtorch/generated/
-    COMPONENT devel DESTINATION ${libtorch_headers}
-    FILES_MATCHING PATTERN "*.h" PATTERN "*.inc")
   set(torch_config_dir ${CMAKE_INSTALL_LIBDIR}/cmake/Torch)
   configure_package_config_file(
     ${PROJECT_SOURCE_DIR}/libtorch/TorchConfig.cmake.in TorchConfig.cmake

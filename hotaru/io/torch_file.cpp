@@ -89,12 +89,11 @@ Value load_torch_bytes(std::vector<std::byte> bytes, const std::string& name,
       .read();
 }
 
-void save_torch_file(const std::string& path, const Value& value) {
+namespace {
+
+void write(ZipWriter& writer, const Value& value) {
   Pickler pickler;
-  std::string pickle = pickler.pickle(value);
-  std::string stem = std::filesystem::path(path).stem().string();
-  ZipWriter writer(path, stem.empty() ? "archive" : stem);
-  writer.add("data.pkl", pickle);
+  writer.add("data.pkl", pickler.pickle(value));
   writer.add("byteorder", "little");
   for (size_t i = 0; i < pickler.storages().size(); ++i) {
     const Ref<Storage> host = on_device(pickler.storages()[i].storage, {});
@@ -104,6 +103,21 @@ void save_torch_file(const std::string& path, const Value& value) {
   }
   writer.add("version", "3\n");
   writer.finish();
+}
+
+}  // namespace
+
+void save_torch_file(const std::string& path, const Value& value) {
+  const std::string stem = std::filesystem::path(path).stem().string();
+  ZipWriter writer(path, stem.empty() ? "archive" : stem);
+  write(writer, value);
+}
+
+std::string save_torch_bytes(const Value& value) {
+  std::string out;
+  ZipWriter writer([&](std::string_view bytes) { out += bytes; }, "archive");
+  write(writer, value);
+  return out;
 }
 
 }  // namespace hotaru::io

@@ -31,5 +31,7 @@ Value load_torch_bytes(std::vector<std::byte> bytes, const std::string& name,
 /// file appears under its name when it is complete. Tensors that share memory
 /// still do after loading. Throws TypeError for values that cannot be saved.
 void save_torch_file(const std::string& path, const Value& value);
+/// The file's bytes.
+std::string save_torch_bytes(const Value& value);
 
 }  // namespace hotaru::io

@@ -9,6 +9,19 @@ namespace hotaru {
 /// Who hears warnings; nobody unless set. Called from the thread that warns;
 /// what it throws leaves the call that warned.
 void set_warning_handler(std::function<void(std::string_view)> handler);
+/// To this thread's listener, if it has one, else to the handler.
 void warn(std::string_view message);
+/// To the handler, whoever listens.
+void hand_warning(std::string_view message);
+
+/// Hears a thread's warnings in the handler's place.
+class WarningListener {
+ public:
+  virtual ~WarningListener() = default;
+  virtual void hear(std::string_view message) = 0;
+};
+/// Not owned; null for none.
+WarningListener* warning_listener();
+void set_warning_listener(WarningListener* listener);
 
 }  // namespace hotaru

@@ -3,9 +3,9 @@
 //
 //   generate_operators FOLDER PARTS
 //
-// leaves in FOLDER ATen/Functions.inc, ATen/core/TensorMethods.inc and
-// operators_0.cpp ... operators_<PARTS - 1>.cpp; files that would not change
-// keep their time.
+// leaves in FOLDER ATen/Functions.inc, ATen/core/TensorMethods.inc,
+// torch/{fft,linalg,special}.inc and operators_0.cpp ... operators_<PARTS -
+// 1>.cpp; files that would not change keep their time.
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -143,9 +143,14 @@ std::string call_text(const CppSignature& s, const std::string& op,
   return "return " + call + ";";
 }
 
+/// Namespaces of torch whose functions are at's with a prefix: torch::fft::ifft
+/// is at::fft_ifft.
+constexpr const char* kNamespaces[] = {"fft", "linalg", "special"};
+
 /// What is written, part by part.
 struct Output {
   std::ostringstream functions, methods;
+  std::map<std::string, std::ostringstream> namespaces;
   std::vector<std::ostringstream> sources;
   int operators = 0, left_out = 0;
 };
@@ -221,6 +226,22 @@ std::vector<Entry> all_entries(Output& out) {
   return entries;
 }
 
+/// The function under its name in a namespace of torch, if it has one.
+void write_in_namespace(const CppSignature& s, Output& out) {
+  for (const std::string name : kNamespaces) {
+    if (!s.name.starts_with(name + "_")) continue;
+    std::string passed;
+    for (const CppArgument& argument : s.arguments)
+      if (!argument.type.empty())
+        passed += (passed.empty() ? "" : ", ") + argument.name;
+    out.namespaces[name] << "inline " << spaced(s.result)
+                         << s.name.substr(name.size() + 1) << "("
+                         << arguments_text(s, true, false)
+                         << ") { return at::" << s.name << "(" << passed
+                         << "); }\n";
+  }
+}
+
 void write_operator(const Entry& entry, Output& out) {
   auto& source = out.sources[size_t(out.operators) % out.sources.size()];
   const std::string op = "op" + std::to_string(out.operators++);
@@ -229,6 +250,7 @@ void write_operator(const Entry& entry, Output& out) {
   for (const CppSignature& s : entry.functions) {
     out.functions << spaced(s.result) << s.name << "("
                   << arguments_text(s, true, false) << ");\n";
+    write_in_namespace(s, out);
     source << spaced(s.result) << s.name << "("
            << arguments_text(s, false, false) << ") { "
            << call_text(s, op, false) << " }\n";
@@ -264,6 +286,8 @@ int main(int count, char** words) {
   const std::string mark = "// Written by generate_operators.\n";
   write_file(folder / "ATen/Functions.inc", mark + out.functions.str());
   write_file(folder / "ATen/core/TensorMethods.inc", mark + out.methods.str());
+  for (const auto& [name, text] : out.namespaces)
+    write_file(folder / "torch" / (name + ".inc"), mark + text.str());
   for (size_t i = 0; i < out.sources.size(); ++i)
     write_file(folder / ("operators_" + std::to_string(i) + ".cpp"),
                mark +

@@ -13,6 +13,25 @@
 
 namespace c10 {
 
+void WarningHandler::process(const Warning& warning) {
+  hotaru::hand_warning(warning.msg());
+}
+void WarningHandler::hear(std::string_view message) {
+  process(Warning(Warning::UserWarning(), {}, std::string(message), false));
+}
+
+void WarningUtils::set_warning_handler(WarningHandler* handler) {
+  hotaru::set_warning_listener(handler);
+}
+WarningHandler* WarningUtils::get_warning_handler() {
+  static WarningHandler plain;
+  auto* set = dynamic_cast<WarningHandler*>(hotaru::warning_listener());
+  return set ? set : &plain;
+}
+
+void warn(const Warning& warning) {
+  WarningUtils::get_warning_handler()->process(warning);
+}
 void warn(const std::string& text) {
   hotaru::warn(text);
 }

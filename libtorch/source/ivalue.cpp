@@ -31,6 +31,10 @@ IValue::IValue(intrusive_ptr<ivalue::Tuple> tuple)
 IValue::IValue(const torch::jit::Module& module)
     : value_(module.hotaru_module().object()) {}
 
+IValue IValue::deepcopy() const {
+  return IValue(hotaru::script::deep_copy(value_));
+}
+
 void IValue::wrong(const char* kind) const {
   throw Error(str("Expected ", kind, " but got ", tagKind()));
 }

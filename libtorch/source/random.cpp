@@ -1,8 +1,8 @@
-// Generators, seeds and what torch::cuda asks.
+// Generators and seeds.
 #include "ATen/core/Generator.h"
 #include "hotaru/backend/cpu/random/cpu_generator.h"
 #include "hotaru/core/mutex.h"
-#include "hotaru/runtime/accelerator.h"
+#include "source/seed.h"
 #include "torch/cuda.h"
 
 namespace at {
@@ -14,14 +14,13 @@ Generator borrowed(hotaru::Generator& generator) {
   return Generator(hotaru::Ref<hotaru::Generator>(&generator));
 }
 
-/// Draws that are queued come before.
+}  // namespace
+
 void seed_with(hotaru::Generator& generator, uint64_t seed) {
   generator.wait();
   const std::lock_guard lock(generator.mutex());
   generator.manual_seed(seed);
 }
-
-}  // namespace
 
 Generator Generator::clone() const {
   const std::lock_guard lock(mutex());
@@ -49,42 +48,3 @@ void manual_seed(uint64_t seed) {
 }
 
 }  // namespace at
-
-namespace torch::cuda {
-
-size_t device_count() {
-  return size_t(hotaru::device_count(hotaru::DeviceType::kCUDA));
-}
-bool is_available() {
-  return device_count() > 0;
-}
-
-namespace {
-
-hotaru::Accelerator& accelerator() {
-  return dynamic_cast<hotaru::Accelerator&>(
-      hotaru::DeviceTable::instance().backend(hotaru::DeviceType::kCUDA));
-}
-
-}  // namespace
-
-bool cudnn_is_available() {
-  if (!is_available()) return false;
-  const auto found = accelerator().libraries("cudnn");
-  return !found.empty() && found[0].why_not.empty();
-}
-void manual_seed(uint64_t seed) {
-  hotaru::Accelerator& devices = accelerator();
-  at::seed_with(devices.default_generator(devices.current_device()), seed);
-}
-void manual_seed_all(uint64_t seed) {
-  for (size_t i = 0; i < device_count(); ++i)
-    at::seed_with(accelerator().default_generator(int(i)), seed);
-}
-void synchronize(int64_t device_index) {
-  hotaru::Accelerator& devices = accelerator();
-  devices.synchronize(device_index < 0 ? devices.current_device()
-                                       : int(device_index));
-}
-
-}  // namespace torch::cuda

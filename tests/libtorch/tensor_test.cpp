@@ -51,6 +51,32 @@ TEST(Tensor, OptionsMakeTensors) {
                c10::Error);
 }
 
+TEST(Tensor, DevicesAsOptions) {
+  const torch::TensorOptions named("cpu"), indexed({torch::kCPU, 0});
+  EXPECT_TRUE(named.device().is_cpu());
+  EXPECT_EQ(indexed.device_index(), 0);
+  const torch::Tensor x = torch::ones({2}).to({torch::kCPU, 0});
+  EXPECT_EQ(x.to(x.device(), torch::tensor(1).dtype()).scalar_type(),
+            torch::kLong);
+}
+
+/// at::tensor keeps the numbers' type, torch::tensor does not.
+TEST(Tensor, NumbersOfTheirOwnType) {
+  EXPECT_EQ(at::tensor({1, 2, 3}).scalar_type(), at::kInt);
+  EXPECT_EQ(torch::tensor({1, 2, 3}).scalar_type(), at::kLong);
+  EXPECT_EQ(at::tensor(2.5).scalar_type(), at::kDouble);
+  EXPECT_EQ(at::tensor(2.5).dim(), 0);
+  EXPECT_EQ(at::tensor({1.5, 2.5}, at::kFloat).sum().item<float>(), 4);
+}
+
+TEST(Tensor, FunctionsInNamespaces) {
+  const torch::Tensor x = torch::arange(8, torch::kDouble);
+  EXPECT_TRUE(torch::fft::ifft(torch::fft::fft(x))
+                  .allclose(x.to(torch::kComplexDouble)));
+  EXPECT_TRUE(torch::special::expit(x).equal(at::sigmoid(x)));
+  EXPECT_EQ(torch::linalg::det(torch::eye(3) * 2).item<float>(), 8);
+}
+
 TEST(Tensor, BlobIsNotCopiedAndItsDeleterIsCalledOnce) {
   std::vector<float> memory{1, 2, 3, 4, 5, 6};
   int deleted = 0;
@@ -197,6 +223,29 @@ TEST(Dispatch, EachDtypeGetsItsType) {
   } catch (const c10::NotImplementedError& error) {
     EXPECT_STREQ(error.what(), "\"size\" not implemented for 'Bool'");
   }
+}
+
+struct Listener : c10::WarningHandler {
+  void process(const c10::Warning& warning) override {
+    heard.push_back(warning.msg());
+  }
+  std::vector<std::string> heard;
+};
+
+TEST(Warnings, GoToTheThreadsHandler) {
+  Listener outer, inner;
+  const c10::WarningUtils::WarningHandlerGuard guard(&outer);
+  {
+    const c10::WarningUtils::WarningHandlerGuard nested(&inner);
+    TORCH_WARN("one ", 1);
+  }
+  EXPECT_EQ(c10::WarningUtils::get_warning_handler(), &outer);
+  TORCH_WARN("two");
+  // What the library itself warns of arrives, too.
+  torch::nn::LSTM(torch::nn::LSTMOptions(2, 2).dropout(0.5));
+  EXPECT_EQ(inner.heard, std::vector<std::string>{"one 1"});
+  ASSERT_EQ(outer.heard.size(), 2u);
+  EXPECT_EQ(outer.heard[0], "two");
 }
 
 TEST(Check, TextsOfFailedChecks) {

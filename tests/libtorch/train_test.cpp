@@ -94,6 +94,50 @@ TEST(Optimizer, ClosureGivesTheLoss) {
   EXPECT_EQ(x.item<double>(), 0);
 }
 
+struct PlainOptions : torch::optim::OptimizerCloneableOptions<PlainOptions> {
+  PlainOptions(double lr = 1) : lr_(lr) {}
+  TORCH_ARG(double, lr);
+};
+/// An optimizer of a program's own: neither a list of fields nor states.
+struct Plain : torch::optim::Optimizer {
+  explicit Plain(std::vector<Tensor> parameters, double lr)
+      : Optimizer(std::move(parameters), std::make_unique<PlainOptions>(lr)) {}
+  Tensor step(LossClosure = nullptr) override {
+    const torch::NoGradGuard no_grad;
+    for (auto& group : param_groups())
+      for (auto& p : group.params())
+        p.sub_(p.grad() *
+               static_cast<const PlainOptions&>(group.options()).lr());
+    return {};
+  }
+};
+
+TEST(Optimizer, OfOnesOwn) {
+  const Tensor x = torch::tensor({1.0, 2.0}).requires_grad_();
+  Plain plain({x}, 0.5);
+  EXPECT_EQ(plain.defaults().get_lr(), 0.5);
+  plain.defaults().set_lr(0.25);
+  EXPECT_EQ(plain.defaults().get_lr(), 0.25);
+  x.sum().backward();
+  plain.step();
+  EXPECT_TRUE(x.detach().allclose(torch::tensor({0.5, 1.5})));
+  torch::serialize::OutputArchive archive;
+  EXPECT_THROW(plain.defaults().serialize(archive), c10::Error);
+}
+
+/// Bytes that Python's torch.load reads.
+TEST(Files, PicklesOfValues) {
+  const Tensor x = torch::rand({2, 3});
+  c10::GenericDict dict;
+  dict.insert("x", x);
+  dict.insert("n", int64_t{7});
+  const std::vector<char> bytes = torch::pickle_save(dict);
+  const auto back = torch::pickle_load(bytes).toGenericDict();
+  EXPECT_TRUE(back.at("x").toTensor().equal(x));
+  EXPECT_EQ(back.at("n").toInt(), 7);
+  EXPECT_THROW(torch::pickle_load({'x', 'y'}), c10::Error);
+}
+
 TEST(Files, TensorsAndModules) {
   const Tensor t = torch::randn({2, 3});
   torch::save(t, file("tensor.pt"));

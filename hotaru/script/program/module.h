@@ -87,4 +87,8 @@ class Module {
   ClassType* type_;
 };
 
+/// A value with copies of all tensors, lists, dicts and instances in it, as
+/// Module::copy makes them.
+Value deep_copy(const Value& value);
+
 }  // namespace hotaru::script

@@ -89,8 +89,12 @@ class Copier {
 
 }  // namespace
 
+Value deep_copy(const Value& value) {
+  return Copier().copy(value);
+}
+
 Module Module::copy() const {
-  Value out = Copier().copy(Value(object_));
+  Value out = deep_copy(Value(object_));
   return Module(Ref<InstanceObject>(&out.as_instance()));
 }
 

@@ -5,6 +5,7 @@
 #error "hotaru's headers need C++20: compile with -std=c++20"
 #endif
 
+#include "ATen/DeviceGuard.h"
 #include "ATen/Dispatch.h"
 #include "ATen/Functions.h"
 #include "ATen/Parallel.h"
@@ -13,6 +14,7 @@
 #include "ATen/core/Reduction.h"
 #include "ATen/core/Tensor.h"
 #include "ATen/core/boxed.h"
+#include "ATen/ops/tensor.h"
 #include "c10/core/GradMode.h"
 #include "c10/core/TensorOptions.h"
 #include "c10/util/irange.h"

@@ -1,6 +1,7 @@
 // What stands between the brackets of x[...].
 #pragma once
 
+#include <limits>
 #include <optional>
 #include <ostream>
 
@@ -12,6 +13,10 @@ enum class EllipsisIndexType : uint8_t { Ellipsis };
 using c10::nullopt;
 constexpr std::nullopt_t None = std::nullopt;
 constexpr EllipsisIndexType Ellipsis = EllipsisIndexType::Ellipsis;
+
+/// What a Slice without an end says: beyond any dimension.
+constexpr int64_t INDEX_MIN = std::numeric_limits<int64_t>::min();
+constexpr int64_t INDEX_MAX = -(INDEX_MIN + 1);
 
 /// start:stop:step; what is missing is the dimension's own end.
 struct Slice final {

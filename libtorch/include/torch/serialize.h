@@ -39,4 +39,10 @@ void load(Value& value, From&&... from) {
   archive >> value;
 }
 
+/// The bytes of a file of Python's torch.save, which torch.load reads there:
+/// tensors, numbers, strings, and lists, tuples and dicts of these. Throw for
+/// other values, and for bytes that are no such file.
+std::vector<char> pickle_save(const c10::IValue& value);
+c10::IValue pickle_load(const std::vector<char>& bytes);
+
 }  // namespace torch

@@ -16,11 +16,15 @@ void check_probability(double p) {
 
 // The function, and the module that calls it while it trains.
 #define HOTARU_TORCH_DROPOUT(Name, name, op, Options) \
+  Tensor functional::detail::name(Tensor input, double p, bool training, \
+                                  bool inplace) { \
+    check_probability(p); \
+    return inplace ? at::op##_(input, p, training) \
+                   : at::op(input, p, training); \
+  } \
   Tensor functional::name(Tensor input, const Options& options) { \
-    check_probability(options.p()); \
-    return options.inplace() \
-               ? at::op##_(input, options.p(), options.training()) \
-               : at::op(input, options.p(), options.training()); \
+    return detail::name(std::move(input), options.p(), options.training(), \
+                        options.inplace()); \
   } \
   Name##Impl::Name##Impl(const DropoutOptions& options) \
       : WithOptions(options) { \

@@ -31,11 +31,11 @@ void check_name(const char* what, const std::string& name) {
 
 }  // namespace
 
-Module::Module(std::optional<std::string> name)
-    : parameters_("Parameter"),
-      buffers_("Buffer"),
-      children_("Submodule"),
-      name_(std::move(name)) {}
+Module::Module()
+    : parameters_("Parameter"), buffers_("Buffer"), children_("Submodule") {}
+Module::Module(std::string name) : Module() {
+  name_ = std::move(name);
+}
 
 const std::string& Module::name() const noexcept {
   if (!name_) name_ = class_name(*this);

@@ -52,6 +52,34 @@ void check(const Options& options) {
 
 }  // namespace
 
+namespace {
+
+template <class Options>
+RNNOptionsBase base_of(const Options& options, rnn_options_base_mode_t mode) {
+  return RNNOptionsBase(mode, options.input_size(), options.hidden_size())
+      .num_layers(options.num_layers())
+      .bias(options.bias())
+      .batch_first(options.batch_first())
+      .dropout(options.dropout())
+      .bidirectional(options.bidirectional())
+      .proj_size(projection(options));
+}
+
+}  // namespace
+
+RNNOptionsBase options_base_of(const RNNOptions& options) {
+  const bool relu =
+      std::holds_alternative<enumtype::kReLU>(options.nonlinearity());
+  return relu ? base_of(options, torch::kRNN_RELU)
+              : base_of(options, torch::kRNN_TANH);
+}
+RNNOptionsBase options_base_of(const LSTMOptions& options) {
+  return base_of(options, torch::kLSTM);
+}
+RNNOptionsBase options_base_of(const GRUOptions& options) {
+  return base_of(options, torch::kGRU);
+}
+
 template <class Derived, class Options>
 void RecurrentImpl<Derived, Options>::reset() {
   check(options);

@@ -6,6 +6,23 @@
 
 namespace torch::optim {
 
+namespace {
+void warn_of_old(const char* name) {
+  TORCH_WARN("Optimizer::", name, "() will be removed in PyTorch 1.6");
+}
+}  // namespace
+
+void not_overridden(const char* what, const char* class_name) {
+  TORCH_CHECK(false, what, " has not been overridden and implemented in ",
+              "subclass of ", class_name,
+              ", you must override it in your subclass.");
+}
+
+std::unique_ptr<OptimizerParamState> Optimizer::make_state() const {
+  not_overridden("std::unique_ptr<OptimizerParamState> make_state() const",
+                 "torch::optim::Optimizer");
+}
+
 Optimizer::Optimizer(const std::vector<OptimizerParamGroup>& groups,
                      std::unique_ptr<OptimizerOptions> defaults)
     : defaults_(std::move(defaults)) {
@@ -25,9 +42,19 @@ void Optimizer::add_param_group(const OptimizerParamGroup& group) {
                                         : defaults_->clone());
   groups_.push_back(std::move(added));
 }
+
 void Optimizer::add_parameters(const std::vector<Tensor>& parameters) {
-  auto& params = this->parameters();
+  warn_of_old("add_parameters");
+  auto& params = groups_.at(0).params();
   params.insert(params.end(), parameters.begin(), parameters.end());
+}
+std::vector<Tensor>& Optimizer::parameters() {
+  warn_of_old("parameters");
+  return groups_.at(0).params();
+}
+const std::vector<Tensor>& Optimizer::parameters() const {
+  warn_of_old("parameters");
+  return groups_.at(0).params();
 }
 
 void Optimizer::zero_grad(bool set_to_none) {
@@ -45,7 +72,8 @@ void Optimizer::zero_grad(bool set_to_none) {
   }
 }
 
-size_t Optimizer::size() const noexcept {
+size_t Optimizer::size() const {
+  warn_of_old("size");
   size_t n = 0;
   for (const OptimizerParamGroup& group : groups_) n += group.params().size();
   return n;

@@ -49,8 +49,9 @@ CUDNN_HOME = None
 SYCL_HOME = None
 
 _MISSING = (
-    "hotaru's C++ headers are not installed: build them (cmake --install, "
-    "component devel) and let HOTARU_CPP name the prefix"
+    "hotaru's C++ headers are not installed: install hotaru from its sources "
+    "with HOTARU_WHEEL_CPP=1 in the environment, or the headers alone (cmake "
+    "--install, component devel) and let HOTARU_CPP name the prefix"
 )
 
 
@@ -66,7 +67,7 @@ def _paths() -> dict[str, list[str]]:
         if listed.is_file():
             for line in listed.read_text().splitlines():
                 kind, _, folder = line.partition("=")
-                found[kind].append(folder)
+                found[kind].append(str(listed.parent / folder))
     if not any((Path(p) / "torch/torch.h").is_file() for p in found["include"]):
         raise RuntimeError(_MISSING)
     return found
@@ -165,7 +166,8 @@ def _link_flags() -> list[str]:
     flags = ["-shared"]
     for folder in library_paths():
         flags += [f"-L{folder}", f"-Wl,-rpath,{folder}"]
-    return [*flags, "-lhotaru_torch", "-lhotaru"]
+    # By the names that wheels have, which hold no links.
+    return [*flags, "-l:libhotaru_torch.so.0", "-l:libhotaru.so.0"]
 
 
 # -- setuptools --------------------------------------------------------------

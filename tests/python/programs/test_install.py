@@ -192,6 +192,38 @@ def test_wheel_installs_and_works_alone(tmp_path):
     assert size < MOST_MEGABYTES * MEGABYTE, f"{size / MEGABYTE:.1f} MB"
 
 
+OWN_OPERATOR = """
+#include <torch/library.h>
+at::Tensor twice(const at::Tensor& x) { return x * 2; }
+TORCH_LIBRARY(mine, m) { m.def("twice", &twice); }
+"""
+LOADS_IT = """
+import torch
+from torch.utils.cpp_extension import load
+load("mine", ["mine.cpp"], build_directory=".", is_python_module=False)
+print(torch.ops.mine.twice(torch.ones(2)).sum().item())
+"""
+
+
+@pytest.mark.ci
+def test_wheel_with_headers_builds_extensions(tmp_path):
+    """HOTARU_WHEEL_CPP=1: all that an extension needs is in the package."""
+    environment = tmp_path / "environment"
+    run(sys.executable, "-m", "venv", environment)
+    python = environment / "bin/python"
+    folder = ROOT / "build-wheel"  # what the test above has compiled
+    settings = f"--config-settings=build-dir={folder}"
+    run(
+        *(python, "-m", "pip", "install", "--quiet", "--no-deps"),
+        *(settings, ROOT),
+        env={**os.environ, "HOTARU_WHEEL_CPP": "1"},
+    )
+    (tmp_path / "mine.cpp").write_text(OWN_OPERATOR)
+    (tmp_path / "use.py").write_text(LOADS_IT)
+    said = run(python, "-m", "hotaru", "use.py", cwd=tmp_path)
+    assert said.splitlines()[-1] == "4.0"
+
+
 def test_import_is_light():
     """Importing takes no numpy and starts no thread."""
     program = (

@@ -98,6 +98,10 @@ class Tensor : public TensorBase {
             bool copy = false, optional<MemoryFormat> format = {}) const;
   Tensor to(Device device, ScalarType dtype, bool non_blocking = false,
             bool copy = false, optional<MemoryFormat> format = {}) const;
+  Tensor to(Device device, caffe2::TypeMeta dtype, bool non_blocking = false,
+            bool copy = false) const {
+    return to(device, dtype.toScalarType(), non_blocking, copy);
+  }
   Tensor to(ScalarType dtype, bool non_blocking = false, bool copy = false,
             optional<MemoryFormat> format = {}) const;
   Tensor to(caffe2::TypeMeta dtype, bool non_blocking = false,

@@ -130,6 +130,13 @@ struct IValue final {
   /// "Tensor", "GenericList" ...
   std::string tagKind() const;
   bool is(const IValue& other) const { return value_.is(other.value_); }
+  /// With copies of all tensors, containers and objects in it; what is one
+  /// thing twice here is one there.
+  IValue deepcopy() const;
+  /// Tells values apart by what they are, not by what they hold.
+  struct CompIdentityIValues {
+    bool operator()(const IValue& a, const IValue& b) const { return a.is(b); }
+  };
   bool operator==(const IValue& other) const;
 
  private:

@@ -53,6 +53,8 @@ std::ostream& operator<<(std::ostream& out, DeviceType type);
 
 /// A device type and an index; -1 stands for the type's current device.
 struct Device final {
+  using Type = DeviceType;
+
   Device(DeviceType type, DeviceIndex index = -1);
   /// "cpu", "cuda:1". Throws PyTorch's texts.
   Device(const std::string& text);

@@ -41,6 +41,10 @@ class InferenceMode {
 
 }  // namespace c10
 
+namespace torch::autograd {
+using c10::InferenceMode;
+}
+
 namespace at {
 using c10::AutoGradMode;
 using c10::GradMode;

@@ -3,6 +3,8 @@
 
 #include <optional>
 #include <ostream>
+#include <type_traits>
+#include <utility>
 
 #include "c10/core/Device.h"
 #include "c10/core/Layout.h"
@@ -17,11 +19,14 @@ namespace c10 {
 struct TensorOptions {
   TensorOptions() = default;
   TensorOptions(Layout layout) : layout_(layout) {}
-  TensorOptions(Device device) : device_(device) {}
-  TensorOptions(DeviceType type) : device_(Device(type)) {}
   TensorOptions(ScalarType type) : dtype_(type) {}
   TensorOptions(caffe2::TypeMeta type) : dtype_(type.toScalarType()) {}
   TensorOptions(MemoryFormat format) : memory_format_(format) {}
+  /// Whatever a device is made of: "cuda:1", {kCUDA, 1}.
+  template <class... Args, class = std::enable_if_t<
+                               std::is_constructible_v<Device, Args&&...>>>
+  TensorOptions(Args&&... args)
+      : device_(std::in_place, std::forward<Args>(args)...) {}
 
   [[nodiscard]] TensorOptions device(std::optional<Device> device) const {
     return with(&TensorOptions::device_, device);

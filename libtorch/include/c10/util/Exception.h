@@ -2,13 +2,18 @@
 // c10::Error sees whatever the library throws.
 #pragma once
 
+#include <cstdint>
 #include <exception>
 #include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
 
 #include "c10/macros/Macros.h"
 #include "c10/util/StringUtil.h"
 #include "hotaru/core/error.h"
 #include "hotaru/core/special_errors.h"
+#include "hotaru/runtime/warning.h"
 
 namespace c10 {
 
@@ -20,7 +25,73 @@ using hotaru::OutOfMemoryError;
 using hotaru::TypeError;
 using hotaru::ValueError;
 
-/// Prints nothing; hands the text to the library's handler of warnings.
+/// e.what_without_backtrace(): what() has none here. A name for the
+/// preprocessor, as the classes are the library's, which knows nothing of it.
+#define what_without_backtrace what
+
+struct SourceLocation {
+  const char* function = "";
+  const char* file = "";
+  uint32_t line = 0;
+};
+
+/// One that somebody is told of.
+class Warning {
+ public:
+  struct UserWarning {};
+  struct DeprecationWarning {};
+  using warning_variant_t = std::variant<UserWarning, DeprecationWarning>;
+
+  Warning(warning_variant_t type, SourceLocation location, std::string msg,
+          bool verbatim)
+      : type_(type),
+        location_(location),
+        msg_(std::move(msg)),
+        verbatim_(verbatim) {}
+  warning_variant_t type() const { return type_; }
+  /// Empty: warnings come from within the library.
+  const SourceLocation& source_location() const { return location_; }
+  const std::string& msg() const { return msg_; }
+  bool verbatim() const { return verbatim_; }
+
+ private:
+  warning_variant_t type_;
+  SourceLocation location_;
+  std::string msg_;
+  bool verbatim_;
+};
+
+/// Hears the warnings of threads that it is set for. This one hands them to
+/// Python, if that is there; nothing is printed.
+class WarningHandler : public hotaru::WarningListener {
+ public:
+  virtual void process(const Warning& warning);
+  void hear(std::string_view message) final;
+};
+
+namespace WarningUtils {
+/// This thread's, not owned; null stands for the plain one.
+void set_warning_handler(WarningHandler* handler);
+WarningHandler* get_warning_handler();
+
+/// For a scope.
+class WarningHandlerGuard {
+ public:
+  explicit WarningHandlerGuard(WarningHandler* handler)
+      : before_(get_warning_handler()) {
+    set_warning_handler(handler);
+  }
+  ~WarningHandlerGuard() { set_warning_handler(before_); }
+  WarningHandlerGuard(const WarningHandlerGuard&) = delete;
+  WarningHandlerGuard& operator=(const WarningHandlerGuard&) = delete;
+
+ private:
+  WarningHandler* before_;
+};
+}  // namespace WarningUtils
+
+/// To this thread's handler.
+void warn(const Warning& warning);
 void warn(const std::string& text);
 
 namespace detail {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "torch/data/datasets/base.h"
+#include "torch/data/datasets/chunk.h"
 #include "torch/data/datasets/map.h"
 #include "torch/data/datasets/mnist.h"
 #include "torch/data/datasets/shared.h"

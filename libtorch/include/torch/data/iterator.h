@@ -29,11 +29,17 @@ class Iterator {
   }
 
   Iterator& operator++() {
+    TORCH_CHECK(state_,
+                "Incrementing the DataLoader's past-the-end iterator is not "
+                "allowed");
     TORCH_CHECK(!done(), "Attempted to increment iterator past the end");
     state_->batch = state_->next();
     return *this;
   }
   Batch& operator*() {
+    TORCH_CHECK(state_,
+                "Dereferencing the DataLoader's past-the-end iterator is not "
+                "allowed");
     TORCH_CHECK(!done(),
                 "Attempted to dereference iterator that was past the end");
     return *state_->batch;

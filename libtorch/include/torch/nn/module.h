@@ -34,9 +34,8 @@ class Module : public std::enable_shared_from_this<Module> {
   using Tensors = OrderedDict<std::string, Tensor>;
   using Modules = OrderedDict<std::string, std::shared_ptr<Module>>;
 
-  Module() : Module(std::optional<std::string>()) {}
-  explicit Module(std::string name)
-      : Module(std::optional<std::string>(std::move(name))) {}
+  Module();
+  explicit Module(std::string name);
   Module(const Module&) = default;
   Module& operator=(const Module&) = default;
   Module(Module&&) noexcept = default;
@@ -150,7 +149,6 @@ class Module : public std::enable_shared_from_this<Module> {
   friend struct AnyModuleHolder;
   friend std::ostream& operator<<(std::ostream& out, const Module& module);
 
-  explicit Module(std::optional<std::string> name);
   virtual void clone_(Module& other, const std::optional<Device>& device);
   void add_module(std::string name, std::shared_ptr<Module> module);
   void print(std::ostream& out, const std::string& indentation) const;

@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <typeinfo>
 #include <unordered_map>
 #include <vector>
 
@@ -30,6 +31,16 @@ class OptimizerParamState {
   virtual void serialize(serialize::OutputArchive& archive) const = 0;
 };
 
+/// Throws: a class without a list of fields has to override the function.
+[[noreturn]] void not_overridden(const char* what, const char* class_name);
+
+/// Options and states that list their fields: Listed::each(self, f) calls
+/// f("name", field) for each of them.
+template <class Listed>
+concept HasFields = requires(Listed& self) {
+  Listed::each(self, [](const char*, auto&) {});
+};
+
 class OptimizerOptions {
  public:
   OptimizerOptions() = default;
@@ -44,10 +55,25 @@ class OptimizerOptions {
   /// Options of this class: `given` where they differ from what the class
   /// starts with, these elsewhere.
   virtual std::unique_ptr<OptimizerOptions> completed(
-      const OptimizerOptions& given) const = 0;
+      const OptimizerOptions& given) const {
+    return given.clone();
+  }
 };
 
-/// Derived::each(self, f) calls f("name", field) for each of them.
+/// Of classes that list their fields; others override what they need.
+/// Of an object that lists its fields, what the archive has.
+template <class Listed>
+void read_fields(Listed& self, serialize::InputArchive& archive) {
+  if constexpr (HasFields<Listed>)
+    Listed::each(self, [&]<class T>(const char* name, T& field) {
+      c10::IValue value;
+      if (archive.try_read(name, value)) field = value.to<T>();
+    });
+  else
+    not_overridden("void serialize(torch::serialize::InputArchive&)",
+                   typeid(Listed).name());
+}
+
 template <class Derived>
 class OptimizerCloneableParamState : public OptimizerParamState {
  public:
@@ -55,20 +81,21 @@ class OptimizerCloneableParamState : public OptimizerParamState {
     return std::make_unique<Derived>(static_cast<const Derived&>(*this));
   }
   void serialize(serialize::InputArchive& archive) override {
-    Derived::each(static_cast<Derived&>(*this),
-                  [&]<class T>(const char* name, T& field) {
-                    c10::IValue value;
-                    if (archive.try_read(name, value)) field = value.to<T>();
-                  });
+    read_fields(static_cast<Derived&>(*this), archive);
   }
   void serialize(serialize::OutputArchive& archive) const override {
-    Derived::each(static_cast<const Derived&>(*this),
-                  [&](const char* name, const auto& field) {
-                    const c10::IValue value(field);
-                    if (!value.isNone()) archive.write(name, value);
-                  });
+    if constexpr (HasFields<Derived>)
+      Derived::each(static_cast<const Derived&>(*this),
+                    [&](const char* name, const auto& field) {
+                      const c10::IValue value(field);
+                      if (!value.isNone()) archive.write(name, value);
+                    });
+    else
+      not_overridden("void serialize(torch::serialize::OutputArchive&)",
+                     "torch::optim::OptimizerParamState");
   }
-  friend bool operator==(const Derived& a, const Derived& b) {
+  friend bool operator==(const Derived& a,
+                         const Derived& b) requires HasFields<Derived> {
     bool same = true;
     const auto fields = [](const Derived& self) {
       std::vector<c10::IValue> out;
@@ -90,24 +117,50 @@ class OptimizerCloneableOptions : public OptimizerOptions {
     return std::make_unique<Derived>(self());
   }
   void serialize(serialize::InputArchive& archive) override {
-    Derived::each(static_cast<Derived&>(*this),
-                  [&]<class T>(const char* name, T& field) {
-                    c10::IValue value;
-                    if (archive.try_read(name, value)) field = value.to<T>();
-                  });
+    read_fields(static_cast<Derived&>(*this), archive);
   }
   void serialize(serialize::OutputArchive& archive) const override {
-    Derived::each(self(), [&](const char* name, const auto& field) {
-      archive.write(name, c10::IValue(field));
-    });
+    if constexpr (HasFields<Derived>)
+      Derived::each(self(), [&](const char* name, const auto& field) {
+        archive.write(name, c10::IValue(field));
+      });
+    else
+      not_overridden("void serialize(torch::serialize::OutputArchive&)",
+                     typeid(Derived).name());
   }
-  double get_lr() const override { return self().lr(); }
-  void set_lr(double lr) override { static_cast<Derived&>(*this).lr(lr); }
+  double get_lr() const override {
+    if constexpr (requires { self().lr(); })
+      return self().lr();
+    else
+      not_overridden("double get_lr()", typeid(Derived).name());
+  }
+  void set_lr(double lr) override {
+    if constexpr (requires { static_cast<Derived&>(*this).lr(lr); })
+      static_cast<Derived&>(*this).lr(lr);
+    else
+      not_overridden("void set_lr(double)", typeid(Derived).name());
+  }
   std::unique_ptr<OptimizerOptions> completed(
       const OptimizerOptions& given) const override {
-    const auto* mine = dynamic_cast<const Derived*>(&given);
-    if (!mine) return given.clone();
-    const Fields first = fields(Derived::initial()), theirs = fields(*mine);
+    if constexpr (HasFields<Derived>) {
+      const auto* mine = dynamic_cast<const Derived*>(&given);
+      return mine ? merged(*mine) : given.clone();
+    } else {
+      return given.clone();
+    }
+  }
+  friend bool operator==(const Derived& a,
+                         const Derived& b) requires HasFields<Derived> {
+    const Fields of_a = fields(a), of_b = fields(b);
+    for (size_t i = 0; i < of_a.size(); ++i)
+      if (!(of_a[i].second == of_b[i].second)) return false;
+    return true;
+  }
+
+ private:
+  const Derived& self() const { return static_cast<const Derived&>(*this); }
+  std::unique_ptr<OptimizerOptions> merged(const Derived& given) const {
+    const Fields first = fields(Derived::initial()), theirs = fields(given);
     auto out = std::make_unique<Derived>(self());
     size_t i = 0;
     Derived::each(*out, [&]<class T>(const char*, T& field) {
@@ -117,15 +170,6 @@ class OptimizerCloneableOptions : public OptimizerOptions {
     });
     return out;
   }
-  friend bool operator==(const Derived& a, const Derived& b) {
-    const Fields of_a = fields(a), of_b = fields(b);
-    for (size_t i = 0; i < of_a.size(); ++i)
-      if (!(of_a[i].second == of_b[i].second)) return false;
-    return true;
-  }
-
- private:
-  const Derived& self() const { return static_cast<const Derived&>(*this); }
   static Fields fields(const Derived& options) {
     Fields out;
     Derived::each(options, [&](const char* name, const auto& field) {
@@ -192,17 +236,16 @@ class Optimizer {
   /// Throws PyTorch's texts for parameters that are no leaves, or in another
   /// group already.
   void add_param_group(const OptimizerParamGroup& group);
+  /// PyTorch's older names: of the first group, with a warning.
   void add_parameters(const std::vector<Tensor>& parameters);
+  std::vector<Tensor>& parameters();
+  const std::vector<Tensor>& parameters() const;
+  size_t size() const;
   /// One step by the gradients that there are. The closure, if given, computes
   /// the loss and the gradients first; its loss is the result.
   virtual Tensor step(LossClosure closure = nullptr) = 0;
   void zero_grad(bool set_to_none = true);
 
-  std::vector<Tensor>& parameters() noexcept { return groups_.at(0).params(); }
-  const std::vector<Tensor>& parameters() const noexcept {
-    return groups_.at(0).params();
-  }
-  size_t size() const noexcept;
   OptimizerOptions& defaults() noexcept { return *defaults_; }
   const OptimizerOptions& defaults() const noexcept { return *defaults_; }
   std::vector<OptimizerParamGroup>& param_groups() noexcept { return groups_; }
@@ -217,8 +260,9 @@ class Optimizer {
   virtual void load(serialize::InputArchive& archive);
 
  protected:
-  /// An empty state of the optimizer's class.
-  virtual std::unique_ptr<OptimizerParamState> make_state() const = 0;
+  /// An empty state of the optimizer's class; throws where a class neither
+  /// has one nor overrides load().
+  virtual std::unique_ptr<OptimizerParamState> make_state() const;
   /// The parameter's, made at need.
   template <class State>
   State& state_of(const Tensor& parameter) {

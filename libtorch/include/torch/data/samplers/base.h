@@ -22,4 +22,18 @@ class Sampler {
   virtual void load(serialize::InputArchive& archive) = 0;
 };
 
+/// torch::save and load of where it is.
+template <class BatchRequest>
+serialize::OutputArchive& operator<<(serialize::OutputArchive& archive,
+                                     const Sampler<BatchRequest>& sampler) {
+  sampler.save(archive);
+  return archive;
+}
+template <class BatchRequest>
+serialize::InputArchive& operator>>(serialize::InputArchive& archive,
+                                    Sampler<BatchRequest>& sampler) {
+  sampler.load(archive);
+  return archive;
+}
+
 }  // namespace torch::data::samplers

@@ -4,6 +4,15 @@
 
 namespace torch::nn::functional {
 
+namespace detail {
+Tensor dropout(Tensor input, double p, bool training, bool inplace);
+Tensor dropout2d(Tensor input, double p, bool training, bool inplace);
+Tensor dropout3d(Tensor input, double p, bool training, bool inplace);
+Tensor alpha_dropout(Tensor input, double p, bool training, bool inplace);
+Tensor feature_alpha_dropout(Tensor input, double p, bool training,
+                             bool inplace);
+}  // namespace detail
+
 Tensor dropout(Tensor input, const DropoutFuncOptions& options = {});
 Tensor dropout2d(Tensor input, const Dropout2dFuncOptions& options = {});
 Tensor dropout3d(Tensor input, const Dropout3dFuncOptions& options = {});

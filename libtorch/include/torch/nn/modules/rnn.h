@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <tuple>
+#include <variant>
 #include <vector>
 
 #include "torch/nn/modules/container/any.h"
@@ -15,13 +16,38 @@ namespace torch::nn {
 
 namespace detail {
 
+using rnn_options_base_mode_t =
+    std::variant<enumtype::kLSTM, enumtype::kGRU, enumtype::kRNN_TANH,
+                 enumtype::kRNN_RELU>;
+
+/// The options of any of them as the layer was made with, for code that takes
+/// all kinds.
+struct RNNOptionsBase {
+  RNNOptionsBase(rnn_options_base_mode_t mode, int64_t input_size,
+                 int64_t hidden_size)
+      : mode_(mode), input_size_(input_size), hidden_size_(hidden_size) {}
+  TORCH_ARG(rnn_options_base_mode_t, mode);
+  TORCH_ARG(int64_t, input_size);
+  TORCH_ARG(int64_t, hidden_size);
+  TORCH_ARG(int64_t, num_layers) = 1;
+  TORCH_ARG(bool, bias) = true;
+  TORCH_ARG(bool, batch_first) = false;
+  TORCH_ARG(double, dropout) = 0.0;
+  TORCH_ARG(bool, bidirectional) = false;
+  TORCH_ARG(int64_t, proj_size) = 0;
+};
+RNNOptionsBase options_base_of(const RNNOptions& options);
+RNNOptionsBase options_base_of(const LSTMOptions& options);
+RNNOptionsBase options_base_of(const GRUOptions& options);
+
 /// What all of them have: weights by layer and direction, under Python's names
 /// (weight_ih_l0, weight_hh_l0, bias_ih_l0, bias_hh_l0, ..._reverse).
 template <class Derived, class Options>
 class RecurrentImpl : public Cloneable<Derived> {
  public:
   /// Throws PyTorch's texts for options that make no sense.
-  explicit RecurrentImpl(const Options& options) : options(options) {
+  explicit RecurrentImpl(const Options& options)
+      : options(options), options_base(options_base_of(options)) {
     RecurrentImpl::reset();
   }
   void reset() override;
@@ -33,6 +59,7 @@ class RecurrentImpl : public Cloneable<Derived> {
   void flatten_parameters() {}
 
   Options options;
+  RNNOptionsBase options_base;
 
  protected:
   /// A state of zeros for the batch, `size` long.

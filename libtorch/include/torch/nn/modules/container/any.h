@@ -120,13 +120,11 @@ class AnyModule {
   }
 
   /// Throws where it is of another class.
-  template <class M>
-  auto& get() {
-    using Class = typename Contained<M>::Type;
-    TORCH_CHECK(type_info() == typeid(Class),
-                "Attempted to cast module of type ", type_info().name(),
-                " to type ", typeid(Class).name());
-    return static_cast<Class&>(*checked().ptr());
+  template <class M, class = std::enable_if_t<std::is_base_of_v<Module, M>>>
+  M& get() {
+    TORCH_CHECK(type_info() == typeid(M), "Attempted to cast module of type ",
+                type_info().name(), " to type ", typeid(M).name());
+    return static_cast<M&>(*checked().ptr());
   }
   template <class M, class C = typename M::ContainedType>
   M get() const {
@@ -141,10 +139,6 @@ class AnyModule {
   bool is_empty() const noexcept { return !content_; }
 
  private:
-  template <class M>
-  struct Contained {
-    using Type = M;
-  };
   template <class M, class Class, class R, class... Args>
   static std::unique_ptr<AnyModulePlaceholder> make(std::shared_ptr<M> module,
                                                     R (Class::*)(Args...)) {

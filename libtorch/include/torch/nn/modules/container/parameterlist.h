@@ -41,6 +41,8 @@ class ParameterListImpl : public Cloneable<ParameterListImpl> {
   void extend(const Container& parameters) {
     for (const auto& parameter : parameters) append(parameter);
   }
+  /// Appends the other's.
+  void operator+=(const ParameterListImpl& other) { extend(other); }
   Iterator begin() { return parameters_.begin(); }
   ConstIterator begin() const { return parameters_.begin(); }
   Iterator end() { return parameters_.end(); }

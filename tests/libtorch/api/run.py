@@ -1,0 +1,254 @@
+"""PyTorch's own C++ tests (test/cpp/api) over hotaru, beside libtorch.
+
+    run.py [--wheel PYTHON] [--build build] [--only NAME,NAME] [--jobs 2]
+           [--work .cache/cpp-api] [--reasons N]
+
+Each file is compiled as it is; a test that does not compile is cut out and
+counts as failed, and so does one that crashes or hangs. With --wheel the same
+is done for the libtorch in that Python's site-packages, and its passes are what
+hotaru's are counted of; otherwise all tests are. Exits with 1 if a test of
+passes.txt no longer passes, or fewer than 85 % of the others'.
+"""
+
+from __future__ import annotations
+
+import argparse
+import concurrent.futures
+import json
+import os
+import re
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import sources
+from libraries import ROOT, Library, hotaru, libtorch
+
+HERE = Path(__file__).resolve().parent
+PASSED = HERE / "passes.txt"
+
+
+def compile_file(name: str, root: Path, work: Path, library: Library):
+    """The object, and why tests were cut out of it.
+
+    Each round drops what the compiler complains of.
+    """
+    lines = (root / f"test/cpp/api/{name}.cpp").read_text().splitlines()
+    source, target = work / f"{name}.cpp", work / f"{name}.o"
+    command = [
+        os.environ.get("CXX", "c++"), "-std=c++20", "-O0", "-w",
+        "-fmax-errors=0", f"-I{work}", f"-I{root}", *library.flags,
+        "-c", source, "-o", target,
+    ]  # fmt: skip
+    reasons: dict = {}
+    for _ in range(8):
+        source.write_text("\n".join(lines) + "\n")
+        done = subprocess.run(command, capture_output=True, text=True)
+        if done.returncode == 0:
+            return target, reasons
+        wrong = complaints(done.stderr, source)
+        if not wrong:
+            return None, {"": (done.stderr.splitlines() or ["?"])[0]}
+        for block in reversed(sources.blocks(lines)):
+            said = [
+                w for line, w in wrong if block.first <= line - 1 <= block.last
+            ]
+            if said:
+                lines = sources.cut(lines, block, said[0])
+                reasons[block.test or f"line {block.first + 1}"] = said[0]
+    return None, {"": "still wrong after eight rounds"}
+
+
+def complaints(text: str, source: Path) -> list[tuple[int, str]]:
+    """(line of the source, message) of each error.
+
+    One in a header belongs to the line that it was instantiated or included
+    from.
+    """
+    found, pending = [], []
+    mentioned = None
+    for line in text.splitlines():
+        place = re.search(rf"{re.escape(str(source))}:(\d+)", line)
+        error = re.match(r"(.*?):\d+:\d+: (?:fatal )?error: (.*)", line)
+        if error and error[1] == str(source):
+            found.append((int(place[1]), error[2]))
+            pending, mentioned = [], None
+        elif error:
+            if mentioned:
+                found.append((mentioned, error[2]))
+            else:
+                pending.append(error[2])
+            mentioned = None
+        elif place:
+            mentioned = int(place[1])
+            if "expansion of macro" in line and pending:
+                found += [(mentioned, message) for message in pending]
+                pending = []
+    return found
+
+
+def run_tests(program: Path, limit: float) -> dict:
+    """Test -> None if it passed, else what it said."""
+    env = {**os.environ, "OMP_NUM_THREADS": "2"}
+    listed = subprocess.run(
+        [program, "--gtest_list_tests"], capture_output=True, text=True, env=env
+    ).stdout
+    wanted, suite = [], ""
+    for line in listed.splitlines():
+        if line and not line.startswith(" "):
+            suite = line.split()[0]
+        elif line.startswith("  "):
+            wanted.append(suite + line.split()[0])
+    wanted = [t for t in wanted if not re.search(r"_(Multi)?CUDA|_XPU", t)]
+    results: dict = {}
+    while wanted:
+        answers = program.with_suffix(".json")
+        answers.unlink(missing_ok=True)
+        command = [
+            program, f"--gtest_filter={':'.join(wanted)}",
+            f"--gtest_output=json:{answers}",
+        ]  # fmt: skip
+        try:
+            done = subprocess.run(
+                command, capture_output=True, text=True, env=env, timeout=limit,
+                cwd=program.parent, errors="replace",
+            )  # fmt: skip
+            out, why = done.stdout, f"exit status {done.returncode}"
+        except subprocess.TimeoutExpired as late:
+            out, why = (late.stdout or b"").decode(errors="replace"), "hangs"
+        if answers.exists():
+            results.update(read_answers(answers))
+            break
+        # The last test that began ended the process; the ones before are known.
+        begun = re.findall(r"\[ RUN      \] (\S+)", out)
+        for test in re.findall(r"\[       OK \] (\S+)", out):
+            results[test] = None
+        for test in re.findall(r"\[  FAILED  \] (\S+)", out):
+            results[test] = "failed"
+        if not begun:
+            return results | dict.fromkeys(wanted, why)
+        results[begun[-1]] = why
+        wanted = [t for t in wanted if t not in results]
+    return results
+
+
+def read_answers(path: Path) -> dict:
+    results = {}
+    for suite in json.loads(path.read_text())["testsuites"]:
+        for test in suite["testsuite"]:
+            said = [f["failure"] for f in test.get("failures", [])]
+            skipped = test.get("result") == "SKIPPED"
+            results[f"{suite['name']}.{test['name']}"] = (
+                said[0] if said else "skipped" if skipped else None
+            )
+    return results
+
+
+def try_file(name: str, root: Path, work: Path, library: Library) -> dict:
+    """All tests of a file."""
+    target, reasons = compile_file(name, root, work, library)
+    text = (root / f"test/cpp/api/{name}.cpp").read_text()
+    names = [b.test for b in sources.blocks(text.splitlines()) if b.test]
+    if target is None:
+        return dict.fromkeys(names, reasons[""])
+    program = work / name
+    done = subprocess.run(
+        ["c++", target, "-o", program, *library.link, "-lgtest", "-lgtest_main",
+         "-pthread"],
+        capture_output=True, text=True,
+    )  # fmt: skip
+    if done.returncode:
+        missing = re.findall(r"undefined reference to `(.*)'", done.stderr)
+        return dict.fromkeys(
+            names, f"undefined: {missing[:1] or done.stderr[-200:]}"
+        )
+    results = run_tests(program, 240)
+    return results | {t: why for t, why in reasons.items() if t in results}
+
+
+def run_library(
+    library: Library, names: list[str], root: Path, options
+) -> dict:
+    work = options.work / library.name
+    for path, changes in sources.INSIDES.items():
+        text = (root / path).read_text()
+        for pattern, other in changes:
+            text = re.sub(pattern, lambda _, o=other: o, text, flags=re.S)
+        (work / path).parent.mkdir(parents=True, exist_ok=True)
+        (work / path).write_text(text)
+    results: dict = {}
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        tried = pool.map(lambda n: try_file(n, root, work, library), names)
+        for name, found in zip(names, tried):
+            good = sum(why is None for why in found.values())
+            print(
+                f"{library.name} {name}: {good} of {len(found)}",
+                file=sys.stderr,
+            )
+            results |= {(name, test): why for test, why in found.items()}
+    return results
+
+
+def passes(results: dict) -> set[str]:
+    return {
+        f"{name} {test}" for (name, test), why in results.items() if why is None
+    }
+
+
+def parse() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument(
+        "--wheel", metavar="PYTHON", help="a Python with PyTorch"
+    )
+    parser.add_argument("--build", type=Path, default=ROOT / "build")
+    parser.add_argument("--only", type=lambda t: t.split(","))
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--work", type=Path, default=ROOT / ".cache/cpp-api")
+    parser.add_argument("--reasons", type=int, default=0, metavar="N")
+    parser.add_argument("--update", action="store_true", help="write the lists")
+    return parser.parse_args()
+
+
+def main() -> int:
+    options = parse()
+    options.work = options.work.resolve()
+    root = sources.fetch(options.work)
+    names = options.only or sorted(
+        path.stem
+        for path in (root / "test/cpp/api").glob("*.cpp")
+        if sources.blocks(path.read_text().splitlines())
+        and path.stem not in sources.LEFT_OUT
+    )
+    results = run_library(hotaru(options.build), names, root, options)
+    ours = passes(results)
+    theirs = {f"{name} {test}" for name, test in results}
+    if options.wheel:
+        wheel = libtorch(options.wheel)
+        theirs = passes(run_library(wheel, names, root, options))
+    known = PASSED.read_text().splitlines() if PASSED.exists() else []
+    here = {line for line in known if line.split()[0] in names}
+    if options.update:
+        kept = set(known) - here | ours
+        PASSED.write_text("\n".join(sorted(kept)) + "\n")
+    lost = sorted(here - ours)
+    for name in names:
+        n = [sum(t.split()[0] == name for t in x) for x in (ours, theirs)]
+        print(f"{name:20} {n[0]:4} of {n[1]:4}")
+    both = len(ours & theirs)
+    print(f"{both} of the {len(theirs)} tests: "
+          f"{both / max(len(theirs), 1):.1%}")  # fmt: skip
+    why = Counter(
+        re.sub(r"\s+", " ", w)[:150]
+        for (n, t), w in results.items()
+        if w and f"{n} {t}" in theirs
+    )
+    for reason, count in why.most_common(options.reasons):
+        print(f"  {count} x {reason}")
+    for line in lost:
+        print(f"FAILED: no longer passes: {line}")
+    return 1 if lost or both < 0.85 * len(theirs) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
