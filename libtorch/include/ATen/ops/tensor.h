@@ -12,8 +12,8 @@ namespace at {
 
 template <class T>
 concept Number = std::is_arithmetic_v<T> || hotaru::kIsReduced<T> ||
-                 std::is_same_v<T, c10::complex<float>> ||
-                 std::is_same_v<T, c10::complex<double>>;
+    std::is_same_v<T, c10::complex<float>> ||
+    std::is_same_v<T, c10::complex<double>>;
 
 /// Of shape (n), a copy. Without options the dtype is T's, with options what
 /// they say.
