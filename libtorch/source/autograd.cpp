@@ -2,13 +2,13 @@
 // themselves.
 #include "torch/autograd.h"
 
-#include <cxxabi.h>
-
 #include <algorithm>
 #include <map>
 #include <mutex>
 
 #include "ATen/Functions.h"
+#include "c10/util/Type.h"
+#include "hotaru/autograd/anomaly.h"
 #include "hotaru/autograd/leaf.h"
 #include "hotaru/autograd/record.h"
 #include "hotaru/engine/engine.h"
@@ -75,7 +75,17 @@ const Tensor& Tensor::set_requires_grad(bool on) const {
 const Tensor& Tensor::grad() const {
   static const Tensor none;
   const own::Meta* m = own::meta(checked());
-  return m ? as_tensor(m->grad) : none;
+  const Tensor& grad = m ? as_tensor(m->grad) : none;
+  if (m && m->grad_fn && !m->retains_grad && !grad.defined()) [[unlikely]]
+    TORCH_WARN(
+        "The .grad attribute of a Tensor that is not a leaf Tensor is being "
+        "accessed. Its .grad attribute won't be populated during "
+        "autograd.backward(). If you indeed want the .grad field to be "
+        "populated for a non-leaf Tensor, use .retain_grad() on the non-leaf "
+        "Tensor. If you access the non-leaf Tensor by mistake, make sure you "
+        "access the leaf Tensor instead. See "
+        "github.com/pytorch/pytorch/pull/30531 for more informations.");
+  return grad;
 }
 Tensor& Tensor::mutable_grad() const {
   return const_cast<Tensor&>(as_tensor(own::ensure_meta(checked()).grad));
@@ -129,7 +139,8 @@ void Tensor::remove_hook(unsigned number) const {
   HookTable& table = hook_table();
   const std::lock_guard lock(table.mutex);
   const auto at = table.hooks.find({checked().impl(), number});
-  if (at == table.hooks.end()) return;
+  TORCH_CHECK(at != table.hooks.end(), "Invalid index, no hook at position ",
+              number);
   at->second();
   table.hooks.erase(at);
 }
@@ -170,11 +181,22 @@ variable_list grad(const variable_list& outputs, const variable_list& inputs,
                    const variable_list& grad_outputs,
                    std::optional<bool> retain_graph, bool create_graph,
                    bool allow_unused) {
+  TORCH_CHECK(!inputs.empty(), "grad requires non-empty inputs.");
   const own::Tensors found =
       own::grad(at::unwrapped(outputs), at::unwrapped(inputs),
                 gradients(grad_outputs, outputs.size()),
                 at::options_of(retain_graph, create_graph), allow_unused);
   return variable_list(found.begin(), found.end());
+}
+
+bool AnomalyMode::is_enabled() {
+  return own::anomaly_enabled();
+}
+bool AnomalyMode::should_check_nan() {
+  return own::anomaly_checks_nan();
+}
+void AnomalyMode::set_enabled(bool enabled, bool check_nan) {
+  own::set_anomaly(enabled, check_nan);
 }
 
 /// The node of a Function's call.
@@ -266,14 +288,6 @@ bool is_among(const variable_list& list, const at::Tensor& t) {
       list, [&](const at::Tensor& other) { return other.is_same(t); });
 }
 
-std::string demangled(const std::string& name) {
-  int status = 0;
-  char* text = abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status);
-  const std::string out = status == 0 ? text : name;
-  std::free(text);  // NOLINT: who demangles allocates so
-  return out;
-}
-
 }  // namespace
 
 variable_list FunctionCall::record(variable_list outputs) {
@@ -291,10 +305,12 @@ variable_list FunctionCall::record(variable_list outputs) {
                 "not returned as output. The inputs that are modified inplace "
                 "must all be outputs of the Function.");
     if (wanted) own::check_inplace(t.hotaru_tensor());
+    // Nobody else tells of writes through addresses.
+    t.hotaru_tensor().storage()->bump_version();
   }
   if (!wanted) return outputs;
   const auto node = hotaru::make_ref<FunctionNode>(
-      "CppNode<" + demangled(name_) + ">", backward_, context);
+      "CppNode<" + c10::demangle(name_.c_str()) + ">", backward_, context);
   for (const at::Tensor& t : inputs_)
     node->add_edge(t.defined() ? own::gradient_edge(t.hotaru_tensor())
                                : own::Edge());

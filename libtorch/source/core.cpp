@@ -1,5 +1,8 @@
 // Texts and conversions of c10's small types.
+#include <cxxabi.h>
+
 #include <array>
+#include <cstdlib>
 
 #include "c10/core/Device.h"
 #include "c10/core/Layout.h"
@@ -7,11 +10,21 @@
 #include "c10/core/Scalar.h"
 #include "c10/core/ScalarType.h"
 #include "c10/core/TensorOptions.h"
+#include "c10/util/Type.h"
 #include "hotaru/core/cpp_type.h"
 #include "hotaru/ops/create/factory.h"
+#include "hotaru/runtime/determinism.h"
 #include "hotaru/runtime/warning.h"
 
 namespace c10 {
+
+std::string demangle(const char* name) {
+  int status = 0;
+  char* text = abi::__cxa_demangle(name, nullptr, nullptr, &status);
+  const std::string out = status == 0 ? text : name;
+  std::free(text);  // NOLINT: who demangles allocates so
+  return out;
+}
 
 void WarningHandler::process(const Warning& warning) {
   hotaru::hand_warning(warning.msg());
@@ -27,6 +40,13 @@ WarningHandler* WarningUtils::get_warning_handler() {
   static WarningHandler plain;
   auto* set = dynamic_cast<WarningHandler*>(hotaru::warning_listener());
   return set ? set : &plain;
+}
+
+void WarningUtils::set_warnAlways(bool setting) {
+  hotaru::set_warns_always(setting);
+}
+bool WarningUtils::get_warnAlways() {
+  return hotaru::warns_always();
 }
 
 void warn(const Warning& warning) {

@@ -244,8 +244,31 @@ CompilationUnit::CompilationUnit(const std::string& source)
     : CompilationUnit() {
   define(source);
 }
+namespace {
+
+/// Source that is indented as a whole, as raw strings in programs are, at the
+/// margin.
+std::string at_margin(const std::string& source) {
+  const size_t text = source.find_first_not_of(" \t\n");
+  if (text == std::string::npos) return source;
+  const size_t line = source.rfind('\n', text);
+  const size_t begin = line == std::string::npos ? 0 : line + 1;
+  const std::string indent = source.substr(begin, text - begin);
+  if (indent.empty()) return source;
+  std::string out = source.substr(0, begin);
+  std::istringstream lines(source.substr(begin));
+  for (std::string one; std::getline(lines, one);) {
+    if (one.starts_with(indent)) one.erase(0, indent.size());
+    out += one + '\n';
+  }
+  return out;
+}
+
+}  // namespace
+
 void CompilationUnit::define(const std::string& source) {
-  unit_->define(std::make_unique<own::Source>("<string>", source), "");
+  unit_->define(std::make_unique<own::Source>("<string>", at_margin(source)),
+                "");
 }
 IValue CompilationUnit::call(const std::string& name, Stack inputs) const {
   own::Function* function = unit_->find_function(name);

@@ -163,4 +163,67 @@ TEST(InferenceMode, NothingIsRecorded) {
   EXPECT_FALSE(c10::InferenceMode::is_enabled());
 }
 
+struct SumOfProducts : torch::autograd::Function<SumOfProducts> {
+  static Tensor forward(torch::autograd::AutogradContext* context,
+                        at::TensorList tensors) {
+    context->save_for_backward(tensors.vec());
+    return tensors[0] * tensors[1];
+  }
+  static torch::autograd::variable_list backward(
+      torch::autograd::AutogradContext* context,
+      torch::autograd::variable_list grads) {
+    const auto saved = context->get_saved_variables();
+    return {grads[0] * saved[1], grads[0] * saved[0]};
+  }
+};
+
+/// Each tensor of a list is an input.
+TEST(Function, ListsOfTensors) {
+  const Tensor x = torch::tensor({2.0}).requires_grad_();
+  const Tensor y = torch::tensor({3.0}).requires_grad_();
+  const std::vector<Tensor> both{x, y};
+  SumOfProducts::apply(at::TensorList(both)).backward();
+  EXPECT_EQ(x.grad().item<double>(), 3);
+  EXPECT_EQ(y.grad().item<double>(), 2);
+}
+
+struct Written : torch::autograd::Function<Written> {
+  static Tensor forward(torch::autograd::AutogradContext* context, Tensor x) {
+    x.data_ptr<float>()[0] = 2;
+    context->mark_dirty({x});
+    return x;
+  }
+  static torch::autograd::variable_list backward(
+      torch::autograd::AutogradContext*, torch::autograd::variable_list grads) {
+    return grads;
+  }
+};
+
+/// What saved the tensor before hears of a write through its address.
+TEST(Function, MarkDirtyCountsAsAWrite) {
+  const Tensor x = torch::ones({2}).requires_grad_().clone();
+  const Tensor squared = x * x;
+  const auto before = x._version();
+  Written::apply(x);
+  EXPECT_GT(x._version(), before);
+  EXPECT_THROW(squared.sum().backward(), c10::Error);
+}
+
+TEST(Autograd, RefusesWhatIsNotThere) {
+  const Tensor x = torch::ones({2}).requires_grad_();
+  EXPECT_THROW(torch::autograd::grad({x.sum()}, {}), c10::Error);
+  EXPECT_THROW(x.remove_hook(77), c10::Error);
+}
+
+TEST(Autograd, AnomaliesAreErrors) {
+  const Tensor x = torch::tensor({-1.0}).requires_grad_();
+  EXPECT_NO_THROW(x.sqrt().sum().backward());
+  {
+    const torch::autograd::DetectAnomalyGuard guard;
+    EXPECT_TRUE(torch::autograd::AnomalyMode::is_enabled());
+    EXPECT_THROW(x.sqrt().sum().backward(), c10::Error);
+  }
+  EXPECT_FALSE(torch::autograd::AnomalyMode::is_enabled());
+}
+
 }  // namespace

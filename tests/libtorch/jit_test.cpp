@@ -124,4 +124,27 @@ TEST(Future, ValuesAndErrors) {
   EXPECT_THROW(failed.waitAndThrow(), std::runtime_error);
 }
 
+/// As raw strings in programs stand.
+TEST(Compile, SourceThatIsIndented) {
+  const auto unit = torch::jit::compile(R"(
+      def twice(x: int):
+          return x * 2
+
+      def thrice(x: int):
+          return x * 3
+  )");
+  EXPECT_EQ(unit->run_method("twice", 4).toInt(), 8);
+  EXPECT_EQ(unit->run_method("thrice", 4).toInt(), 12);
+}
+
+/// What is one thing twice in a value is one in its copy.
+TEST(IValues, DeepCopies) {
+  const torch::Tensor x = torch::ones({2});
+  const c10::IValue list(std::vector<torch::Tensor>{x, x});
+  const auto copy = list.deepcopy().toTensorVector();
+  EXPECT_FALSE(copy[0].is_same(x));
+  EXPECT_TRUE(copy[0].is_same(copy[1]));
+  EXPECT_TRUE(copy[0].equal(x));
+}
+
 }  // namespace

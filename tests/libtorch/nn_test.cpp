@@ -219,4 +219,35 @@ TEST(Init, FillsAsItSays) {
   EXPECT_THROW(nn::init::kaiming_normal_(torch::empty(3)), c10::Error);
 }
 
+std::string message(const std::function<void()>& call) {
+  try {
+    call();
+  } catch (const c10::Error& error) {
+    return error.what_without_backtrace();
+  }
+  return "";
+}
+
+TEST(AnyModule, NamesTypesAsTheyAreWritten) {
+  nn::AnyModule any(nn::Linear(2, 2));
+  EXPECT_EQ(message([&] { any.get<nn::ReLUImpl>(); }),
+            "Attempted to cast module of type torch::nn::LinearImpl to type "
+            "torch::nn::ReLUImpl");
+  EXPECT_EQ(message([&] { any.forward(5); }),
+            "Expected argument #0 to be of type at::Tensor, but received value "
+            "of type int");
+  EXPECT_EQ(message([] { nn::AnyModule().ptr(); }),
+            "Cannot call ptr() on an empty AnyModule");
+  EXPECT_EQ(message([] { nn::AnyValue(5).get<float>(); }),
+            "Attempted to cast AnyValue to float, but its actual type is int");
+}
+
+TEST(Pooling, NormsOfWindows) {
+  const Tensor x = torch::rand({1, 2, 4, 4, 4});
+  const Tensor y = nn::LPPool3d(nn::LPPool3dOptions(2, 2))(x);
+  const Tensor first = x.slice(2, 0, 2).slice(3, 0, 2).slice(4, 0, 2);
+  EXPECT_TRUE(y.select(2, 0).select(2, 0).select(2, 0).allclose(
+      first.flatten(2).pow(2).sum(-1).sqrt()));
+}
+
 }  // namespace

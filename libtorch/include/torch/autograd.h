@@ -62,6 +62,29 @@ variable_list grad(const variable_list& outputs, const variable_list& inputs,
                    std::optional<bool> retain_graph = {},
                    bool create_graph = false, bool allow_unused = false);
 
+/// Finds the operation whose gradient fails, or is not a number: of all
+/// threads, see docs/autograd of PyTorch. Off at first.
+struct AnomalyMode {
+  static bool is_enabled();
+  static bool should_check_nan();
+  static void set_enabled(bool enabled, bool check_nan = true);
+};
+/// On for a scope.
+class DetectAnomalyGuard {
+ public:
+  explicit DetectAnomalyGuard(bool check_nan = true)
+      : enabled_(AnomalyMode::is_enabled()),
+        checks_(AnomalyMode::should_check_nan()) {
+    AnomalyMode::set_enabled(true, check_nan);
+  }
+  ~DetectAnomalyGuard() { AnomalyMode::set_enabled(enabled_, checks_); }
+  DetectAnomalyGuard(const DetectAnomalyGuard&) = delete;
+  DetectAnomalyGuard& operator=(const DetectAnomalyGuard&) = delete;
+
+ private:
+  bool enabled_, checks_;
+};
+
 /// What a Function's forward leaves for its backward.
 struct AutogradContext {
   /// Kept until the backward pass, and checked for writes in between.
@@ -106,6 +129,9 @@ struct FunctionCall {
 
   void argument(const at::Tensor& tensor);
   void argument(const variable_list& tensors) {
+    argument(at::TensorList(tensors));
+  }
+  void argument(const at::TensorList& tensors) {
     for (const at::Tensor& t : tensors) argument(t);
   }
   void argument(const std::optional<at::Tensor>& tensor) {

@@ -5,6 +5,7 @@
 
 #include "ATen/core/boxing/kernel.h"
 #include "ATen/core/ivalue.h"
+#include "c10/util/Type.h"
 #include "hotaru/script/program/own_class.h"
 #include "torch/library.h"
 
@@ -68,7 +69,7 @@ template <class T>
 struct SchemaText<c10::intrusive_ptr<T>> {
   static std::string get() {
     const script::OwnClass* cls = torch::detail::own_class(typeid(T));
-    TORCH_CHECK(cls, "the class ", typeid(T).name(),
+    TORCH_CHECK(cls, "the class ", c10::demangle_type<T>(),
                 " is used before it is registered with torch::class_");
     return cls->name();
   }

@@ -183,9 +183,6 @@ template <size_t D, class Derived>
 void ConvTransposeImpl<D, Derived>::reset() {
   check_channels(options.in_channels(), options.out_channels(),
                  options.groups());
-  TORCH_CHECK(is_chosen<enumtype::kZeros>(options.padding_mode()),
-              "Only \"zeros\" padding mode is supported for ConvTranspose", D,
-              "d");
   weight = this->register_parameter(
       "weight", torch::empty(joined({options.in_channels(),
                                      options.out_channels() / options.groups()},
@@ -214,6 +211,9 @@ void ConvTransposeImpl<D, Derived>::pretty_print(std::ostream& out) const {
 template <size_t D, class Derived>
 Tensor ConvTransposeImpl<D, Derived>::forward(
     const Tensor& input, const std::optional<at::IntArrayRef>& output_size) {
+  TORCH_CHECK(is_chosen<enumtype::kZeros>(options.padding_mode()),
+              "Only \"zeros\" padding mode is supported for ConvTranspose", D,
+              "d");
   std::vector<int64_t> extra(options.output_padding()->begin(),
                              options.output_padding()->end());
   if (output_size) {

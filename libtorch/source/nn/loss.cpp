@@ -246,7 +246,7 @@ HOTARU_TORCH_LOSS(TripletMarginLoss, .with("margin", options.margin())
 HOTARU_TORCH_LOSS(
     TripletMarginWithDistanceLoss,
     .with("margin", options.margin()).with("swap", options.swap()))
-HOTARU_TORCH_LOSS(MarginRankingLoss, .with("margin", options.margin()))
+HOTARU_TORCH_LOSS(MarginRankingLoss, )
 HOTARU_TORCH_LOSS(CTCLoss, )
 #undef HOTARU_TORCH_LOSS
 

@@ -1,9 +1,8 @@
 #include "torch/nn/module.h"
 
-#include <cxxabi.h>
-
 #include <algorithm>
 
+#include "c10/util/Type.h"
 #include "torch/utils.h"
 
 namespace torch::nn {
@@ -15,12 +14,7 @@ std::string joined(const std::string& prefix, const std::string& name) {
 }
 
 std::string class_name(const Module& module) {
-  int status = 0;
-  const char* mangled = typeid(module).name();
-  char* text = abi::__cxa_demangle(mangled, nullptr, nullptr, &status);
-  const std::string out = status == 0 ? text : mangled;
-  std::free(text);  // NOLINT: who demangles allocates so
-  return out;
+  return c10::demangle(typeid(module).name());
 }
 
 void check_name(const char* what, const std::string& name) {

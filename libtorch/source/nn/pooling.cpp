@@ -1,5 +1,6 @@
 #include "torch/nn/modules/pooling.h"
 
+#include "c10/util/accumulate.h"
 #include "source/nn/printed.h"
 #include "torch/nn/functional/pooling.h"
 
@@ -80,30 +81,21 @@ HOTARU_TORCH_POOL(2)
 HOTARU_TORCH_POOL(3)
 #undef HOTARU_TORCH_POOL
 
-namespace {
-
-/// (sum of x^p over the window)^(1/p), from the window's mean.
-Tensor from_mean(const Tensor& mean, int64_t elements, double p) {
-  return (mean.sign() * mean.abs().relu()).mul(elements).pow(1.0 / p);
-}
-
-}  // namespace
-
-Tensor lp_pool1d(const Tensor& input, const LPPool1dFuncOptions& options) {
-  const double p = options.norm_type();
-  const Tensor mean =
-      torch::avg_pool1d(input.pow(p), options.kernel_size(), options.stride(),
-                        0, options.ceil_mode());
-  return from_mean(mean, (*options.kernel_size())[0], p);
-}
-Tensor lp_pool2d(const Tensor& input, const LPPool2dFuncOptions& options) {
-  const double p = options.norm_type();
-  const Tensor mean =
-      torch::avg_pool2d(input.pow(p), options.kernel_size(), options.stride(),
-                        0, options.ceil_mode());
-  const auto& kernel = *options.kernel_size();
-  return from_mean(mean, kernel[0] * kernel[1], p);
-}
+// (sum of x^p over the window)^(1/p), from the window's mean.
+#define HOTARU_TORCH_POOL(D) \
+  Tensor lp_pool##D##d(const Tensor& input, \
+                       const LPPool##D##dFuncOptions& options) { \
+    const double p = options.norm_type(); \
+    const Tensor mean = \
+        torch::avg_pool##D##d(input.pow(p), options.kernel_size(), \
+                              options.stride(), 0, options.ceil_mode()); \
+    const int64_t elements = c10::multiply_integers(*options.kernel_size()); \
+    return (mean.sign() * mean.abs().relu()).mul(elements).pow(1.0 / p); \
+  }
+HOTARU_TORCH_POOL(1)
+HOTARU_TORCH_POOL(2)
+HOTARU_TORCH_POOL(3)
+#undef HOTARU_TORCH_POOL
 
 }  // namespace functional
 
@@ -178,6 +170,7 @@ HOTARU_TORCH_POOL(3)
   }
 HOTARU_TORCH_POOL(1)
 HOTARU_TORCH_POOL(2)
+HOTARU_TORCH_POOL(3)
 #undef HOTARU_TORCH_POOL
 
 }  // namespace torch::nn

@@ -67,10 +67,11 @@ void CellImpl<Derived, Options>::check(const Tensor& input, const Tensor& state,
   if (!state.defined()) return;
   TORCH_CHECK(state.dim() == input.dim() || state.dim() == 2, "Expected ", what,
               " to be 1D or 2D, got ", state.dim(), "D instead");
+  const char label = what[0] == '[' ? what[1] : '0';
   TORCH_CHECK(input.dim() == 1 || input.size(0) == state.size(0),
-              "Input batch size ", input.size(0), " doesn't match hidden", what,
-              " batch size ", state.size(0));
-  TORCH_CHECK(state.size(-1) == options.hidden_size(), "hidden", what,
+              "Input batch size ", input.size(0), " doesn't match hidden",
+              label, " batch size ", state.size(0));
+  TORCH_CHECK(state.size(-1) == options.hidden_size(), "hidden", label,
               " has inconsistent hidden_size: got ", state.size(-1),
               ", expected ", options.hidden_size());
 }

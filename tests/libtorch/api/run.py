@@ -27,6 +27,8 @@ from libraries import ROOT, Library, hotaru, libtorch
 
 HERE = Path(__file__).resolve().parent
 PASSED = HERE / "passes.txt"
+# What compilers say, without signs of their own.
+PLAIN = {**os.environ, "LC_ALL": "C"}
 
 
 def compile_file(name: str, root: Path, work: Path, library: Library):
@@ -38,13 +40,15 @@ def compile_file(name: str, root: Path, work: Path, library: Library):
     source, target = work / f"{name}.cpp", work / f"{name}.o"
     command = [
         os.environ.get("CXX", "c++"), "-std=c++20", "-O0", "-w",
-        "-fmax-errors=0", f"-I{work}", f"-I{root}", *library.flags,
+        "-fmax-errors=0", f"-I{work}/headers", f"-I{root}", *library.flags,
         "-c", source, "-o", target,
     ]  # fmt: skip
     reasons: dict = {}
     for _ in range(8):
         source.write_text("\n".join(lines) + "\n")
-        done = subprocess.run(command, capture_output=True, text=True)
+        done = subprocess.run(
+            command, capture_output=True, text=True, errors="replace", env=PLAIN
+        )
         if done.returncode == 0:
             return target, reasons
         wrong = complaints(done.stderr, source)
@@ -67,24 +71,25 @@ def complaints(text: str, source: Path) -> list[tuple[int, str]]:
     from.
     """
     found, pending = [], []
-    mentioned = None
+    included = wanted = None
     for line in text.splitlines():
         place = re.search(rf"{re.escape(str(source))}:(\d+)", line)
+        number = int(place[1]) if place else None
         error = re.match(r"(.*?):\d+:\d+: (?:fatal )?error: (.*)", line)
-        if error and error[1] == str(source):
-            found.append((int(place[1]), error[2]))
-            pending, mentioned = [], None
-        elif error:
-            if mentioned:
-                found.append((mentioned, error[2]))
-            else:
-                pending.append(error[2])
-            mentioned = None
-        elif place:
-            mentioned = int(place[1])
-            if "expansion of macro" in line and pending:
-                found += [(mentioned, message) for message in pending]
-                pending = []
+        if error:
+            missing = "No such file" in error[2]
+            at = number if error[1] == str(source) else wanted
+            at = at or (included if missing else None)
+            pending = [] if at else [error[2]]
+            found += [(at, error[2])] if at else []
+            wanted = None
+        elif "from " in line[:30] and not line.startswith(str(source)):
+            included = number or included
+        elif place and pending and "expansion of macro" in line:
+            found += [(number, message) for message in pending]
+            pending = []
+        elif place and "required from here" in line:
+            wanted = number
     return found
 
 
@@ -175,8 +180,9 @@ def run_library(
         text = (root / path).read_text()
         for pattern, other in changes:
             text = re.sub(pattern, lambda _, o=other: o, text, flags=re.S)
-        (work / path).parent.mkdir(parents=True, exist_ok=True)
-        (work / path).write_text(text)
+        changed = work / "headers" / path
+        changed.parent.mkdir(parents=True, exist_ok=True)
+        changed.write_text(text)
     results: dict = {}
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         tried = pool.map(lambda n: try_file(n, root, work, library), names)

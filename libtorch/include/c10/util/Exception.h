@@ -73,6 +73,23 @@ namespace WarningUtils {
 /// This thread's, not owned; null stands for the plain one.
 void set_warning_handler(WarningHandler* handler);
 WarningHandler* get_warning_handler();
+/// Whether warnings that are given once are given each time.
+void set_warnAlways(bool setting);
+bool get_warnAlways();
+
+/// That, for a scope.
+class WarnAlways {
+ public:
+  explicit WarnAlways(bool setting = true) : before_(get_warnAlways()) {
+    set_warnAlways(setting);
+  }
+  ~WarnAlways() { set_warnAlways(before_); }
+  WarnAlways(const WarnAlways&) = delete;
+  WarnAlways& operator=(const WarnAlways&) = delete;
+
+ private:
+  bool before_;
+};
 
 /// For a scope.
 class WarningHandlerGuard {
@@ -157,11 +174,15 @@ template <class... Args>
 #endif
 
 #define TORCH_WARN(...) ::c10::warn(::c10::str(__VA_ARGS__))
-/// Once for the place in the source.
+/// Once for the place in the source, unless WarnAlways.
 #define TORCH_WARN_ONCE(...) \
   do { \
-    [[maybe_unused]] static const bool warned = \
-        (TORCH_WARN(__VA_ARGS__), true); \
+    if (::c10::WarningUtils::get_warnAlways()) { \
+      TORCH_WARN(__VA_ARGS__); \
+    } else { \
+      [[maybe_unused]] static const bool warned = \
+          (TORCH_WARN(__VA_ARGS__), true); \
+    } \
   } while (false)
 
 /// PyTorch's older names.

@@ -9,7 +9,7 @@ namespace torch::data {
 struct WorkerException : std::exception {
   explicit WorkerException(std::exception_ptr original)
       : original_exception(std::move(original)),
-        message("Caught exception in DataLoader worker.") {
+        message("Caught exception in DataLoader worker thread.") {
     try {
       std::rethrow_exception(original_exception);
     } catch (std::exception& error) {

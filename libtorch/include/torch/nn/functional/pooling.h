@@ -26,6 +26,7 @@ HOTARU_TORCH_POOL(3)
 #undef HOTARU_TORCH_POOL
 Tensor lp_pool1d(const Tensor& input, const LPPool1dFuncOptions& options);
 Tensor lp_pool2d(const Tensor& input, const LPPool2dFuncOptions& options);
+Tensor lp_pool3d(const Tensor& input, const LPPool3dFuncOptions& options);
 
 /// Puts what max pooling found back to its places, zeros elsewhere.
 #define HOTARU_TORCH_UNPOOL(D) \

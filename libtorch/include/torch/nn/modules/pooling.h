@@ -57,6 +57,7 @@ HOTARU_TORCH_POOL(AdaptiveMaxPool3d, ExpandingArrayWithOptionalElem<3>);
   TORCH_MODULE(LPPool##D##d)
 HOTARU_TORCH_POOL(1);
 HOTARU_TORCH_POOL(2);
+HOTARU_TORCH_POOL(3);
 #undef HOTARU_TORCH_POOL
 
 }  // namespace torch::nn

@@ -69,8 +69,9 @@ struct AnyModuleHolder final : AnyModulePlaceholder {
   static std::decay_t<T> get(std::vector<AnyValue>& arguments, size_t i) {
     auto* value = arguments[i].template try_get<std::decay_t<T>>();
     TORCH_CHECK(value, "Expected argument #", i, " to be of type ",
-                typeid(std::decay_t<T>).name(), ", but received value of type ",
-                arguments[i].type_info().name());
+                c10::demangle_type<std::decay_t<T>>(),
+                ", but received value of type ",
+                c10::demangle(arguments[i].type_info().name()));
     return std::move(*value);
   }
 };
@@ -112,7 +113,7 @@ class AnyModule {
     std::vector<AnyValue> values;
     values.reserve(sizeof...(Args));
     (values.emplace_back(AnyValue(std::forward<Args>(args))), ...);
-    return checked().forward(std::move(values));
+    return checked("any_forward").forward(std::move(values));
   }
   template <class R = Tensor, class... Args>
   R forward(Args&&... args) {
@@ -122,20 +123,20 @@ class AnyModule {
   /// Throws where it is of another class.
   template <class M, class = std::enable_if_t<std::is_base_of_v<Module, M>>>
   M& get() {
-    TORCH_CHECK(type_info() == typeid(M), "Attempted to cast module of type ",
-                type_info().name(), " to type ", typeid(M).name());
-    return static_cast<M&>(*checked().ptr());
+    return static_cast<M&>(*of_class<M>("get"));
   }
   template <class M, class C = typename M::ContainedType>
   M get() const {
     return M(std::dynamic_pointer_cast<C>(ptr()));
   }
-  std::shared_ptr<Module> ptr() const { return checked().ptr(); }
+  std::shared_ptr<Module> ptr() const { return checked("ptr").ptr(); }
   template <class M>
   std::shared_ptr<M> ptr() const {
-    return std::dynamic_pointer_cast<M>(ptr());
+    return std::static_pointer_cast<M>(of_class<M>("ptr"));
   }
-  const std::type_info& type_info() const { return checked().type_info(); }
+  const std::type_info& type_info() const {
+    return checked("type_info").type_info();
+  }
   bool is_empty() const noexcept { return !content_; }
 
  private:
@@ -155,9 +156,17 @@ class AnyModule {
     return std::make_unique<AnyModuleHolder<M, std::decay_t<Args>...>>(
         std::move(module));
   }
-  AnyModulePlaceholder& checked() const {
-    TORCH_CHECK(content_, "Cannot call a method of an empty AnyModule");
+  AnyModulePlaceholder& checked(const char* method) const {
+    TORCH_CHECK(content_, "Cannot call ", method, "() on an empty AnyModule");
     return *content_;
+  }
+  template <class M>
+  std::shared_ptr<Module> of_class(const char* method) const {
+    const std::type_info& mine = checked(method).type_info();
+    TORCH_CHECK(mine == typeid(M), "Attempted to cast module of type ",
+                c10::demangle(mine.name()), " to type ",
+                c10::demangle_type<M>());
+    return content_->ptr();
   }
 
   std::unique_ptr<AnyModulePlaceholder> content_;

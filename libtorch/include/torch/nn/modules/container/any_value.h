@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "c10/util/Exception.h"
+#include "c10/util/Type.h"
 
 namespace torch::nn {
 
@@ -23,8 +24,9 @@ class AnyValue {
   template <class T>
   T get() {
     if (auto* value = try_get<T>()) return *value;
-    hotaru::fail(c10::str("Attempted to cast AnyValue to ", typeid(T).name(),
-                          ", but its actual type is ", type_info().name()));
+    hotaru::fail(c10::str("Attempted to cast AnyValue to ",
+                          c10::demangle_type<T>(), ", but its actual type is ",
+                          c10::demangle(type_info().name())));
   }
   template <class T>
   T* try_get() {

@@ -86,7 +86,7 @@ class ModuleDictImpl : public Cloneable<ModuleDictImpl> {
   M& at(const std::string& key) {
     auto* found = modules_[key]->template as<M>();
     TORCH_CHECK(found, "Unable to cast module[", key, "] to ",
-                typeid(M).name());
+                c10::demangle_type<M>());
     return *found;
   }
   std::shared_ptr<Module> operator[](const std::string& key) const {

@@ -72,7 +72,8 @@ class ModuleListImpl : public Cloneable<ModuleListImpl> {
   template <class M>
   M& at(size_t i) {
     auto* found = ptr(i)->template as<M>();
-    TORCH_CHECK(found, "Unable to cast module[", i, "] to ", typeid(M).name());
+    TORCH_CHECK(found, "Unable to cast module[", i, "] to ",
+                c10::demangle_type<M>());
     return *found;
   }
   std::shared_ptr<Module> ptr(size_t i) const {

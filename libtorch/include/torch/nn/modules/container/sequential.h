@@ -52,8 +52,9 @@ class SequentialImpl : public Cloneable<SequentialImpl> {
       value = modules_[i].any_forward(std::move(value));
     if (auto* result = value.template try_get<R>()) return std::move(*result);
     hotaru::fail(c10::str("The type of the return value is ",
-                          value.type_info().name(), ", but you asked for type ",
-                          typeid(R).name()));
+                          c10::demangle(value.type_info().name()),
+                          ", but you asked for type ",
+                          c10::demangle_type<R>()));
   }
 
   template <class M, class = std::enable_if_t<std::is_base_of_v<Module, M>>>
