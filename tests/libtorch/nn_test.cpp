@@ -250,4 +250,17 @@ TEST(Pooling, NormsOfWindows) {
       first.flatten(2).pow(2).sum(-1).sqrt()));
 }
 
+/// Not each with each: 4 losses.
+TEST(Losses, EntropyOfColumnsAndRows) {
+  const Tensor x = torch::rand({4, 1}).requires_grad_();
+  const Tensor y = torch::tensor({0.0, 1.0, 1.0, 0.0});
+  const Tensor loss = at::binary_cross_entropy(x, y);
+  const Tensor other = x.detach().flatten().requires_grad_();
+  const Tensor expected = at::binary_cross_entropy(other, y);
+  EXPECT_TRUE(loss.allclose(expected));
+  loss.backward();
+  expected.backward();
+  EXPECT_TRUE(x.grad().flatten().allclose(other.grad()));
+}
+
 }  // namespace

@@ -1,6 +1,8 @@
 // Losses of single elements.
 #include "hotaru/ops/loss/loss.h"
 
+#include <algorithm>
+
 #include "hotaru/autograd/record.h"
 #include "hotaru/ops/activation/activation.h"
 #include "hotaru/ops/create/copy.h"
@@ -134,6 +136,12 @@ Tensor huber_loss(const Tensor& self, const Tensor& target, int64_t reduction,
 
 Tensor binary_cross_entropy(const Tensor& self, const Tensor& target,
                             const Tensor& weight, int64_t reduction) {
+  // Dimensions of size 1 do not count here, as in PyTorch: (N, 1) goes with
+  // (N), which Python's function of the name refuses before.
+  if (!std::ranges::equal(target.sizes(), self.sizes()) &&
+      std::ranges::equal(squeeze(target).sizes(), squeeze(self).sizes()))
+    return binary_cross_entropy(self, reshape(target, self.sizes()), weight,
+                                reduction);
   HOTARU_CHECK(target.dtype() == self.dtype(), "Found dtype ",
                scalar_type_name(target.dtype()), " but expected ",
                scalar_type_name(self.dtype()));
