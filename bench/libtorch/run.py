@@ -156,7 +156,7 @@ def needed(program: Path, library: Library) -> list[Path]:
         ["ldd", program], capture_output=True, text=True
     ).stdout
     found = [line.split()[2] for line in text.splitlines() if "=> /" in line]
-    folders = [f[2:] for f in library.link if f.startswith("-L")]
+    folders = tuple(f[2:] for f in library.link if f.startswith("-L"))
     return [
         program,
         *(Path(f).resolve() for f in found if f.startswith(folders)),
@@ -239,7 +239,7 @@ def main() -> int:
     for library in libraries:
         compile_program("forward", library, folder)
         compile_program("start", library, folder)
-    networks = options.networks or written.stdout.split()
+    networks = options.networks or written.stdout.splitlines()
     report = {"programs": whole_programs(options, folder, libraries)}
     print(show_programs(report["programs"]))
     report["forward"] = forwards(options, folder, networks)
