@@ -12,6 +12,11 @@ namespace hotaru {
 class Error : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
+
+  /// The message; names that C++ programs written for libtorch use, where
+  /// what() adds a backtrace.
+  std::string msg() const { return what(); }
+  const char* what_without_backtrace() const noexcept { return what(); }
 };
 
 /// A dimension or element index is outside its range; Python's IndexError.

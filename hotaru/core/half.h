@@ -82,6 +82,8 @@ template <>
 struct std::numeric_limits<hotaru::Half> {
   static constexpr bool is_specialized = true, is_signed = true;
   static constexpr bool has_infinity = true, has_quiet_NaN = true;
+  static constexpr bool has_signaling_NaN = true, is_integer = false;
+  static constexpr int digits = 11, radix = 2;
   static constexpr hotaru::Half from(uint16_t b) {
     return hotaru::Half::from_bits(b);
   }
@@ -91,12 +93,15 @@ struct std::numeric_limits<hotaru::Half> {
   static constexpr hotaru::Half epsilon() { return from(0x1400); }
   static constexpr hotaru::Half infinity() { return from(0x7c00); }
   static constexpr hotaru::Half quiet_NaN() { return from(0x7e00); }
+  static constexpr hotaru::Half signaling_NaN() { return from(0x7d00); }
 };
 
 template <>
 struct std::numeric_limits<hotaru::BFloat16> {
   static constexpr bool is_specialized = true, is_signed = true;
   static constexpr bool has_infinity = true, has_quiet_NaN = true;
+  static constexpr bool has_signaling_NaN = true, is_integer = false;
+  static constexpr int digits = 8, radix = 2;
   static constexpr hotaru::BFloat16 from(uint16_t b) {
     return hotaru::BFloat16::from_bits(b);
   }
@@ -106,4 +111,5 @@ struct std::numeric_limits<hotaru::BFloat16> {
   static constexpr hotaru::BFloat16 epsilon() { return from(0x3c00); }
   static constexpr hotaru::BFloat16 infinity() { return from(0x7f80); }
   static constexpr hotaru::BFloat16 quiet_NaN() { return from(0x7fc0); }
+  static constexpr hotaru::BFloat16 signaling_NaN() { return from(0x7fa0); }
 };

@@ -84,8 +84,7 @@ bool InputArchive::try_read(const std::string& key, c10::IValue& value) {
   return true;
 }
 void InputArchive::read(const std::string& key, c10::IValue& value) {
-  TORCH_CHECK(try_read(key, value), "No such serialized IValue '", where(key),
-              "'");
+  value = module_.attr(key);  // throws, and names the module
 }
 
 bool InputArchive::try_read(const std::string& key, Tensor& tensor, bool) {

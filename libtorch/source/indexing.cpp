@@ -1,6 +1,6 @@
 // x[...] in C++: views for integers, slices, None and "...", advanced indexing
 // for what is left.
-#include <limits>
+#include <algorithm>
 
 #include "ATen/Functions.h"
 #include "ATen/TensorIndexing.h"
@@ -10,13 +10,16 @@
 namespace at::indexing {
 namespace {
 
-constexpr int64_t kFar = std::numeric_limits<int64_t>::max() / 2;
-
 /// What is left of an index after its basic part has been applied: a view, and
 /// the tensors that index some of its dimensions.
 class Indexer {
  public:
-  Indexer(const Tensor& self, ArrayRef<TensorIndex> indices) : view_(self) {
+  Indexer(const Tensor& self, ArrayRef<TensorIndex> indices)
+      : view_(self), given_(self.dim()) {
+    TORCH_CHECK_INDEX(
+        self.dim() > 0 || !indices.front().is_integer(),
+        "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or "
+        "`tensor.item<T>()` in C++ to convert a 0-dim tensor to a number");
     int64_t used = 0;
     for (const TensorIndex& index : indices) used += consumed(index);
     TORCH_CHECK_INDEX(used <= self.dim(),
@@ -51,7 +54,7 @@ class Indexer {
         if (!std::exchange(had_ellipsis_, true)) dim_ += left_over;
         break;
       case Kind::Integer:
-        view_ = view_.select(dim_, index.integer());
+        select(index.integer());
         break;
       case Kind::Boolean:
         put_flag(index.boolean());
@@ -65,13 +68,23 @@ class Indexer {
     }
   }
 
+  void select(int64_t index) {
+    const int64_t size = view_.size(dim_);
+    // Counted in the tensor as it was given.
+    TORCH_CHECK_INDEX(-size <= index && index < size, "index ", index,
+                      " is out of bounds for dimension ",
+                      dim_ + given_ - view_.dim(), " with size ", size);
+    view_ = view_.select(dim_, index);
+  }
+
   void put_slice(const Slice& s) {
     TORCH_CHECK_INDEX(view_.dim() > 0,
                       "slice() cannot be applied to a 0-dim tensor.");
     TORCH_CHECK_VALUE(s.step() > 0, "step must be greater than zero");
     const bool whole = s.start() == 0 && s.stop() >= view_.size(dim_);
     if (!whole || s.step() != 1)
-      view_ = view_.slice(dim_, s.start(), s.stop(), s.step());
+      view_ = view_.slice(dim_, s.start(), std::min(s.stop(), view_.size(dim_)),
+                          s.step());
     ++dim_;
   }
 
@@ -85,8 +98,7 @@ class Indexer {
   void put_tensor(const Tensor& index) {
     if (index.dim() == 0 && c10::isIntegralType(index.scalar_type(), true)) {
       if (is_mask(index)) return put_flag(index.item().toBool());
-      view_ = view_.select(dim_, index.item().toLong());
-      return;
+      return select(index.item().toLong());
     }
     put(index, is_mask(index) ? index.dim() : 1);
   }
@@ -101,6 +113,7 @@ class Indexer {
 
   Tensor view_;
   std::vector<optional<Tensor>> tensors_;
+  const int64_t given_;  // its dimensions
   int64_t dim_ = 0;
   int64_t covered_ = 0;  // dimensions that tensors_ stands for
   bool had_ellipsis_ = false;
@@ -120,8 +133,8 @@ Slice::Slice(std::optional<int64_t> start, std::optional<int64_t> stop,
              std::optional<int64_t> step)
     : step_(step.value_or(1)) {
   TORCH_CHECK_VALUE(step_ != 0, "slice step cannot be zero");
-  start_ = start.value_or(step_ < 0 ? std::numeric_limits<int64_t>::max() : 0);
-  stop_ = stop.value_or(step_ < 0 ? std::numeric_limits<int64_t>::min() : kFar);
+  start_ = start.value_or(step_ < 0 ? INDEX_MAX : 0);
+  stop_ = stop.value_or(step_ < 0 ? INDEX_MIN : INDEX_MAX);
 }
 
 std::ostream& operator<<(std::ostream& out, const Slice& slice) {
@@ -165,10 +178,18 @@ namespace at {
 
 using indexing::TensorIndex;
 
-Tensor Tensor::index(ArrayRef<TensorIndex> indices) const {
+namespace {
+
+void check_not_empty(ArrayRef<TensorIndex> indices, const char* method) {
   TORCH_CHECK(!indices.empty(),
-              "Passing an empty index list to Tensor::index() is not valid "
-              "syntax");
+              "Passing an empty index list to Tensor::", method,
+              "() is not valid syntax");
+}
+
+}  // namespace
+
+Tensor Tensor::index(ArrayRef<TensorIndex> indices) const {
+  check_not_empty(indices, "index");
   const indexing::Indexer indexer(*this, indices);
   if (indexer.advanced()) return indexer.view().index(indexer.tensors());
   // Never the tensor itself: whoever indexes gets a view.
@@ -180,9 +201,7 @@ Tensor Tensor::index(std::initializer_list<TensorIndex> indices) const {
 
 Tensor& Tensor::index_put_(ArrayRef<TensorIndex> indices,
                            const Tensor& values) {
-  TORCH_CHECK(!indices.empty(),
-              "Passing an empty index list to Tensor::index_put_() is not "
-              "valid syntax");
+  check_not_empty(indices, "index_put_");
   const indexing::Indexer indexer(*this, indices);
   if (indexer.advanced())
     indexer.view().index_put_(
@@ -193,6 +212,7 @@ Tensor& Tensor::index_put_(ArrayRef<TensorIndex> indices,
   return *this;
 }
 Tensor& Tensor::index_put_(ArrayRef<TensorIndex> indices, const Scalar& value) {
+  check_not_empty(indices, "index_put_");
   const indexing::Indexer indexer(*this, indices);
   if (!indexer.advanced()) {
     indexer.view().fill_(value);

@@ -101,10 +101,9 @@ Scalar Tensor::item() const {
 
 Tensor Tensor::to(const TensorOptions& options, bool non_blocking, bool copy,
                   optional<MemoryFormat> format) const {
-  TORCH_CHECK(!options.requires_grad_opt().has_value(),
+  TORCH_CHECK(!options.requires_grad(),
               "to(options) expects unset requires_grad flag, but got "
-              "options.requires_grad set as ",
-              options.requires_grad() ? "true" : "false");
+              "options.requires_grad set as true");
   TORCH_CHECK(!options.has_layout() || options.layout() == layout(),
               "to(options) doesn't support converting to a different layout, "
               "but got self.layout being ",

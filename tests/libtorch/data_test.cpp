@@ -88,6 +88,18 @@ TEST(ChunkDataset, ErrorsOfReadersArrive) {
   EXPECT_THROW(all(), data::WorkerException);
 }
 
+/// The first batch is asked for when it is looked at.
+TEST(Loader, ErrorsOfWorkersArriveAtTheBatch) {
+  struct Bad : data::datasets::Dataset<Bad, int> {
+    int get(size_t) override { throw std::invalid_argument("badness"); }
+    std::optional<size_t> size() const override { return 10; }
+  };
+  auto loader = data::make_data_loader(Bad(), samplers::SequentialSampler(10),
+                                       data::DataLoaderOptions().workers(2));
+  auto batch = loader->begin();
+  EXPECT_THROW(*batch, data::WorkerException);
+}
+
 TEST(ChunkDataset, GoesOnWhereItWasSaved) {
   auto dataset = chunks({1, 5});
   std::stringstream file;
@@ -138,6 +150,8 @@ TEST(DistributedSampler, SharesAreAsLargeAndCoverAll) {
       }
       const std::set<size_t> once(all.begin(), all.end());
       EXPECT_EQ(once.size(), twice ? 10u : 9u);
+      // What the shares have no room for is the last example.
+      EXPECT_EQ(*once.rbegin(), twice ? 9u : 8u);
     }
   }
 }

@@ -48,6 +48,7 @@ TEST(IValue, KindsAndTheirErrors) {
   EXPECT_EQ(IValue(2.5).toDouble(), 2.5);
   EXPECT_TRUE(IValue(true).toBool());
   EXPECT_EQ(IValue("text").toStringRef(), "text");
+  EXPECT_EQ(IValue("text").toString()->string(), "text");
   EXPECT_TRUE(IValue().isNone());
   EXPECT_TRUE(IValue(torch::ones(1)).isTensor());
   EXPECT_EQ(IValue(std::vector<int64_t>{1, 2}).toIntVector().size(), 2u);

@@ -242,6 +242,58 @@ TEST(AnyModule, NamesTypesAsTheyAreWritten) {
             "Attempted to cast AnyValue to float, but its actual type is int");
 }
 
+TEST(AnyModule, EmptyOnesSayWhatWasCalled) {
+  EXPECT_EQ(message([] { nn::AnyModule().forward(5); }),
+            "Cannot call forward() on an empty AnyModule");
+  EXPECT_EQ(message([] { torch::OrderedDict<std::string, int>().front(); }),
+            "Called front() on an empty OrderedDict");
+}
+
+TEST(Hardtanh, RefusesEmptyRanges) {
+  const char* text = "max_val must be greater than min_val";
+  EXPECT_EQ(message([] {
+              nn::Hardtanh(nn::HardtanhOptions().min_val(1).max_val(1));
+            }),
+            text);
+  nn::Hardtanh module;
+  module->options.min_val(2);
+  EXPECT_EQ(message([&] { module->reset(); }), text);
+}
+
+TEST(ParameterDict, UpdatesWhatIsThere) {
+  nn::ParameterDict dict, other, wrong;
+  dict->insert("a", torch::zeros(2));
+  other->insert("a", torch::ones(2));
+  wrong->insert("b", torch::ones(2));
+  dict->update(*other);
+  EXPECT_TRUE(dict["a"].equal(torch::ones(2)));
+  EXPECT_EQ(message([&] { dict->update(*wrong); }),
+            "Parameter 'b' is not defined");
+  EXPECT_EQ(dict->size(), 1);
+}
+
+/// The factor is rounded to the tensors' precision first.
+TEST(Clip, ScalesInTheTensorsPrecision) {
+  for (const double order : {0.0, 0.5, 1.5, 2.0, 4.0}) {
+    const Tensor grad = torch::arange(1., 101).view({10, 10});
+    const Tensor norm = order ? grad.norm(order) : torch::ones({});
+    Tensor x = torch::zeros({10, 10});
+    x.mutable_grad() = grad.clone();
+    EXPECT_EQ(nn::utils::clip_grad_norm_({x}, 0.7, order), norm.item<double>());
+    EXPECT_TRUE(x.grad().equal(grad * (0.7 / (norm + 1e-6))));
+  }
+}
+
+TEST(Sequences, PadOnEitherSide) {
+  namespace rnn = nn::utils::rnn;
+  const Tensor a = torch::tensor({1, 2}), b = torch::tensor({3});
+  EXPECT_TRUE(rnn::pad_sequence({a, b}, true, 9, "left")
+                  .equal(torch::tensor({{1, 2}, {9, 3}})));
+  EXPECT_TRUE(rnn::pad_sequence({a, b}, true, 9)
+                  .equal(torch::tensor({{1, 2}, {3, 9}})));
+  EXPECT_THROW(rnn::pad_sequence({a}, true, 9, "middle"), c10::Error);
+}
+
 TEST(Pooling, NormsOfWindows) {
   const Tensor x = torch::rand({1, 2, 4, 4, 4});
   const Tensor y = nn::LPPool3d(nn::LPPool3dOptions(2, 2))(x);

@@ -65,7 +65,11 @@ TEST(Tensor, NumbersOfTheirOwnType) {
   EXPECT_EQ(at::tensor({1, 2, 3}).scalar_type(), at::kInt);
   EXPECT_EQ(torch::tensor({1, 2, 3}).scalar_type(), at::kLong);
   EXPECT_EQ(at::tensor(2.5).scalar_type(), at::kDouble);
-  EXPECT_EQ(at::tensor(2.5).dim(), 0);
+  EXPECT_EQ(at::tensor(2.5).sizes(), at::IntArrayRef({1}));
+  EXPECT_EQ(at::tensor(2.5, at::kComplexDouble)[0].item<c10::complex<double>>(),
+            c10::complex<double>(2.5));
+  EXPECT_THROW(at::tensor(c10::complex<float>(1, 2), at::kFloat),
+               c10::NotImplementedError);
   EXPECT_EQ(at::tensor({1.5, 2.5}, at::kFloat).sum().item<float>(), 4);
 }
 
@@ -129,6 +133,63 @@ TEST(Tensor, IndicesOfEveryKind) {
   EXPECT_THROW(t.index({0, 0, 0}), c10::IndexError);
   EXPECT_THROW(t.index({"foo"}), c10::ValueError);
   EXPECT_THROW(t.index({5}), c10::IndexError);
+}
+
+std::string message(const std::function<void()>& call) {
+  try {
+    call();
+  } catch (const c10::Error& error) {
+    EXPECT_EQ(error.msg(), error.what_without_backtrace());
+    return error.msg();
+  }
+  return "";
+}
+
+TEST(Tensor, IndicesThatAreNone) {
+  const Tensor x = torch::arange(100).view({2, 5, 10});
+  EXPECT_EQ(message([&] {
+              x.index({0, 5});
+            }),
+            "index 5 is out of bounds for dimension 1 with size 5");
+  EXPECT_EQ(message([&] {
+              x.index({None, Slice(), -6});
+            }),
+            "index -6 is out of bounds for dimension 1 with size 5");
+  EXPECT_EQ(message([&] { x[0][0].index({torch::tensor(10)}); }),
+            "index 10 is out of bounds for dimension 0 with size 10");
+  EXPECT_TRUE(message([] {
+                torch::tensor(10).index({0});
+              }).starts_with("invalid index of a 0-dim tensor"));
+  for (const auto& put :
+       std::vector<std::function<void()>>{[&] { x.clone().index_put_({}, 1); },
+                                          [&] { x.clone().index_put_({}, x); }})
+    EXPECT_EQ(message(put),
+              "Passing an empty index list to Tensor::index_put_() is not "
+              "valid syntax");
+}
+
+TEST(Tensor, EndsOfSlices) {
+  using torch::indexing::INDEX_MAX;
+  EXPECT_EQ(Slice(1, None, 2).stop(), INDEX_MAX);
+  EXPECT_EQ(c10::str(Slice(None, None, -1)),
+            c10::str(INDEX_MAX, ":", torch::indexing::INDEX_MIN, ":-1"));
+  EXPECT_TRUE(same(grid().index({Slice(1, None, 2)}), grid().slice(0, 1, 2)));
+  EXPECT_TRUE(same(grid().index({Slice(0, INDEX_MAX, INDEX_MAX)}),
+                   grid().slice(0, 0, 1)));
+}
+
+/// 0 is a dimension, not `unbiased`.
+TEST(Tensor, DeviationsAlongADimension) {
+  const Tensor x = torch::arange(12.0).view({4, 3});
+  const Tensor var = torch::full({3}, 15.0);
+  EXPECT_TRUE(x.var(0).allclose(var));
+  EXPECT_TRUE(torch::var(x, 0).allclose(var));
+  EXPECT_TRUE(x.std(0).allclose(var.sqrt()));
+  EXPECT_TRUE(torch::std(x, 0).allclose(var.sqrt()));
+  EXPECT_TRUE(std::get<0>(torch::var_mean(x, 0)).allclose(var));
+  EXPECT_TRUE(std::get<1>(torch::std_mean(x, 0)).allclose(x.mean(0)));
+  EXPECT_EQ(x.var().dim(), 0);
+  EXPECT_NE(x.var(false).item<float>(), x.var(true).item<float>());
 }
 
 TEST(Tensor, WritesThroughIndices) {

@@ -1,6 +1,8 @@
 // A call of a program's operator, layer by layer as in PyTorch: autocast,
 // derivatives, versions of what is written, the kernel of the device. A layer
 // without a kernel, or with one that falls through, hands the call on.
+#include <algorithm>
+
 #include "hotaru/autograd/node.h"
 #include "hotaru/autograd/record.h"
 #include "hotaru/core/error.h"
@@ -67,6 +69,14 @@ std::string registered(const OwnOperator& op) {
       "mobile, please visit https://fburl.com/ptmfixes for possible "
       "resolutions. '",
       name, "' is only available for these backends: [", registered(op), "].");
+}
+
+/// Gives nothing but writes: without a kernel there is nothing to do on meta.
+bool only_writes(const OwnOperator& op) {
+  const auto& places = op.tensors();
+  return op.schema().results.empty() &&
+         std::any_of(places.begin(), places.end(),
+                     [](const TensorPlace& place) { return place.written; });
 }
 
 class Call {
@@ -143,6 +153,7 @@ class Call {
         (*kernel)(arguments_, results_);
       return;
     }
+    if (keys_.kernel == Key::kMeta && only_writes(op_)) return;
     missing(op_, keys_.kernel);
   }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <limits>
+#include <tuple>
 
 #include "ATen/core/Tensor.h"
 #include "c10/core/TensorOptions.h"
@@ -10,6 +11,22 @@
 namespace at {
 
 #include "ATen/Functions.inc"
+
+/// Along one dimension, as Tensor::var(int).
+inline Tensor var(const Tensor& self, int dim) {
+  return self.var(dim);
+}
+inline Tensor std(const Tensor& self, int dim) {
+  return self.std(dim);
+}
+inline std::tuple<Tensor, Tensor> var_mean(const Tensor& self, int dim) {
+  const int64_t one = dim;
+  return var_mean(self, IntArrayRef(one));
+}
+inline std::tuple<Tensor, Tensor> std_mean(const Tensor& self, int dim) {
+  const int64_t one = dim;
+  return std_mean(self, IntArrayRef(one));
+}
 
 using Deleter = std::function<void(void*)>;
 

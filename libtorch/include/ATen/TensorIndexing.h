@@ -1,7 +1,6 @@
 // What stands between the brackets of x[...].
 #pragma once
 
-#include <limits>
 #include <optional>
 #include <ostream>
 
@@ -15,7 +14,7 @@ constexpr std::nullopt_t None = std::nullopt;
 constexpr EllipsisIndexType Ellipsis = EllipsisIndexType::Ellipsis;
 
 /// What a Slice without an end says: beyond any dimension.
-constexpr int64_t INDEX_MIN = std::numeric_limits<int64_t>::min();
+constexpr int64_t INDEX_MIN = -(int64_t{1} << 62);
 constexpr int64_t INDEX_MAX = -(INDEX_MIN + 1);
 
 /// start:stop:step; what is missing is the dimension's own end.

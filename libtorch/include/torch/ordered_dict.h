@@ -40,10 +40,10 @@ class OrderedDict {
   const std::string& key_description() const noexcept {
     return key_description_;
   }
-  Item& front() { return items_.front(); }
-  const Item& front() const { return items_.front(); }
-  Item& back() { return items_.back(); }
-  const Item& back() const { return items_.back(); }
+  Item& front() { return check_any("front"), items_.front(); }
+  const Item& front() const { return check_any("front"), items_.front(); }
+  Item& back() { return check_any("back"), items_.back(); }
+  const Item& back() const { return check_any("back"), items_.back(); }
   Item& operator[](size_t i) {
     TORCH_CHECK(i < size(), "Index ", i, " is out of bounds");
     return items_[i];
@@ -132,6 +132,10 @@ class OrderedDict {
   }
 
  private:
+  void check_any(const char* method) const {
+    TORCH_CHECK(!items_.empty(), "Called ", method,
+                "() on an empty OrderedDict");
+  }
   [[noreturn]] void missing(const Key& key) const {
     hotaru::fail(c10::str(key_description_, " '", key, "' is not defined"));
   }

@@ -37,9 +37,9 @@ DistributedRandomSampler::DistributedRandomSampler(size_t size,
 }
 void DistributedRandomSampler::reset(std::optional<size_t> new_size) {
   size_ = new_size.value_or(size_);
-  // The same permutation everywhere, of which the first examples come again
-  // until all shares are full.
-  order_.resize(std::max(size_, local_sample_count() * num_replicas_));
+  // The same permutation everywhere. What the shares have no room for is left
+  // out before, or the first examples come again until all shares are full.
+  order_.resize(local_sample_count() * num_replicas_);
   for (size_t i = 0; i < order_.size(); ++i) order_[i] = i % size_;
   std::mt19937 generator{uint32_t(epoch_)};
   std::shuffle(order_.begin(), order_.end(), generator);

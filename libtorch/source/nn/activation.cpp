@@ -131,6 +131,14 @@ Tensor HardshrinkImpl::forward(Tensor input) {
 void HardshrinkImpl::pretty_print(std::ostream& out) const {
   Printed(out, "Hardshrink").only(options.lambda());
 }
+HardtanhImpl::HardtanhImpl(const HardtanhOptions& options)
+    : WithOptions(options) {
+  HardtanhImpl::reset();
+}
+void HardtanhImpl::reset() {
+  TORCH_CHECK(options.min_val() < options.max_val(),
+              "max_val must be greater than min_val");
+}
 Tensor HardtanhImpl::forward(Tensor input) {
   return F::hardtanh(std::move(input), options);
 }

@@ -233,6 +233,10 @@ Tensor& Module::register_parameter(std::string name, Tensor tensor,
           "non-floating-point and non-complex tensor");
     else
       tensor.set_requires_grad(requires_grad);
+  } else if (requires_grad) {
+    TORCH_WARN(
+        "An undefined tensor cannot require grad. Ignoring the "
+        "`requires_grad=true` function parameter.");
   }
   return parameters_.insert(std::move(name), std::move(tensor));
 }

@@ -126,14 +126,18 @@ std::tuple<Tensor, Tensor> pad_packed_sequence(
 }
 
 Tensor pad_sequence(at::ArrayRef<Tensor> sequences, bool batch_first,
-                    double padding_value) {
+                    double padding_value, std::string_view padding_side) {
+  TORCH_CHECK(padding_side == "left" || padding_side == "right",
+              "Expected padding_side to be one of left or right, but got ",
+              padding_side, ".");
   TORCH_CHECK(!sequences.empty(), "received an empty list of sequences");
   int64_t longest = 0;
   for (const Tensor& t : sequences) longest = std::max(longest, t.size(0));
   std::vector<Tensor> padded;
   for (const Tensor& t : sequences) {
     std::vector<int64_t> pad(size_t(2 * t.dim()), 0);
-    pad.back() = longest - t.size(0);
+    // The last pair is dimension 0's: before it, and behind.
+    pad[pad.size() - (padding_side == "left" ? 2 : 1)] = longest - t.size(0);
     padded.push_back(torch::constant_pad_nd(t, pad, padding_value));
   }
   return torch::stack(padded, batch_first ? 0 : 1);

@@ -67,7 +67,7 @@ void CellImpl<Derived, Options>::check(const Tensor& input, const Tensor& state,
   if (!state.defined()) return;
   TORCH_CHECK(state.dim() == input.dim() || state.dim() == 2, "Expected ", what,
               " to be 1D or 2D, got ", state.dim(), "D instead");
-  const char label = what[0] == '[' ? what[1] : '0';
+  const char label = std::string_view(what) == "hx[1]" ? '1' : '0';
   TORCH_CHECK(input.dim() == 1 || input.size(0) == state.size(0),
               "Input batch size ", input.size(0), " doesn't match hidden",
               label, " batch size ", state.size(0));
@@ -116,8 +116,8 @@ Tensor RNNCellImpl::forward(const Tensor& input, const Tensor& hx) {
 LSTMCellImpl::State LSTMCellImpl::forward(const Tensor& input,
                                           std::optional<State> hx) {
   if (hx) {
-    check(input, std::get<0>(*hx), "[0]");
-    check(input, std::get<1>(*hx), "[1]");
+    check(input, std::get<0>(*hx), "hx[0]");
+    check(input, std::get<1>(*hx), "hx[1]");
   } else {
     check(input, {});
     hx = State(zeros(input), zeros(input));

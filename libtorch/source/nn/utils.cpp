@@ -29,18 +29,21 @@ double clip_grad_norm_(const std::vector<Tensor>& parameters, double max_norm,
                         ? grad.abs().max()
                         : grad.norm(norm_type));
   const Tensor all = torch::stack(norms);
-  const double total = (norms.size() == 1 ? norms[0]
-                        : norm_type == std::numeric_limits<double>::infinity()
-                            ? all.max()
-                            : all.norm(norm_type))
-                           .item<double>();
+  // Of order 0: how many gradients there are, as in PyTorch.
+  const Tensor norm = norm_type == 0 ? torch::full({}, double(norms.size()))
+                      : norms.size() == 1 ? norms[0]
+                      : norm_type == std::numeric_limits<double>::infinity()
+                          ? all.max()
+                          : all.norm(norm_type);
+  const double total = norm.item<double>();
   TORCH_CHECK(!error_if_nonfinite || std::isfinite(total),
               "The total norm of order ", norm_type,
               " for gradients from "
               "`parameters` is non-finite, so it cannot be clipped. To disable "
               "this error and scale the gradients with the non-finite norm "
               "anyway, set `error_if_nonfinite=false`");
-  const double scale = std::min(1.0, max_norm / (total + 1e-6));
+  // In the tensors' precision, as PyTorch rounds.
+  const Tensor scale = (max_norm / (norm + 1e-6)).clamp(std::nullopt, 1.0);
   for (Tensor grad : grads) grad.mul_(scale);
   return total;
 }

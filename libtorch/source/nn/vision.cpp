@@ -1,6 +1,7 @@
 // Other sizes of pictures, pictures sampled at places; distances.
 #include "torch/nn/functional/vision.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -125,6 +126,24 @@ Tensor grid_sample(const Tensor& input, const Tensor& grid,
   return torch::grid_sampler(
       input, grid, is_chosen<enumtype::kNearest>(options.mode()) ? 1 : 0,
       padding, options.align_corners().value_or(false));
+}
+
+Tensor affine_grid(const Tensor& theta, at::IntArrayRef size,
+                   bool align_corners) {
+  TORCH_CHECK(theta.is_floating_point(),
+              "Expected theta to have floating point type, but got ",
+              theta.dtype());
+  TORCH_CHECK(size.size() == 4 || size.size() == 5,
+              "affine_grid only supports 4D and 5D sizes, for 2D and 3D affine "
+              "transforms, respectively. Got size ",
+              size);
+  const int64_t d = int64_t(size.size()) - 2;
+  TORCH_CHECK(theta.dim() == 3 && theta.size(1) == d && theta.size(2) == d + 1,
+              "Expected a batch of ", d, "D affine matrices of shape Nx", d,
+              "x", d + 1, " for size ", size, ". Got ", theta.sizes(), ".");
+  TORCH_CHECK(*std::min_element(size.begin(), size.end()) > 0,
+              "Expected non-zero, positive output size. Got ", size);
+  return torch::affine_grid_generator(theta, size, align_corners);
 }
 
 }  // namespace functional

@@ -51,6 +51,15 @@ def test_what_the_schema_says_is_right(lib):
     assert not _failed(op, torch.ones(2), torch.ones(2))
 
 
+def test_what_only_writes_needs_no_fake_kernel(lib):
+    def copy(x, y):
+        y.copy_(x)
+
+    op = _defined(lib, copy, schema="f(Tensor x, Tensor(a!) y) -> ()")
+    assert not _failed(op, torch.ones(2), torch.zeros(2))
+    assert op(torch.ones(2, device="meta"), torch.ones(2)) is None
+
+
 def test_nan_is_no_mutation(lib):
     op = _defined(lib, lambda x: x + 1, "CompositeImplicitAutograd")
     assert not _failed(op, torch.tensor([float("nan"), 1.0]))

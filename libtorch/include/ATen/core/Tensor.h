@@ -135,6 +135,11 @@ class Tensor : public TensorBase {
   /// The same memory without history; unlike detach(), writes to data() go
   /// unnoticed by autograd.
   Tensor data() const;
+  /// data_ptr<T>(), as older programs call it.
+  template <class T>
+  T* data() const {
+    return data_ptr<T>();
+  }
   Tensor tensor_data() const { return data(); }
   Tensor variable_data() const { return data(); }
   /// Makes this tensor look at another's memory.
@@ -155,6 +160,16 @@ class Tensor : public TensorBase {
   void remove_hook(unsigned number) const;
 
 #include "ATen/core/TensorMethods.inc"
+  /// Along one dimension: by an int of its own, as the 0 of var(0) would be the
+  /// `unbiased` of all elements otherwise.
+  Tensor var(int dim) const {
+    const int64_t one = dim;
+    return var(IntArrayRef(one));
+  }
+  Tensor std(int dim) const {
+    const int64_t one = dim;
+    return std(IntArrayRef(one));
+  }
 
  private:
   unsigned add_hook(std::function<Tensor(Tensor)> hook) const;

@@ -32,6 +32,23 @@ struct Tuple final : intrusive_ptr_target {
   std::vector<IValue> elements_;
 };
 
+/// A string, which does not change.
+struct ConstantString final : intrusive_ptr_target {
+  explicit ConstantString(std::string text) : text_(std::move(text)) {}
+  static intrusive_ptr<ConstantString> create(std::string text) {
+    return make_intrusive<ConstantString>(std::move(text));
+  }
+  const std::string& string() const { return text_; }
+  std::string_view string_view() const { return text_; }
+  operator const std::string&() const { return text_; }
+  friend std::ostream& operator<<(std::ostream& out, const ConstantString& s) {
+    return out << s.text_;
+  }
+
+ private:
+  const std::string text_;
+};
+
 /// A value that some thread will provide (fork, async). A handle.
 class Future;
 
@@ -50,6 +67,8 @@ struct IValue final {
   IValue(const T& value)
       : value_(hotaru::libtorch::Boxed<std::decay_t<const T>>::to(value)) {}
   IValue(const char* text) : value_(text) {}
+  IValue(const intrusive_ptr<ivalue::ConstantString>& text)
+      : value_(text->string()) {}
   IValue(intrusive_ptr<ivalue::Tuple> tuple);
   IValue(const torch::jit::Module& module);
 
@@ -91,7 +110,10 @@ struct IValue final {
     check(isString(), "String");
     return value_.as_string();
   }
-  std::string toString() const { return toStringRef(); }
+  /// A copy.
+  intrusive_ptr<ivalue::ConstantString> toString() const {
+    return ivalue::ConstantString::create(toStringRef());
+  }
   std::string_view toStringView() const { return toStringRef(); }
   Device toDevice() const { return get<Device>(isDevice(), "Device"); }
   ScalarType toScalarType() const { return static_cast<ScalarType>(toInt()); }

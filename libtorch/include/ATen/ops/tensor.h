@@ -20,6 +20,11 @@ concept Number = std::is_arithmetic_v<T> || hotaru::kIsReduced<T> ||
 template <class T>
 Tensor tensor(ArrayRef<T> values, const TensorOptions& options) {
   const TensorOptions own = c10::CppTypeToScalarType<T>::value;
+  const ScalarType type = options.dtype().toScalarType();
+  TORCH_CHECK_NOT_IMPLEMENTED(
+      c10::isComplexType(type) ||
+          !c10::isComplexType(own.dtype().toScalarType()),
+      "\"tensor_cpu\" not implemented for '", c10::toString(type), "'");
   const Tensor there =
       from_blob(const_cast<T*>(values.data()),  // NOLINT: only read
                 {int64_t(values.size())}, own);
@@ -45,14 +50,14 @@ template <class T>
 Tensor tensor(const std::vector<T>& values) {
   return tensor(ArrayRef<T>(values));
 }
-/// Of no dimensions.
+/// Of one element, shape (1).
 template <Number T>
 Tensor tensor(T value, const TensorOptions& options) {
-  return tensor(ArrayRef<T>(value), options).reshape({});
+  return tensor(ArrayRef<T>(value), options);
 }
 template <Number T>
 Tensor tensor(T value) {
-  return tensor(ArrayRef<T>(value)).reshape({});
+  return tensor(ArrayRef<T>(value));
 }
 
 }  // namespace at

@@ -1,8 +1,8 @@
 // Some dispatch keys, as guards take them.
 #pragma once
 
+#include <cstdint>
 #include <initializer_list>
-#include <set>
 
 #include "c10/core/DispatchKey.h"
 
@@ -11,28 +11,35 @@ namespace c10 {
 /// Calls carry none here: a set only says what a guard leaves out.
 class DispatchKeySet final {
  public:
-  DispatchKeySet() = default;
-  explicit DispatchKeySet(DispatchKey key) : keys_{key} {}
-  DispatchKeySet(std::initializer_list<DispatchKey> keys) : keys_(keys) {}
+  constexpr DispatchKeySet() = default;
+  constexpr explicit DispatchKeySet(DispatchKey key) : keys_(bit(key)) {}
+  constexpr DispatchKeySet(std::initializer_list<DispatchKey> keys) {
+    for (const DispatchKey key : keys) keys_ |= bit(key);
+  }
 
-  bool has(DispatchKey key) const { return keys_.contains(key); }
-  bool empty() const { return keys_.empty(); }
-  DispatchKeySet add(DispatchKey key) const {
+  constexpr bool has(DispatchKey key) const { return keys_ & bit(key); }
+  constexpr bool empty() const { return keys_ == 0; }
+  constexpr DispatchKeySet add(DispatchKey key) const {
     return *this | DispatchKeySet(key);
   }
-  DispatchKeySet operator|(const DispatchKeySet& other) const {
-    DispatchKeySet out = *this;
-    out.keys_.insert(other.keys_.begin(), other.keys_.end());
-    return out;
+  constexpr DispatchKeySet operator|(DispatchKeySet other) const {
+    other.keys_ |= keys_;
+    return other;
   }
-  bool operator==(const DispatchKeySet& other) const = default;
+  constexpr bool operator==(const DispatchKeySet& other) const = default;
 
  private:
-  std::set<DispatchKey> keys_;
+  static constexpr uint64_t bit(DispatchKey key) {
+    return uint64_t(1) << static_cast<int>(key);
+  }
+  static_assert(static_cast<int>(
+                    DispatchKey::CompositeExplicitAutogradNonFunctional) < 64);
+
+  uint64_t keys_ = 0;
 };
 
 /// What AutoDispatchBelowAutograd leaves out.
-inline const DispatchKeySet autograd_dispatch_keyset{
+inline constexpr DispatchKeySet autograd_dispatch_keyset{
     DispatchKey::AutogradCPU, DispatchKey::AutogradCUDA,
     DispatchKey::AutogradMeta, DispatchKey::Autograd};
 

@@ -8,6 +8,23 @@
 
 namespace c10 {
 
+/// Where the bytes of a storage are, as long as it lives.
+class DataPtr {
+ public:
+  DataPtr() = default;
+  DataPtr(void* data, Device device) : data_(data), device_(device) {}
+
+  void* get() const { return data_; }
+  void* mutable_get() { return data_; }
+  void* operator->() const { return data_; }
+  explicit operator bool() const { return data_ != nullptr; }
+  Device device() const { return device_; }
+
+ private:
+  void* data_ = nullptr;
+  Device device_ = DeviceType::CPU;
+};
+
 /// A handle to a storage; copying shares it.
 class Storage {
  public:
@@ -30,6 +47,8 @@ class Storage {
     storage_->expose();
     return storage_->data();
   }
+  DataPtr data_ptr() const { return {mutable_data(), device()}; }
+  DataPtr mutable_data_ptr() const { return data_ptr(); }
   size_t use_count() const { return size_t(storage_->use_count()); }
   bool is_alias_of(const Storage& other) const {
     return storage_ == other.storage_;

@@ -25,10 +25,6 @@ using hotaru::OutOfMemoryError;
 using hotaru::TypeError;
 using hotaru::ValueError;
 
-/// e.what_without_backtrace(): what() has none here. A name for the
-/// preprocessor, as the classes are the library's, which knows nothing of it.
-#define what_without_backtrace what
-
 struct SourceLocation {
   const char* function = "";
   const char* file = "";

@@ -5,12 +5,14 @@
 #include <iterator>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "c10/util/Exception.h"
 
 namespace torch::data {
 
-/// An input iterator; copies go on together.
+/// An input iterator; copies go on together. The first batch is asked for when
+/// it is looked at.
 template <class Batch>
 class Iterator {
  public:
@@ -25,7 +27,6 @@ class Iterator {
   Iterator() = default;
   explicit Iterator(Next next) : state_(std::make_shared<State>()) {
     state_->next = std::move(next);
-    state_->batch = state_->next();
   }
 
   Iterator& operator++() {
@@ -56,8 +57,13 @@ class Iterator {
   struct State {
     Next next;
     std::optional<Batch> batch;
+    bool started = false;
   };
-  bool done() const { return !state_ || !state_->batch; }
+  bool done() const {
+    if (!state_) return true;
+    if (!std::exchange(state_->started, true)) state_->batch = state_->next();
+    return !state_->batch;
+  }
 
   std::shared_ptr<State> state_;
 };

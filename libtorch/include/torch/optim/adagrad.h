@@ -24,6 +24,7 @@ struct AdagradOptions : OptimizerCloneableOptions<AdagradOptions> {
     f("eps", self.eps());
   }
 };
+HOTARU_TORCH_EXTERN template class OptimizerCloneableOptions<AdagradOptions>;
 
 struct AdagradParamState : OptimizerCloneableParamState<AdagradParamState> {
   TORCH_ARG(Tensor, sum);
@@ -36,6 +37,8 @@ struct AdagradParamState : OptimizerCloneableParamState<AdagradParamState> {
     f("sum", self.sum());
   }
 };
+HOTARU_TORCH_EXTERN template class OptimizerCloneableParamState<
+    AdagradParamState>;
 
 /// Gradients are divided by the root of the sum of their squares so far.
 class Adagrad : public Optimizer {

@@ -53,9 +53,11 @@ struct AdamOptionsOf : OptimizerCloneableOptions<Derived> {
 struct AdamOptions : AdamOptionsOf<AdamOptions> {
   AdamOptions(double lr = 1e-3) : AdamOptionsOf(lr, 0) {}
 };
+HOTARU_TORCH_EXTERN template class OptimizerCloneableOptions<AdamOptions>;
 struct AdamWOptions : AdamOptionsOf<AdamWOptions> {
   AdamWOptions(double lr = 1e-3) : AdamOptionsOf(lr, 1e-2) {}
 };
+HOTARU_TORCH_EXTERN template class OptimizerCloneableOptions<AdamWOptions>;
 
 struct AdamParamState : OptimizerCloneableParamState<AdamParamState> {
   TORCH_ARG(int64_t, step) = 0;
@@ -72,6 +74,7 @@ struct AdamParamState : OptimizerCloneableParamState<AdamParamState> {
     f("max_exp_avg_sq", self.max_exp_avg_sq());
   }
 };
+HOTARU_TORCH_EXTERN template class OptimizerCloneableParamState<AdamParamState>;
 using AdamWParamState = AdamParamState;
 
 class Adam : public Optimizer {

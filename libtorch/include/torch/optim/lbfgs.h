@@ -34,6 +34,7 @@ struct LBFGSOptions : OptimizerCloneableOptions<LBFGSOptions> {
     f("line_search_fn", self.line_search_fn());
   }
 };
+HOTARU_TORCH_EXTERN template class OptimizerCloneableOptions<LBFGSOptions>;
 
 /// Of all parameters together, as one vector; kept at the first parameter.
 struct LBFGSParamState : OptimizerCloneableParamState<LBFGSParamState> {
@@ -63,6 +64,8 @@ struct LBFGSParamState : OptimizerCloneableParamState<LBFGSParamState> {
     f("ro", self.ro());
   }
 };
+HOTARU_TORCH_EXTERN template class OptimizerCloneableParamState<
+    LBFGSParamState>;
 
 /// One group of parameters; `step` needs a closure, which computes the loss and
 /// its gradients again, and gives the loss at the start.

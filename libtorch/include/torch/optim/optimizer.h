@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "c10/macros/Export.h"
 #include "torch/arg.h"
 #include "torch/serialize/archive.h"
 #include "torch/types.h"

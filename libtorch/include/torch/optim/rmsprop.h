@@ -26,6 +26,7 @@ struct RMSpropOptions : OptimizerCloneableOptions<RMSpropOptions> {
     f("centered", self.centered());
   }
 };
+HOTARU_TORCH_EXTERN template class OptimizerCloneableOptions<RMSpropOptions>;
 
 struct RMSpropParamState : OptimizerCloneableParamState<RMSpropParamState> {
   TORCH_ARG(int64_t, step) = 0;
@@ -42,6 +43,8 @@ struct RMSpropParamState : OptimizerCloneableParamState<RMSpropParamState> {
     f("grad_avg", self.grad_avg());
   }
 };
+HOTARU_TORCH_EXTERN template class OptimizerCloneableParamState<
+    RMSpropParamState>;
 
 /// Gradients are divided by the root of their running mean square.
 class RMSprop : public Optimizer {

@@ -24,6 +24,7 @@ struct SGDOptions : OptimizerCloneableOptions<SGDOptions> {
     f("nesterov", self.nesterov());
   }
 };
+HOTARU_TORCH_EXTERN template class OptimizerCloneableOptions<SGDOptions>;
 
 struct SGDParamState : OptimizerCloneableParamState<SGDParamState> {
   TORCH_ARG(Tensor, momentum_buffer);
@@ -34,6 +35,7 @@ struct SGDParamState : OptimizerCloneableParamState<SGDParamState> {
     f("momentum_buffer", self.momentum_buffer());
   }
 };
+HOTARU_TORCH_EXTERN template class OptimizerCloneableParamState<SGDParamState>;
 
 /// v = momentum v + grad; x -= lr v.
 class SGD : public Optimizer {

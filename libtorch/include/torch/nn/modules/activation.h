@@ -13,12 +13,11 @@ namespace torch::nn {
     void pretty_print(std::ostream& out) const override; \
     Tensor forward(Tensor input); \
   }; \
-  TORCH_MODULE(Name)
+  HOTARU_TORCH_MODULE(Name)
 HOTARU_TORCH_ACTIVATION(ELU);
 HOTARU_TORCH_ACTIVATION(SELU);
 HOTARU_TORCH_ACTIVATION(CELU);
 HOTARU_TORCH_ACTIVATION(Hardshrink);
-HOTARU_TORCH_ACTIVATION(Hardtanh);
 HOTARU_TORCH_ACTIVATION(LeakyReLU);
 HOTARU_TORCH_ACTIVATION(ReLU);
 HOTARU_TORCH_ACTIVATION(ReLU6);
@@ -29,6 +28,16 @@ HOTARU_TORCH_ACTIVATION(Softplus);
 HOTARU_TORCH_ACTIVATION(Softshrink);
 #undef HOTARU_TORCH_ACTIVATION
 
+class HardtanhImpl : public WithOptions<HardtanhImpl, HardtanhOptions> {
+ public:
+  explicit HardtanhImpl(const HardtanhOptions& options = {});
+  /// Throws unless min_val < max_val, as the constructor does.
+  void reset() override;
+  void pretty_print(std::ostream& out) const override;
+  Tensor forward(Tensor input);
+};
+HOTARU_TORCH_MODULE(Hardtanh);
+
 #define HOTARU_TORCH_ACTIVATION(Name) \
   class Name##Impl : public Cloneable<Name##Impl> { \
    public: \
@@ -36,7 +45,7 @@ HOTARU_TORCH_ACTIVATION(Softshrink);
     void pretty_print(std::ostream& out) const override; \
     Tensor forward(const Tensor& input); \
   }; \
-  TORCH_MODULE(Name)
+  HOTARU_TORCH_MODULE(Name)
 HOTARU_TORCH_ACTIVATION(LogSigmoid);
 HOTARU_TORCH_ACTIVATION(SiLU);
 HOTARU_TORCH_ACTIVATION(Mish);
@@ -56,7 +65,7 @@ HOTARU_TORCH_ACTIVATION(Softmax2d);
     void pretty_print(std::ostream& out) const override; \
     Tensor forward(const Tensor& input); \
   }; \
-  TORCH_MODULE(Name)
+  HOTARU_TORCH_MODULE(Name)
 HOTARU_TORCH_ACTIVATION(Softmax);
 HOTARU_TORCH_ACTIVATION(Softmin);
 HOTARU_TORCH_ACTIVATION(LogSoftmax);
@@ -71,7 +80,7 @@ class ThresholdImpl : public WithOptions<ThresholdImpl, ThresholdOptions> {
   void pretty_print(std::ostream& out) const override;
   Tensor forward(Tensor input);
 };
-TORCH_MODULE(Threshold);
+HOTARU_TORCH_MODULE(Threshold);
 
 /// A learned slope for negative numbers, one or one a channel.
 class PReLUImpl : public Cloneable<PReLUImpl> {
@@ -84,6 +93,6 @@ class PReLUImpl : public Cloneable<PReLUImpl> {
   PReLUOptions options;
   Tensor weight;
 };
-TORCH_MODULE(PReLU);
+HOTARU_TORCH_MODULE(PReLU);
 
 }  // namespace torch::nn

@@ -61,6 +61,6 @@ class AdaptiveLogSoftmaxWithLossImpl
  private:
   Tensor log_prob_of(const Tensor& input, const Tensor& head_output);
 };
-TORCH_MODULE(AdaptiveLogSoftmaxWithLoss);
+HOTARU_TORCH_MODULE(AdaptiveLogSoftmaxWithLoss);
 
 }  // namespace torch::nn

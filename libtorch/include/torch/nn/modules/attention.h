@@ -38,6 +38,6 @@ class MultiheadAttentionImpl : public Cloneable<MultiheadAttentionImpl> {
   FORWARD_HAS_DEFAULT_ARGS({3, AnyValue(Tensor())}, {4, AnyValue(true)},
                            {5, AnyValue(Tensor())}, {6, AnyValue(true)})
 };
-TORCH_MODULE(MultiheadAttention);
+HOTARU_TORCH_MODULE(MultiheadAttention);
 
 }  // namespace torch::nn

@@ -53,7 +53,7 @@ class ConvTransposeImpl : public Cloneable<Derived> {
                    ExpandingArray<D> kernel_size) \
         : ConvImpl(ConvOptions<D>(in_channels, out_channels, kernel_size)) {} \
   }; \
-  TORCH_MODULE(Conv##D##d); \
+  HOTARU_TORCH_MODULE(Conv##D##d); \
   class ConvTranspose##D##dImpl \
       : public ConvTransposeImpl<D, ConvTranspose##D##dImpl> { \
    public: \
@@ -63,7 +63,7 @@ class ConvTransposeImpl : public Cloneable<Derived> {
         : ConvTransposeImpl(ConvTransposeOptions<D>(in_channels, out_channels, \
                                                     kernel_size)) {} \
   }; \
-  TORCH_MODULE(ConvTranspose##D##d);
+  HOTARU_TORCH_MODULE(ConvTranspose##D##d);
 HOTARU_TORCH_CONVOLUTION(1)
 HOTARU_TORCH_CONVOLUTION(2)
 HOTARU_TORCH_CONVOLUTION(3)

@@ -13,7 +13,7 @@ class CosineSimilarityImpl
   Tensor forward(const Tensor& x1, const Tensor& x2);
   void pretty_print(std::ostream& out) const override;
 };
-TORCH_MODULE(CosineSimilarity);
+HOTARU_TORCH_MODULE(CosineSimilarity);
 
 class PairwiseDistanceImpl
     : public WithOptions<PairwiseDistanceImpl, PairwiseDistanceOptions> {
@@ -22,6 +22,6 @@ class PairwiseDistanceImpl
   Tensor forward(const Tensor& x1, const Tensor& x2);
   void pretty_print(std::ostream& out) const override;
 };
-TORCH_MODULE(PairwiseDistance);
+HOTARU_TORCH_MODULE(PairwiseDistance);
 
 }  // namespace torch::nn

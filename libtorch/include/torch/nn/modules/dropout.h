@@ -15,7 +15,7 @@ namespace torch::nn {
     void pretty_print(std::ostream& out) const override; \
     Tensor forward(Tensor input); \
   }; \
-  TORCH_MODULE(Name)
+  HOTARU_TORCH_MODULE(Name)
 HOTARU_TORCH_DROPOUT(Dropout);
 /// Whole channels.
 HOTARU_TORCH_DROPOUT(Dropout2d);

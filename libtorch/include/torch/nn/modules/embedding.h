@@ -29,6 +29,7 @@ class Embedding : public ModuleHolder<EmbeddingImpl> {
       const Tensor& embeddings,
       const EmbeddingFromPretrainedOptions& options = {});
 };
+HOTARU_TORCH_EXTERN template class Cloneable<EmbeddingImpl>;
 
 /// The same for bags of rows: their sum, mean or maximum.
 class EmbeddingBagImpl : public Cloneable<EmbeddingBagImpl> {
@@ -57,5 +58,6 @@ class EmbeddingBag : public ModuleHolder<EmbeddingBagImpl> {
       const Tensor& embeddings,
       const EmbeddingBagFromPretrainedOptions& options = {});
 };
+HOTARU_TORCH_EXTERN template class Cloneable<EmbeddingBagImpl>;
 
 }  // namespace torch::nn

@@ -14,7 +14,7 @@ class FoldImpl : public WithOptions<FoldImpl, FoldOptions> {
   Tensor forward(const Tensor& input);
   void pretty_print(std::ostream& out) const override;
 };
-TORCH_MODULE(Fold);
+HOTARU_TORCH_MODULE(Fold);
 
 class UnfoldImpl : public WithOptions<UnfoldImpl, UnfoldOptions> {
  public:
@@ -24,6 +24,6 @@ class UnfoldImpl : public WithOptions<UnfoldImpl, UnfoldOptions> {
   Tensor forward(const Tensor& input);
   void pretty_print(std::ostream& out) const override;
 };
-TORCH_MODULE(Unfold);
+HOTARU_TORCH_MODULE(Unfold);
 
 }  // namespace torch::nn

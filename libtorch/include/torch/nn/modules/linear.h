@@ -13,7 +13,7 @@ class IdentityImpl : public Cloneable<IdentityImpl> {
   void pretty_print(std::ostream& out) const override;
   Tensor forward(const Tensor& input) { return input; }
 };
-TORCH_MODULE(Identity);
+HOTARU_TORCH_MODULE(Identity);
 
 /// x W^T + b over the last dimension.
 class LinearImpl : public Cloneable<LinearImpl> {
@@ -30,7 +30,7 @@ class LinearImpl : public Cloneable<LinearImpl> {
   Tensor weight;  // (out_features, in_features)
   Tensor bias;    // undefined without
 };
-TORCH_MODULE(Linear);
+HOTARU_TORCH_MODULE(Linear);
 
 /// Dimensions start_dim to end_dim as one.
 class FlattenImpl : public Cloneable<FlattenImpl> {
@@ -42,7 +42,7 @@ class FlattenImpl : public Cloneable<FlattenImpl> {
 
   FlattenOptions options;
 };
-TORCH_MODULE(Flatten);
+HOTARU_TORCH_MODULE(Flatten);
 
 /// One dimension as several.
 class UnflattenImpl : public Cloneable<UnflattenImpl> {
@@ -57,7 +57,7 @@ class UnflattenImpl : public Cloneable<UnflattenImpl> {
 
   UnflattenOptions options;
 };
-TORCH_MODULE(Unflatten);
+HOTARU_TORCH_MODULE(Unflatten);
 
 /// x1^T A x2 + b.
 class BilinearImpl : public Cloneable<BilinearImpl> {
@@ -75,6 +75,6 @@ class BilinearImpl : public Cloneable<BilinearImpl> {
   Tensor weight;  // (out_features, in1_features, in2_features)
   Tensor bias;
 };
-TORCH_MODULE(Bilinear);
+HOTARU_TORCH_MODULE(Bilinear);
 
 }  // namespace torch::nn

@@ -14,7 +14,7 @@ namespace torch::nn {
     void pretty_print(std::ostream& out) const override; \
     Tensor forward(const Tensor& input, const Tensor& target); \
   }; \
-  TORCH_MODULE(Name)
+  HOTARU_TORCH_MODULE(Name)
 HOTARU_TORCH_LOSS(L1Loss);
 HOTARU_TORCH_LOSS(KLDivLoss);
 HOTARU_TORCH_LOSS(MSELoss);
@@ -40,7 +40,7 @@ HOTARU_TORCH_LOSS(BCEWithLogitsLoss);
     void pretty_print(std::ostream& out) const override; \
     Tensor forward(const Tensor& a, const Tensor& b, const Tensor& c); \
   }; \
-  TORCH_MODULE(Name)
+  HOTARU_TORCH_MODULE(Name)
 HOTARU_TORCH_LOSS(CosineEmbeddingLoss, input1, input2, target);
 HOTARU_TORCH_LOSS(TripletMarginLoss, anchor, positive, negative);
 HOTARU_TORCH_LOSS(TripletMarginWithDistanceLoss, anchor, positive, negative);
@@ -56,6 +56,6 @@ class CTCLossImpl : public WithOptions<CTCLossImpl, CTCLossOptions> {
   Tensor forward(const Tensor& log_probs, const Tensor& targets,
                  const Tensor& input_lengths, const Tensor& target_lengths);
 };
-TORCH_MODULE(CTCLoss);
+HOTARU_TORCH_MODULE(CTCLoss);
 
 }  // namespace torch::nn

@@ -49,7 +49,7 @@ class InstanceNormImpl : public RunningNorm<Derived, InstanceNormOptions> {
     explicit Kind##D##dImpl(int64_t num_features) \
         : Kind##Impl<D, Kind##D##dImpl>(Kind##Options(num_features)) {} \
   }; \
-  TORCH_MODULE(Kind##D##d)
+  HOTARU_TORCH_MODULE(Kind##D##d)
 HOTARU_TORCH_NORM(BatchNorm, 1);
 HOTARU_TORCH_NORM(BatchNorm, 2);
 HOTARU_TORCH_NORM(BatchNorm, 3);
@@ -72,7 +72,7 @@ class LayerNormImpl : public Cloneable<LayerNormImpl> {
   LayerNormOptions options;
   Tensor weight, bias;
 };
-TORCH_MODULE(LayerNorm);
+HOTARU_TORCH_MODULE(LayerNorm);
 
 /// Normalises groups of channels.
 class GroupNormImpl : public Cloneable<GroupNormImpl> {
@@ -88,7 +88,7 @@ class GroupNormImpl : public Cloneable<GroupNormImpl> {
   GroupNormOptions options;
   Tensor weight, bias;
 };
-TORCH_MODULE(GroupNorm);
+HOTARU_TORCH_MODULE(GroupNorm);
 
 /// Divides by the squares of neighbouring channels.
 class LocalResponseNormImpl
@@ -100,7 +100,7 @@ class LocalResponseNormImpl
   void pretty_print(std::ostream& out) const override;
   Tensor forward(const Tensor& input);
 };
-TORCH_MODULE(LocalResponseNorm);
+HOTARU_TORCH_MODULE(LocalResponseNorm);
 
 /// The same of pictures (N, C, H, W).
 class CrossMapLRN2dImpl
@@ -112,6 +112,6 @@ class CrossMapLRN2dImpl
   void pretty_print(std::ostream& out) const override;
   Tensor forward(const Tensor& input);
 };
-TORCH_MODULE(CrossMapLRN2d);
+HOTARU_TORCH_MODULE(CrossMapLRN2d);
 
 }  // namespace torch::nn

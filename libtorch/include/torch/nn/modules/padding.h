@@ -16,7 +16,7 @@ namespace torch::nn {
     Tensor forward(const Tensor& input); \
     void pretty_print(std::ostream& out) const override; \
   }; \
-  TORCH_MODULE(Name##D##d);
+  HOTARU_TORCH_MODULE(Name##D##d);
 #define HOTARU_TORCH_PADS(D) \
   HOTARU_TORCH_PAD(ReflectionPad, D) \
   HOTARU_TORCH_PAD(ReplicationPad, D) \
@@ -30,7 +30,7 @@ namespace torch::nn {
     Tensor forward(const Tensor& input); \
     void pretty_print(std::ostream& out) const override; \
   }; \
-  TORCH_MODULE(ConstantPad##D##d);
+  HOTARU_TORCH_MODULE(ConstantPad##D##d);
 HOTARU_TORCH_PADS(1)
 HOTARU_TORCH_PADS(2)
 HOTARU_TORCH_PADS(3)

@@ -13,7 +13,7 @@ class PixelShuffleImpl
   Tensor forward(const Tensor& input);
   void pretty_print(std::ostream& out) const override;
 };
-TORCH_MODULE(PixelShuffle);
+HOTARU_TORCH_MODULE(PixelShuffle);
 
 class PixelUnshuffleImpl
     : public WithOptions<PixelUnshuffleImpl, PixelUnshuffleOptions> {
@@ -22,6 +22,6 @@ class PixelUnshuffleImpl
   Tensor forward(const Tensor& input);
   void pretty_print(std::ostream& out) const override;
 };
-TORCH_MODULE(PixelUnshuffle);
+HOTARU_TORCH_MODULE(PixelUnshuffle);
 
 }  // namespace torch::nn

@@ -16,7 +16,7 @@ namespace torch::nn {
     void pretty_print(std::ostream& out) const override; \
     Tensor forward(const Tensor& input); \
   }; \
-  TORCH_MODULE(Name)
+  HOTARU_TORCH_MODULE(Name)
 HOTARU_TORCH_POOL(AvgPool1d, ExpandingArray<1>);
 HOTARU_TORCH_POOL(AvgPool2d, ExpandingArray<2>);
 HOTARU_TORCH_POOL(AvgPool3d, ExpandingArray<3>);
@@ -35,7 +35,7 @@ HOTARU_TORCH_POOL(AdaptiveAvgPool3d, ExpandingArrayWithOptionalElem<3>);
     Tensor forward(const Tensor& input); \
     std::tuple<Tensor, Tensor> forward_with_indices(const Tensor& input); \
   }; \
-  TORCH_MODULE(Name)
+  HOTARU_TORCH_MODULE(Name)
 HOTARU_TORCH_POOL(MaxPool1d, ExpandingArray<1>);
 HOTARU_TORCH_POOL(MaxPool2d, ExpandingArray<2>);
 HOTARU_TORCH_POOL(MaxPool3d, ExpandingArray<3>);
@@ -54,7 +54,7 @@ HOTARU_TORCH_POOL(AdaptiveMaxPool3d, ExpandingArrayWithOptionalElem<3>);
     void pretty_print(std::ostream& out) const override; \
     Tensor forward(const Tensor& input); \
   }; \
-  TORCH_MODULE(LPPool##D##d)
+  HOTARU_TORCH_MODULE(LPPool##D##d)
 HOTARU_TORCH_POOL(1);
 HOTARU_TORCH_POOL(2);
 HOTARU_TORCH_POOL(3);

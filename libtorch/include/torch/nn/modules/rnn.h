@@ -84,7 +84,7 @@ class RNNImpl : public detail::RecurrentImpl<RNNImpl, RNNOptions> {
  protected:
   FORWARD_HAS_DEFAULT_ARGS({1, AnyValue(Tensor())})
 };
-TORCH_MODULE(RNN);
+HOTARU_TORCH_MODULE(RNN);
 
 /// Long short-term memory. Gives (output, (h_n, c_n)).
 class LSTMImpl : public detail::RecurrentImpl<LSTMImpl, LSTMOptions> {
@@ -102,7 +102,7 @@ class LSTMImpl : public detail::RecurrentImpl<LSTMImpl, LSTMOptions> {
  protected:
   FORWARD_HAS_DEFAULT_ARGS({1, AnyValue(std::optional<State>())})
 };
-TORCH_MODULE(LSTM);
+HOTARU_TORCH_MODULE(LSTM);
 
 /// Gated recurrent units. Gives (output, h_n).
 class GRUImpl : public detail::RecurrentImpl<GRUImpl, GRUOptions> {
@@ -117,6 +117,6 @@ class GRUImpl : public detail::RecurrentImpl<GRUImpl, GRUOptions> {
  protected:
   FORWARD_HAS_DEFAULT_ARGS({1, AnyValue(Tensor())})
 };
-TORCH_MODULE(GRU);
+HOTARU_TORCH_MODULE(GRU);
 
 }  // namespace torch::nn

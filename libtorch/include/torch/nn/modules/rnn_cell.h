@@ -29,7 +29,7 @@ class CellImpl : public Cloneable<Derived> {
  protected:
   /// Throws PyTorch's texts for inputs and states that do not fit.
   void check(const Tensor& input, const Tensor& state,
-             const char* what = "hx") const;
+             const char* what = "hidden") const;
   Tensor zeros(const Tensor& input) const;
 };
 
@@ -46,7 +46,7 @@ class RNNCellImpl : public detail::CellImpl<RNNCellImpl, RNNCellOptions> {
  protected:
   FORWARD_HAS_DEFAULT_ARGS({1, AnyValue(Tensor())})
 };
-TORCH_MODULE(RNNCell);
+HOTARU_TORCH_MODULE(RNNCell);
 
 /// Gives (h, c).
 class LSTMCellImpl : public detail::CellImpl<LSTMCellImpl, LSTMCellOptions> {
@@ -61,7 +61,7 @@ class LSTMCellImpl : public detail::CellImpl<LSTMCellImpl, LSTMCellOptions> {
  protected:
   FORWARD_HAS_DEFAULT_ARGS({1, AnyValue(std::optional<State>())})
 };
-TORCH_MODULE(LSTMCell);
+HOTARU_TORCH_MODULE(LSTMCell);
 
 class GRUCellImpl : public detail::CellImpl<GRUCellImpl, GRUCellOptions> {
  public:
@@ -73,6 +73,6 @@ class GRUCellImpl : public detail::CellImpl<GRUCellImpl, GRUCellOptions> {
  protected:
   FORWARD_HAS_DEFAULT_ARGS({1, AnyValue(Tensor())})
 };
-TORCH_MODULE(GRUCell);
+HOTARU_TORCH_MODULE(GRUCell);
 
 }  // namespace torch::nn

@@ -46,7 +46,7 @@ class TransformerEncoderImpl : public Cloneable<TransformerEncoderImpl> {
  protected:
   FORWARD_HAS_DEFAULT_ARGS({1, AnyValue(Tensor())}, {2, AnyValue(Tensor())})
 };
-TORCH_MODULE(TransformerEncoder);
+HOTARU_TORCH_MODULE(TransformerEncoder);
 
 class TransformerDecoderImpl : public Cloneable<TransformerDecoderImpl> {
  public:
@@ -69,7 +69,7 @@ class TransformerDecoderImpl : public Cloneable<TransformerDecoderImpl> {
   FORWARD_HAS_DEFAULT_ARGS({2, AnyValue(Tensor())}, {3, AnyValue(Tensor())},
                            {4, AnyValue(Tensor())}, {5, AnyValue(Tensor())})
 };
-TORCH_MODULE(TransformerDecoder);
+HOTARU_TORCH_MODULE(TransformerDecoder);
 
 /// Encoder and decoder.
 class TransformerImpl : public Cloneable<TransformerImpl> {
@@ -95,6 +95,6 @@ class TransformerImpl : public Cloneable<TransformerImpl> {
                            {4, AnyValue(Tensor())}, {5, AnyValue(Tensor())},
                            {6, AnyValue(Tensor())}, {7, AnyValue(Tensor())})
 };
-TORCH_MODULE(Transformer);
+HOTARU_TORCH_MODULE(Transformer);
 
 }  // namespace torch::nn

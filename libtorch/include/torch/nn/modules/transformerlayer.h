@@ -32,7 +32,7 @@ class TransformerEncoderLayerImpl
  protected:
   FORWARD_HAS_DEFAULT_ARGS({1, AnyValue(Tensor())}, {2, AnyValue(Tensor())})
 };
-TORCH_MODULE(TransformerEncoderLayer);
+HOTARU_TORCH_MODULE(TransformerEncoderLayer);
 
 /// Attention to itself, then to what was encoded, then two linear maps.
 class TransformerDecoderLayerImpl
@@ -61,6 +61,6 @@ class TransformerDecoderLayerImpl
   FORWARD_HAS_DEFAULT_ARGS({2, AnyValue(Tensor())}, {3, AnyValue(Tensor())},
                            {4, AnyValue(Tensor())}, {5, AnyValue(Tensor())})
 };
-TORCH_MODULE(TransformerDecoderLayer);
+HOTARU_TORCH_MODULE(TransformerDecoderLayer);
 
 }  // namespace torch::nn

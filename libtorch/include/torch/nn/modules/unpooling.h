@@ -27,7 +27,7 @@ namespace torch::nn {
     FORWARD_HAS_DEFAULT_ARGS( \
         {2, AnyValue(std::optional<std::vector<int64_t>>())}) \
   }; \
-  TORCH_MODULE(MaxUnpool##D##d);
+  HOTARU_TORCH_MODULE(MaxUnpool##D##d);
 HOTARU_TORCH_UNPOOL(1)
 HOTARU_TORCH_UNPOOL(2)
 HOTARU_TORCH_UNPOOL(3)
@@ -47,7 +47,7 @@ HOTARU_TORCH_UNPOOL(3)
     Tensor forward(const Tensor& input); \
     std::tuple<Tensor, Tensor> forward_with_indices(const Tensor& input); \
   }; \
-  TORCH_MODULE(FractionalMaxPool##D##d);
+  HOTARU_TORCH_MODULE(FractionalMaxPool##D##d);
 HOTARU_TORCH_FRACTIONAL(2)
 HOTARU_TORCH_FRACTIONAL(3)
 #undef HOTARU_TORCH_FRACTIONAL

@@ -12,6 +12,6 @@ class UpsampleImpl : public WithOptions<UpsampleImpl, UpsampleOptions> {
   Tensor forward(const Tensor& input);
   void pretty_print(std::ostream& out) const override;
 };
-TORCH_MODULE(Upsample);
+HOTARU_TORCH_MODULE(Upsample);
 
 }  // namespace torch::nn

@@ -47,9 +47,11 @@ std::tuple<Tensor, Tensor> pad_packed_sequence(
     const PackedSequence& sequence, bool batch_first = false,
     double padding_value = 0.0,
     std::optional<int64_t> total_length = std::nullopt);
-/// Sequences (length, ...) side by side.
+/// Sequences (length, ...) side by side; padding is at the "right" or "left"
+/// end of each.
 Tensor pad_sequence(at::ArrayRef<Tensor> sequences, bool batch_first = false,
-                    double padding_value = 0);
+                    double padding_value = 0,
+                    std::string_view padding_side = "right");
 PackedSequence pack_sequence(at::ArrayRef<Tensor> sequences,
                              bool enforce_sorted = true);
 

@@ -110,13 +110,15 @@ class AnyModule {
 
   template <class... Args>
   AnyValue any_forward(Args&&... args) {
+    AnyModulePlaceholder& module = checked("any_forward");
     std::vector<AnyValue> values;
     values.reserve(sizeof...(Args));
     (values.emplace_back(AnyValue(std::forward<Args>(args))), ...);
-    return checked("any_forward").forward(std::move(values));
+    return module.forward(std::move(values));
   }
   template <class R = Tensor, class... Args>
   R forward(Args&&... args) {
+    checked("forward");
     return any_forward(std::forward<Args>(args)...).template get<R>();
   }
 

@@ -34,6 +34,6 @@ class FunctionalImpl : public Cloneable<FunctionalImpl> {
  private:
   Function function_;
 };
-TORCH_MODULE(Functional);
+HOTARU_TORCH_MODULE(Functional);
 
 }  // namespace torch::nn

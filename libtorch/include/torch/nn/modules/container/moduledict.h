@@ -104,6 +104,6 @@ class ModuleDictImpl : public Cloneable<ModuleDictImpl> {
 
   OrderedDict<std::string, std::shared_ptr<Module>> modules_;
 };
-TORCH_MODULE(ModuleDict);
+HOTARU_TORCH_MODULE(ModuleDict);
 
 }  // namespace torch::nn

@@ -91,6 +91,6 @@ class ModuleListImpl : public Cloneable<ModuleListImpl> {
  private:
   std::vector<std::shared_ptr<Module>> modules_;
 };
-TORCH_MODULE(ModuleList);
+HOTARU_TORCH_MODULE(ModuleList);
 
 }  // namespace torch::nn

@@ -15,7 +15,7 @@ class ParameterDictImpl : public Cloneable<ParameterDictImpl> {
 
   ParameterDictImpl() = default;
   explicit ParameterDictImpl(const OrderedDict<std::string, Tensor>& given) {
-    update(given);
+    for (const auto& item : given) insert(item.key(), item.value());
   }
   void reset() override {}
   void pretty_print(std::ostream& out) const override {
@@ -54,16 +54,12 @@ class ParameterDictImpl : public Cloneable<ParameterDictImpl> {
   size_t size() const noexcept { return parameters_.size(); }
   bool empty() const noexcept { return parameters_.is_empty(); }
   void clear() { parameters_.clear(); }
+  /// Other tensors under the same names.
   template <class Container>
   void update(const Container& given) {
-    for (const auto& item : given) {
-      if (contains(item.key()))
-        parameters_[item.key()] = item.value();
-      else
-        insert(item.key(), item.value());
-    }
+    for (const auto& item : given) parameters_[item.key()] = item.value();
   }
 };
-TORCH_MODULE(ParameterDict);
+HOTARU_TORCH_MODULE(ParameterDict);
 
 }  // namespace torch::nn

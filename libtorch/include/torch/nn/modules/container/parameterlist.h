@@ -61,6 +61,6 @@ class ParameterListImpl : public Cloneable<ParameterListImpl> {
   size_t size() const noexcept { return parameters_.size(); }
   bool is_empty() const noexcept { return parameters_.is_empty(); }
 };
-TORCH_MODULE(ParameterList);
+HOTARU_TORCH_MODULE(ParameterList);
 
 }  // namespace torch::nn

@@ -141,5 +141,6 @@ class Sequential : public ModuleHolder<SequentialImpl> {
   Sequential(std::initializer_list<NamedAnyModule> modules)
       : ModuleHolder(std::make_shared<SequentialImpl>(modules)) {}
 };
+HOTARU_TORCH_EXTERN template class Cloneable<SequentialImpl>;
 
 }  // namespace torch::nn
