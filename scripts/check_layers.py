@@ -23,6 +23,7 @@ from pathlib import Path
 LAYERS = (
     "core",
     "runtime",
+    "comm",
     "backend",
     "graph",
     "autograd",

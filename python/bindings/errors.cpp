@@ -7,6 +7,7 @@
 
 #include "bindings/gil.h"
 #include "hotaru/backend/common/linalg/linalg.h"
+#include "hotaru/comm/dist_error.h"
 #include "hotaru/core/special_errors.h"
 #include "hotaru/runtime/warning.h"
 
@@ -18,6 +19,10 @@ PyObject* linalg_error = nullptr;
 /// torch.OutOfMemoryError and torch.AcceleratorError, likewise.
 PyObject* out_of_memory_error = nullptr;
 PyObject* accelerator_error = nullptr;
+/// torch.distributed.DistError and what is below it, likewise.
+PyObject* dist_error = nullptr;
+PyObject* dist_network_error = nullptr;
+PyObject* dist_store_error = nullptr;
 
 PyObject* exception_class(const std::exception& e) {
   if (dynamic_cast<const IndexError*>(&e)) return PyExc_IndexError;
@@ -26,6 +31,10 @@ PyObject* exception_class(const std::exception& e) {
   if (dynamic_cast<const AssertionError*>(&e)) return PyExc_AssertionError;
   if (dynamic_cast<const LinAlgError*>(&e)) return linalg_error;
   if (dynamic_cast<const OutOfMemoryError*>(&e)) return out_of_memory_error;
+  if (dynamic_cast<const comm::DistNetworkError*>(&e))
+    return dist_network_error;
+  if (dynamic_cast<const comm::DistStoreError*>(&e)) return dist_store_error;
+  if (dynamic_cast<const comm::DistError*>(&e)) return dist_error;
   if (dynamic_cast<const NotImplementedError*>(&e))
     return PyExc_NotImplementedError;
   return PyExc_RuntimeError;
@@ -40,9 +49,9 @@ void set_error(const std::exception& e) {
 }
 
 PyObject* runtime_error_class(nanobind::module_& m, const char* name,
-                              const char* doc) {
-  PyObject* made =
-      PyErr_NewExceptionWithDoc(name, doc, PyExc_RuntimeError, nullptr);
+                              const char* doc,
+                              PyObject* base = PyExc_RuntimeError) {
+  PyObject* made = PyErr_NewExceptionWithDoc(name, doc, base, nullptr);
   if (!made) throw nanobind::python_error();
   m.attr(std::strrchr(name, '.') + 1) = nanobind::handle(made);
   return made;
@@ -85,6 +94,15 @@ void init_errors(nanobind::module_& m) {
   accelerator_error = runtime_error_class(
       m, "torch.AcceleratorError",
       "A device or its driver failed; `error_code` is the driver's number.");
+  dist_error =
+      runtime_error_class(m, "torch.distributed.DistError",
+                          "Something went wrong among several processes.");
+  dist_network_error = runtime_error_class(
+      m, "torch.distributed.DistNetworkError",
+      "Another process cannot be reached, or went away.", dist_error);
+  dist_store_error = runtime_error_class(
+      m, "torch.distributed.DistStoreError",
+      "A store did not answer as it was asked to, or in time.", dist_error);
   set_warning_handler([](std::string_view text) {
     const GilAcquire gil;
     nanobind::module_::import_("warnings").attr("warn")(text);

@@ -2,6 +2,7 @@
 #include <nanobind/nanobind.h>
 
 #include "bindings/autograd/autograd_object.h"
+#include "bindings/comm/stores.h"
 #include "bindings/errors.h"
 #include "bindings/exchange/cpp_api.h"
 #include "bindings/exchange/exchange.h"
@@ -77,6 +78,7 @@ NB_MODULE(_C, m) {
   init_onnx_export(m);
   init_weights(m);
   init_exported_program(m);
+  init_stores(m);
   init_stream(m);
   init_own_kernel(m);
   init_accelerator(m);

@@ -1,8 +1,9 @@
 """Programs for several processes, run as the one that they have here.
 
-There is no transport between processes, so `is_available()` is False, and a
-program that asks takes its path without one. One that does not ask may make a
-world of one process, in which every collective does what it does for one.
+There is no transport for collectives between processes, so `is_available()` is
+False, and a program that asks takes its path without one. One that does not ask
+may make a world of one process, in which every collective does what it does for
+one. Stores work between processes, and with PyTorch's own.
 """
 
 from __future__ import annotations
@@ -51,9 +52,21 @@ from .groups import (
     is_initialized,
     new_group,
 )
+from .stores import (
+    DistError,
+    DistNetworkError,
+    DistStoreError,
+    FileStore,
+    HashStore,
+    PrefixStore,
+    Store,
+    TCPStore,
+)
 
 __all__ = [
-    "Backend", "GroupMember", "ProcessGroup", "ReduceOp", "Work",
+    "Backend", "DistError", "DistNetworkError", "DistStoreError", "FileStore",
+    "GroupMember", "HashStore", "PrefixStore", "ProcessGroup", "ReduceOp",
+    "Store", "TCPStore", "Work",
     "all_gather", "all_gather_into_tensor", "all_gather_object", "all_reduce",
     "all_reduce_coalesced", "all_to_all", "all_to_all_single", "barrier",
     "broadcast", "broadcast_object_list", "default_pg_timeout",

@@ -1,0 +1,47 @@
+// Serves the keys of a TCP store.
+#pragma once
+
+#include <atomic>
+#include <list>
+#include <string>
+#include <thread>
+
+#include "hotaru/comm/key_table.h"
+#include "hotaru/comm/socket.h"
+
+namespace hotaru::comm {
+
+/// One thread, which sleeps until somebody asks. Who sends what is no message
+/// of a store's, or does not begin with its magic number, is hung up on; the
+/// others do not notice.
+class TcpServer : public RefCounted {
+ public:
+  /// DistNetworkError where it cannot listen.
+  TcpServer(const std::string& host, uint16_t port);
+  /// Closes every connection.
+  ~TcpServer() override;
+
+  uint16_t port() const { return port_; }
+
+ private:
+  struct Client;
+  class Request;
+
+  void run();
+  void accept_all();
+  /// False where the client is gone or wrong.
+  bool read(Client& client);
+  bool write(Client& client);
+  /// Answers one message; throws for what is none.
+  void answer(Client& client, Request& request);
+  void changed();
+
+  const Socket listener_;
+  const uint16_t port_;
+  int wake_ = -1;  // an eventfd: the server ends
+  KeyTable table_;
+  std::list<Client> clients_;
+  std::thread thread_;
+};
+
+}  // namespace hotaru::comm

@@ -1,0 +1,71 @@
+// A store behind a socket: the usual way in which processes meet.
+#pragma once
+
+#include <mutex>
+#include <optional>
+
+#include "hotaru/comm/socket.h"
+#include "hotaru/comm/store.h"
+#include "hotaru/comm/tcp_server.h"
+
+namespace hotaru::comm {
+
+struct TcpStoreOptions {
+  std::string host;
+  uint16_t port = 0;  // a master's: 0 is any free one
+  std::optional<int> world_size;
+  bool is_master = false;  // serves the keys, too
+  bool wait_for_workers = true;
+  /// A port that is taken by another store's server is used with it.
+  bool multi_tenant = false;
+  Millis timeout = kStoreTimeout;
+};
+
+/// A client, of PyTorch's server as well as of ours. Values are at most 8 MiB
+/// and keys 8 KiB long.
+class TcpStore final : public Store {
+ public:
+  /// Connects; with wait_for_workers and a world's size a master waits until
+  /// as many clients have come. DistNetworkError where there is no server in
+  /// time, or the port is taken.
+  explicit TcpStore(TcpStoreOptions options);
+
+  const std::string& host() const { return options_.host; }
+  uint16_t port() const { return options_.port; }
+  bool serves() const { return bool(server_); }
+
+  void set(const std::string& key, const std::string& value) override;
+  std::string get(const std::string& key) override;
+  int64_t add(const std::string& key, int64_t amount) override;
+  std::string compare_set(const std::string& key, const std::string& expected,
+                          const std::string& desired) override;
+  void append(const std::string& key, const std::string& value) override;
+  bool delete_key(const std::string& key) override;
+  int64_t num_keys() override;
+  bool check(const Keys& keys) override;
+  void wait(const Keys& keys, Millis timeout) override;
+  std::vector<std::string> multi_get(const Keys& keys) override;
+  void multi_set(const Keys& keys,
+                 const std::vector<std::string>& values) override;
+  Ref<Store> clone() override;
+
+ private:
+  TcpStore(TcpStoreOptions options, Ref<TcpServer> server);
+
+  void open();
+  void wait_for_workers();
+  /// These are used under the mutex.
+  void send(const class Message& message);
+  template <class T>
+  T answer();
+  std::string answer_text();
+  int64_t add_named(const std::string& key, int64_t amount);
+  void wait_named(const Keys& keys, Millis timeout);
+
+  TcpStoreOptions options_;
+  Ref<TcpServer> server_;
+  std::mutex mutex_;
+  Socket socket_;
+};
+
+}  // namespace hotaru::comm

@@ -1,0 +1,19 @@
+"""Stores: keys and values that processes find each other through."""
+
+from __future__ import annotations
+
+from .._C import (
+    DistError,
+    DistNetworkError,
+    DistStoreError,
+    FileStore,
+    HashStore,
+    PrefixStore,
+    Store,
+    TCPStore,
+)
+
+__all__ = [
+    "DistError", "DistNetworkError", "DistStoreError", "FileStore", "HashStore",
+    "PrefixStore", "Store", "TCPStore",
+]  # fmt: skip
