@@ -126,6 +126,12 @@ Tensor fitting(const Tensor& values, const Tensor& view) {
   while (out.dim() > view.dim() && out.size(0) == 1) out = out.squeeze(0);
   return out;
 }
+/// All of them, where other indices say how many the place has.
+Tensor without_leading_ones(const Tensor& values) {
+  Tensor out = values;
+  while (out.dim() > 0 && out.size(0) == 1) out = out.squeeze(0);
+  return out;
+}
 
 }  // namespace
 
@@ -206,7 +212,8 @@ Tensor& Tensor::index_put_(ArrayRef<TensorIndex> indices,
   if (indexer.advanced())
     indexer.view().index_put_(
         indexer.tensors(),
-        values.to(indexer.view().device(), indexer.view().scalar_type()));
+        indexing::without_leading_ones(values).to(
+            indexer.view().device(), indexer.view().scalar_type()));
   else
     indexer.view().copy_(indexing::fitting(values, indexer.view()));
   return *this;

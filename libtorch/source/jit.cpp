@@ -84,6 +84,8 @@ bool Module::has_method(const std::string& name) const {
 }
 
 IValue Module::attr(const std::string& name) const {
+  TORCH_CHECK(hasattr(name), hotaru_module().type().name(),
+              " does not have a field with name '", name, "'");
   return IValue(hotaru_module().attribute(name));
 }
 bool Module::hasattr(const std::string& name) const {

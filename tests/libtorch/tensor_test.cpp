@@ -208,6 +208,18 @@ TEST(Tensor, WritesThroughIndices) {
   EXPECT_EQ(t.sum().item<int64_t>(), -1 + 2 + 5 + 4 - 1 + 8 + 10 + 11);
 }
 
+/// Leading ones of what is written do not count.
+TEST(Tensor, WritesOfMoreDimensions) {
+  Tensor x = torch::zeros({2, 3});
+  const Tensor ones = torch::ones({1, 1, 2, 3});
+  x.index_put_({true}, ones);
+  EXPECT_TRUE(same(x, torch::ones({2, 3})));
+  x.index_put_({torch::tensor({1, 0})}, 2 * ones);
+  EXPECT_TRUE(same(x, torch::full({2, 3}, 2.0)));
+  x.index_put_({Ellipsis}, 3 * ones);
+  EXPECT_TRUE(same(x, torch::full({2, 3}, 3.0)));
+}
+
 TEST(Tensor, NumbersOnEitherSide) {
   const Tensor t = torch::tensor({1, 2, 4});
   EXPECT_TRUE(same(10 - t, torch::tensor({9, 8, 6})));

@@ -122,10 +122,7 @@ def _below_derivatives(operator, device, args, kwargs):
             return _checked(operator, function, args, kwargs)
     if _C._dispatch_applies(*arguments.tensors_in(args, kwargs)):
         return _asked(operator, args, kwargs)
-    function = operator.kernel(device)
-    if not _plain(function):
-        raise _missing(operator, device)
-    return _checked(operator, function, args, kwargs)
+    return _checked(operator, _kernel(operator, device), args, kwargs)
 
 
 def _asked(operator, args, kwargs):
@@ -147,11 +144,19 @@ def _without_tensors(operator, args, kwargs):
 
 def on_device(operator: Operator, device_type: str, args, kwargs):
     """Runs the kernel of a device, whatever the arguments are."""
-    key = keys.DEVICE_KEYS.get(device_type)
-    function = operator.kernel(key) if key else None
-    if not _plain(function):
-        raise _missing(operator, key or device_type)
-    return _checked(operator, function, args, kwargs)
+    key = keys.DEVICE_KEYS.get(device_type, device_type)
+    return _checked(operator, _kernel(operator, key), args, kwargs)
+
+
+def _kernel(operator: Operator, key: str):
+    """A device's. On meta there is nothing to do for what only writes."""
+    function = operator.kernel(key)
+    if _plain(function):
+        return function
+    schema = operator.schema
+    if key == "Meta" and schema.is_mutable and not schema.returns:
+        return lambda *args, **kwargs: None
+    raise _missing(operator, key)
 
 
 def _missing(operator: Operator, device: str) -> NotImplementedError:
