@@ -10,10 +10,15 @@ std::vector<std::string> Store::multi_get(const Keys& keys) {
 
 void Store::multi_set(const Keys& keys,
                       const std::vector<std::string>& values) {
+  check_as_many(keys, values);
+  for (size_t i = 0; i < keys.size(); ++i) set(keys[i], values[i]);
+}
+
+void Store::check_as_many(const Keys& keys,
+                          const std::vector<std::string>& values) {
   HOTARU_CHECK_AS(ValueError, keys.size() == values.size(),
                   "multi_set: ", keys.size(), " keys and ", values.size(),
                   " values");
-  for (size_t i = 0; i < keys.size(); ++i) set(keys[i], values[i]);
 }
 
 void Store::set_timeout(Millis timeout) {

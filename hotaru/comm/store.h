@@ -54,6 +54,9 @@ class Store : public RefCounted {
 
  protected:
   explicit Store(Millis timeout) { Store::set_timeout(timeout); }
+  /// ValueError otherwise.
+  static void check_as_many(const Keys& keys,
+                            const std::vector<std::string>& values);
   [[noreturn]] static void timed_out(const Keys& keys, Millis timeout);
 
  private:

@@ -209,9 +209,7 @@ std::vector<std::string> TcpStore::multi_get(const Keys& keys) {
 }
 void TcpStore::multi_set(const Keys& keys,
                          const std::vector<std::string>& values) {
-  HOTARU_CHECK_AS(ValueError, keys.size() == values.size(),
-                  "multi_set: ", keys.size(), " keys and ", values.size(),
-                  " values");
+  check_as_many(keys, values);
   const std::lock_guard lock(mutex_);
   Message message(Query::kMultiSet);
   message.number(uint64_t(keys.size()));
