@@ -52,6 +52,7 @@ from .groups import (
     is_initialized,
     new_group,
 )
+from .rendezvous import register_rendezvous_handler, rendezvous
 from .stores import (
     DistError,
     DistNetworkError,
@@ -77,7 +78,8 @@ __all__ = [
     "is_gloo_available", "is_initialized", "is_mpi_available",
     "is_nccl_available", "is_torchelastic_launched", "is_ucc_available",
     "is_xccl_available", "isend", "monitored_barrier", "new_group", "recv",
-    "reduce", "reduce_scatter", "reduce_scatter_tensor", "scatter",
+    "reduce", "reduce_scatter", "reduce_scatter_tensor",
+    "register_rendezvous_handler", "rendezvous", "scatter",
     "scatter_object_list", "send",
 ]  # fmt: skip
 
