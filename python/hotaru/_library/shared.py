@@ -5,6 +5,8 @@ from __future__ import annotations
 import ctypes
 import os
 
+from . import elf
+
 #: The paths of the libraries that were loaded.
 loaded_libraries: set[str] = set()
 
@@ -12,6 +14,10 @@ loaded_libraries: set[str] = set()
 # What the loader misses where a library was built against PyTorch: its
 # libraries, or functions that are only there.
 _PYTORCH = ("libtorch", "libc10", "_ZN3c10", "_ZN2at", "_ZN5torch")
+_FOREIGN = (
+    ". It was built against PyTorch's own libraries{}: build it from its "
+    "sources against hotaru's (torch.utils.cpp_extension)"
+)
 
 
 def load_library(path: str | os.PathLike) -> None:
@@ -32,14 +38,17 @@ def load_library(path: str | os.PathLike) -> None:
         _torchvision.install()
         loaded_libraries.add(path)
         return
+    # Where the loader finds PyTorch's, operators would be registered there.
+    theirs = [
+        n for n in elf.needed(path) if n.startswith(("libtorch", "libc10"))
+    ]
+    if theirs:
+        why = _FOREIGN.format(f" ({', '.join(theirs)})")
+        raise OSError(f"Could not load this library: {path}{why}")
     try:
         ctypes.CDLL(path)
     except Exception as error:
-        why = ""
-        if any(name in str(error) for name in _PYTORCH):
-            why = (
-                ". It was built against PyTorch's own libraries: build it from "
-                "its sources against hotaru's (torch.utils.cpp_extension)"
-            )
+        foreign = any(name in str(error) for name in _PYTORCH)
+        why = _FOREIGN.format("") if foreign else ""
         raise OSError(f"Could not load this library: {path}{why}") from error
     loaded_libraries.add(path)
