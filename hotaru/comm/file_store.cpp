@@ -179,7 +179,7 @@ std::string FileStore::compare_set(const std::string& key,
                                    const std::string& expected,
                                    const std::string& desired) {
   Locked locked(*this);
-  const std::string now = locked.table().compare_set(key, expected, desired);
+  std::string now = locked.table().compare_set(key, expected, desired);
   if (locked.table().find(key)) locked.write(key);
   return now;
 }
