@@ -97,26 +97,27 @@ void TcpStore::wait_for_workers() {
   }
 }
 
-void TcpStore::send(const Message& message) {
-  HOTARU_CHECK_AS(comm::DistNetworkError, socket_,
-                  "the connection to the store was given up after an error");
+template <class F>
+auto TcpStore::or_give_up(const F& f) {
   try {
-    socket_.send(message.bytes(), Clock::now() + timeout());
+    return f();
   } catch (...) {
     socket_ = Socket();
     throw;
   }
 }
+
+void TcpStore::send(const Message& message) {
+  HOTARU_CHECK_AS(comm::DistNetworkError, socket_,
+                  "the connection to the store was given up after an error");
+  or_give_up([&] { socket_.send(message.bytes(), Clock::now() + timeout()); });
+}
 template <class T>
 T TcpStore::answer() {
   T out{};
-  bool came = false;
-  try {
-    came = socket_.receive(&out, sizeof out, Clock::now() + timeout());
-  } catch (...) {
-    socket_ = Socket();
-    throw;
-  }
+  const bool came = or_give_up([&] {
+    return socket_.receive(&out, sizeof out, Clock::now() + timeout());
+  });
   if (came) return out;
   socket_ = Socket();  // an answer that comes now would be taken for the next
   throw DistStoreError(concat("the store at (", options_.host, ", ",
@@ -134,15 +135,12 @@ std::string TcpStore::answer_text() {
   while (out.size() < size) {
     const size_t had = out.size();
     out.resize(had + std::min<uint64_t>(size - had, 1 << 20));
-    try {
+    or_give_up([&] {
       HOTARU_CHECK_AS(comm::DistNetworkError,
                       socket_.receive(out.data() + had, out.size() - had,
                                       Clock::now() + timeout()),
                       "the store's answer stopped midway");
-    } catch (...) {
-      socket_ = Socket();
-      throw;
-    }
+    });
   }
   return out;
 }
@@ -221,13 +219,8 @@ void TcpStore::multi_set(const Keys& keys,
 void TcpStore::wait_named(const Keys& keys, Millis timeout) {
   send(listed(Query::kWait, keys));
   uint8_t came = 0;
-  bool in_time = false;
-  try {
-    in_time = socket_.receive(&came, 1, Clock::now() + timeout);
-  } catch (...) {
-    socket_ = Socket();
-    throw;
-  }
+  const bool in_time = or_give_up(
+      [&] { return socket_.receive(&came, 1, Clock::now() + timeout); });
   if (in_time) {
     HOTARU_CHECK_AS(comm::DistNetworkError, came == kStopWaiting,
                     "the store's answer makes no sense");

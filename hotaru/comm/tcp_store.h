@@ -55,6 +55,9 @@ class TcpStore final : public Store {
   void open();
   void wait_for_workers();
   /// These are used under the mutex.
+  /// What f gives; after an error of its the connection is not used again.
+  template <class F>
+  auto or_give_up(const F& f);
   void send(const class Message& message);
   template <class T>
   T answer();
