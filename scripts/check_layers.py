@@ -40,6 +40,7 @@ LAYERS = (
 ROOMS = {
     "core": ("printing", "", "inference", "sparse"),
     "runtime": ("", "threads", "streams", "own"),
+    "comm": ("", "store", "mesh", "group"),
     "io": ("", "onnx", "weights"),
     "exchange": ("", "onnx", "onnx_out", "onnx_out/rows", "pt2", "picture"),
     "provider": ("", "ort"),
@@ -242,6 +243,7 @@ def cycles(edges: Edges) -> list[str]:
 # Who works on addresses that a call or a graph hands to kernels.
 _ASKS_THE_TENSOR = (
     "hotaru/backend/",
+    "hotaru/comm/group/collective_kernel.cpp",
     "hotaru/core/host.h",
     "hotaru/core/tensor.h",
     "hotaru/graph/program/",

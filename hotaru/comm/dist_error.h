@@ -23,4 +23,10 @@ class DistStoreError : public DistError {
   using DistError::DistError;
 };
 
+/// An operation of several processes failed: see its text for whose fault.
+class DistBackendError : public DistError {
+ public:
+  using DistError::DistError;
+};
+
 }  // namespace hotaru::comm

@@ -1,6 +1,7 @@
 #include "hotaru/comm/socket.h"
 
 #include <fcntl.h>
+#include <ifaddrs.h>
 #include <netdb.h>
 #include <netinet/tcp.h>
 #include <poll.h>
@@ -91,6 +92,22 @@ Socket try_connect(const addrinfo& address, Deadline deadline) {
   return wrong ? Socket() : std::move(out);
 }
 
+sockaddr_storage name_of(int descriptor) {
+  sockaddr_storage name{};
+  socklen_t size = sizeof name;
+  if (::getsockname(descriptor, reinterpret_cast<sockaddr*>(&name), &size))
+    throw DistNetworkError(concat("the socket has no name: ", reason()));
+  return name;
+}
+
+std::string numbers_of(const sockaddr& address, socklen_t size) {
+  char host[NI_MAXHOST] = "";
+  if (::getnameinfo(&address, size, host, sizeof host, nullptr, 0,
+                    NI_NUMERICHOST))
+    throw DistNetworkError("the socket has no address of numbers");
+  return host;
+}
+
 }  // namespace
 
 Socket::~Socket() {
@@ -146,11 +163,44 @@ Socket Socket::accept() const {
   return out;
 }
 
+std::string Socket::address() const {
+  const sockaddr_storage name = name_of(descriptor_);
+  return numbers_of(reinterpret_cast<const sockaddr&>(name), sizeof name);
+}
+
+std::string Socket::address_of_interface(const std::string& name) {
+  ifaddrs* all = nullptr;
+  if (::getifaddrs(&all))
+    throw DistNetworkError(concat("getifaddrs failed: ", reason()));
+  const std::unique_ptr<ifaddrs, decltype(&::freeifaddrs)> owner(
+      all, &::freeifaddrs);
+  for (const int family : {AF_INET, AF_INET6})
+    for (const ifaddrs* a = all; a; a = a->ifa_next)
+      if (a->ifa_addr && a->ifa_addr->sa_family == family &&
+          name == a->ifa_name)
+        return numbers_of(*a->ifa_addr, family == AF_INET
+                                            ? sizeof(sockaddr_in)
+                                            : sizeof(sockaddr_in6));
+  throw DistNetworkError(concat("Unable to find address for: ", name,
+                                " (no such network interface)"));
+}
+
+std::string Socket::address_of_this_machine() {
+  char name[256] = "";
+  if (::gethostname(name, sizeof name - 1) == 0) try {
+      const Addresses addresses = resolve(name, 0, 0);
+      // One that a socket can be bound to.
+      for (const addrinfo* a = addresses.get(); a; a = a->ai_next)
+        if (const Socket probe = opened(*a);
+            probe && ::bind(probe.descriptor(), a->ai_addr, a->ai_addrlen) == 0)
+          return numbers_of(*a->ai_addr, a->ai_addrlen);
+    } catch (const DistNetworkError&) {
+    }
+  return "127.0.0.1";
+}
+
 uint16_t Socket::port() const {
-  sockaddr_storage name{};
-  socklen_t size = sizeof name;
-  if (::getsockname(descriptor_, reinterpret_cast<sockaddr*>(&name), &size))
-    throw DistNetworkError(concat("the socket has no name: ", reason()));
+  sockaddr_storage name = name_of(descriptor_);
   return ntohs(name.ss_family == AF_INET6
                    ? reinterpret_cast<sockaddr_in6&>(name).sin6_port
                    : reinterpret_cast<sockaddr_in&>(name).sin_port);

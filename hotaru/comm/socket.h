@@ -34,6 +34,12 @@ class Socket {
   int descriptor() const { return descriptor_; }
   explicit operator bool() const { return descriptor_ >= 0; }
   uint16_t port() const;
+  /// This side's, as numbers.
+  std::string address() const;
+  /// The address of a network interface, or of this machine's name, or else
+  /// the loopback's.
+  static std::string address_of_interface(const std::string& name);
+  static std::string address_of_this_machine();
   void set_non_blocking() const;
 
   /// All of it, or an error.

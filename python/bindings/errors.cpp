@@ -23,6 +23,7 @@ PyObject* accelerator_error = nullptr;
 PyObject* dist_error = nullptr;
 PyObject* dist_network_error = nullptr;
 PyObject* dist_store_error = nullptr;
+PyObject* dist_backend_error = nullptr;
 
 PyObject* exception_class(const std::exception& e) {
   if (dynamic_cast<const IndexError*>(&e)) return PyExc_IndexError;
@@ -34,6 +35,8 @@ PyObject* exception_class(const std::exception& e) {
   if (dynamic_cast<const comm::DistNetworkError*>(&e))
     return dist_network_error;
   if (dynamic_cast<const comm::DistStoreError*>(&e)) return dist_store_error;
+  if (dynamic_cast<const comm::DistBackendError*>(&e))
+    return dist_backend_error;
   if (dynamic_cast<const comm::DistError*>(&e)) return dist_error;
   if (dynamic_cast<const NotImplementedError*>(&e))
     return PyExc_NotImplementedError;
@@ -103,6 +106,10 @@ void init_errors(nanobind::module_& m) {
   dist_store_error = runtime_error_class(
       m, "torch.distributed.DistStoreError",
       "A store did not answer as it was asked to, or in time.", dist_error);
+  dist_backend_error = runtime_error_class(
+      m, "torch.distributed.DistBackendError",
+      "An operation of several processes failed; its text says whose fault.",
+      dist_error);
   set_warning_handler([](std::string_view text) {
     const GilAcquire gil;
     nanobind::module_::import_("warnings").attr("warn")(text);

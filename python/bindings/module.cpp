@@ -2,6 +2,7 @@
 #include <nanobind/nanobind.h>
 
 #include "bindings/autograd/autograd_object.h"
+#include "bindings/comm/process_group.h"
 #include "bindings/comm/stores.h"
 #include "bindings/errors.h"
 #include "bindings/exchange/cpp_api.h"
@@ -79,6 +80,7 @@ NB_MODULE(_C, m) {
   init_weights(m);
   init_exported_program(m);
   init_stores(m);
+  init_process_group(m);
   init_stream(m);
   init_own_kernel(m);
   init_accelerator(m);

@@ -202,8 +202,7 @@ void StreamQueue::run() {
   for (int turn = 0; turn < kTurn || !scheduler_->has_tasks(); ++turn) {
     Entry* entry = front();
     if (!entry) return release();
-    if (suspended(*entry)) return;
-    execute(*entry);
+    if (suspended(*entry) || !execute(*entry)) return;
     finish(entry);
   }
   scheduler_->launch(*this);
@@ -257,17 +256,67 @@ void StreamQueue::fail(std::exception_ptr error) {
   if (!error_) error_ = std::move(error);
 }
 
-void StreamQueue::execute(Entry& entry) {
+/// The queue's first entry, which its kernel left unfinished. Whoever comes
+/// second, the queue that ran the kernel or the thread that ended the call,
+/// goes on.
+class StreamQueue::Late final : public LateCall {
+ public:
+  Late(StreamQueue& queue, Entry& entry) : queue_(queue), entry_(entry) {}
+
+  void end(std::exception_ptr error) override {
+    error_ = std::move(error);
+    if (met_.exchange(true)) queue_.end_late(entry_, error_);
+  }
+  /// Whether it has ended; if not, end() goes on with the queue.
+  bool ended() { return met_.exchange(true); }
+  const std::exception_ptr& error() const { return error_; }
+
+ private:
+  StreamQueue& queue_;
+  Entry& entry_;
+  std::exception_ptr error_;
+  std::atomic<bool> met_{false};
+};
+
+namespace {
+/// The call that a queue runs in this thread, and who ends it, if it asked.
+struct RunningCall {
+  const KernelCall* call;
+  StreamQueue* queue;
+  void* entry;
+  Ref<LateCall> late;
+};
+constinit thread_local RunningCall* running_call = nullptr;
+}  // namespace
+
+Ref<LateCall> end_later(const KernelCall& call) {
+  RunningCall* running = running_call;
+  if (!running || running->call != &call) return nullptr;
+  if (!running->late)
+    running->late = make_ref<StreamQueue::Late>(
+        *running->queue, *static_cast<StreamQueue::Entry*>(running->entry));
+  return running->late;
+}
+
+bool StreamQueue::execute(Entry& entry) {
   if (entry.call) {
     const KernelCall& call = entry.call->call();
     std::exception_ptr error = entry.error ? entry.error : input_error(call);
+    RunningCall running{&call, this, &entry, nullptr};
+    RunningCall* const outer = std::exchange(running_call, &running);
     try {
       if (!error) detail::run_told(call, DeviceType::kCPU, id());
     } catch (...) {
       error = with_call("a queued call", call);
+      running.late = nullptr;
     }
-    set_output_error(call, error);
-    if (error) fail(std::move(error));
+    running_call = outer;
+    if (running.late) {
+      auto& late = static_cast<Late&>(*running.late);
+      if (!late.ended()) return false;
+      error = late.error();
+    }
+    conclude(entry, std::move(error));
   } else if (entry.mark) {
     entry.mark->time = CpuMark::Clock::now().time_since_epoch().count();
     const std::lock_guard lock(mutex_);
@@ -275,6 +324,24 @@ void StreamQueue::execute(Entry& entry) {
   } else if (std::exception_ptr error = entry.awaited->error()) {
     fail(std::move(error));
   }
+  return true;
+}
+
+void StreamQueue::conclude(Entry& entry, std::exception_ptr error) {
+  set_output_error(entry.call->call(), error);
+  if (error) fail(std::move(error));
+}
+
+void StreamQueue::end_late(Entry& entry, std::exception_ptr error) {
+  detail::tell_written(entry.call->call());
+  conclude(entry, std::move(error));
+  finish(&entry);
+  // For others it was a task all the time.
+  Entry* none = nullptr;
+  if (!pending_ && incoming_.compare_exchange_strong(none, idle(),
+                                                     std::memory_order_acq_rel))
+    return release();
+  scheduler_->launch(*this);
 }
 
 void StreamQueue::finish(Entry* entry) {

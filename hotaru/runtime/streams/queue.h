@@ -8,6 +8,7 @@
 
 #include "hotaru/core/pool.h"
 #include "hotaru/runtime/streams/event.h"
+#include "hotaru/runtime/streams/late_call.h"
 #include "hotaru/runtime/streams/stream.h"
 #include "hotaru/runtime/threads/scheduler.h"
 
@@ -69,6 +70,8 @@ class StreamQueue final : public Timeline, private Task {
   static std::vector<Ref<StreamQueue>> living();
 
  private:
+  friend Ref<LateCall> end_later(const KernelCall& call);
+  class Late;
   struct Entry;
   static Entry* idle() { return reinterpret_cast<Entry*>(1); }
 
@@ -81,7 +84,12 @@ class StreamQueue final : public Timeline, private Task {
   Entry* front();
   /// Hangs the queue on one that it has to wait for; false if on none.
   bool suspended(Entry& entry);
-  void execute(Entry& entry);
+  /// False if its call ends later: see late_call.h.
+  bool execute(Entry& entry);
+  /// Writes down how the call ended.
+  void conclude(Entry& entry, std::exception_ptr error);
+  /// In whichever thread ends it: goes on behind the first entry.
+  void end_late(Entry& entry, std::exception_ptr error);
   void finish(Entry* entry);
   /// Gives the entry back to whoever enqueues, or frees it.
   void retire(Entry* entry);

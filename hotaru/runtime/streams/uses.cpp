@@ -223,6 +223,11 @@ void detail::run_told(const KernelCall& call, DeviceType type, int64_t stream) {
   run_recorded(call, type, stream);
 }
 
+void detail::tell_written(const KernelCall& call) {
+  if (objects_watched(watchers.load(std::memory_order_relaxed)))
+    const WriteScope scope(call);
+}
+
 void detail::run_watched(const KernelCall& call) {
   const int64_t watching = watchers.load(std::memory_order_relaxed);
   if (watching >= kOneDevice) check_same_device(call);

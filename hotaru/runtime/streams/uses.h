@@ -96,6 +96,8 @@ class Watch {
 namespace detail {
 /// Runs the call and tells the watches of what it writes.
 void run_told(const KernelCall& call, DeviceType type, int64_t stream);
+/// Tells them once more, of a call that wrote after its kernel had returned.
+void tell_written(const KernelCall& call);
 }  // namespace detail
 
 /// The calls that the operands' uses have to be waited for, of all timelines.

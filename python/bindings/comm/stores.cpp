@@ -6,10 +6,10 @@
 #include <nanobind/stl/vector.h>
 
 #include "bindings/gil.h"
-#include "hotaru/comm/file_store.h"
-#include "hotaru/comm/hash_store.h"
-#include "hotaru/comm/prefix_store.h"
-#include "hotaru/comm/tcp_store.h"
+#include "hotaru/comm/store/file_store.h"
+#include "hotaru/comm/store/hash_store.h"
+#include "hotaru/comm/store/prefix_store.h"
+#include "hotaru/comm/store/tcp_store.h"
 
 namespace nb = nanobind;
 
@@ -20,9 +20,6 @@ namespace {
 using comm::Keys;
 using comm::Millis;
 
-struct PyStore {
-  Ref<comm::Store> store;
-};
 struct PyHashStore : PyStore {};
 struct PyFileStore : PyStore {};
 struct PyPrefixStore : PyStore {};

@@ -186,6 +186,15 @@ PyObject* future_to_python(const Value& value) {
   return nb::cast(PyFuture{Ref<Future>(future)}).release().ptr();
 }
 
+PendingFuture pending_future(nb::object result) {
+  PyFuture made;
+  return {
+      nb::cast(made), [future = made.future, value = hold(std::move(result))](
+                          std::exception_ptr error) {
+        error ? future->set_error(std::move(error)) : future->set_value(value);
+      }};
+}
+
 void init_futures(nb::module_& m) {
   translate_errors();
   nb::class_<PyFuture>(m, "Future",

@@ -1,278 +1,330 @@
-"""Collectives in a group of one process: what one process gives itself.
+"""Collectives: what the processes of a group do with tensors together.
 
-Every one works in place where PyTorch's does, and with `async_op` gives a
-`Work` that is done.
+Each works in place where PyTorch's does, and is over when it returns; with
+`async_op` it gives a `Work` instead, and whoever uses the tensors waits. A
+process outside of the group gets None and a warning.
 """
 
 from __future__ import annotations
 
-import pickle
-
-from .. import no_grad
-from ..futures import Future
-from .groups import ReduceOp, is_member
-
-
-class Work:
-    """A collective that is done."""
-
-    def __init__(self, result=None) -> None:
-        self._result = result
-
-    def wait(self, timeout=None) -> bool:
-        """True, at once."""
-        return True
-
-    def is_completed(self) -> bool:
-        """True."""
-        return True
-
-    def is_success(self) -> bool:
-        """True."""
-        return True
-
-    def exception(self):
-        """None."""
-        return
-
-    def result(self) -> list:
-        """The tensors that were written."""
-        return self._result
-
-    def get_future(self) -> Future:
-        """A future that holds the result."""
-        future = Future()
-        future.set_result(self._result)
-        return future
+from .. import is_tensor
+from .._C import _CollectiveKind as Kind
+from .groups import get_group_rank, member, warn_not_in_group
+from .process_group import ProcessGroup, Work
+from .process_group import _parts as parts_of
+from .process_group import _split as split_of
+from .process_group import _written_back as written_back
+from .reduce_op import ReduceOp, kind_of
 
 
-def _done(group, async_op: bool, *written):
-    """None outside of the group, and where the caller does not wait later."""
-    return Work(list(written)) if async_op and is_member(group) else None
+def _check_tensor(value, name: str) -> None:
+    if not is_tensor(value):
+        raise TypeError(
+            f"Invalid function argument. Expected parameter `{name}` of type "
+            f"torch.Tensor\n             but got {type(value)} instead."
+        )
 
 
-def _root(group, rank, group_rank, what: str) -> None:
+def _check_list(values, name: str) -> None:
+    if not isinstance(values, (list, tuple)) or not all(
+        is_tensor(value) for value in values
+    ):
+        raise TypeError(
+            f"Invalid function argument. Expected parameter `{name}` of type "
+            f"List[torch.Tensor]\n             but got {type(values)} with "
+            f"elements of type {[type(v) for v in values]}."
+            if isinstance(values, (list, tuple))
+            else f"Invalid function argument. Expected parameter `{name}` of "
+            f"type List[torch.Tensor]\n             but got {type(values)} "
+            "instead."
+        )
+
+
+def _group_of(group, what: str) -> ProcessGroup | None:
+    found = member(group)
+    if found is None:
+        warn_not_in_group(what)
+    return found
+
+
+def root_of(
+    group: ProcessGroup, rank, group_rank, what: str, default: int | None = None
+) -> int:
+    """A rank of the group, given as one of the world's or of its own.
+
+    Raises:
+        ValueError: both, or neither where there is no default; a rank that is
+            not in the group.
+    """
     if rank is not None and group_rank is not None:
         raise ValueError(f"Can't specify both group_{what} and {what}")
-    rank = rank if rank is not None else group_rank
-    if is_member(group) and rank not in (None, 0):
-        raise ValueError(f"{what}={rank} is not a rank in a world of one")
+    if group_rank is not None:
+        if not 0 <= group_rank < group.size():
+            raise ValueError(
+                f"Group rank {group_rank} is not part of group {group}"
+            )
+        return group_rank
+    if rank is None:
+        if default is None:
+            raise ValueError(f"Must specify {what} or group_{what}")
+        rank = default
+    return get_group_rank(group, rank)
 
 
-def _one(tensors, what: str):
-    if len(tensors) != 1:
-        raise ValueError(
-            f"{what}: a list of {len(tensors)} tensors in a group of one"
-        )
-    return tensors[0]
-
-
-@no_grad()
-def _copy(target, source) -> None:
-    target.copy_(source.reshape(target.shape))
+def _check_complex(tensor, op, what: str) -> None:
+    kind = kind_of(op)[0]
+    if tensor.is_complex() and kind in (
+        ReduceOp.MAX, ReduceOp.MIN, ReduceOp.PRODUCT, ReduceOp.BAND,
+        ReduceOp.BOR, ReduceOp.BXOR,
+    ):  # fmt: skip
+        raise ValueError(f"{what} does not support {kind} on complex tensors")
 
 
 def all_reduce(tensor, op=ReduceOp.SUM, group=None, async_op: bool = False):
-    """Leaves the tensor as it is."""
-    is_member(group)
-    return _done(group, async_op, tensor)
+    """Every process's tensor becomes the reduction of all."""
+    _check_tensor(tensor, "tensor")
+    found = _group_of(group, "all_reduce")
+    if found is None:
+        return None
+    _check_complex(tensor, op, "all_reduce")
+    return found._issue(Kind.ALL_REDUCE, (), (tensor,), op, async_op=async_op)
 
 
 def all_reduce_coalesced(
     tensors, op=ReduceOp.SUM, group=None, async_op: bool = False
 ):
-    """Leaves the tensors as they are."""
-    is_member(group)
-    return _done(group, async_op, *tensors)
+    """The same for each of several tensors."""
+    if is_tensor(tensors):
+        tensors = [tensors]
+    _check_list(tensors, "tensor")
+    found = _group_of(group, "all_reduce_coalesced")
+    if found is None:
+        return None
+    works = [
+        found._issue(Kind.ALL_REDUCE, (), (t,), op, async_op=async_op)
+        for t in tensors
+    ]
+    if not async_op:
+        return None
+    return Work(works[-1]._handle, tensors) if works else Work()
 
 
 def reduce(
     tensor, dst=None, op=ReduceOp.SUM, group=None, async_op: bool = False,
     group_dst=None,
 ):  # fmt: skip
-    """Leaves the tensor as it is."""
-    _root(group, dst, group_dst, "dst")
-    return _done(group, async_op, tensor)
+    """The tensor of `dst` becomes the reduction; others' are undefined."""
+    _check_tensor(tensor, "tensor")
+    found = _group_of(group, "reduce")
+    if found is None:
+        return None
+    _check_complex(tensor, op, "reduce")
+    root = root_of(found, dst, group_dst, "dst")
+    return found._issue(Kind.REDUCE, (), (tensor,), op, root, async_op=async_op)
 
 
 def broadcast(
     tensor, src=None, group=None, async_op: bool = False, group_src=None
 ):
-    """Leaves the tensor as it is."""
-    _root(group, src, group_src, "src")
-    return _done(group, async_op, tensor)
+    """Every process's tensor becomes that of `src`."""
+    _check_tensor(tensor, "tensor")
+    found = _group_of(group, "broadcast")
+    if found is None:
+        return None
+    root = root_of(found, src, group_src, "src")
+    mine = root == found.rank()
+    return found._issue(
+        Kind.BROADCAST,
+        (tensor,) if mine else (),
+        () if mine else (tensor,),
+        root=root,
+        async_op=async_op,
+        result=[tensor],
+    )
 
 
 def all_gather(tensor_list, tensor, group=None, async_op: bool = False):
-    """Copies the tensor into the list's one."""
-    if is_member(group):
-        _copy(_one(tensor_list, "all_gather"), tensor)
-    return _done(group, async_op, *tensor_list)
+    """Each process gets a list of all their tensors."""
+    _check_list(tensor_list, "tensor_list")
+    _check_tensor(tensor, "tensor")
+    found = _group_of(group, "all_gather")
+    if found is None:
+        return None
+    return found._issue(
+        Kind.ALL_GATHER, (tensor,), tensor_list, async_op=async_op,
+        result=[tensor_list],
+    )  # fmt: skip
 
 
 def all_gather_into_tensor(
     output_tensor, input_tensor, group=None, async_op: bool = False
 ):
-    """Copies one tensor into the other."""
-    if is_member(group):
-        _copy(output_tensor, input_tensor)
-    return _done(group, async_op, output_tensor)
+    """Their tensors one after the other, in one."""
+    _check_tensor(input_tensor, "input_tensor")
+    _check_tensor(output_tensor, "output_tensor")
+    found = _group_of(group, "all_gather_into_tensor")
+    if found is None:
+        return None
+    if output_tensor.numel() != input_tensor.numel() * found.size():
+        raise ValueError(
+            "output tensor size must be equal to world_size times input tensor "
+            "size"
+        )
+    whole, parts = parts_of(output_tensor, found.size())
+    work = found._issue(
+        Kind.ALL_GATHER, (input_tensor,), parts, async_op=async_op,
+        result=[output_tensor],
+    )  # fmt: skip
+    written_back(work, output_tensor, whole, async_op)
+    return work
+
+
+all_gather_single = all_gather_into_tensor
 
 
 def gather(
     tensor, gather_list=None, dst=None, group=None, async_op: bool = False,
     group_dst=None,
 ):  # fmt: skip
-    """Copies the tensor into the list's one."""
-    _root(group, dst, group_dst, "dst")
-    if is_member(group):
+    """`dst` gets a list of all their tensors."""
+    _check_tensor(tensor, "tensor")
+    if gather_list:
+        _check_list(gather_list, "gather_list")
+    found = _group_of(group, "gather")
+    if found is None:
+        return None
+    root = root_of(found, dst, group_dst, "dst", 0)
+    if root == found.rank():
         if not gather_list:
             raise ValueError(
                 "Argument ``gather_list`` must be specified on destination "
                 "rank."
             )
-        _copy(_one(gather_list, "gather"), tensor)
-    return _done(group, async_op, *(gather_list or ()))
+    elif gather_list:
+        raise ValueError(
+            "Argument ``gather_list`` must NOT be specified on non-destination "
+            "ranks."
+        )
+    return found._issue(
+        Kind.GATHER, (tensor,), gather_list or (), root=root, async_op=async_op,
+        result=[gather_list or []],
+    )  # fmt: skip
 
 
 def scatter(
     tensor, scatter_list=None, src=None, group=None, async_op: bool = False,
     group_src=None,
 ):  # fmt: skip
-    """Copies the list's one tensor into the other."""
-    _root(group, src, group_src, "src")
-    if is_member(group):
+    """Each process gets one tensor of the list of `src`."""
+    _check_tensor(tensor, "tensor")
+    if scatter_list:
+        _check_list(scatter_list, "scatter_list")
+    found = _group_of(group, "scatter")
+    if found is None:
+        return None
+    root = root_of(found, src, group_src, "src", 0)
+    if root == found.rank():
         if not scatter_list:
             raise ValueError(
                 "Argument ``scatter_list`` must be specified on source rank."
             )
-        _copy(tensor, _one(scatter_list, "scatter"))
-    return _done(group, async_op, tensor)
+    elif scatter_list:
+        raise ValueError(
+            "Argument ``scatter_list`` must NOT be specified on non-source "
+            "ranks."
+        )
+    return found._issue(
+        Kind.SCATTER, scatter_list or (), (tensor,), root=root,
+        async_op=async_op,
+    )  # fmt: skip
 
 
 def reduce_scatter(
     output, input_list, op=ReduceOp.SUM, group=None, async_op: bool = False
 ):
-    """Copies the list's one tensor into the output."""
-    if is_member(group):
-        _copy(output, _one(input_list, "reduce_scatter"))
-    return _done(group, async_op, output)
+    """Each process gets the reduction of the tensors for it."""
+    _check_tensor(output, "output")
+    _check_list(input_list, "input_list")
+    found = _group_of(group, "reduce_scatter")
+    if found is None:
+        return None
+    return found._issue(
+        Kind.REDUCE_SCATTER, input_list, (output,), op, async_op=async_op
+    )
 
 
 def reduce_scatter_tensor(
     output, input, op=ReduceOp.SUM, group=None, async_op: bool = False
 ):
-    """Copies the input into the output."""
-    if is_member(group):
-        _copy(output, input)
-    return _done(group, async_op, output)
+    """The same of equal parts of one tensor."""
+    _check_tensor(output, "output")
+    _check_tensor(input, "input")
+    found = _group_of(group, "reduce_scatter_tensor")
+    if found is None:
+        return None
+    if input.numel() != output.numel() * found.size():
+        raise ValueError(
+            "input tensor must be the same size as output size times world size"
+        )
+    _, parts = parts_of(input, found.size())
+    return found._issue(
+        Kind.REDUCE_SCATTER, parts, (output,), op, async_op=async_op
+    )
+
+
+reduce_scatter_single = reduce_scatter_tensor
 
 
 def all_to_all(
     output_tensor_list, input_tensor_list, group=None, async_op: bool = False
 ):
-    """Copies the one input into the one output."""
-    if is_member(group):
-        _copy(
-            _one(output_tensor_list, "all_to_all"),
-            _one(input_tensor_list, "all_to_all"),
-        )
-    return _done(group, async_op, *output_tensor_list)
+    """Each process sends the i-th tensor to the i-th process."""
+    _check_list(output_tensor_list, "output_tensor_list")
+    _check_list(input_tensor_list, "input_tensor_list")
+    found = _group_of(group, "all_to_all")
+    if found is None:
+        return None
+    return found._issue(
+        Kind.ALL_TO_ALL, input_tensor_list, output_tensor_list,
+        async_op=async_op,
+    )  # fmt: skip
 
 
 def all_to_all_single(
     output, input, output_split_sizes=None, input_split_sizes=None,
     group=None, async_op: bool = False,
 ):  # fmt: skip
-    """Copies the input into the output."""
-    if is_member(group):
-        _copy(output, input)
-    return _done(group, async_op, output)
+    """The same of rows of one tensor, equally many or as the lists say."""
+    _check_tensor(output, "output")
+    _check_tensor(input, "input")
+    found = _group_of(group, "all_to_all_single")
+    if found is None:
+        return None
+    _, inputs = split_of(input, input_split_sizes, found.size())
+    whole, outputs = split_of(output, output_split_sizes, found.size())
+    work = found._issue(
+        Kind.ALL_TO_ALL, inputs, outputs, async_op=async_op, result=[output]
+    )
+    written_back(work, output, whole, async_op)
+    return work
 
 
 def barrier(group=None, async_op: bool = False, device_ids=None, timeout=None):
-    """Waits for nobody."""
-    is_member(group)
-    return _done(group, async_op)
+    """Returns when every process has come."""
+    found = _group_of(group, "barrier")
+    if found is None:
+        return None
+    if isinstance(device_ids, int):
+        raise TypeError(
+            "Invalid function argument: device_ids type should be List[int]"
+        )
+    return found._issue(Kind.BARRIER, timeout=timeout, async_op=async_op)
 
 
 def monitored_barrier(
     group=None, timeout=None, wait_all_ranks: bool = False
 ) -> None:
-    """Waits for nobody."""
-    is_member(group)
-
-
-def _received(value):
-    """What another process would get: a copy."""
-    return pickle.loads(pickle.dumps(value))
-
-
-def all_gather_object(object_list: list, obj, group=None) -> None:
-    """Puts a copy of the object into the list."""
-    if is_member(group):
-        object_list[0] = _received(obj)
-
-
-def gather_object(
-    obj, object_gather_list=None, dst=None, group=None, group_dst=None
-) -> None:
-    """Puts a copy of the object into the list."""
-    _root(group, dst, group_dst, "dst")
-    if is_member(group):
-        if object_gather_list is None:
-            raise ValueError(
-                "Argument ``object_gather_list`` must be specified on "
-                "destination rank."
-            )
-        object_gather_list[0] = _received(obj)
-
-
-def broadcast_object_list(
-    object_list: list, src=None, group=None, device=None, group_src=None
-) -> None:
-    """Leaves the objects as they are: this process has sent them."""
-    _root(group, src, group_src, "src")
-
-
-def scatter_object_list(
-    scatter_object_output_list: list,
-    scatter_object_input_list: list | None = None,
-    src=None,
-    group=None,
-    group_src=None,
-) -> None:
-    """Puts a copy of the one object into the output."""
-    _root(group, src, group_src, "src")
-    if is_member(group):
-        given = _one(scatter_object_input_list or [], "scatter_object_list")
-        scatter_object_output_list[0] = _received(given)
-
-
-def _to_itself(what: str):
-    raise ValueError(
-        f"Invalid {what} rank: {what} rank should not be the same as the rank "
-        "of the current process."
-    )
-
-
-def send(tensor, dst=None, group=None, tag: int = 0, group_dst=None) -> None:
-    """Raises ValueError: a process sends nothing to itself."""
-    _root(group, dst, group_dst, "dst")
-    _to_itself("destination")
-
-
-def isend(tensor, dst=None, group=None, tag: int = 0, group_dst=None):
-    """Raises ValueError: a process sends nothing to itself."""
-    send(tensor, dst, group, tag, group_dst)
-
-
-def recv(tensor, src=None, group=None, tag: int = 0, group_src=None) -> int:
-    """Raises ValueError: there is nobody to receive from."""
-    _root(group, src, group_src, "src")
-    _to_itself("source")
-
-
-def irecv(tensor, src=None, group=None, tag: int = 0, group_src=None):
-    """Raises ValueError: there is nobody to receive from."""
-    recv(tensor, src, group, tag, group_src)
+    """A barrier whose error on rank 0 names who has not come."""
+    found = _group_of(group, "monitored_barrier")
+    if found is not None:
+        found.monitored_barrier(timeout, wait_all_ranks)

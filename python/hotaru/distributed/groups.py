@@ -1,26 +1,31 @@
-"""Groups of one process: what stands for PyTorch's process groups.
-
-There is no transport between processes here. A world of one process is whole,
-and every group of it has that process or nobody.
-"""
+"""The world of processes, its groups, and which ranks are in them."""
 
 from __future__ import annotations
 
-import enum
 import os
+import warnings
+from collections.abc import Sequence
 from datetime import timedelta
 
-default_pg_timeout = timedelta(minutes=30)
-
-_SEVERAL = (
-    "torch.distributed: hotaru has no transport between processes, so a world "
-    "has one process, not {}: run it with world_size=1, or use "
-    "torch.multiprocessing to share tensors among processes of one machine"
+from .process_group import (
+    ProcessGroup,
+    ProcessGroupGloo,
+    default_pg_timeout,
 )
+from .rendezvous import rendezvous
+from .stores import PrefixStore, Store
+
 _NO_DEFAULT = (
     "Default process group has not been initialized, please make sure to call "
     "init_process_group."
 )
+_BUILT = ("gloo",)
+_NOT_BUILT = {
+    "nccl": "NCCL",
+    "mpi": "MPI",
+    "ucc": "UCC",
+    "xccl": "XCCL",
+}
 
 
 class Backend(str):
@@ -29,7 +34,11 @@ class Backend(str):
     UNDEFINED = "undefined"
     GLOO = "gloo"
     NCCL = "nccl"
+    UCC = "ucc"
     MPI = "mpi"
+    XCCL = "xccl"
+    backend_list = [UNDEFINED, GLOO, NCCL, XCCL, UCC, MPI]  # noqa: RUF012
+    default_device_backend_map = {"cpu": GLOO, "cuda": NCCL}  # noqa: RUF012
 
     def __new__(cls, name: str) -> Backend:
         """The same name in lower case; ValueError unless it is a string."""
@@ -38,53 +47,37 @@ class Backend(str):
         return str.__new__(cls, name.lower())
 
 
-class RedOpType(enum.Enum):
-    """The kinds of reduction."""
+class BackendConfig:
+    """Which backend carries the tensors of which type of device."""
 
-    SUM = 0
-    AVG = 1
-    PRODUCT = 2
-    MIN = 3
-    MAX = 4
-    BAND = 5
-    BOR = 6
-    BXOR = 7
-    PREMUL_SUM = 8
+    def __init__(self, backend: str | None) -> None:
+        self.device_backend_map: dict[str, str] = {}
+        name = (backend or "").lower()
+        if not name or name == Backend.UNDEFINED:
+            self.device_backend_map = {"cpu": Backend.GLOO}
+        elif ":" in name:
+            for pair in name.split(","):
+                device, _, value = pair.strip().partition(":")
+                if not device or not value or device in self.device_backend_map:
+                    raise ValueError(
+                        "The custom backend string argument is invalid: "
+                        f"{backend}. Custom backend string is an experimental "
+                        "feature where the backend string must be in the "
+                        'format: "<device_type1>:<backend1>,'
+                        '<device_type2>:<backend2>...". e.g. "cpu:gloo,'
+                        'cuda:nccl"'
+                    )
+                self.device_backend_map[device] = value
+        else:
+            self.device_backend_map = {"cpu": name, "cuda": name}
 
+    def get_device_backend_map(self) -> dict[str, str]:
+        """By type of device."""
+        return self.device_backend_map
 
-class ReduceOp:
-    """How the tensors of the processes become one; with one, it is that."""
-
-    RedOpType = RedOpType
-    SUM = RedOpType.SUM
-    AVG = RedOpType.AVG
-    PRODUCT = RedOpType.PRODUCT
-    MIN = RedOpType.MIN
-    MAX = RedOpType.MAX
-    BAND = RedOpType.BAND
-    BOR = RedOpType.BOR
-    BXOR = RedOpType.BXOR
-    PREMUL_SUM = RedOpType.PREMUL_SUM
-
-
-class ProcessGroup:
-    """This process alone."""
-
-    def __init__(self, backend: str, name: str = "0") -> None:
-        self._backend = Backend(backend)
-        self.group_name = name
-
-    def rank(self) -> int:
-        """Always 0."""
-        return 0
-
-    def size(self) -> int:
-        """Always 1."""
-        return 1
-
-    def name(self) -> str:
-        """The backend's name."""
-        return str(self._backend)
+    def __repr__(self) -> str:
+        """`cpu:gloo,cuda:gloo`."""
+        return ",".join(f"{d}:{b}" for d, b in self.device_backend_map.items())
 
 
 class _GroupMeta(type):
@@ -108,46 +101,103 @@ class GroupMember(metaclass=_GroupMeta):
     NON_GROUP_MEMBER = -100
 
 
-_world: ProcessGroup | None = None
-_made = 0
+_world: ProcessGroupGloo | None = None
+# Of every group that this process is in: its name as it was made with.
+_backends: dict[ProcessGroup, str] = {}
+_made = 0  # groups of this world; alike in every process of it
+_begun = 0  # worlds of this process
+
+
+def _check_backend(backend: str | None) -> str:
+    """What tensors of the CPU go by; an error for what is not there."""
+    for name in BackendConfig(backend).device_backend_map.values():
+        if name in _BUILT:
+            continue
+        if name in _NOT_BUILT:
+            raise RuntimeError(
+                "Distributed package doesn't have "
+                f"{_NOT_BUILT[name]} built in; hotaru's backend is gloo"
+            )
+        raise AssertionError(f"Unknown backend type {name}")
+    return backend or Backend.GLOO
+
+
+def _check_timeout(timeout) -> timedelta:
+    if timeout is None:
+        return default_pg_timeout
+    if not isinstance(timeout, timedelta):
+        raise TypeError(
+            "Expected timeout argument to be of type datetime.timedelta, got "
+            f"{timeout}"
+        )
+    return timeout
 
 
 def init_process_group(
-    backend=None, init_method=None, timeout=None, world_size: int = -1,
-    rank: int = -1, store=None, group_name: str = "", pg_options=None,
+    backend: str | None = None, init_method: str | None = None,
+    timeout: timedelta | None = None, world_size: int = -1, rank: int = -1,
+    store: Store | None = None, group_name: str = "", pg_options=None,
     device_id=None, _ranks=None,
 ) -> None:  # fmt: skip
-    """Makes the default group, of this process.
+    """Meets the other processes: afterwards there is a default group.
 
-    The world's size is that of the argument, else of $WORLD_SIZE, else one.
+    With a store, or at the place that `init_method` names (`env://` unless it
+    is given; see `rendezvous`). `timeout` is how long to wait for the others,
+    and how long a collective may take. `pg_options` and `device_id` are taken
+    and not looked at: the one backend for the CPU has none.
 
     Raises:
-        NotImplementedError: a world of several processes.
-        ValueError: there is a group, or the rank is not 0.
+        ValueError: there is a group already, or something is missing.
+        DistNetworkError, DistStoreError: no store can be reached.
+        DistBackendError: who has not come in time.
     """
-    global _world
+    global _world, _made, _begun
     if _world is not None:
         raise ValueError(
             "trying to initialize the default process group twice!"
         )
-    if world_size < 0:
-        world_size = int(os.environ.get("WORLD_SIZE", "1"))
-    if rank < 0:
-        rank = int(os.environ.get("RANK", "0"))
-    if world_size != 1:
-        raise NotImplementedError(_SEVERAL.format(world_size))
-    if rank != 0:
-        raise ValueError(f"rank {rank} in a world of one process")
-    _world = ProcessGroup(backend or Backend.GLOO)
+    if store is not None and init_method is not None:
+        raise AssertionError("Cannot specify both init_method and store.")
+    timeout = _check_timeout(timeout)
+    backend = _check_backend(backend)
+    if store is not None:
+        if world_size <= 0:
+            raise AssertionError("world_size must be positive if using store")
+        if rank < 0:
+            raise AssertionError("rank must be non-negative if using store")
+    else:
+        url = init_method or "env://"
+        store, rank, world_size = next(
+            rendezvous(url, rank, world_size, timeout=timeout)
+        )
+        store.set_timeout(timeout)
+    if not 0 <= rank < world_size:
+        raise ValueError(f"rank {rank} is not in a world of {world_size}")
+    _begun += 1
+    place = PrefixStore(f"default_pg/{_begun}", store)
+    _world = ProcessGroupGloo(
+        place, rank, world_size, timeout, group_name or "0", "default_pg"
+    )
+    _made = 1
+    _backends[_world] = backend
 
 
 def destroy_process_group(group: ProcessGroup | None = None) -> None:
-    """Forgets the default group; another group is let alone."""
-    global _world
+    """Leaves a group; without one, or for the default group, all of them."""
+    global _world, _made
+    if group == GroupMember.NON_GROUP_MEMBER:
+        return
     if _world is None:
         raise AssertionError("Default process group not initialized")
     if group is None or group is _world:
-        _world = None
+        _world.close()
+        _world, _made = None, 0
+        _backends.clear()
+        return
+    if group not in _backends:
+        raise ValueError("Invalid process group specified")
+    del _backends[group]
+    group.shutdown()
 
 
 def is_initialized() -> bool:
@@ -162,47 +212,96 @@ def default_group() -> ProcessGroup:
     return _world
 
 
-def is_member(group) -> bool:
-    """Whether this process is in a group; ValueError without any."""
-    world = default_group()
-    return group is None or group is world or isinstance(group, ProcessGroup)
+def member(group) -> ProcessGroup | None:
+    """The group that is meant; None where this process is not in it.
+
+    Raises:
+        ValueError: there is no default group, or this one has ended.
+    """
+    if group is None or group is _world:
+        return default_group()
+    if isinstance(group, ProcessGroup):
+        return group
+    default_group()
+    if group == GroupMember.NON_GROUP_MEMBER:
+        return None
+    raise ValueError("Invalid process group specified")
+
+
+def warn_not_in_group(what: str) -> None:
+    """As PyTorch does where a process calls for a group it is not in."""
+    rank = -1 if _world is None else _world.rank()
+    warnings.warn(
+        f"Running {what} on global rank {rank} which does not belong to the "
+        "given group.",
+        stacklevel=3,
+    )
 
 
 def get_rank(group: ProcessGroup | None = None) -> int:
     """This process's number in a group; -1 outside of it."""
-    return 0 if is_member(group) else -1
+    found = member(group)
+    return -1 if found is None else found.rank()
 
 
 def get_world_size(group: ProcessGroup | None = None) -> int:
     """How many processes a group has; -1 outside of it."""
-    return 1 if is_member(group) else -1
+    found = member(group)
+    return -1 if found is None else found.size()
 
 
 def get_backend(group: ProcessGroup | None = None) -> Backend:
-    """The name that the group was made with."""
-    return (group or default_group())._backend
+    """The name of what carries the group's collectives."""
+    return Backend((group or default_group()).name())
+
+
+def get_backend_config(group: ProcessGroup | None = None) -> str:
+    """By type of device: `cpu:gloo,cuda:gloo`."""
+    return str(BackendConfig(_backends[group or default_group()]))
+
+
+def get_default_backend_for_device(device) -> str:
+    """The name of what carries tensors of a device.
+
+    Raises:
+        ValueError: nothing does.
+    """
+    kind = getattr(device, "type", None) or str(device).partition(":")[0]
+    if kind not in Backend.default_device_backend_map:
+        raise ValueError(
+            f"Default backend not registered for device : {device}"
+        )
+    return Backend.default_device_backend_map[kind]
+
+
+def get_pg_count() -> int:
+    """How many groups this process is in."""
+    return len(_backends)
 
 
 def get_process_group_ranks(group: ProcessGroup | None) -> list[int]:
-    """The ranks of a group's processes: [0]."""
-    default_group()
-    return [0]
+    """The ranks in the world of a group's processes, in its order."""
+    return list((group or default_group())._handle.ranks)
 
 
 def get_global_rank(group: ProcessGroup, group_rank: int) -> int:
     """The rank in the world of a group's process."""
-    return _known(group_rank)
+    ranks = get_process_group_ranks(group)
+    if not 0 <= group_rank < len(ranks):
+        raise ValueError(
+            f"Group rank {group_rank} is not part of group {group}"
+        )
+    return ranks[group_rank]
 
 
 def get_group_rank(group: ProcessGroup, global_rank: int) -> int:
     """The rank in a group of a process of the world."""
-    return _known(global_rank)
-
-
-def _known(rank: int) -> int:
-    if rank != 0:
-        raise ValueError(f"rank {rank} is not in a group of one process")
-    return rank
+    ranks = get_process_group_ranks(group)
+    if global_rank not in ranks:
+        raise ValueError(
+            f"Global rank {global_rank} is not part of group {group}"
+        )
+    return ranks.index(global_rank)
 
 
 def get_node_local_rank(fallback_rank: int | None = None) -> int:
@@ -217,17 +316,157 @@ def get_node_local_rank(fallback_rank: int | None = None) -> int:
     )
 
 
+def _check_ranks(ranks: Sequence[int], world: ProcessGroup) -> None:
+    if len(ranks) > world.size():
+        raise ValueError(
+            "the new group's world size should be less or equal to the world "
+            "size set by init_process_group"
+        )
+    if len(set(ranks)) != len(ranks):
+        raise ValueError(
+            f"ranks list must not contain duplicate entries, got {ranks}"
+        )
+    if any(not 0 <= rank < world.size() for rank in ranks):
+        raise ValueError(
+            "the new group's rank should be within the world_size set by "
+            "init_process_group"
+        )
+
+
 def new_group(
-    ranks=None, timeout=None, backend=None, pg_options=None,
-    use_local_synchronization: bool = False, group_desc=None, device_id=None,
-    sort_ranks: bool = True,
+    ranks: Sequence[int] | None = None, timeout: timedelta | None = None,
+    backend: str | None = None, pg_options=None,
+    use_local_synchronization: bool = False, group_desc: str | None = None,
+    device_id=None, sort_ranks: bool = True,
 ):  # fmt: skip
-    """A group of these ranks: of this process, or one it is not in."""
+    """A group of these ranks of the world; what stands for one outside of it.
+
+    All processes of the world call it, in the same order, those outside, too,
+    unless with `use_local_synchronization`.
+
+    Raises:
+        ValueError: a rank that does not exist, or twice.
+    """
     global _made
     world = default_group()
-    if ranks is not None and any(r != 0 for r in ranks):
-        raise ValueError("the new group's rank should be within the world size")
-    if ranks is not None and not list(ranks):
-        return GroupMember.NON_GROUP_MEMBER
-    _made += 1
-    return ProcessGroup(backend or world._backend, str(_made))
+    backend = _check_backend(backend or _backends[world])
+    timeout = world._timeout if timeout is None else _check_timeout(timeout)
+    ranks = list(range(world.size()) if ranks is None else map(int, ranks))
+    _check_ranks(ranks, world)
+    if sort_ranks:
+        ranks.sort()
+    if use_local_synchronization:
+        if world.rank() not in ranks:
+            return None
+        # Those outside do not count it.
+        name = "local:" + ",".join(map(str, ranks))
+        known = {g.group_name for g in _backends}
+        again = sum(n == name or n.startswith(name + "#") for n in known)
+        name += f"#{again}" if again else ""
+    else:
+        name = str(_made)
+        _made += 1
+        if world.rank() not in ranks:
+            return GroupMember.NON_GROUP_MEMBER
+    made = world.subgroup(ranks, name, group_desc or "undefined", timeout)
+    _backends[made] = backend
+    return made
+
+
+def new_subgroups(
+    group_size: int | None = None, group: ProcessGroup | None = None,
+    timeout: timedelta | None = None, backend: str | None = None,
+    pg_options=None, group_desc: str | None = None,
+) -> tuple[ProcessGroup, list]:  # fmt: skip
+    """Neighbours of `group_size`: this process's group, and all of them.
+
+    Raises:
+        ValueError: the size does not divide the world's.
+    """
+    if group_size is None:
+        group_size = int(os.environ.get("LOCAL_WORLD_SIZE", "1"))
+    size = get_world_size()
+    if group_size <= 0:
+        raise ValueError(
+            f"The arg 'group_size' ({group_size}) must be positive"
+        )
+    if size < group_size:
+        raise ValueError(
+            f"The arg 'group_size' ({group_size}) must not exceed the world "
+            f"size ({size})"
+        )
+    if size % group_size:
+        raise ValueError(
+            f"The world size ({size}) must be divisible by group_size="
+            f"{group_size}"
+        )
+    lists = [list(range(i, i + group_size)) for i in range(0, size, group_size)]
+    return new_subgroups_by_enumeration(
+        lists, timeout, backend, pg_options, group_desc
+    )
+
+
+def new_subgroups_by_enumeration(
+    ranks_per_subgroup_list, timeout: timedelta | None = None,
+    backend: str | None = None, pg_options=None, group_desc: str | None = None,
+) -> tuple[ProcessGroup | None, list]:  # fmt: skip
+    """A group for each list: this process's, and all of them.
+
+    Raises:
+        ValueError: a rank is in two of them, or there are none.
+    """
+    if not ranks_per_subgroup_list:
+        raise ValueError("The arg 'ranks_per_subgroup_list' cannot be empty")
+    seen: set[int] = set()
+    for ranks in ranks_per_subgroup_list:
+        if twice := seen.intersection(ranks):
+            raise ValueError(
+                f"Rank {min(twice)} has appeared in both subgroups"
+            )
+        seen.update(ranks)
+    mine, groups = None, []
+    for ranks in ranks_per_subgroup_list:
+        made = new_group(
+            ranks, timeout, backend, pg_options, group_desc=group_desc
+        )
+        groups.append(made)
+        if isinstance(made, ProcessGroup):
+            mine = made
+    return mine, groups
+
+
+def split_group(
+    parent_pg: ProcessGroup | None = None, split_ranks: list | None = None,
+    timeout: timedelta | None = None, pg_options=None,
+    group_desc: str | None = None,
+) -> ProcessGroup | None:  # fmt: skip
+    """This process's part of a group; None if it is in none.
+
+    All processes of the parent call it with the same lists of its ranks.
+
+    Raises:
+        ValueError: no lists, a rank that is not in the parent, or twice.
+    """
+    parent = parent_pg or default_group()
+    if not split_ranks:
+        raise ValueError("split_ranks cannot be None or empty")
+    everybody = get_process_group_ranks(parent)
+    flat = [rank for ranks in split_ranks for rank in ranks]
+    if len(set(flat)) != len(flat):
+        raise ValueError("the split group cannot have duplicate ranks")
+    if any(not 0 <= rank < len(everybody) for rank in flat):
+        raise ValueError("the split group must be within the parent group")
+    parent._splits = getattr(parent, "_splits", 0) + 1
+    for index, ranks in enumerate(split_ranks):
+        if parent.rank() not in ranks:
+            continue
+        name = f"{parent.group_name}:split:{parent._splits}:{index}"
+        made = default_group().subgroup(
+            [everybody[rank] for rank in sorted(ranks)],
+            name,
+            group_desc or f"{parent.group_desc}:split:{index}",
+            timeout or parent._timeout,
+        )
+        _backends[made] = _backends[parent]
+        return made
+    return None

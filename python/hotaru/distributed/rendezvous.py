@@ -14,7 +14,7 @@ from datetime import timedelta
 from numbers import Integral
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
-from .groups import default_pg_timeout
+from .process_group import default_pg_timeout
 from .stores import FileStore, PrefixStore, Store, TCPStore
 
 Found = tuple[Store, int, int]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .._C import (
+    DistBackendError,
     DistError,
     DistNetworkError,
     DistStoreError,
@@ -14,6 +15,6 @@ from .._C import (
 )
 
 __all__ = [
-    "DistError", "DistNetworkError", "DistStoreError", "FileStore", "HashStore",
-    "PrefixStore", "Store", "TCPStore",
+    "DistBackendError", "DistError", "DistNetworkError", "DistStoreError",
+    "FileStore", "HashStore", "PrefixStore", "Store", "TCPStore",
 ]  # fmt: skip

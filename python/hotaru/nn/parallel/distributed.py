@@ -1,22 +1,35 @@
-"""A module whose gradients are averaged over processes: here, over one."""
+"""A module whose gradients are averaged over the processes of a group."""
 
 from __future__ import annotations
 
 import contextlib
+import itertools
 
-from ... import distributed
+from ... import is_grad_enabled
 from ..modules import Module
+
+_MB = 1 << 20
 
 
 class DistributedDataParallel(Module):
-    """Runs a module; the average over one process is its own gradient.
+    """Runs a module; every process ends a backward pass with equal gradients.
 
-    The parameters of PyTorch's constructor that say how gradients travel
-    between processes are taken and change nothing.
+    They are the averages over the processes of `process_group`, each of which
+    made the same module, used it the same way, and has its own part of the
+    data. Gradients travel in buckets of `bucket_cap_mb` (25), the first one
+    being 1 MB, while the backward pass goes on. With `gradient_as_bucket_view`
+    they are views of the buckets and not copied back.
+
+    Parameters and buffers begin as those of the group's first process
+    (`init_sync`), and buffers are its own again before each forward pass
+    (`broadcast_buffers`). Parameters without a gradient on some process are
+    found with `find_unused_parameters`. `device_ids` is None or empty for
+    modules of the CPU.
 
     Raises:
         ValueError: there is no process group; see `distributed`.
-        RuntimeError: no parameter needs a gradient.
+        RuntimeError: no parameter needs a gradient; the processes' modules
+            differ; a parameter had no gradient in the last backward pass.
     """
 
     def __init__(
@@ -30,6 +43,20 @@ class DistributedDataParallel(Module):
         skip_all_reduce_unused_params=False,
     ) -> None:  # fmt: skip
         super().__init__()
+        from ... import distributed
+        from ...distributed import reducer
+
+        if process_group is not None and device_mesh is not None:
+            raise RuntimeError(
+                "Cannot specify both process_group and device_mesh arguments."
+            )
+        if mixed_precision is not None:
+            raise NotImplementedError(
+                "DistributedDataParallel: mixed_precision is not there; use "
+                "autocast, or the hook bf16_compress_hook for what travels"
+            )
+        if device_mesh is not None:
+            process_group = device_mesh.get_group(mesh_dim=0)
         self.process_group = process_group or distributed.group.WORLD
         if self.process_group is None:
             distributed.get_rank()  # raises, and says what is missing
@@ -38,17 +65,89 @@ class DistributedDataParallel(Module):
                 "DistributedDataParallel is not needed when a module doesn't "
                 "have any parameters that require a gradient."
             )
+        _check_devices(module, device_ids)
         self.module = module
         self.dim = dim
-        self.device_ids = device_ids
+        self.device_ids = device_ids or None
         self.output_device = output_device
         self.broadcast_buffers = broadcast_buffers
         self.find_unused_parameters = find_unused_parameters
+        self.gradient_as_bucket_view = gradient_as_bucket_view
+        self.static_graph = static_graph
         self.require_backward_grad_sync = True
+        self.require_forward_param_sync = True
+        self.bucket_bytes_cap = int(
+            (25 if bucket_cap_mb is None else bucket_cap_mb) * _MB
+        )
+        ignored = set(getattr(module, "_ddp_params_and_buffers_to_ignore", ()))
+        self.parameters_to_ignore = ignored
+        taken = [
+            (name, p)
+            for name, p in module.named_parameters()
+            if p.requires_grad and name not in ignored
+        ]
+        self._parameters_taken = [p for _, p in taken]
+        names = {i: name for i, (name, _) in enumerate(taken)}
+        self._buffers_taken = [
+            b for name, b in module.named_buffers() if name not in ignored
+        ]
+        if init_sync:
+            reducer.verify_shapes(self._parameters_taken, self.process_group)
+            self._sync_module_states()
+        first = reducer.FIRST_BUCKET_BYTES
+        if bucket_cap_mb is not None:
+            first = min(first, self.bucket_bytes_cap)
+        self.reducer = reducer.Reducer(
+            self._parameters_taken, self.process_group, self.bucket_bytes_cap,
+            first, find_unused_parameters, gradient_as_bucket_view, names,
+        )  # fmt: skip
+        if static_graph:
+            self._set_static_graph()
+
+    def _set_static_graph(self) -> None:
+        """The same parameters have gradients in every iteration."""
+        self.static_graph = self.reducer.static_graph = True
+
+    def _sync_module_states(self) -> None:
+        ignored = self.parameters_to_ignore
+        states = [
+            t
+            for name, t in itertools.chain(
+                self.module.named_parameters(), self.module.named_buffers()
+            )
+            if name not in ignored
+        ]
+        if states:
+            _broadcast(states, self.process_group)
+
+    def _sync_buffers(self) -> None:
+        if (
+            self.broadcast_buffers
+            and self._buffers_taken
+            and self.require_forward_param_sync
+            and self.process_group.size() > 1
+        ):
+            _broadcast(self._buffers_taken, self.process_group)
+
+    def register_comm_hook(self, state, hook) -> None:
+        """Reduces buckets by hook(state, GradBucket) -> Future[Tensor].
+
+        Raises:
+            TypeError: it cannot be called.
+            RuntimeError: there is a hook already.
+        """
+        if not callable(hook):
+            raise TypeError("Communication hook must be callable.")
+        if self.reducer.hook is not None:
+            raise RuntimeError(
+                "register_comm_hook or register_builtin_comm_hook can only be "
+                "called once."
+            )
+        self.reducer.hook = lambda bucket: hook(state, bucket)
 
     @contextlib.contextmanager
     def no_sync(self):
-        """Gradients of this process alone, as they are anyway."""
+        """Gradients of this process alone, until the next pass outside."""
         before = self.require_backward_grad_sync
         self.require_backward_grad_sync = False
         try:
@@ -58,4 +157,57 @@ class DistributedDataParallel(Module):
 
     def forward(self, *inputs, **kwargs):
         """What the module gives."""
-        return self.module(*inputs, **kwargs)
+        syncs = is_grad_enabled() and self.require_backward_grad_sync
+        if syncs:
+            self.reducer.rebuild()
+        self._sync_buffers()
+        output = self.module(*inputs, **kwargs)
+        if syncs:
+            self.require_forward_param_sync = True
+            self.reducer.prepare(output if self.find_unused_parameters else ())
+        else:
+            self.require_forward_param_sync = False
+            self.reducer.unprepare()
+        return output
+
+    def _get_ddp_logging_data(self) -> dict:
+        """What PyTorch's logging tells of a module, as far as it is known."""
+        return {
+            "world_size": self.process_group.size(),
+            "rank": self.process_group.rank(),
+            "backend_name": self.process_group.name(),
+            "bucket_cap_bytes": self.bucket_bytes_cap,
+            "find_unused_parameters": self.find_unused_parameters,
+            "gradient_as_bucket_view": self.gradient_as_bucket_view,
+            "static_graph": self.static_graph,
+            "num_parameter_tensors": len(self._parameters_taken),
+            "bucket_sizes": [b.flat.nbytes for b in self.reducer.buckets],
+        }
+
+
+def _broadcast(tensors, group) -> None:
+    """The first process's to all."""
+    from ...distributed.reducer import broadcast_coalesced
+
+    broadcast_coalesced(tensors, group, 0)
+
+
+def _check_devices(module: Module, device_ids) -> None:
+    kinds = {p.device.type for p in module.parameters()}
+    if len(kinds) > 1:
+        raise ValueError(
+            "DistributedDataParallel's input module must be on the same type "
+            f"of devices, but input module parameters locate in {kinds}."
+        )
+    if kinds != {"cpu"}:
+        raise NotImplementedError(
+            "DistributedDataParallel: the backend gloo takes modules of the "
+            f"CPU, not of {kinds.pop()}"
+        )
+    if device_ids:
+        raise ValueError(
+            "DistributedDataParallel device_ids and output_device arguments "
+            "only work with single-device/multiple-device GPU modules or CPU "
+            f"modules, but got device_ids {device_ids}, and module parameters "
+            "{device(type='cpu')}."
+        )

@@ -3,7 +3,7 @@
 
 #include <mutex>
 
-#include "hotaru/comm/key_table.h"
+#include "hotaru/comm/store/key_table.h"
 
 namespace hotaru::comm {
 

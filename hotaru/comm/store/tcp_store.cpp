@@ -1,9 +1,9 @@
-#include "hotaru/comm/tcp_store.h"
+#include "hotaru/comm/store/tcp_store.h"
 
 #include <random>
 #include <thread>
 
-#include "hotaru/comm/tcp_protocol.h"
+#include "hotaru/comm/store/tcp_protocol.h"
 
 namespace hotaru::comm {
 namespace {
@@ -66,6 +66,11 @@ Ref<Store> TcpStore::clone() {
   TcpStoreOptions options = options_;
   options.timeout = timeout();
   return Ref<Store>(new TcpStore(std::move(options), server_));
+}
+
+std::string TcpStore::local_address() {
+  const std::lock_guard lock(mutex_);
+  return socket_ ? socket_.address() : std::string();
 }
 
 void TcpStore::open() {

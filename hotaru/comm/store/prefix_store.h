@@ -1,7 +1,7 @@
 // A part of another store: its keys begin with a name.
 #pragma once
 
-#include "hotaru/comm/store.h"
+#include "hotaru/comm/store/store.h"
 
 namespace hotaru::comm {
 
@@ -50,6 +50,7 @@ class PrefixStore final : public Store {
     Store::set_timeout(timeout);
     store_->set_timeout(timeout);
   }
+  std::string local_address() override { return store_->local_address(); }
   Ref<Store> clone() override {
     return make_ref<PrefixStore>(prefix_, store_->clone());
   }

@@ -1,4 +1,4 @@
-#include "hotaru/comm/key_table.h"
+#include "hotaru/comm/store/key_table.h"
 
 #include <algorithm>
 #include <charconv>

@@ -1,4 +1,4 @@
-#include "hotaru/comm/hash_store.h"
+#include "hotaru/comm/store/hash_store.h"
 
 namespace hotaru::comm {
 

@@ -1,4 +1,4 @@
-#include "hotaru/comm/tcp_server.h"
+#include "hotaru/comm/store/tcp_server.h"
 
 #include <poll.h>
 #include <sys/eventfd.h>
@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <vector>
 
-#include "hotaru/comm/tcp_protocol.h"
+#include "hotaru/comm/store/tcp_protocol.h"
 
 namespace hotaru::comm {
 

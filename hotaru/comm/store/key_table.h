@@ -6,7 +6,7 @@
 #include <string>
 #include <unordered_map>
 
-#include "hotaru/comm/store.h"
+#include "hotaru/comm/store/store.h"
 
 namespace hotaru::comm {
 

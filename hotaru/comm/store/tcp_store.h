@@ -5,8 +5,8 @@
 #include <optional>
 
 #include "hotaru/comm/socket.h"
-#include "hotaru/comm/store.h"
-#include "hotaru/comm/tcp_server.h"
+#include "hotaru/comm/store/store.h"
+#include "hotaru/comm/store/tcp_server.h"
 
 namespace hotaru::comm {
 
@@ -47,6 +47,7 @@ class TcpStore final : public Store {
   std::vector<std::string> multi_get(const Keys& keys) override;
   void multi_set(const Keys& keys,
                  const std::vector<std::string>& values) override;
+  std::string local_address() override;
   Ref<Store> clone() override;
 
  private:

@@ -1,4 +1,4 @@
-#include "hotaru/comm/store.h"
+#include "hotaru/comm/store/store.h"
 
 namespace hotaru::comm {
 

@@ -4,7 +4,7 @@
 #include <condition_variable>
 #include <mutex>
 
-#include "hotaru/comm/key_table.h"
+#include "hotaru/comm/store/key_table.h"
 
 namespace hotaru::comm {
 

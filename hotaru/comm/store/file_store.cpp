@@ -1,4 +1,4 @@
-#include "hotaru/comm/file_store.h"
+#include "hotaru/comm/store/file_store.h"
 
 #include <fcntl.h>
 #include <sys/file.h>

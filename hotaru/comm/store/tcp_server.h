@@ -6,8 +6,8 @@
 #include <string>
 #include <thread>
 
-#include "hotaru/comm/key_table.h"
 #include "hotaru/comm/socket.h"
+#include "hotaru/comm/store/key_table.h"
 
 namespace hotaru::comm {
 

@@ -48,6 +48,10 @@ class Store : public RefCounted {
   /// The same keys through another handle, for another thread.
   virtual Ref<Store> clone() { return Ref<Store>(this); }
 
+  /// The address of this process as those see it who share the store; empty
+  /// where the store knows none.
+  virtual std::string local_address() { return {}; }
+
   Millis timeout() const { return timeout_; }
   /// Positive; ValueError otherwise.
   virtual void set_timeout(Millis timeout);

@@ -1,0 +1,138 @@
+#include "hotaru/comm/group/collective_kernel.h"
+
+#include "hotaru/comm/group/collectives.h"
+#include "hotaru/core/error.h"
+
+namespace hotaru::comm {
+
+using Kind = CollectiveKind;
+
+namespace {
+
+struct Row {
+  Kind kind;
+  const char* name;
+};
+constexpr Row kRows[] = {{Kind::kAllReduce, "all_reduce"},
+                         {Kind::kReduce, "reduce"},
+                         {Kind::kBroadcast, "broadcast"},
+                         {Kind::kAllGather, "all_gather"},
+                         {Kind::kGather, "gather"},
+                         {Kind::kScatter, "scatter"},
+                         {Kind::kReduceScatter, "reduce_scatter"},
+                         {Kind::kAllToAll, "all_to_all"},
+                         {Kind::kBarrier, "barrier"},
+                         {Kind::kSend, "send"},
+                         {Kind::kReceive, "recv"}};
+
+}  // namespace
+
+const char* name_of(Kind kind) {
+  return kRows[size_t(kind)].name;
+}
+Kernel& kernel_of(Kind kind) {
+  return kernel(concat("c10d::", name_of(kind)));
+}
+
+bool is_message(Kind kind) {
+  return kind == Kind::kSend || kind == Kind::kReceive;
+}
+bool has_root(Kind kind) {
+  return kind == Kind::kReduce || kind == Kind::kBroadcast ||
+         kind == Kind::kGather || kind == Kind::kScatter;
+}
+bool reduces(Kind kind) {
+  return kind == Kind::kAllReduce || kind == Kind::kReduce ||
+         kind == Kind::kReduceScatter;
+}
+
+namespace {
+
+Elements elements_of(const Tensor& tensor) {
+  return {tensor.dtype(), static_cast<char*>(tensor.raw_data()),
+          tensor.numel()};
+}
+
+/// What all ranks have to do alike.
+std::string text_of(const KernelCall& call, const IssuedCollective& issued) {
+  if (issued.kind == Kind::kBarrier) return "barrier";
+  std::string out = name_of(issued.kind);
+  if (issued.kind == Kind::kSend)
+    out += concat(" to rank ", issued.root);
+  else if (issued.kind == Kind::kReceive)
+    out +=
+        issued.root < 0 ? " from any rank" : concat(" from rank ", issued.root);
+  if (reduces(issued.kind)) out += concat("(", issued.reduction.name(), ")");
+  const Tensor& any = call.tensor(0);
+  out += " of ";
+  if (issued.kind != Kind::kAllToAll) out += concat(any.numel(), " ");
+  out += dtype_name(any.dtype());
+  if (has_root(issued.kind)) out += concat(", root ", issued.root);
+  return out;
+}
+
+Steps steps_of(Operation& operation, const KernelCall& call,
+               const IssuedCollective& issued) {
+  std::vector<Elements> in, out;
+  for (size_t i = 0; i < call.operands().size(); ++i)
+    (i < issued.inputs ? in : out).push_back(elements_of(call.tensor(i)));
+  switch (issued.kind) {
+    case Kind::kAllReduce:
+      return all_reduce(operation, out[0], issued.reduction);
+    case Kind::kReduce:
+      return reduce(operation, out[0], issued.reduction, issued.root);
+    case Kind::kBroadcast:
+      return broadcast(operation, (in.empty() ? out : in)[0], issued.root);
+    case Kind::kAllGather:
+      return all_gather(operation, in[0], std::move(out));
+    case Kind::kGather:
+      return gather(operation, in[0], std::move(out), issued.root);
+    case Kind::kScatter:
+      return scatter(operation, std::move(in), out[0], issued.root);
+    case Kind::kReduceScatter:
+      return reduce_scatter(operation, std::move(in), out[0], issued.reduction);
+    case Kind::kAllToAll:
+      return all_to_all(operation, std::move(in), std::move(out));
+    case Kind::kBarrier:
+      return barrier(operation);
+    case Kind::kSend:
+      return send(operation, in[0], issued.root);
+    case Kind::kReceive:
+      return receive(
+          operation, out[0], issued.root,
+          [group = issued.group, any = issued.root == kAnyRank,
+           tag = issued.message.tag, source = issued.source](int rank) {
+            if (source) *source = rank;
+            if (any) group->note_message(rank, tag);
+          });
+  }
+  return {};
+}
+
+/// The one kernel behind all names.
+void run_collective(const KernelCall& call) {
+  const auto& issued = call.attributes<IssuedCollective>();
+  ProcessGroup& group = *issued.group;
+  Mesh& mesh = *group.mesh();
+  const std::string what = text_of(call, issued);
+  auto operation =
+      is_message(issued.kind)
+          ? make_ref<Operation>(mesh, group.channel(), what, issued.timeout,
+                                issued.message)
+          : make_ref<Operation>(mesh, group.channel(), what, issued.timeout);
+  operation->steps = steps_of(*operation, call, issued);
+  if (Ref<LateCall> late = end_later(call))
+    mesh.start(operation, std::move(late));
+  else
+    mesh.run(*operation);
+}
+
+const bool kRegistered = [] {
+  for (const Row& row : kRows)
+    kernel_of(row.kind).set(DeviceType::kCPU, &run_collective);
+  return true;
+}();
+
+}  // namespace
+
+}  // namespace hotaru::comm

@@ -1,0 +1,307 @@
+#include "hotaru/comm/group/collectives.h"
+
+#include <algorithm>
+#include <cstring>
+#include <list>
+#include <memory>
+
+namespace hotaru::comm {
+
+namespace {
+
+// So much goes at a time where ranks pass on, or add up, what they get: it is
+// still in the cache then.
+constexpr size_t kSegment = 512 << 10;
+// Up to so many ranks all send to all.
+constexpr int kFew = 8;
+
+/// Memory for what comes from others.
+struct Buffer {
+  explicit Buffer(size_t bytes) : data(new char[bytes]) {}
+  const std::unique_ptr<char[]> data;
+};
+
+using Transfers = std::list<Transfer>;
+
+void send_to(Transfers& transfers, Operation& operation, int rank,
+             const Elements& data) {
+  transfers.emplace_back(operation, Way::kSend, rank, data.data, data.bytes());
+}
+void receive_from(Transfers& transfers, Operation& operation, int rank,
+                  const Elements& data) {
+  transfers.emplace_back(operation, Way::kReceive, rank, data.data,
+                         data.bytes());
+}
+
+void copy(const Elements& from, const Elements& to) {
+  if (from.data != to.data && from.bytes())
+    std::memmove(to.data, from.data, from.bytes());
+}
+
+/// The i-th of as many parts as equal as can be.
+Elements part_of(const Elements& all, int i, int parts) {
+  return all.part(all.count * i / parts, all.count * (i + 1) / parts);
+}
+
+std::vector<Elements> segments(const Elements& all) {
+  const int64_t step =
+      std::max<int64_t>(1, int64_t(kSegment / itemsize(all.dtype)));
+  std::vector<Elements> out;
+  for (int64_t begin = 0; begin < all.count; begin += step)
+    out.push_back(all.part(begin, std::min(all.count, begin + step)));
+  return out;
+}
+
+/// A binomial tree over ranks, counted from its root on.
+struct Tree {
+  Tree(const Operation& operation, int root)
+      : size(operation.size()), root(root), me(relative(operation.rank())) {
+    int bit = 1;
+    while (bit < size && !(me & bit)) bit <<= 1;
+    if (me) parent = absolute(me - bit);
+    for (bit >>= 1; bit; bit >>= 1)
+      if (me + bit < size) children.push_back(absolute(me + bit));
+  }
+  int relative(int rank) const { return (rank - root + size) % size; }
+  int absolute(int rank) const { return (rank + root) % size; }
+
+  const int size, root, me;
+  int parent = -1;
+  std::vector<int> children;  // those with most below them first
+};
+
+/// Adds up what a rank sends, segment by segment, while the next one comes.
+Steps add_from(Operation& operation, int rank, Elements into,
+               Reduction reduction) {
+  const std::vector<Elements> pieces = segments(into);
+  if (pieces.empty()) co_return;
+  const size_t bytes = pieces.front().bytes();
+  const Buffer buffer(2 * bytes);
+  const auto place = [&](size_t i) {
+    return Elements{into.dtype, buffer.data.get() + i % 2 * bytes,
+                    pieces[i].count};
+  };
+  Transfers coming;
+  for (size_t i = 0; i < pieces.size() + 1; ++i) {
+    if (i < pieces.size()) receive_from(coming, operation, rank, place(i));
+    if (i == 0) continue;
+    Transfer& next = coming.front();
+    co_await next;
+    coming.pop_front();
+    reduce_into(reduction, into.dtype, pieces[i - 1].data, place(i - 1).data,
+                pieces[i - 1].count);
+  }
+}
+
+Steps all_to_all_reduce(Operation& operation, Elements data,
+                        Reduction reduction) {
+  const int size = operation.size(), me = operation.rank();
+  const Buffer buffer(size_t(size) * data.bytes());
+  const auto of = [&](int rank) {
+    return Elements{data.dtype, buffer.data.get() + size_t(rank) * data.bytes(),
+                    data.count};
+  };
+  copy(data, of(me));
+  Transfers transfers;
+  for (int i = 1; i < size; ++i)
+    send_to(transfers, operation, (me + i) % size, of(me));
+  for (int i = 1; i < size; ++i)
+    receive_from(transfers, operation, (me + size - i) % size,
+                 of((me + size - i) % size));
+  for (Transfer& transfer : transfers) co_await transfer;
+  copy(of(0), data);
+  for (int rank = 1; rank < size; ++rank)
+    reduce_into(reduction, data.dtype, data.data, of(rank).data, data.count);
+}
+
+Steps reduce_parts(Operation& operation, Elements data, Reduction reduction) {
+  const int size = operation.size(), me = operation.rank();
+  {
+    Transfers going;
+    for (int i = 1; i < size; ++i) {
+      const int to = (me + i) % size;
+      for (const Elements& piece : segments(part_of(data, to, size)))
+        send_to(going, operation, to, piece);
+    }
+    for (int i = 1; i < size; ++i)
+      co_await add_from(operation, (me + size - i) % size,
+                        part_of(data, me, size), reduction);
+    for (Transfer& transfer : going) co_await transfer;
+  }
+  Transfers transfers;
+  for (int i = 1; i < size; ++i) {
+    const int from = (me + size - i) % size;
+    receive_from(transfers, operation, from, part_of(data, from, size));
+  }
+  for (int i = 1; i < size; ++i)
+    send_to(transfers, operation, (me + i) % size, part_of(data, me, size));
+  for (Transfer& transfer : transfers) co_await transfer;
+}
+
+Steps reduce_up(Operation& operation, Elements data, Reduction reduction,
+                int root) {
+  const Tree tree(operation, root);
+  for (auto child = tree.children.rbegin(); child != tree.children.rend();
+       ++child)
+    co_await add_from(operation, *child, data, reduction);
+  if (tree.parent < 0) co_return;
+  Transfers going;
+  for (const Elements& piece : segments(data))
+    send_to(going, operation, tree.parent, piece);
+  for (Transfer& transfer : going) co_await transfer;
+}
+
+}  // namespace
+
+Steps all_reduce(Operation& operation, Elements data, Reduction reduction) {
+  reduction.prepare(data.dtype, data.data, data.count);
+  if (operation.size() == 1) {
+  } else if (data.bytes() > Frame::kShort) {
+    co_await reduce_parts(operation, data, reduction);
+  } else if (operation.size() <= kFew) {
+    co_await all_to_all_reduce(operation, data, reduction);
+  } else {
+    co_await reduce_up(operation, data, reduction, 0);
+    co_await broadcast(operation, data, 0);
+  }
+  reduction.conclude(data.dtype, data.data, data.count, operation.size());
+}
+
+Steps reduce(Operation& operation, Elements data, Reduction reduction,
+             int root) {
+  reduction.prepare(data.dtype, data.data, data.count);
+  co_await reduce_up(operation, data, reduction, root);
+  if (operation.rank() == root)
+    reduction.conclude(data.dtype, data.data, data.count, operation.size());
+}
+
+Steps broadcast(Operation& operation, Elements data, int root) {
+  const Tree tree(operation, root);
+  const std::vector<Elements> pieces = segments(data);
+  Transfers coming, going;
+  if (tree.parent >= 0)
+    for (const Elements& piece : pieces)
+      receive_from(coming, operation, tree.parent, piece);
+  auto came = coming.begin();
+  for (const Elements& piece : pieces) {
+    if (tree.parent >= 0) {
+      Transfer& next = *came++;
+      co_await next;
+    }
+    for (const int child : tree.children)
+      send_to(going, operation, child, piece);
+  }
+  for (Transfer& transfer : going) co_await transfer;
+}
+
+Steps all_gather(Operation& operation, Elements input,
+                 std::vector<Elements> outputs) {
+  const int size = operation.size(), me = operation.rank();
+  Transfers transfers;
+  for (int i = 1; i < size; ++i) {
+    const int from = (me + size - i) % size;
+    receive_from(transfers, operation, from, outputs[size_t(from)]);
+  }
+  for (int i = 1; i < size; ++i)
+    send_to(transfers, operation, (me + i) % size, input);
+  copy(input, outputs[size_t(me)]);
+  for (Transfer& transfer : transfers) co_await transfer;
+}
+
+Steps gather(Operation& operation, Elements input,
+             std::vector<Elements> outputs, int root) {
+  Transfers transfers;
+  if (operation.rank() != root) {
+    send_to(transfers, operation, root, input);
+  } else {
+    for (int rank = 0; rank < operation.size(); ++rank)
+      if (rank != root)
+        receive_from(transfers, operation, rank, outputs[size_t(rank)]);
+    copy(input, outputs[size_t(root)]);
+  }
+  for (Transfer& transfer : transfers) co_await transfer;
+}
+
+Steps scatter(Operation& operation, std::vector<Elements> inputs,
+              Elements output, int root) {
+  Transfers transfers;
+  if (operation.rank() != root) {
+    receive_from(transfers, operation, root, output);
+  } else {
+    for (int rank = 0; rank < operation.size(); ++rank)
+      if (rank != root)
+        send_to(transfers, operation, rank, inputs[size_t(rank)]);
+    copy(inputs[size_t(root)], output);
+  }
+  for (Transfer& transfer : transfers) co_await transfer;
+}
+
+Steps reduce_scatter(Operation& operation, std::vector<Elements> inputs,
+                     Elements output, Reduction reduction) {
+  const int size = operation.size(), me = operation.rank();
+  // The output may be a part of the input, which is sent meanwhile.
+  const Buffer sum(output.bytes());
+  const Elements own{output.dtype, sum.data.get(), output.count};
+  copy(inputs[size_t(me)], own);
+  reduction.prepare(own.dtype, own.data, own.count);
+  std::list<Buffer> scaled;
+  Transfers going;
+  for (int i = 1; i < size; ++i) {
+    const int to = (me + i) % size;
+    Elements input = inputs[size_t(to)];
+    if (reduction.kind == ReduceKind::kScaledSum) {
+      input.data = scaled.emplace_back(input.bytes()).data.get();
+      copy(inputs[size_t(to)], input);
+      reduction.prepare(input.dtype, input.data, input.count);
+    }
+    for (const Elements& piece : segments(input))
+      send_to(going, operation, to, piece);
+  }
+  for (int i = 1; i < size; ++i)
+    co_await add_from(operation, (me + size - i) % size, own, reduction);
+  for (Transfer& transfer : going) co_await transfer;
+  reduction.conclude(own.dtype, own.data, own.count, size);
+  copy(own, output);
+}
+
+Steps all_to_all(Operation& operation, std::vector<Elements> inputs,
+                 std::vector<Elements> outputs) {
+  const int size = operation.size(), me = operation.rank();
+  Transfers transfers;
+  for (int i = 1; i < size; ++i) {
+    const int from = (me + size - i) % size;
+    receive_from(transfers, operation, from, outputs[size_t(from)]);
+  }
+  for (int i = 1; i < size; ++i)
+    send_to(transfers, operation, (me + i) % size,
+            inputs[size_t((me + i) % size)]);
+  copy(inputs[size_t(me)], outputs[size_t(me)]);
+  for (Transfer& transfer : transfers) co_await transfer;
+}
+
+/// Dissemination: after log2(size) rounds everybody has heard of everybody.
+Steps barrier(Operation& operation) {
+  const int size = operation.size(), me = operation.rank();
+  for (int distance = 1; distance < size; distance *= 2) {
+    Transfer going(operation, Way::kSend, (me + distance) % size, nullptr, 0);
+    Transfer coming(operation, Way::kReceive, (me + size - distance) % size,
+                    nullptr, 0);
+    co_await going;
+    co_await coming;
+  }
+}
+
+Steps send(Operation& operation, Elements data, int to) {
+  Transfer going(operation, Way::kSend, to, data.data, data.bytes());
+  co_await going;
+}
+
+Steps receive(Operation& operation, Elements data, int from,
+              std::function<void(int)> came) {
+  Transfer coming(operation, Way::kReceive, from, data.data, data.bytes());
+  co_await coming;
+  const std::vector<int>& ranks = operation.channel->ranks;
+  came(int(std::find(ranks.begin(), ranks.end(), coming.rank) - ranks.begin()));
+}
+
+}  // namespace hotaru::comm

@@ -1,0 +1,123 @@
+// Ranks that work together: PyTorch's process group over a mesh of sockets.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <tuple>
+#include <vector>
+
+#include "hotaru/comm/group/reduction.h"
+#include "hotaru/comm/mesh/mesh.h"
+#include "hotaru/core/tensor.h"
+#include "hotaru/runtime/streams/event.h"
+#include "hotaru/runtime/streams/stream.h"
+
+namespace hotaru::comm {
+
+enum class CollectiveKind : uint8_t {
+  kAllReduce,
+  kReduce,
+  kBroadcast,
+  kAllGather,
+  kGather,
+  kScatter,
+  kReduceScatter,
+  kAllToAll,
+  kBarrier,
+  kSend,
+  kReceive,
+};
+
+/// What a rank asks for. Tensors are contiguous and of the CPU, all of one
+/// dtype. In place (all_reduce, reduce, broadcast; receive): one output. One a
+/// rank: outputs of all_gather and, at the root, gather, inputs of
+/// reduce_scatter and, at the root, scatter, both of all_to_all.
+struct Collective {
+  CollectiveKind kind = CollectiveKind::kBarrier;
+  std::vector<Tensor> inputs, outputs;
+  Reduction reduction;
+  int root = 0;  // or the other side of a message; kAnyRank to receive from any
+  uint32_t tag = 0;
+  /// Negative: the group's.
+  Millis timeout{-1};
+  /// Whether issue() may return before it is done.
+  bool async = false;
+};
+
+/// A collective that was issued. A value; copies share it. Thread-safe.
+class Work {
+ public:
+  Work() = default;  // one that is done
+  Work(Stream stream, Event event, std::shared_ptr<const int> source)
+      : stream_(std::move(stream)),
+        event_(std::move(event)),
+        source_(std::move(source)) {}
+
+  bool done() const { return event_.query(); }
+  /// Calls f with the operation's error, or null, once it is done: in a worker,
+  /// or here if it is done already.
+  void then(std::function<void(std::exception_ptr)> f) const;
+  /// Throws the operation's error, every time.
+  void wait() const;
+  /// False if it is not done in time.
+  bool wait_for(Millis timeout) const;
+  /// The rank of the group that a message came from, once it is done.
+  int source() const { return source_ ? *source_ : -1; }
+  const Event& event() const { return event_; }
+
+ private:
+  std::optional<Stream> stream_;
+  Event event_;
+  std::shared_ptr<const int> source_;
+};
+
+/// Each collective is a kernel call on the group's own queued stream, so that
+/// others on the same tensors follow it, or, where the caller waits for it and
+/// nothing is before it, in the caller's thread. Messages between two ranks
+/// hold up nothing but their tensors. Thread-safe; all ranks must issue the
+/// group's collectives in the same order.
+class ProcessGroup final : public RefCounted {
+ public:
+  ProcessGroup(Ref<Mesh> mesh, Ref<Channel> channel, Millis timeout);
+  ~ProcessGroup() override;
+
+  int rank() const { return channel_->rank; }
+  int size() const { return int(channel_->ranks.size()); }
+  const std::string& name() const { return channel_->name; }
+  /// In the world, by rank of the group.
+  const std::vector<int>& ranks() const { return channel_->ranks; }
+  const Ref<Mesh>& mesh() const { return mesh_; }
+  const Ref<Channel>& channel() const { return channel_; }
+  Millis timeout() const { return timeout_; }
+  void set_timeout(Millis timeout) { timeout_ = timeout; }
+
+  /// ValueError for what cannot be asked for. Throws the operation's error if
+  /// it waits.
+  Work issue(const Collective& collective);
+  /// Where asynchronous collectives run.
+  Stream stream();
+  /// Waits for them.
+  void synchronize();
+  /// No collective is begun any more, and those under way fail.
+  void shut();
+  /// One of a rank's messages went to who receives from any.
+  void note_message(int rank, uint32_t tag);
+
+ private:
+  PointToPoint next_message(const Collective& collective);
+  Work issue_message(const KernelCall& call, bool async,
+                     std::shared_ptr<const int> source);
+  bool idle();
+
+  const Ref<Mesh> mesh_;
+  const Ref<Channel> channel_;
+  std::atomic<Millis> timeout_;
+  std::mutex mutex_;  // guards the next two
+  std::optional<Stream> stream_;
+  std::map<std::tuple<bool, int, uint32_t>, uint64_t> messages_;
+};
+
+}  // namespace hotaru::comm

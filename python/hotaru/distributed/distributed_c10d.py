@@ -1,0 +1,33 @@
+"""The same names as `torch.distributed`, where PyTorch defines them."""
+
+from __future__ import annotations
+
+from . import c10d_names, groups
+from .c10d_names import *  # noqa: F403
+from .groups import GroupMember, get_world_size
+
+__all__ = list(c10d_names.__all__)
+
+_get_default_group = groups.default_group
+
+
+def _get_group_size(group) -> int:
+    """How many processes a group has."""
+    return get_world_size(group)
+
+
+def _get_pg_default_device(group=None):
+    """The device of what travels: the CPU."""
+    from .. import device
+
+    return device("cpu")
+
+
+def _rank_not_in_group(group) -> bool:
+    """Whether this process is outside of a group."""
+    return group is not None and group == GroupMember.NON_GROUP_MEMBER
+
+
+def is_backend_available(backend: str) -> bool:
+    """Whether there is a backend of that name."""
+    return backend.lower() == "gloo"

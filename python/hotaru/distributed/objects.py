@@ -1,0 +1,180 @@
+"""Collectives of any Python objects: they travel pickled.
+
+What a process receives is unpickled, so every process of the group has to be
+trusted.
+"""
+
+from __future__ import annotations
+
+import pickle
+
+from .. import empty, frombuffer, int64, tensor, uint8
+from .collectives import (
+    _group_of,
+    all_gather,
+    broadcast,
+    gather,
+    root_of,
+    scatter,
+)
+from .messages import recv, send
+
+
+def _packed(obj):
+    """The bytes of an object, and how many, as tensors."""
+    data = bytearray(pickle.dumps(obj))
+    return frombuffer(data, dtype=uint8), tensor([len(data)], dtype=int64)
+
+
+def _unpacked(data, size: int):
+    return pickle.loads(data[:size].numpy().tobytes())
+
+
+def all_gather_object(object_list: list, obj, group=None) -> None:
+    """Each process gets all objects, in the list."""
+    found = _group_of(group, "all_gather_object")
+    if found is None:
+        return
+    data, size = _packed(obj)
+    sizes = [empty(1, dtype=int64) for _ in range(found.size())]
+    all_gather(sizes, size, group=found)
+    counts = [int(s) for s in sizes]
+    parts = [empty(max(counts), dtype=uint8) for _ in counts]
+    all_gather(parts, _padded(data, max(counts)), group=found)
+    for i, count in enumerate(counts):
+        object_list[i] = _unpacked(parts[i], count)
+
+
+def _padded(data, size: int):
+    if data.numel() == size:
+        return data
+    out = empty(size, dtype=uint8).zero_()
+    out[: data.numel()] = data
+    return out
+
+
+def gather_object(
+    obj, object_gather_list=None, dst=None, group=None, group_dst=None
+) -> None:
+    """`dst` gets all objects, in the list."""
+    found = _group_of(group, "gather_object")
+    if found is None:
+        return
+    root = root_of(found, dst, group_dst, "dst", 0)
+    mine = root == found.rank()
+    if mine and not object_gather_list:
+        raise ValueError(
+            "Argument ``object_gather_list`` must be specified on destination "
+            "rank."
+        )
+    if not mine and object_gather_list:
+        raise ValueError(
+            "Argument ``object_gather_list`` must NOT be specified on "
+            "non-destination ranks."
+        )
+    data, size = _packed(obj)
+    sizes = [empty(1, dtype=int64) for _ in range(found.size())]
+    all_gather(sizes, size, group=found)
+    counts = [int(s) for s in sizes]
+    parts = [empty(max(counts), dtype=uint8) for _ in counts] if mine else None
+    gather(_padded(data, max(counts)), parts, group=found, group_dst=root)
+    if mine:
+        for i, count in enumerate(counts):
+            object_gather_list[i] = _unpacked(parts[i], count)
+
+
+def broadcast_object_list(
+    object_list: list, src=None, group=None, device=None, group_src=None
+) -> None:
+    """Every process's list becomes that of `src`."""
+    found = _group_of(group, "broadcast_object_list")
+    if found is None:
+        return
+    root = root_of(found, src, group_src, "src", 0)
+    mine = root == found.rank()
+    sizes = empty(len(object_list), dtype=int64)
+    packed = [_packed(obj) for obj in object_list] if mine else []
+    for i, (_, size) in enumerate(packed):
+        sizes[i] = size
+    broadcast(sizes, group=found, group_src=root)
+    data = empty(int(sizes.sum()), dtype=uint8)
+    at = 0
+    for part, _ in packed:
+        data[at : at + part.numel()] = part
+        at += part.numel()
+    broadcast(data, group=found, group_src=root)
+    if mine:
+        return
+    at = 0
+    for i, size in enumerate(sizes.tolist()):
+        object_list[i] = _unpacked(data[at:], size)
+        at += size
+
+
+def scatter_object_list(
+    scatter_object_output_list: list,
+    scatter_object_input_list: list | None = None,
+    src=None,
+    group=None,
+    group_src=None,
+) -> None:
+    """Each process gets one object of the list of `src`."""
+    found = _group_of(group, "scatter_object_list")
+    if found is None:
+        return
+    if (
+        not isinstance(scatter_object_output_list, list)
+        or len(scatter_object_output_list) < 1
+    ):
+        raise ValueError(
+            "Expected argument scatter_object_output_list to be a list of size "
+            "at least 1."
+        )
+    root = root_of(found, src, group_src, "src", 0)
+    mine = root == found.rank()
+    packed = []
+    if mine:
+        if scatter_object_input_list is None:
+            raise ValueError(
+                "source rank must provide non-None scatter_object_input_list"
+            )
+        packed = [_packed(obj) for obj in scatter_object_input_list]
+    longest = tensor(
+        [max((data.numel() for data, _ in packed), default=0)], dtype=int64
+    )
+    broadcast(longest, group=found, group_src=root)
+    data = empty(int(longest), dtype=uint8)
+    size = empty(1, dtype=int64)
+    parts = [_padded(part, int(longest)) for part, _ in packed]
+    scatter(data, parts if mine else None, group=found, group_src=root)
+    sizes = [count for _, count in packed] if mine else None
+    scatter(size, sizes, group=found, group_src=root)
+    scatter_object_output_list[0] = _unpacked(data, int(size))
+
+
+def send_object_list(
+    object_list: list, dst=None, group=None, device=None, group_dst=None,
+    use_batch: bool = False,
+) -> None:  # fmt: skip
+    """Sends a list of objects to a rank."""
+    packed = [_packed(obj) for obj in object_list]
+    sizes = tensor([data.numel() for data, _ in packed], dtype=int64)
+    send(sizes, dst, group, group_dst=group_dst)
+    for data, _ in packed:
+        send(data, dst, group, group_dst=group_dst)
+
+
+def recv_object_list(
+    object_list: list, src=None, group=None, device=None, group_src=None,
+    use_batch: bool = False,
+) -> int:  # fmt: skip
+    """Receives as many objects as the list has; the rank of who sent."""
+    sizes = empty(len(object_list), dtype=int64)
+    sender = recv(sizes, src, group, group_src=group_src)
+    if sender < 0:
+        return sender
+    for i, size in enumerate(sizes.tolist()):
+        data = empty(size, dtype=uint8)
+        recv(data, sender, group)
+        object_list[i] = _unpacked(data, size)
+    return sender

@@ -1,0 +1,409 @@
+"""Gradients that are averaged over processes while the backward pass goes on.
+
+Parameters are put into buckets in the reverse order of the model's, in which
+their gradients come; a bucket is reduced, beside the backward pass, as soon as
+all of its gradients are there and the buckets before it are under way. The
+rules are those of Li et al., "PyTorch Distributed: Experiences on Accelerating
+Data Parallel Training" (2020).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from .. import (
+    _C,
+    _foreach_copy_,
+    cat,
+    empty,
+    int32,
+    is_tensor,
+    no_grad,
+    tensor,
+    zeros,
+)
+from ..futures import Future
+from .collectives import all_gather, all_reduce, broadcast
+from .reduce_op import ReduceOp
+
+FIRST_BUCKET_BYTES = 1 << 20
+
+
+class GradBucket:
+    """What a communication hook sees of a bucket."""
+
+    def __init__(self, bucket: Bucket, index: int, is_last: bool) -> None:
+        self._bucket = bucket
+        self._index = index
+        self._is_last = is_last
+
+    def index(self) -> int:
+        """Its place among the buckets, in which they are reduced."""
+        return self._index
+
+    def buffer(self):
+        """All gradients in one row."""
+        return self._bucket.flat
+
+    def set_buffer(self, buffer) -> None:
+        """Reduces other numbers in their place."""
+        self._bucket.flat.copy_(buffer)
+
+    def gradients(self) -> list:
+        """The buffer's parts in the parameters' shapes."""
+        return self._bucket.views
+
+    def parameters(self) -> list:
+        """Whose they are."""
+        return self._bucket.parameters
+
+    def is_last(self) -> bool:
+        """Whether this is the last one of a backward pass."""
+        return self._is_last
+
+
+class Bucket:
+    """Parameters of one dtype and the memory of their gradients."""
+
+    def __init__(self, indices: Sequence[int], parameters: Sequence) -> None:
+        self.indices = list(indices)
+        self.parameters = list(parameters)
+        self.flat = zeros(
+            sum(p.numel() for p in parameters), dtype=parameters[0].dtype
+        )
+        self.views, at = [], 0
+        for p in parameters:
+            self.views.append(self.flat[at : at + p.numel()].view(p.shape))
+            at += p.numel()
+        self.waits_for = 0
+        self.work = None
+
+
+def assign_buckets(
+    parameters: Sequence, order: Sequence[int], cap: int, first: int
+) -> list[list[int]]:
+    """Indices of parameters by bucket: of one dtype, in this order.
+
+    A bucket is closed when it has `cap` bytes, the first one of a dtype when it
+    has `first`.
+    """
+    open_: dict = {}
+    done: list[list[int]] = []
+    begun: set = set()
+    for index in order:
+        p = parameters[index]
+        indices, size = open_.pop(p.dtype, ([], 0))
+        indices.append(index)
+        size += p.numel() * p.element_size()
+        if size >= (cap if p.dtype in begun else first):
+            done.append(indices)
+            begun.add(p.dtype)
+        else:
+            open_[p.dtype] = (indices, size)
+    done += [indices for indices, _ in open_.values()]
+    # As their first gradients come.
+    place = {index: i for i, index in enumerate(order)}
+    return sorted(done, key=lambda indices: place[indices[0]])
+
+
+@no_grad()
+def broadcast_coalesced(tensors: Sequence, group, root: int) -> None:
+    """Every process's tensors become the root's, few messages for many."""
+    by_dtype: dict = {}
+    for t in tensors:
+        by_dtype.setdefault(t.dtype, []).append(t.detach())
+    for many in by_dtype.values():
+        flat = cat([t.reshape(-1) for t in many])
+        broadcast(flat, group=group, group_src=root)
+        if group.rank() == root:
+            continue
+        at = 0
+        for t in many:
+            t.copy_(flat[at : at + t.numel()].view(t.shape))
+            at += t.numel()
+
+
+def verify_shapes(parameters: Sequence, group) -> None:
+    """RuntimeError unless the parameters' shapes are those of every process."""
+    counts = [empty(1, dtype=int32) for _ in range(group.size())]
+    mine = tensor([len(parameters)], dtype=int32)
+    all_gather(counts, mine, group=group)
+    for rank, count in enumerate(counts):
+        if int(count) != len(parameters):
+            raise RuntimeError(
+                "DDP expects same model across all ranks, but Rank "
+                f"{group.rank()} has {len(parameters)} params, while rank "
+                f"{rank} has inconsistent {int(count)} params."
+            )
+    numbers = [[p.dim(), *p.shape, *[0] * (8 - p.dim())] for p in parameters]
+    flat = tensor([n for row in numbers for n in row[:9]], dtype=int32)
+    theirs = [empty(flat.numel(), dtype=int32) for _ in range(group.size())]
+    all_gather(theirs, flat, group=group)
+    for rank, other in enumerate(theirs):
+        differs = (other != flat).nonzero().flatten()
+        if differs.numel():
+            index = int(differs[0]) // 9
+            raise RuntimeError(
+                f"DDP expects same model across all ranks, but [{index}]: "
+                f"params[{index}] in this process with sizes "
+                f"{list(parameters[index].shape)} appears not to match sizes "
+                f"of the same param in process {rank}."
+            )
+
+
+class Reducer:
+    """The buckets of a module's parameters. Used by one thread at a time."""
+
+    def __init__(
+        self, parameters: Sequence, group, bucket_bytes: int, first_bytes: int,
+        find_unused: bool, as_views: bool, names: dict,
+    ) -> None:  # fmt: skip
+        self.parameters = list(parameters)
+        self.group = group
+        self.find_unused = find_unused
+        self.as_views = as_views
+        self.static_graph = False
+        self.names = names
+        self.hook: Callable | None = None
+        self._bytes = (bucket_bytes, first_bytes)
+        self._place: dict[int, tuple[Bucket, int]] = {}
+        self._expecting = False  # gradients of a backward pass
+        self._began = False  # its first one has come
+        self._finished = True
+        self._ready: set[int] = set()
+        self._used: set[int] = set()
+        self._order: list[int] = []  # in which they came
+        self._rebuilt = False
+        self._counts: dict[int, int] | None = None  # of a static graph
+        self._left: dict[int, int] = {}  # of them, in this pass
+        self._next = 0
+        order = list(reversed(range(len(self.parameters))))
+        self._build(order)
+        for i, p in enumerate(self.parameters):
+            p.register_post_accumulate_grad_hook(self._hook_of(i))
+
+    def _build(self, order: Sequence[int]) -> None:
+        self.buckets = [
+            Bucket(indices, [self.parameters[i] for i in indices])
+            for indices in assign_buckets(self.parameters, order, *self._bytes)
+        ]
+        for bucket in self.buckets:
+            for place, index in enumerate(bucket.indices):
+                self._place[index] = (bucket, place)
+
+    def rebuild(self) -> None:
+        """Once, in the order in which gradients came on the first rank."""
+        if self._rebuilt or len(self._order) != len(self.parameters):
+            return
+        if self.find_unused and not self.static_graph:
+            return
+        order = tensor(self._order, dtype=int32)
+        broadcast(order, group=self.group, group_src=0)
+        self._build(order.tolist())
+        self._rebuilt = True
+
+    def prepare(self, outputs) -> None:
+        """Before a backward pass from these outputs.
+
+        Raises:
+            RuntimeError: the last one left gradients out.
+        """
+        if not self._finished and self._began:
+            self._refuse_unfinished()
+        self._expecting, self._began, self._finished = True, False, False
+        self._ready.clear()
+        self._used.clear()
+        self._order.clear()
+        self._next = 0
+        for bucket in self.buckets:
+            bucket.waits_for = len(bucket.indices)
+            bucket.work = None
+        self._left = dict(self._counts or {})
+        self._unused = []
+        if self.static_graph:
+            self._unused = [i for i, count in self._left.items() if not count]
+        elif self.find_unused:
+            used = _parameters_of(outputs)
+            self._unused = [
+                i for i, p in enumerate(self.parameters) if id(p) not in used
+            ]
+
+    def unprepare(self) -> None:
+        """Gradients of the next backward pass stay where they are."""
+        self._expecting = False
+
+    def _refuse_unfinished(self) -> None:
+        missing = sorted(set(range(len(self.parameters))) - self._ready)
+        which = " ".join(map(str, missing))
+        names = [self.names.get(i, str(i)) for i in missing]
+        raise RuntimeError(
+            "Expected to have finished reduction in the prior iteration before "
+            "starting a new one. This error indicates that your module has "
+            "parameters that were not used in producing loss. You can enable "
+            "unused parameter detection by passing the keyword argument "
+            "`find_unused_parameters=True` to "
+            "`torch.nn.parallel.DistributedDataParallel`, and by making sure "
+            "all `forward` function outputs participate in calculating loss.\n"
+            f"Parameters which did not receive grad for rank "
+            f"{self.group.rank()}: {', '.join(names)}\n"
+            "Parameter indices which did not receive grad for rank "
+            f"{self.group.rank()}: {which}"
+        )
+
+    def _hook_of(self, index: int):
+        def ready(parameter) -> None:
+            if self._expecting:
+                self._came(index)
+
+        return ready
+
+    def _came(self, index: int) -> None:
+        if not self._began:
+            self._began = True
+            _C._queue_callback(self._end)
+            for unused in self._unused:
+                self._mark(unused)
+        self._used.add(index)
+        if not self.static_graph or self._complete(index):
+            self._mark(index)
+
+    def _complete(self, index: int) -> bool:
+        """Whether a static graph gives the parameter no further gradient.
+
+        How often it does is counted in the first pass, which is reduced at its
+        end.
+        """
+        if self._counts is None:
+            self._left[index] = self._left.get(index, 0) + 1
+            return False
+        self._left[index] -= 1
+        return not self._left[index]
+
+    def _mark(self, index: int) -> None:
+        if index in self._ready:
+            raise RuntimeError(
+                "Expected to mark a variable ready only once. Parameter "
+                f"{self.names.get(index, index)} (index {index}) was reduced "
+                "already in this iteration: it is used by two backward passes, "
+                "or in a part that is checkpointed and used again."
+            )
+        self._ready.add(index)
+        self._order.append(index)
+        bucket, _ = self._place[index]
+        bucket.waits_for -= 1
+        while (
+            self._next < len(self.buckets)
+            and not self.buckets[self._next].waits_for
+        ):
+            self._next += 1
+            self._launch(self._next - 1)
+
+    @no_grad()
+    def _launch(self, number: int) -> None:
+        bucket = self.buckets[number]
+        targets, sources = [], []
+        for p, view in zip(bucket.parameters, bucket.views, strict=True):
+            if p.grad is None:
+                view.zero_()
+            elif p.grad is not view:
+                targets.append(view)
+                sources.append(p.grad.detach())
+        if targets:
+            _foreach_copy_(targets, sources)
+        if self.hook is None:
+            bucket.work = all_reduce(
+                bucket.flat, ReduceOp.AVG, self.group, async_op=True
+            )
+        else:
+            last = number == len(self.buckets) - 1
+            bucket.work = self.hook(GradBucket(bucket, number, last))
+            if not isinstance(bucket.work, Future):
+                raise RuntimeError(
+                    "Communication hook: return annotation should be "
+                    "torch.futures.Future, it returned "
+                    f"{type(bucket.work).__name__}"
+                )
+
+    def _globally_used(self) -> list[bool]:
+        """By parameter: whether any process has a gradient of it."""
+        mine = [int(i in self._used) for i in range(len(self.parameters))]
+        if not self.find_unused and not self.static_graph:
+            return [True] * len(mine)
+        used = tensor(mine, dtype=int32)
+        all_reduce(used, ReduceOp.MAX, self.group)
+        return [bool(n) for n in used.tolist()]
+
+    @no_grad()
+    def _end(self) -> None:
+        """When the backward pass is over: gradients are the averages."""
+        if not self._expecting:
+            return
+        self._expecting = False
+        if self.static_graph and self._counts is None:
+            self._counts = dict.fromkeys(range(len(self.parameters)), 0)
+            self._counts.update(self._left)
+            rest = [i for i, count in self._counts.items() if not count]
+            for index in [*self._left, *rest]:
+                self._mark(index)
+        if self._next < len(self.buckets):
+            return  # told at the next forward pass
+        used = self._globally_used()
+        for bucket in self.buckets:
+            self._finish(bucket, used)
+        self._finished = True
+
+    def _finish(self, bucket: Bucket, used: list[bool]) -> None:
+        if self.hook is None:
+            bucket.work.wait()
+        else:
+            result = bucket.work.wait()
+            if isinstance(result, (list, tuple)):
+                result = result[0]
+            if result is not bucket.flat:
+                bucket.flat.copy_(result)
+        targets, sources = [], []
+        for i, p, view in zip(
+            bucket.indices, bucket.parameters, bucket.views, strict=True
+        ):
+            if p.grad is view or not used[i]:
+                continue
+            if self.as_views:
+                p.grad = view
+            elif p.grad is None:
+                p.grad = view.clone()
+            else:
+                targets.append(p.grad.detach())
+                sources.append(view)
+        if targets:
+            _foreach_copy_(targets, sources)
+
+
+def _parameters_of(outputs) -> set[int]:
+    """The ids of the leaves that outputs were computed from."""
+    found: set[int] = set()
+    seen: set = set()
+    waiting = [t.grad_fn for t in tensors_in(outputs) if t.grad_fn is not None]
+    found.update(id(t) for t in tensors_in(outputs) if t.grad_fn is None)
+    while waiting:
+        node = waiting.pop()
+        if node in seen:
+            continue
+        seen.add(node)
+        leaf = getattr(node, "variable", None)
+        if leaf is not None:
+            found.add(id(leaf))
+        waiting += [n for n, _ in node.next_functions if n is not None]
+    return found
+
+
+def tensors_in(value) -> list:
+    """The tensors of nested containers and of objects' attributes."""
+    if is_tensor(value):
+        return [value]
+    if isinstance(value, dict):
+        value = list(value.values())
+    elif hasattr(value, "__dataclass_fields__"):
+        value = [getattr(value, name) for name in value.__dataclass_fields__]
+    if isinstance(value, (list, tuple)):
+        return [t for item in value for t in tensors_in(item)]
+    return []

@@ -1,0 +1,368 @@
+"""Collectives of two and three processes, against what they stand for."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import hotaru.distributed as dist
+import pytest
+from hotaru.distributed import ReduceOp
+
+import hotaru
+
+
+def test_ranks_and_sizes(world):
+    def f(rank):
+        assert dist.is_available()
+        assert dist.is_initialized()
+        assert dist.get_backend() == "gloo"
+        return dist.get_rank(), dist.get_world_size()
+
+    assert world(3, f) == [(0, 3), (1, 3), (2, 3)]
+
+
+@pytest.mark.parametrize("async_op", [False, True])
+@pytest.mark.parametrize("strided", [False, True])
+def test_all_reduce(world, async_op, strided):
+    def f(rank):
+        x = hotaru.arange(6.0).reshape(2, 3) * (rank + 1)
+        if strided:
+            x = hotaru.zeros(3, 4).t()[::2].copy_(x)
+        work = dist.all_reduce(x, async_op=async_op)
+        if async_op:
+            assert work.wait()
+            assert work.is_success()
+            assert work.result()[0] is x
+        return x.tolist()
+
+    for result in world(3, f):
+        assert result == [[0, 6, 12], [18, 24, 30]]
+
+
+def test_uses_wait_without_being_told(world):
+    def f(rank):
+        x = hotaru.full((1 << 18,), float(rank))
+        dist.all_reduce(x, async_op=True)
+        y = x * 2
+        dist.all_reduce(y, async_op=True)
+        return y.sum().item()
+
+    assert world(2, f) == [4.0 * (1 << 18)] * 2
+
+
+@pytest.mark.parametrize(
+    ("op", "expected"),
+    [
+        (ReduceOp.SUM, 6),
+        (ReduceOp.AVG, 3),
+        (ReduceOp.PRODUCT, 8),
+        (ReduceOp.MIN, 2),
+        (ReduceOp.MAX, 4),
+        (ReduceOp.BAND, 0),
+        (ReduceOp.BOR, 6),
+        (ReduceOp.BXOR, 6),
+    ],
+)
+def test_reductions(world, op, expected):
+    def f(rank):
+        x = hotaru.tensor([2, 4])[rank : rank + 1].clone()
+        dist.all_reduce(x, op)
+        y = hotaru.tensor([2, 4])[rank : rank + 1].clone()
+        dist.reduce(y, 1, op)
+        return x.item(), y.item()
+
+    results = world(2, f)
+    assert [x for x, _ in results] == [expected] * 2
+    assert results[1][1] == expected
+
+
+@pytest.mark.parametrize(
+    "dtype",
+    [
+        hotaru.float16, hotaru.bfloat16, hotaru.float64, hotaru.int8,
+        hotaru.uint8, hotaru.int16, hotaru.int64, hotaru.complex64,
+        hotaru.complex128,
+    ],
+)  # fmt: skip
+def test_dtypes(world, dtype):
+    def f(rank):
+        x = hotaru.tensor([1, 2, 3]).to(dtype) * (rank + 1)
+        dist.all_reduce(x)
+        return x.real.tolist() if x.is_complex() else x.tolist()
+
+    assert world(2, f) == [[3, 6, 9]] * 2
+
+
+def test_what_a_dtype_cannot(world):
+    def f(rank):
+        with pytest.raises(ValueError, match="complex"):
+            dist.all_reduce(
+                hotaru.ones(1, dtype=hotaru.complex64), ReduceOp.MAX
+            )
+        with pytest.raises(ValueError, match="BAND with non-integral dtype"):
+            dist.all_reduce(hotaru.ones(1), ReduceOp.BAND)
+        with pytest.raises(TypeError, match="ReduceOp"):
+            dist.all_reduce(hotaru.ones(1), "sum")
+        with pytest.raises(TypeError, match="Expected parameter `tensor`"):
+            dist.all_reduce(3)
+        with pytest.raises(ValueError, match="different dtypes"):
+            dist.all_gather([hotaru.ones(1).long()] * 2, hotaru.ones(1))
+        with pytest.raises(ValueError, match="list of 1 tensors for 2 ranks"):
+            dist.all_gather([hotaru.ones(1)], hotaru.ones(1))
+        with pytest.raises(ValueError, match="invalid tensor size at index 1"):
+            dist.all_gather([hotaru.ones(1), hotaru.ones(2)], hotaru.ones(1))
+        with pytest.raises(ValueError, match="not part of group"):
+            dist.broadcast(hotaru.ones(1), 2)
+        # None of this reached anybody.
+        x = hotaru.ones(1)
+        dist.all_reduce(x)
+        return x.item()
+
+    assert world(2, f) == [2, 2]
+
+
+def test_gathers_and_scatters(world):
+    def f(rank):
+        mine = hotaru.tensor([rank, rank + 10])
+        parts = [hotaru.zeros(2).long() for _ in range(3)]
+        dist.all_gather(parts, mine)
+        whole = hotaru.zeros(3, 2).long()
+        dist.all_gather_into_tensor(whole, mine)
+        assert whole.tolist() == [p.tolist() for p in parts]
+        dist.gather(mine, parts if rank == 1 else None, dst=1)
+        got = hotaru.zeros(2).long()
+        give = [mine * (i + 1) for i in range(3)] if rank == 2 else None
+        dist.scatter(got, give, src=2)
+        part = hotaru.zeros(2).long()
+        dist.reduce_scatter(part, [mine * (i + 1) for i in range(3)])
+        again = hotaru.zeros(2).long()
+        dist.reduce_scatter_tensor(
+            again, hotaru.cat([mine * (i + 1) for i in range(3)])
+        )
+        assert again.tolist() == part.tolist()
+        return [p.tolist() for p in parts], got.tolist(), part.tolist()
+
+    for rank, (parts, got, part) in enumerate(world(3, f)):
+        assert parts == [[0, 10], [1, 11], [2, 12]]
+        assert got == [2 * (rank + 1), 12 * (rank + 1)]
+        assert part == [3 * (rank + 1), 33 * (rank + 1)]
+
+
+def test_all_to_all(world):
+    def f(rank):
+        given = hotaru.arange(6).reshape(3, 2) + 100 * rank
+        got = hotaru.empty(3, 2).long()
+        splits = ([1, 2], [2, 1])[rank]
+        theirs = ([1, 2], [2, 1])[rank]
+        dist.all_to_all_single(got, given, theirs, splits)
+        rows = [hotaru.empty(1).long() for _ in range(2)]
+        dist.all_to_all(
+            rows, [hotaru.tensor([10 * rank + i]) for i in range(2)]
+        )
+        return got.tolist(), [int(r) for r in rows]
+
+    (zero, rows0), (one, rows1) = world(2, f)
+    assert zero == [[0, 1], [100, 101], [102, 103]]
+    assert one == [[2, 3], [4, 5], [104, 105]]
+    assert (rows0, rows1) == ([0, 10], [1, 11])
+
+
+def test_messages(world):
+    def f(rank):
+        if rank == 0:
+            dist.send(hotaru.tensor([1.0]), 1, tag=5)
+            dist.send(hotaru.tensor([2.0]), 1, tag=6)
+            x = hotaru.zeros(100000)
+            assert dist.recv(x) == 1
+            return x[0].item()
+        six, five = hotaru.zeros(1), hotaru.zeros(1)
+        dist.recv(six, 0, tag=6)
+        dist.recv(five, 0, tag=5)
+        dist.send(hotaru.full((100000,), 7.0), 0)
+        return five.item(), six.item()
+
+    assert world(2, f) == [7.0, (1.0, 2.0)]
+
+
+def test_both_receive_first(world):
+    def f(rank):
+        got = hotaru.zeros(1 << 16)
+        given = hotaru.full((1 << 16,), float(rank))
+        works = dist.batch_isend_irecv(
+            [
+                dist.P2POp(dist.irecv, got, 1 - rank),
+                dist.P2POp(dist.isend, given, 1 - rank),
+            ]
+        )
+        for work in works:
+            work.wait()
+        return got.sum().item()
+
+    assert world(2, f) == [float(1 << 16), 0.0]
+
+
+def test_objects(world):
+    def f(rank):
+        every = [None] * 3
+        dist.all_gather_object(every, {"rank": rank, "text": "x" * rank})
+        some = [None] * 3 if rank == 1 else None
+        dist.gather_object(rank, some, dst=1)
+        told = [[1, "a"], {2}] if rank == 0 else [None, None]
+        dist.broadcast_object_list(told, src=0)
+        out = [None]
+        dist.scatter_object_list(out, ["a", "bb", "ccc"], src=2)
+        if rank == 0:
+            dist.send_object_list([range(3), None], dst=1)
+        elif rank == 1:
+            got = [None, None]
+            assert dist.recv_object_list(got, src=0) == 0
+            assert got == [range(3), None]
+        return every, some, told, out
+
+    for rank, (every, some, told, out) in enumerate(world(3, f)):
+        assert every == [{"rank": r, "text": "x" * r} for r in range(3)]
+        assert some == ([0, 1, 2] if rank == 1 else None)
+        assert told == [[1, "a"], {2}]
+        assert out == [("a", "bb", "ccc")[rank]]
+
+
+def test_groups(world):
+    def f(rank):
+        pair = dist.new_group([2, 0])
+        x = hotaru.ones(1)
+        if rank == 1:
+            assert pair == dist.GroupMember.NON_GROUP_MEMBER
+            assert dist.get_rank(pair) == -1
+            with pytest.warns(UserWarning, match="global rank 1"):
+                assert dist.all_reduce(x, group=pair) is None
+        else:
+            assert dist.get_process_group_ranks(pair) == [0, 2]
+            assert dist.get_group_rank(pair, 2) == 1
+            assert dist.get_global_rank(pair, 1) == 2
+            dist.all_reduce(x, group=pair)
+            y = hotaru.full((1,), float(rank))
+            dist.broadcast(y, src=2, group=pair)
+            assert y.item() == 2
+        mine, every = dist.new_subgroups(1)
+        assert mine.size() == 1
+        assert len(every) == 3
+        part = dist.split_group(split_ranks=[[0, 1], [2]])
+        z = hotaru.ones(1)
+        dist.all_reduce(z, group=part)
+        dist.destroy_process_group(part)
+        return x.item(), z.item()
+
+    assert world(3, f) == [(2, 2), (1, 2), (2, 1)]
+
+
+def test_futures(world):
+    def f(rank):
+        work = dist.all_reduce(hotaru.ones(2), async_op=True)
+        future = work.get_future().then(lambda f: f.value()[0] * 10)
+        return future.wait().tolist()
+
+    assert world(2, f) == [[20, 20]] * 2
+
+
+def test_collectives_in_a_captured_graph(world):
+    def f(rank):
+        graph, x = hotaru.cpu.Graph(), hotaru.zeros(3)
+        with hotaru.cpu.graph(graph):
+            y = x * 2
+            dist.all_reduce(y)
+            z = y + 1
+        results = []
+        for i in range(3):
+            x.fill_(rank + i)
+            graph.replay()
+            results.append(z.tolist())
+        return results
+
+    for result in world(2, f):
+        assert result == [[3] * 3, [7] * 3, [11] * 3]
+
+
+def test_a_world_again(world):
+    def f(rank):
+        store = dist.distributed_c10d._get_default_group().get_group_store()
+        dist.destroy_process_group()
+        assert not dist.is_initialized()
+        dist.init_process_group(store=store, rank=rank, world_size=2)
+        x = hotaru.ones(1)
+        dist.all_reduce(x)
+        return x.item()
+
+    assert world(2, f) == [2, 2]
+
+
+def test_options(world):
+    def f(rank):
+        pg = dist.group.WORLD
+        opts = dist.AllreduceOptions()
+        opts.reduceOp = ReduceOp.MAX
+        x = hotaru.tensor([float(rank)])
+        pg.allreduce([x], opts).wait()
+        out = [[hotaru.zeros(1), hotaru.zeros(1)]]
+        pg.allgather(out, [hotaru.tensor([float(rank)])]).wait()
+        pg.broadcast([x], root=0).wait()
+        pg.barrier().wait()
+        return x.item(), [t.item() for t in out[0]]
+
+    assert world(2, f) == [(1, [0, 1])] * 2
+
+
+# --- what goes wrong ----------------------------------------------------------
+
+
+def test_a_rank_that_does_not_come_is_named(world):
+    def f(rank):
+        if rank == 1:
+            dist.recv(hotaru.zeros(1), 0)  # until the others have given up
+        dist.barrier(timeout=timedelta(milliseconds=300))
+
+    for rank, outcome in enumerate(world.outcomes(3, f)):
+        assert "DistBackendError" in str(outcome)
+        assert "Timed out waiting 300ms for barrier" in str(outcome), rank
+        assert "not heard of: rank 1" in str(outcome), rank
+
+
+def test_a_monitored_barrier_names_who_is_missing(world):
+    def f(rank):
+        if rank == 1:
+            with pytest.raises(RuntimeError):
+                dist.recv(hotaru.zeros(1), 2)
+            return
+        dist.monitored_barrier(timeout=timedelta(milliseconds=300))
+
+    first, _, third = world.outcomes(3, f)
+    assert "Rank 1 failed to pass monitoredBarrier in 300 ms" in str(first)
+    assert "Rank 2 successfully reached monitoredBarrier" in str(third)
+
+
+def test_a_killed_rank_is_named(world):
+    import os
+    import signal
+
+    def f(rank):
+        for i in range(100000):
+            if rank == 1 and i == 50:
+                os.kill(os.getpid(), signal.SIGKILL)
+            dist.all_reduce(hotaru.ones(10))
+
+    zero, one, two = world.outcomes(3, f)
+    assert "status 9" in str(one)
+    for outcome in (zero, two):
+        assert "rank 1 is gone" in str(outcome)
+        assert "all_reduce(SUM) of 10 float32" in str(outcome)
+
+
+def test_what_differs_is_told_everywhere(world):
+    def f(rank):
+        if rank == 0:
+            dist.all_reduce(hotaru.ones(4))
+        else:
+            dist.broadcast(hotaru.ones(4), 1)
+        dist.barrier()
+
+    for outcome in world.outcomes(2, f):
+        assert "DistBackendError" in str(outcome)

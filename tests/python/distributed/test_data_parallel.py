@@ -1,0 +1,240 @@
+"""DistributedDataParallel: gradients of several processes against those of one
+that has all of the data.
+"""
+
+from __future__ import annotations
+
+import hotaru.distributed as dist
+import pytest
+from hotaru.nn.parallel import DistributedDataParallel
+
+import hotaru
+from hotaru import nn
+
+
+def network() -> nn.Module:
+    hotaru.manual_seed(3)
+    return nn.Sequential(
+        nn.Linear(5, 40), nn.ReLU(), nn.Linear(40, 30), nn.Tanh(),
+        nn.Linear(30, 2),
+    )  # fmt: skip
+
+
+def data() -> tuple:
+    hotaru.manual_seed(4)
+    return hotaru.randn(12, 5), hotaru.randn(12, 2)
+
+
+def train(model, optimizer, x, y, steps: int = 4) -> list[float]:
+    losses = []
+    for _ in range(steps):
+        optimizer.zero_grad()
+        loss = nn.functional.mse_loss(model(x), y)
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+    return losses
+
+
+def alone(steps: int = 4):
+    model = network()
+    train(model, hotaru.optim.SGD(model.parameters(), 0.1), *data(), steps)
+    return [p.detach() for p in model.parameters()]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"gradient_as_bucket_view": True},
+        {"bucket_cap_mb": 0.0001},
+        {"bucket_cap_mb": 0.0001, "gradient_as_bucket_view": True},
+        {"static_graph": True},
+        {"find_unused_parameters": True},
+    ],
+)
+def test_training_is_that_of_one_process(world, options):
+    def f(rank):
+        model = network()
+        if rank:
+            with hotaru.no_grad():
+                for p in model.parameters():
+                    p.fill_(7)  # begins as the first process's
+        ddp = DistributedDataParallel(model, **options)
+        x, y = (t[rank * 6 : rank * 6 + 6] for t in data())
+        train(ddp, hotaru.optim.SGD(ddp.parameters(), 0.1), x, y)
+        if options.get("bucket_cap_mb"):
+            assert len(ddp.reducer.buckets) > 2
+        return [p.detach().tolist() for p in model.parameters()]
+
+    expected = alone()
+    first, second = world(2, f)
+    assert first == second
+    for got, want in zip(first, expected, strict=True):
+        # Sums of six and of twelve products are rounded apart.
+        assert hotaru.allclose(hotaru.tensor(got), want, rtol=1e-5, atol=1e-6)
+
+
+def test_no_sync_adds_up(world):
+    def f(rank):
+        ddp = DistributedDataParallel(network())
+        x, y = (t[rank * 6 : rank * 6 + 6] for t in data())
+        with ddp.no_sync():
+            nn.functional.mse_loss(ddp(x[:3]), y[:3]).backward()
+        own = ddp.module[0].weight.grad.clone()
+        nn.functional.mse_loss(ddp(x[3:]), y[3:]).backward()
+        return own.tolist(), ddp.module[0].weight.grad.tolist()
+
+    (own0, got0), (own1, got1) = world(2, f)
+    assert own0 != own1
+    assert got0 == got1
+    model = network()
+    x, y = data()
+    (2 * nn.functional.mse_loss(model(x), y)).backward()
+    assert hotaru.allclose(hotaru.tensor(got0), model[0].weight.grad, atol=1e-6)
+
+
+class Branches(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.a, self.b, self.c = (nn.Linear(3, 3) for _ in range(3))
+
+    def forward(self, x, which):
+        return self.a(x) if which == 0 else self.b(x)
+
+
+@pytest.mark.parametrize("options", [{"find_unused_parameters": True}])
+def test_parameters_that_are_not_used(world, options):
+    def f(rank):
+        hotaru.manual_seed(0)
+        ddp = DistributedDataParallel(Branches(), **options)
+        for _ in range(2):
+            ddp.zero_grad()
+            ddp(hotaru.ones(2, 3), rank).sum().backward()
+        m = ddp.module
+        assert m.c.weight.grad is None  # used by nobody
+        return m.a.weight.grad.tolist(), m.b.weight.grad.tolist()
+
+    first, second = world(2, f)
+    assert first == second == ([[1] * 3] * 3, [[1] * 3] * 3)
+
+
+def test_parameters_that_are_not_used_are_an_error(world):
+    def f(rank):
+        ddp = DistributedDataParallel(Branches())
+        x = hotaru.ones(2, 3)
+        ddp(x, 0).sum().backward()
+        with pytest.raises(RuntimeError) as error:
+            ddp(x, 0)
+        text = str(error.value)
+        assert "Expected to have finished reduction in the prior" in text
+        assert "b.weight, b.bias, c.weight" in text
+        assert "for rank 1: 2 3 4 5" in text or rank == 0
+
+    world(2, f)
+
+
+def test_buffers_are_the_first_processes(world):
+    def f(rank):
+        ddp = DistributedDataParallel(
+            nn.Sequential(nn.Linear(2, 2), nn.BatchNorm1d(2))
+        )
+        for i in range(3):
+            ddp(hotaru.randn(4, 2) + rank * 10 + i).sum().backward()
+        ddp(hotaru.randn(4, 2))
+        with hotaru.no_grad():
+            ddp.module[1].running_mean.add_(rank)
+        ddp._sync_buffers() if rank == 5 else None
+        return ddp.module[1].num_batches_tracked.item()
+
+    assert world(2, f) == [4, 4]
+
+
+def test_models_that_differ(world):
+    def f(rank):
+        with pytest.raises(
+            RuntimeError, match=r"0 has 2 params|1 has 1 params"
+        ):
+            DistributedDataParallel(nn.Linear(2, 2, bias=rank == 0))
+        with pytest.raises(RuntimeError, match=r"params\[0\] in this process"):
+            DistributedDataParallel(nn.Linear(2, 2 + rank))
+        with pytest.raises(RuntimeError, match="not needed"):
+            DistributedDataParallel(nn.ReLU())
+
+    world(2, f)
+
+
+def test_a_hook(world):
+    def f(rank):
+        ddp = DistributedDataParallel(network(), bucket_cap_mb=0.0001)
+        seen = []
+
+        def hook(state, bucket):
+            seen.append((bucket.index(), bucket.is_last()))
+            assert bucket.buffer().numel() == sum(
+                p.numel() for p in bucket.parameters()
+            )
+            half = bucket.buffer().to(hotaru.bfloat16).div_(2)
+            work = dist.all_reduce(half, async_op=True)
+            return work.get_future().then(lambda f: f.value()[0].float())
+
+        ddp.register_comm_hook(None, hook)
+        with pytest.raises(RuntimeError, match="only be called once"):
+            ddp.register_comm_hook(None, hook)
+        x, y = (t[rank * 6 : rank * 6 + 6] for t in data())
+        nn.functional.mse_loss(ddp(x), y).backward()
+        assert seen == [(i, i == len(seen) - 1) for i in range(len(seen))]
+        return ddp.module[0].weight.grad.tolist()
+
+    first, second = world(2, f)
+    assert first == second
+    model = network()
+    x, y = data()
+    nn.functional.mse_loss(model(x), y).backward()
+    # Eight bits of a bfloat16.
+    assert hotaru.allclose(
+        hotaru.tensor(first), model[0].weight.grad, rtol=2**-6, atol=1e-3
+    )
+
+
+def test_gradients_through_functional_collectives(world):
+    from hotaru.distributed.nn import functional as F
+
+    def f(rank):
+        x = hotaru.tensor([1.0, 2.0]) * (rank + 1)
+        x.requires_grad_()
+        y = hotaru.tensor([1.0, 2.0]) * (rank + 1)
+        y.requires_grad_()
+        weight = rank + 1.0
+        (weight * F.all_reduce(x).sum()).backward()
+        reduced, x.grad = x.grad.tolist(), None
+        parts = F.all_gather(x)
+        (weight * (parts[0] + 3 * parts[1]).sum()).backward()
+        gathered, x.grad = x.grad.tolist(), None
+        (weight * F.broadcast(x, 1).sum()).backward()
+        broadcast, x.grad = x.grad.tolist(), None
+        (weight * F.reduce_scatter(x, [x, 2 * y]).sum()).backward()
+        scattered = x.grad.tolist(), y.grad.tolist()
+        x.grad = None
+        (weight * F.all_to_all([x, x], [x, 5 * x])[0].sum()).backward()
+        return reduced, gathered, broadcast, scattered, x.grad.tolist()
+
+    zero, one = world(2, f)
+    assert zero == ([3, 3], [3, 3], [0, 0], ([1, 1], [4, 4]), [11, 11])
+    assert one == ([3, 3], [9, 9], [3, 3], ([1, 1], [4, 4]), [0, 0])
+
+
+def test_a_grid(world):
+    def f(rank):
+        mesh = dist.init_device_mesh(
+            "cpu", (2, 2), mesh_dim_names=("replica", "shard")
+        )
+        assert mesh.get_coordinate() == [rank // 2, rank % 2]
+        x = hotaru.full((1,), 10.0**rank)
+        dist.all_reduce(x, group=mesh["replica"].get_group())
+        y = hotaru.full((1,), 10.0**rank)
+        dist.all_reduce(y, group=mesh.get_group("shard"))
+        assert mesh.get_local_rank("shard") == rank % 2
+        return x.item(), y.item()
+
+    assert world(4, f) == [(101, 11), (1010, 11), (101, 1100), (1010, 1100)]
