@@ -5,10 +5,10 @@
 
 #include <cstring>
 
-#include "comm/ranks.h"
 #include "hotaru/comm/dist_error.h"
 #include "hotaru/core/host.h"
 #include "hotaru/runtime/backend.h"
+#include "tests/cpp/comm/ranks.h"
 
 namespace hotaru::comm {
 namespace {

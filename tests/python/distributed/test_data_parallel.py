@@ -238,3 +238,34 @@ def test_a_grid(world):
         return x.item(), y.item()
 
     assert world(4, f) == [(101, 11), (1010, 11), (101, 1100), (1010, 1100)]
+
+
+def test_batch_normalisation_over_processes(world):
+    def f(rank):
+        hotaru.manual_seed(0)
+        x = hotaru.randn(10, 3, 4) * 2 + 5
+        net = nn.SyncBatchNorm.convert_sync_batchnorm(nn.BatchNorm1d(3))
+        part = (x[:3], x[3:])[rank].clone().requires_grad_()
+        out = net(part)
+        (out.square() * out.detach()[:1, :, :1]).sum().backward()
+        return out.tolist(), part.grad.tolist(), net.running_var.tolist()
+
+    hotaru.manual_seed(0)
+    x = (hotaru.randn(10, 3, 4) * 2 + 5).requires_grad_()
+    net = nn.BatchNorm1d(3)
+    out = net(x)
+    weights = hotaru.cat(
+        [
+            out.detach()[:1, :, :1].expand(3, 3, 4),
+            out.detach()[3:4, :, :1].expand(7, 3, 4),
+        ]
+    )
+    (out.square() * weights).sum().backward()
+    zero, one = world(2, f)
+    for got, want in (
+        (zero[0] + one[0], out),
+        (zero[1] + one[1], x.grad),
+        (zero[2], net.running_var),
+        (one[2], net.running_var),
+    ):
+        assert hotaru.allclose(hotaru.tensor(got), want, atol=1e-5)

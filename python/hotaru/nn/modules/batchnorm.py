@@ -119,7 +119,7 @@ class _BatchNorm(_NormBase):
         mean, var = self.running_mean, self.running_var
         keeps = not training or self.track_running_stats
         weight, bias = weight_and_bias(self)
-        return F.batch_norm(
+        return self._normalise(
             input,
             mean if keeps else None,
             var if keeps else None,
@@ -129,6 +129,9 @@ class _BatchNorm(_NormBase):
             momentum,
             self.eps,
         )
+
+    def _normalise(self, *arguments) -> Tensor:
+        return F.batch_norm(*arguments)
 
 
 class BatchNorm1d(_BatchNorm):
@@ -152,7 +155,8 @@ class BatchNorm3d(_BatchNorm):
 class SyncBatchNorm(_BatchNorm):
     """Batch normalisation of (N, C, *) over all processes of a group.
 
-    A group has one process here (see `distributed`), whose batch is all.
+    Without a group (see `distributed`), or in one of one process, the process's
+    batch is all.
 
     Args:
         process_group: which; None for all.
@@ -182,6 +186,21 @@ class SyncBatchNorm(_BatchNorm):
             raise ValueError(
                 f"expected at least 2D input (got {input.dim()}D input)"
             )
+
+    def _normalise(self, input, mean, var, weight, bias, training, *rest):
+        if training and self.training:
+            from ... import distributed
+
+            if (
+                distributed.is_initialized()
+                and distributed.get_world_size(self.process_group) > 1
+            ):
+                from ...distributed.nn.batch_norm import batch_norm
+
+                return batch_norm(
+                    input, mean, var, weight, bias, *rest, self.process_group
+                )
+        return F.batch_norm(input, mean, var, weight, bias, training, *rest)
 
     @classmethod
     def convert_sync_batchnorm(cls, module: Module, process_group=None):

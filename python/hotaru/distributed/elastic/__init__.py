@@ -1,0 +1,1 @@
+"""What programs under a launcher use of it."""
