@@ -1,7 +1,7 @@
-"""Starts a program as several processes, on one machine or on many.
+r"""Starts a program as several processes, on one machine or on many.
 
     python -m hotaru -m torch.distributed.run --nproc-per-node 4 train.py ARGS
-    python -m hotaru -m torch.distributed.run --nnodes 2 --nproc-per-node 4 \\
+    python -m hotaru -m torch.distributed.run --nnodes 2 --nproc-per-node 4 \
         --rdzv-backend c10d --rdzv-endpoint HOST:29400 train.py ARGS
 
 The options are torchrun's. Each process finds its rank and the place where the
@@ -71,7 +71,7 @@ def _parser() -> argparse.ArgumentParser:
     option("log-dir", "where outputs are written", default=None)
     parser.add_argument(
         "-r", "--redirects", default="0",
-        help="outputs that go to files: 1 stdout, 2 stderr, 3 both; or RANK:N,.",
+        help="outputs to files: 1 stdout, 2 stderr, 3 both; or RANK:N,...",
     )  # fmt: skip
     parser.add_argument(
         "-t", "--tee", default="0", help="the same, and are shown as well"
