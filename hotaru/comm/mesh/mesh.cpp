@@ -298,28 +298,30 @@ void Mesh::settle(Operation& operation) {
 void Mesh::look_at_clock() {
   const Clock::time_point now = Clock::now();
   for (const Ref<Operation>& operation : operations_) {
-    if (now >= operation->deadline) {
-      const Channel& channel = *operation->channel;
-      std::string missing;
-      for (size_t i = 0; i < channel.ranks.size(); ++i) {
-        const auto said = channel.waiting.find(channel.ranks[i]);
-        const bool came =
-            operation->heard[i] ||
-            (operation->collective && said != channel.waiting.end() &&
-             said->second.number >= operation->number);
-        if (!came)
-          missing += concat(missing.empty() ? "" : ", ", channel.ranks[i]);
-      }
-      fail_later(channel.id,
-                 concat("Timed out waiting ", operation->timeout.count(),
-                        "ms for ", operation->text(), " on rank ", rank_,
-                        missing.empty() ? std::string(": every rank has come")
-                                        : "; not heard of: rank " + missing),
+    if (now >= operation->deadline)
+      fail_later(operation->channel->id,
+                 operation->suspicion.empty() ? too_late(*operation)
+                                              : operation->suspicion,
                  kThis);
-    } else if (now >= operation->says_it_waits) {
+    else if (now >= operation->says_it_waits)
       say_waiting(*operation);
-    }
   }
+}
+
+std::string Mesh::too_late(const Operation& operation) const {
+  const Channel& channel = *operation.channel;
+  std::string missing;
+  for (size_t i = 0; i < channel.ranks.size(); ++i) {
+    const auto said = channel.waiting.find(channel.ranks[i]);
+    const bool came = operation.heard[i] ||
+                      (operation.collective && said != channel.waiting.end() &&
+                       said->second.number >= operation.number);
+    if (!came) missing += concat(missing.empty() ? "" : ", ", channel.ranks[i]);
+  }
+  return concat("Timed out waiting ", operation.timeout.count(), "ms for ",
+                operation.text(), " on rank ", rank_,
+                missing.empty() ? std::string(": every rank has come")
+                                : "; not heard of: rank " + missing);
 }
 
 void Mesh::say_waiting(Operation& operation) {

@@ -85,6 +85,8 @@ class Mesh final : public RefCounted, private LinkReader {
   void move_bytes();
   void go_on();
   void look_at_clock();
+  /// Who has not come.
+  std::string too_late(const Operation& operation) const;
   void say_waiting(Operation& operation);
   void settle(Operation& operation);
   /// Tells those who wait in other ways than in run().
@@ -100,6 +102,7 @@ class Mesh final : public RefCounted, private LinkReader {
   bool fits(const Transfer& transfer, int rank, const Frame& frame);
   void compare(const Channel& channel, const Operation& mine, int rank,
                const Channel::Said& theirs);
+  void suspect(Operation& operation, int rank);
   void differ(const Channel& channel, int rank, const Channel::Said& theirs,
               const std::string& mine);
   void lose(int rank, const std::string& why);

@@ -6,6 +6,11 @@
 
 namespace hotaru::comm {
 
+namespace {
+// How long a rank has to say what it does.
+constexpr Millis kAnswer{1000};
+}  // namespace
+
 void Mesh::waits(int rank, const Frame& frame, std::string text) {
   const auto found = channels_.find(frame.channel);
   if (found == channels_.end()) return;
@@ -36,6 +41,16 @@ void Mesh::differ(const Channel& channel, int rank, const Channel::Said& theirs,
              theirs.number, " of group '", channel.name, "' is ", theirs.what,
              " on rank ", rank, " and ", mine, " on rank ", rank_),
       kThis);
+}
+
+/// The other rank knows what it does itself: it is told what this one does, and
+/// says then what both do, if it listens soon enough.
+void Mesh::suspect(Operation& operation, int rank) {
+  operation.suspicion = concat("rank ", rank, " does something else than ",
+                               operation.text(), " on rank ", rank_);
+  operation.deadline =
+      std::min(operation.deadline, std::chrono::steady_clock::now() + kAnswer);
+  say_waiting(operation);
 }
 
 void Mesh::lose(int rank, const std::string& why) {

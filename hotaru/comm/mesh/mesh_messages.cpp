@@ -148,18 +148,16 @@ bool Mesh::matches(const Transfer& transfer, const Frame& frame) {
 }
 
 bool Mesh::fits(const Transfer& transfer, int rank, const Frame& frame) {
-  const Operation& operation = transfer.operation;
-  if (frame.fingerprint == operation.fingerprint &&
-      frame.bytes == transfer.frame.bytes)
-    return true;
-  // Collectives that differ tell each other what they are; see compare().
-  const bool differ = frame.fingerprint != operation.fingerprint;
+  Operation& operation = transfer.operation;
+  if (frame.fingerprint != operation.fingerprint) {
+    suspect(operation, rank);
+    return false;
+  }
+  if (frame.bytes == transfer.frame.bytes) return true;
   fail_later(frame.channel,
-             differ ? concat("rank ", rank, " does something else than ",
-                             operation.text(), " on rank ", rank_)
-                    : concat("rank ", rank, " sent ", frame.bytes,
-                             " bytes where ", operation.text(), " on rank ",
-                             rank_, " takes ", transfer.frame.bytes),
+             concat("rank ", rank, " sent ", frame.bytes, " bytes where ",
+                    operation.text(), " on rank ", rank_, " takes ",
+                    transfer.frame.bytes),
              kThis);
   return false;
 }

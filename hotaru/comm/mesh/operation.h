@@ -77,6 +77,7 @@ class Operation : public RefCounted {
   // The mesh's.
   std::chrono::steady_clock::time_point deadline, says_it_waits;
   std::vector<bool> heard;  // from which ranks of the group
+  std::string suspicion;    // that another rank does something else
   Ref<LateCall> late;       // who waits, where no thread does
   bool done = false;
   std::exception_ptr error;

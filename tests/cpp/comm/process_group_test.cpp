@@ -281,7 +281,25 @@ TEST(ProcessGroup, lengths_that_differ_are_an_error_everywhere) {
                   group.issue({.kind = Kind::kAllReduce, .outputs = {x}});
                   group.issue({.kind = Kind::kAllReduce, .outputs = {x}});
                 }),
-      {"all_reduce(SUM) of"});
+      {"Detected mismatch between collectives on ranks",
+       "all_reduce(SUM) of 4 float32", "all_reduce(SUM) of 5 float32"});
+}
+
+TEST(ProcessGroup, a_rank_that_says_nothing_more_is_named_all_the_same) {
+  const auto errors = run_ranks(2, [](ProcessGroup& group) {
+    const Tensor x = filled(4, 0);
+    if (group.rank() == 0) {
+      // Sent and gone: it is in no operation when the other one asks.
+      group.issue({.kind = Kind::kBroadcast, .inputs = {x}, .root = 0});
+    } else {
+      group.issue({.kind = Kind::kAllReduce, .outputs = {x}});
+    }
+  });
+  EXPECT_EQ(errors[0], "");
+  EXPECT_NE(errors[1].find("rank 0 does something else than all_reduce(SUM) "
+                           "of 4 float32"),
+            std::string::npos)
+      << errors[1];
 }
 
 TEST(ProcessGroup, collectives_that_wait_for_each_other_are_found) {
