@@ -48,9 +48,10 @@ GROUPS = (
     ),
     Group(
         "Distributed back ends",
-        "Work over several processes and machines; what one process asks, "
-        "`torch.distributed.is_available()` and `is_initialized()`, is "
-        "answered.",
+        "Collectives, groups, stores, the launcher and "
+        "`DistributedDataParallel` are there, over sockets "
+        "([distributed.md](distributed.md)); NCCL, MPI, sharded parameters, "
+        "RPC and DTensor are not.",
         r"""torch\.distributed\b
         | torch\.nn\.parallel\.(distributed|Distributed)
         | torch\.nn\.(modules\.(batchnorm\.)?)?SyncBatchNorm
