@@ -87,7 +87,9 @@ void Mesh::fail(Channel& channel, const std::string& why, int origin) {
   if (channel.error) return;
   channel.error = std::make_exception_ptr(DistBackendError(
       origin < 0 ? why : concat(why, " (said rank ", origin, ")")));
-  if (origin == kThis) {
+  // Also what another rank said: who hears that this one has gone, as it may in
+  // a moment, has heard before why.
+  if (origin != kNobody) {
     Frame frame;
     frame.kind = FrameKind::kFault;
     frame.channel = channel.id;

@@ -36,6 +36,7 @@ class GradBucket:
         self._bucket = bucket
         self._index = index
         self._is_last = is_last
+        self._buffer = None
 
     def index(self) -> int:
         """Its place among the buckets, in which they are reduced."""
@@ -43,15 +44,17 @@ class GradBucket:
 
     def buffer(self):
         """All gradients in one row."""
-        return self._bucket.flat
+        return self._bucket.flat if self._buffer is None else self._buffer
 
     def set_buffer(self, buffer) -> None:
-        """Reduces other numbers in their place."""
-        self._bucket.flat.copy_(buffer)
+        """Has hooks see another tensor in the buffer's place."""
+        self._buffer = buffer
 
     def gradients(self) -> list:
         """The buffer's parts in the parameters' shapes."""
-        return self._bucket.views
+        if self._buffer is None:
+            return self._bucket.views
+        return self._bucket.parts_of(self._buffer)
 
     def parameters(self) -> list:
         """Whose they are."""
@@ -71,12 +74,17 @@ class Bucket:
         self.flat = zeros(
             sum(p.numel() for p in parameters), dtype=parameters[0].dtype
         )
-        self.views, at = [], 0
-        for p in parameters:
-            self.views.append(self.flat[at : at + p.numel()].view(p.shape))
-            at += p.numel()
+        self.views = self.parts_of(self.flat)
         self.waits_for = 0
         self.work = None
+
+    def parts_of(self, flat) -> list:
+        """Views of a row, in the parameters' shapes."""
+        views, at = [], 0
+        for p in self.parameters:
+            views.append(flat[at : at + p.numel()].view(p.shape))
+            at += p.numel()
+        return views
 
 
 def assign_buckets(

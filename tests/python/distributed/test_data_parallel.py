@@ -269,3 +269,59 @@ def test_batch_normalisation_over_processes(world):
         (one[2], net.running_var),
     ):
         assert hotaru.allclose(hotaru.tensor(got), want, atol=1e-5)
+
+
+def test_compressed_gradients(world):
+    from hotaru.distributed.algorithms.ddp_comm_hooks import default_hooks
+
+    hooks = [
+        default_hooks.allreduce_hook,
+        default_hooks.bf16_compress_hook,
+        default_hooks.fp16_compress_hook,
+        default_hooks.bf16_compress_wrapper(default_hooks.allreduce_hook),
+    ]
+
+    def f(rank):
+        x, y = (t[rank * 6 : rank * 6 + 6] for t in data())
+        found = []
+        for hook in hooks:
+            ddp = DistributedDataParallel(network())
+            ddp.register_comm_hook(None, hook)
+            nn.functional.mse_loss(ddp(x), y).backward()
+            found.append(ddp.module[0].weight.grad)
+        return [g.tolist() for g in found]
+
+    first, second = world(2, f)
+    assert first == second
+    model = network()
+    x, y = data()
+    nn.functional.mse_loss(model(x), y).backward()
+    want = model[0].weight.grad
+    for got, bits in zip(first, (20, 6, 9, 6), strict=True):
+        assert hotaru.allclose(
+            hotaru.tensor(got), want, rtol=2.0**-bits, atol=2.0 ** -(bits + 3)
+        )
+    assert first[0] != first[1]
+
+
+def test_power_sgd_learns(world):
+    from hotaru.distributed.algorithms.ddp_comm_hooks import powerSGD_hook
+
+    def f(rank):
+        ddp = DistributedDataParallel(network())
+        state = powerSGD_hook.PowerSGDState(
+            None, matrix_approximation_rank=2, start_powerSGD_iter=2
+        )
+        ddp.register_comm_hook(state, powerSGD_hook.powerSGD_hook)
+        x, y = (t[rank * 6 : rank * 6 + 6] for t in data())
+        optimizer = hotaru.optim.SGD(ddp.parameters(), 0.1)
+        losses = train(ddp, optimizer, x, y, 40)
+        _, before, after = state.compression_stats()
+        assert before > 2 * after
+        return losses, ddp.module[0].weight.tolist()
+
+    (losses, first), (_, second) = world(2, f)
+    assert first == second
+    assert losses[-1] < 0.7 * losses[0]
+    with pytest.raises(ValueError, match="start_powerSGD_iter"):
+        powerSGD_hook.PowerSGDState(None, start_powerSGD_iter=1)

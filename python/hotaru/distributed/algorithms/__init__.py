@@ -1,0 +1,1 @@
+"""How gradients travel, and processes with different amounts of data."""
