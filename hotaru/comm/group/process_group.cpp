@@ -233,7 +233,7 @@ Work ProcessGroup::issue(const Collective& collective) {
   own.enqueue(call);
   Event event;
   own.record(event);
-  const Work work(own, std::move(event), nullptr);
+  Work work(own, std::move(event), nullptr);
   if (!collective.async && here.immediate()) work.wait();
   return work;
 }
