@@ -65,7 +65,10 @@ std::string text_of(const KernelCall& call, const IssuedCollective& issued) {
   if (reduces(issued.kind)) out += concat("(", issued.reduction.name(), ")");
   const Tensor& any = call.tensor(0);
   out += " of ";
-  if (issued.kind != Kind::kAllToAll) out += concat(any.numel(), " ");
+  int64_t count = any.numel();
+  if (issued.kind == Kind::kReduceScatter)  // whose lengths may differ
+    for (size_t i = 1; i < issued.inputs; ++i) count += call.tensor(i).numel();
+  if (issued.kind != Kind::kAllToAll) out += concat(count, " ");
   out += dtype_name(any.dtype());
   if (has_root(issued.kind)) out += concat(", root ", issued.root);
   return out;

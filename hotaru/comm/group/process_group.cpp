@@ -2,98 +2,14 @@
 
 #include <thread>
 
+#include "hotaru/comm/group/collective_check.h"
 #include "hotaru/comm/group/collective_kernel.h"
 #include "hotaru/core/error.h"
 #include "hotaru/runtime/threads/blocking.h"
 
 namespace hotaru::comm {
 
-namespace {
-
 using Kind = CollectiveKind;
-
-// --- what can be asked for ---------------------------------------------------
-
-class Check {
- public:
-  Check(const ProcessGroup& group, const Collective& collective)
-      : group_(group), c_(collective), name_(name_of(collective.kind)) {}
-
-  void all() const {
-    const bool any_source = c_.kind == Kind::kReceive && c_.root == kAnyRank;
-    if (has_root(c_.kind) || is_message(c_.kind))
-      HOTARU_CHECK_AS(ValueError,
-                      any_source || (0 <= c_.root && c_.root < group_.size()),
-                      name_, ": invalid root rank: ", c_.root,
-                      " (the group has ", group_.size(), " ranks)");
-    if (is_message(c_.kind))
-      HOTARU_CHECK_AS(ValueError, c_.root != group_.rank(), name_, ": rank ",
-                      c_.root, " is this process");
-    const Tensor* first = nullptr;
-    for (const std::vector<Tensor>* tensors : {&c_.inputs, &c_.outputs})
-      for (const Tensor& tensor : *tensors) {
-        if (!first) first = &tensor;
-        tensor_fits(tensor, *first);
-      }
-    if (first && reduces(c_.kind)) c_.reduction.check(first->dtype(), name_);
-    counts_fit();
-  }
-
- private:
-  void tensor_fits(const Tensor& tensor, const Tensor& first) const {
-    HOTARU_CHECK_AS(ValueError, tensor.device().is_cpu(), name_,
-                    ": takes tensors of the CPU, not of ",
-                    tensor.device().str());
-    HOTARU_CHECK_AS(ValueError, tensor.is_contiguous(), name_,
-                    ": Tensors must be contiguous");
-    HOTARU_CHECK_AS(ValueError, tensor.dtype() == first.dtype(), name_,
-                    ": Invalid usage of tensors with different dtypes. Found ",
-                    dtype_name(first.dtype()), " and ",
-                    dtype_name(tensor.dtype()));
-  }
-
-  void lengths_fit(const std::vector<Tensor>& many, const Tensor& one) const {
-    HOTARU_CHECK_AS(ValueError, int(many.size()) == group_.size(), name_,
-                    ": a list of ", many.size(), " tensors for ", group_.size(),
-                    " ranks");
-    for (size_t i = 0; i < many.size(); ++i)
-      HOTARU_CHECK_AS(ValueError, many[i].numel() == one.numel(), name_,
-                      ": invalid tensor size at index ", i, " (expected ",
-                      one.numel(), " elements, got ", many[i].numel(), ")");
-  }
-
-  void counts_fit() const {
-    const bool at_root = c_.root == group_.rank();
-    switch (c_.kind) {
-      case Kind::kAllGather:
-        return lengths_fit(c_.outputs, c_.inputs.at(0));
-      case Kind::kGather:
-        if (at_root) lengths_fit(c_.outputs, c_.inputs.at(0));
-        return;
-      case Kind::kReduceScatter:
-        return lengths_fit(c_.inputs, c_.outputs.at(0));
-      case Kind::kScatter:
-        if (at_root) lengths_fit(c_.inputs, c_.outputs.at(0));
-        return;
-      case Kind::kAllToAll:
-        HOTARU_CHECK_AS(ValueError,
-                        int(c_.inputs.size()) == group_.size() &&
-                            int(c_.outputs.size()) == group_.size(),
-                        name_, ": lists of ", c_.inputs.size(), " and ",
-                        c_.outputs.size(), " tensors for ", group_.size(),
-                        " ranks");
-        return;
-      default:
-        return;
-    }
-  }
-
-  const ProcessGroup& group_;
-  const Collective& c_;
-  const char* const name_;
-};
-
-}  // namespace
 
 // --- Work --------------------------------------------------------------------
 
@@ -195,7 +111,7 @@ void ProcessGroup::note_message(int rank, uint32_t tag) {
 }
 
 Work ProcessGroup::issue(const Collective& collective) {
-  Check(*this, collective).all();
+  check_collective(*this, collective);
   IssuedCollective issued{
       Ref<ProcessGroup>(this),
       collective.kind,

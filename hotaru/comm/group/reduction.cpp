@@ -114,10 +114,9 @@ const char* Reduction::name() const {
 void Reduction::check(DType dtype, const char* op) const {
   const bool bits = kind == ReduceKind::kBitAnd || kind == ReduceKind::kBitOr ||
                     kind == ReduceKind::kBitXor;
-  HOTARU_CHECK_AS(ValueError,
-                  !bits || !(is_floating_point(dtype) || is_complex(dtype)), op,
-                  ": Cannot use ReduceOp.", name(),
-                  " with non-integral dtype (", dtype_name(dtype), ")");
+  HOTARU_CHECK(!bits || !(is_floating_point(dtype) || is_complex(dtype)), op,
+               ": Cannot use ReduceOp.", name(), " with non-integral dtype (",
+               dtype_name(dtype), ")");
   const bool order = kind == ReduceKind::kMin || kind == ReduceKind::kMax;
   HOTARU_CHECK_AS(ValueError, !order || !is_complex(dtype), op, ": reduceop ",
                   name(), " does not support complex tensors");

@@ -55,10 +55,12 @@ def is_torchelastic_launched() -> bool:
 
 
 _LATER = (
-    "device_mesh", "distributed_c10d", "nn", "rpc", "tensor",
+    "algorithms", "device_mesh", "distributed_c10d", "elastic", "nn", "optim",
+    "rpc", "tensor",
 )  # fmt: skip
 _FROM_LATER = {
     "DeviceMesh": "device_mesh",
+    "GradBucket": "reducer",
     "init_device_mesh": "device_mesh",
 }
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from .collectives import (
     all_gather,
+    all_gather_coalesced,
     all_gather_into_tensor,
     all_gather_single,
     all_reduce,
@@ -76,7 +77,6 @@ from .options import (
 from .process_group import (
     ProcessGroup,
     ProcessGroupGloo,
-    Work,
     default_pg_timeout,
 )
 from .reduce_op import ReduceOp, reduce_op
@@ -92,6 +92,7 @@ from .stores import (
     Store,
     TCPStore,
 )
+from .work import Work
 
 __all__ = [
     "AllToAllOptions", "AllgatherOptions", "AllreduceCoalescedOptions",
@@ -100,8 +101,8 @@ __all__ = [
     "DistNetworkError", "DistStoreError", "FileStore", "GatherOptions",
     "GroupMember", "HashStore", "P2POp", "PrefixStore", "ProcessGroup",
     "ProcessGroupGloo", "ReduceOp", "ReduceOptions", "ReduceScatterOptions",
-    "ScatterOptions", "Store", "TCPStore", "Work",
-    "all_gather", "all_gather_into_tensor", "all_gather_object",
+    "ScatterOptions", "Store", "TCPStore", "Work", "all_gather",
+    "all_gather_coalesced", "all_gather_into_tensor", "all_gather_object",
     "all_gather_single", "all_reduce", "all_reduce_coalesced", "all_to_all",
     "all_to_all_single", "barrier", "batch_isend_irecv", "broadcast",
     "broadcast_object_list", "default_pg_timeout", "destroy_process_group",

@@ -9,11 +9,10 @@ from __future__ import annotations
 
 from .. import is_tensor
 from .._C import _CollectiveKind as Kind
-from .groups import get_group_rank, member, warn_not_in_group
-from .process_group import ProcessGroup, Work
-from .process_group import _parts as parts_of
-from .process_group import _split as split_of
-from .process_group import _written_back as written_back
+from .groups import default_group, get_group_rank, member, warn_not_in_group
+from .options import AllgatherOptions, AllreduceCoalescedOptions
+from .parts import parts_of, split_of, written_back
+from .process_group import ProcessGroup
 from .reduce_op import ReduceOp, kind_of
 
 
@@ -68,7 +67,18 @@ def root_of(
         if default is None:
             raise ValueError(f"Must specify {what} or group_{what}")
         rank = default
-    return get_group_rank(group, rank)
+    # The default group's methods say themselves what is no rank of it.
+    return rank if group is default_group() else get_group_rank(group, rank)
+
+
+def _check_dtypes(*tensors) -> None:
+    first = tensors[0].dtype
+    for t in tensors:
+        if t.dtype != first:
+            raise ValueError(
+                "Invalid usage of tensors with different dtypes"
+                f"Found {first} and  {t.dtype}"
+            )
 
 
 def _check_complex(tensor, op, what: str) -> None:
@@ -87,26 +97,49 @@ def all_reduce(tensor, op=ReduceOp.SUM, group=None, async_op: bool = False):
     if found is None:
         return None
     _check_complex(tensor, op, "all_reduce")
+    if tensor.is_sparse:
+        work = found.allreduce([tensor], op)
+        return work if async_op else None
     return found._issue(Kind.ALL_REDUCE, (), (tensor,), op, async_op=async_op)
 
 
 def all_reduce_coalesced(
     tensors, op=ReduceOp.SUM, group=None, async_op: bool = False
 ):
-    """The same for each of several tensors."""
+    """The same for each of several tensors; a Future with `async_op`."""
     if is_tensor(tensors):
         tensors = [tensors]
     _check_list(tensors, "tensor")
+    _check_dtypes(*tensors)
     found = _group_of(group, "all_reduce_coalesced")
     if found is None:
         return None
-    works = [
-        found._issue(Kind.ALL_REDUCE, (), (t,), op, async_op=async_op)
-        for t in tensors
-    ]
-    if not async_op:
+    opts = AllreduceCoalescedOptions()
+    opts.reduceOp, opts.asyncOp = op, async_op
+    work = found.allreduce_coalesced(tensors, opts)
+    return work.get_future() if async_op else None
+
+
+def all_gather_coalesced(
+    output_tensor_lists, input_tensor_list, group=None, async_op: bool = False
+):
+    """all_gather of several tensors; a Future with `async_op`."""
+    if not isinstance(output_tensor_lists, list) or not all(
+        isinstance(many, list) for many in output_tensor_lists
+    ):
+        raise TypeError(
+            "Invalid function argument: output_tensor_lists should be a list"
+        )
+    _check_list(input_tensor_list, "input_tensor_list")
+    found = _group_of(group, "all_gather_coalesced")
+    if found is None:
         return None
-    return Work(works[-1]._handle, tensors) if works else Work()
+    opts = AllgatherOptions()
+    opts.asyncOp = async_op
+    work = found.allgather_coalesced(
+        output_tensor_lists, input_tensor_list, opts
+    )
+    return work.get_future() if async_op else None
 
 
 def reduce(
@@ -147,13 +180,13 @@ def all_gather(tensor_list, tensor, group=None, async_op: bool = False):
     """Each process gets a list of all their tensors."""
     _check_list(tensor_list, "tensor_list")
     _check_tensor(tensor, "tensor")
+    _check_dtypes(tensor, *tensor_list)
     found = _group_of(group, "all_gather")
     if found is None:
         return None
     return found._issue(
-        Kind.ALL_GATHER, (tensor,), tensor_list, async_op=async_op,
-        result=[tensor_list],
-    )  # fmt: skip
+        Kind.ALL_GATHER, (tensor,), tensor_list, async_op=async_op
+    )
 
 
 def all_gather_into_tensor(
@@ -190,6 +223,7 @@ def gather(
     _check_tensor(tensor, "tensor")
     if gather_list:
         _check_list(gather_list, "gather_list")
+        _check_dtypes(tensor, *gather_list)
     found = _group_of(group, "gather")
     if found is None:
         return None
@@ -207,7 +241,6 @@ def gather(
         )
     return found._issue(
         Kind.GATHER, (tensor,), gather_list or (), root=root, async_op=async_op,
-        result=[gather_list or []],
     )  # fmt: skip
 
 
@@ -219,6 +252,7 @@ def scatter(
     _check_tensor(tensor, "tensor")
     if scatter_list:
         _check_list(scatter_list, "scatter_list")
+        _check_dtypes(tensor, *scatter_list)
     found = _group_of(group, "scatter")
     if found is None:
         return None
@@ -245,6 +279,7 @@ def reduce_scatter(
     """Each process gets the reduction of the tensors for it."""
     _check_tensor(output, "output")
     _check_list(input_list, "input_list")
+    _check_dtypes(output, *input_list)
     found = _group_of(group, "reduce_scatter")
     if found is None:
         return None
@@ -281,6 +316,7 @@ def all_to_all(
     """Each process sends the i-th tensor to the i-th process."""
     _check_list(output_tensor_list, "output_tensor_list")
     _check_list(input_tensor_list, "input_tensor_list")
+    _check_dtypes(*output_tensor_list, *input_tensor_list)
     found = _group_of(group, "all_to_all")
     if found is None:
         return None

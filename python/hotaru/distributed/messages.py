@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .._C import _CollectiveKind as Kind
 from .collectives import _check_tensor, _group_of, root_of
-from .process_group import Work
+from .work import Work
 
 _ANY = -1
 

@@ -10,87 +10,18 @@ from collections.abc import Sequence
 from datetime import timedelta
 from enum import Enum
 
-from .. import _C, no_grad
-from .._C import Tensor, _ReduceKind
+from .. import _C
 from .._C import _CollectiveKind as Kind
-from .options import (
-    AllgatherOptions,
-    AllreduceOptions,
-    AllToAllOptions,
-    BarrierOptions,
-    BroadcastOptions,
-    GatherOptions,
-    ReduceOptions,
-    ReduceScatterOptions,
-    ScatterOptions,
-    milliseconds,
-)
+from .._C import _ReduceKind
+from .list_methods import ListMethods
+from .options import milliseconds
+from .parts import copy_back
 from .reduce_op import ReduceOp, kind_of
+from .work import Work
 
 default_pg_timeout = timedelta(minutes=30)
 
 _KINDS = {kind: _ReduceKind(kind.value) for kind in ReduceOp.RedOpType}
-
-
-class Work:
-    """A collective that was begun.
-
-    `wait` and every use of the tensors return when it is done.
-    """
-
-    def __init__(self, handle=None, result=(), after=()) -> None:
-        self._handle = handle if handle is not None else _C._CollectiveWork()
-        self._result = list(result)
-        self._after = after  # events
-
-    def wait(self, timeout: timedelta | None = None) -> bool:
-        """True when it is done; its error, or RuntimeError after `timeout`."""
-        count = milliseconds(timeout)
-        if count < 0:
-            self._handle.wait()
-        elif not self._handle.wait_for(timeout):
-            raise RuntimeError("Operation timed out!")
-        for event in self._after:
-            event.synchronize()
-        return True
-
-    def synchronize(self) -> None:
-        """The same as `wait`."""
-        self.wait()
-
-    def is_completed(self) -> bool:
-        """Whether it is done, or has failed."""
-        return self._handle.done() and all(e.query() for e in self._after)
-
-    def exception(self) -> BaseException | None:
-        """Its error, once it is done."""
-        if self.is_completed():
-            try:
-                self.wait()
-            except Exception as error:
-                return error
-        return None
-
-    def is_success(self) -> bool:
-        """Whether it is done and has not failed."""
-        return self.is_completed() and self.exception() is None
-
-    def result(self) -> list[Tensor]:
-        """The tensors that are written."""
-        return self._result
-
-    def source_rank(self) -> int:
-        """The rank of the group that a message came from."""
-        return self._handle.source()
-
-    def _source_rank(self) -> int:
-        return self.source_rank()
-
-    def get_future(self):
-        """A Future of the tensors that are written."""
-        if self._after:
-            self.wait()
-        return self._handle.future(self._result)
 
 
 class BackendType(Enum):
@@ -105,7 +36,7 @@ class BackendType(Enum):
     CUSTOM = 6
 
 
-class ProcessGroup:
+class ProcessGroup(ListMethods):
     """Some ranks of a world, this process's among them.
 
     Every process of it calls the same methods in the same order. A process
@@ -172,9 +103,18 @@ class ProcessGroup:
         if milliseconds(timeout) > 0:
             self._handle.timeout = timeout
 
+    _set_default_timeout = set_timeout
+
     @property
     def _timeout(self) -> timedelta:
         return self._handle.timeout
+
+    @property
+    def options(self):
+        """The timeout, as ProcessGroupGloo's options have it."""
+        options = ProcessGroupGloo._Options()
+        options._timeout = self._timeout
+        return options
 
     def shutdown(self) -> None:
         """Ends the group; what is under way fails."""
@@ -210,188 +150,10 @@ class ProcessGroup:
         )
         after = ()
         if strided:
-            after = _copy_back(outputs, places, async_op)
+            after = copy_back(outputs, places, async_op)
         if not async_op and kind is not Kind.RECEIVE:
             return None
         return Work(handle, outputs if result is None else result, after)
-
-    # Those of PyTorch's C++ class: lists with one tensor of this process.
-
-    def allreduce(self, tensors, opts=None, **kwargs) -> Work:
-        """Every process's tensor becomes the reduction of all."""
-        opts = _options(AllreduceOptions, opts, "reduceOp", kwargs)
-        return self._collective(Kind.ALL_REDUCE, (), _one(tensors), opts)
-
-    def allreduce_coalesced(self, tensors, opts=None) -> Work:
-        """The same for each of several tensors, of one dtype."""
-        opts = _options(AllreduceOptions, opts, "reduceOp", {})
-        works = [
-            self._collective(Kind.ALL_REDUCE, (), [t], opts) for t in tensors
-        ]
-        return _last(works, tensors)
-
-    def broadcast(self, tensors, opts=None, **kwargs) -> Work:
-        """Every process's tensor becomes the root's."""
-        opts = _options(BroadcastOptions, opts, "rootRank", kwargs)
-        tensor = _one(tensors)
-        mine = opts.rootRank == self._rank
-        return self._collective(
-            Kind.BROADCAST, tensor if mine else (), () if mine else tensor,
-            opts, tensor,
-        )  # fmt: skip
-
-    def reduce(self, tensors, opts=None, **kwargs) -> Work:
-        """The root's tensor becomes the reduction; others' are undefined."""
-        opts = _options(ReduceOptions, opts, "rootRank", kwargs)
-        return self._collective(Kind.REDUCE, (), _one(tensors), opts)
-
-    def allgather(self, output_tensors, input_tensors, opts=None) -> Work:
-        """Each process gets a list of all their tensors."""
-        opts = opts or AllgatherOptions()
-        outputs = output_tensors
-        if outputs and not isinstance(outputs[0], Tensor):
-            outputs = _only(outputs)
-        inputs = input_tensors
-        if isinstance(inputs, Tensor):
-            inputs = [inputs]
-        return self._collective(
-            Kind.ALL_GATHER, _one(inputs), outputs, opts, [list(outputs)]
-        )
-
-    def allgather_coalesced(self, output_lists, input_list, opts=None) -> Work:
-        """all_gather of each of several tensors."""
-        opts = opts or AllgatherOptions()
-        works = [
-            self.allgather([outputs], [given], opts)
-            for outputs, given in zip(
-                zip(*output_lists, strict=True), input_list, strict=True
-            )
-        ]
-        return _last(works, output_lists)
-
-    def _allgather_base(self, output, input, opts=None) -> Work:
-        """Their tensors one after the other, in one."""
-        opts = opts or AllgatherOptions()
-        if output.numel() != input.numel() * self._size:
-            raise ValueError(
-                "output tensor size must be equal to world_size times input "
-                "tensor size"
-            )
-        whole, parts = _parts(output, self._size)
-        work = self._collective(Kind.ALL_GATHER, [input], parts, opts, [output])
-        return _written_back(work, output, whole, opts.asyncOp)
-
-    all_gather_single = _allgather_base
-
-    def gather(
-        self, output_tensors, input_tensors, opts=None, **kwargs
-    ) -> Work:
-        """The root gets a list of all their tensors."""
-        opts = _options(GatherOptions, opts, "rootRank", kwargs)
-        outputs = ()
-        if opts.rootRank == self._rank:
-            outputs = _only(output_tensors)
-        return self._collective(
-            Kind.GATHER, _one(input_tensors), outputs, opts, [list(outputs)]
-        )
-
-    def scatter(
-        self, output_tensors, input_tensors, opts=None, **kwargs
-    ) -> Work:
-        """Each process gets one tensor of the root's list."""
-        opts = _options(ScatterOptions, opts, "rootRank", kwargs)
-        inputs = ()
-        if opts.rootRank == self._rank:
-            inputs = _only(input_tensors)
-        return self._collective(
-            Kind.SCATTER, inputs, _one(output_tensors), opts
-        )
-
-    def reduce_scatter(
-        self, output_tensors, input_tensors, opts=None, **kwargs
-    ) -> Work:
-        """Each process gets the reduction of the tensors for it."""
-        opts = _options(ReduceScatterOptions, opts, "reduceOp", kwargs)
-        return self._collective(
-            Kind.REDUCE_SCATTER, _only(input_tensors), _one(output_tensors),
-            opts,
-        )  # fmt: skip
-
-    def _reduce_scatter_base(self, output, input, opts=None) -> Work:
-        """The same of parts of one tensor."""
-        opts = opts or ReduceScatterOptions()
-        if input.numel() != output.numel() * self._size:
-            raise ValueError(
-                "input tensor must be the same size as output size times world "
-                "size"
-            )
-        _, parts = _parts(input, self._size)
-        return self._collective(Kind.REDUCE_SCATTER, parts, [output], opts)
-
-    reduce_scatter_single = _reduce_scatter_base
-
-    def alltoall(self, output_tensors, input_tensors, opts=None) -> Work:
-        """Each process sends the i-th tensor to the i-th process."""
-        opts = opts or AllToAllOptions()
-        return self._collective(
-            Kind.ALL_TO_ALL, input_tensors, output_tensors, opts
-        )
-
-    def alltoall_base(
-        self, output, input, output_split_sizes, input_split_sizes, opts=None
-    ) -> Work:
-        """The same of parts of one tensor, as many rows as the lists say."""
-        opts = opts or AllToAllOptions()
-        _, inputs = _split(input, input_split_sizes, self._size)
-        whole, outputs = _split(output, output_split_sizes, self._size)
-        work = self._collective(
-            Kind.ALL_TO_ALL, inputs, outputs, opts, [output]
-        )
-        return _written_back(work, output, whole, opts.asyncOp)
-
-    all_to_all_single = alltoall_base
-
-    def send(self, tensors, dst: int, tag: int = 0) -> Work:
-        """Sends to a rank of the group."""
-        return self._issue(
-            Kind.SEND, _one(tensors), (), root=dst, tag=tag, async_op=True,
-            result=tensors,
-        )  # fmt: skip
-
-    def recv(self, tensors, src: int, tag: int = 0) -> Work:
-        """Receives from a rank of the group."""
-        return self._issue(
-            Kind.RECEIVE, (), _one(tensors), root=src, tag=tag, async_op=True
-        )
-
-    def recv_anysource(self, tensors, tag: int = 0) -> Work:
-        """Receives from whoever sends first."""
-        return self.recv(tensors, -1, tag)
-
-    def barrier(self, opts=None, **kwargs) -> Work:
-        """Done when every process has come."""
-        return self._collective(Kind.BARRIER, (), (), opts or BarrierOptions())
-
-    def monitored_barrier(
-        self, timeout: timedelta | None = None, wait_all_ranks: bool = False
-    ) -> None:
-        """A barrier whose error on rank 0 names who has not come."""
-        from .monitored import monitored_barrier
-
-        monitored_barrier(self, timeout or self._timeout, wait_all_ranks)
-
-    def _collective(self, kind, inputs, outputs, opts, result=None) -> Work:
-        return self._issue(
-            kind,
-            inputs,
-            outputs,
-            getattr(opts, "reduceOp", ReduceOp.SUM),
-            getattr(opts, "rootRank", 0),
-            0,
-            opts.timeout,
-            opts.asyncOp,
-            result,
-        ) or Work(result=outputs if result is None else result)
 
 
 class ProcessGroupGloo(ProcessGroup):
@@ -419,6 +181,8 @@ class ProcessGroupGloo(ProcessGroup):
     ) -> None:  # fmt: skip
         if isinstance(timeout, ProcessGroupGloo._Options):
             timeout = timeout._timeout
+        if not isinstance(timeout, timedelta):
+            timeout = timedelta(seconds=timeout)
         self._mesh = _C._meet(store, rank, size, timeout)
         handle = self._mesh.open(name, list(range(size)), rank, timeout)
         super().__init__(handle, rank, store, name, desc)
@@ -441,95 +205,3 @@ class ProcessGroupGloo(ProcessGroup):
         return (hostname, interface)
 
     create_default_device = create_device
-
-
-def _options(cls, given, what: str, kwargs: dict):
-    """Options; a bare value is the one that the method is mostly asked for."""
-    if isinstance(given, cls):
-        return given
-    options = cls()
-    if given is not None:
-        setattr(options, what, given)
-    for name, value in kwargs.items():
-        setattr(
-            options,
-            {"root": "rootRank", "op": "reduceOp"}.get(name, name),
-            value,
-        )
-    return options
-
-
-def _one(tensors) -> list[Tensor]:
-    if isinstance(tensors, Tensor):
-        return [tensors]
-    if len(tensors) != 1:
-        raise ValueError(
-            f"a process gives one tensor to a collective, not {len(tensors)}"
-        )
-    return list(tensors)
-
-
-def _only(lists) -> list[Tensor]:
-    if len(lists) == 1 and not isinstance(lists[0], Tensor):
-        return list(lists[0])
-    if lists and isinstance(lists[0], Tensor):
-        return list(lists)
-    raise ValueError(f"expected one list of tensors, not {len(lists)}")
-
-
-def _last(works: list[Work], result) -> Work:
-    return Work(
-        works[-1]._handle if works else None,
-        result,
-        [event for work in works for event in work._after],
-    )
-
-
-def _parts(tensor: Tensor, count: int) -> tuple[Tensor, list[Tensor]]:
-    """The tensor, contiguous, and its equal parts."""
-    whole = tensor.detach().contiguous()
-    flat, size = whole.view(-1), whole.numel() // count
-    return whole, [flat[i * size : (i + 1) * size] for i in range(count)]
-
-
-def _split(
-    tensor: Tensor, sizes: Sequence[int] | None, count: int
-) -> tuple[Tensor, list[Tensor]]:
-    """The tensor, contiguous, and as many of its rows for each process."""
-    whole = tensor.detach().contiguous()
-    rows = whole.size(0) if whole.dim() else 1
-    if not sizes:
-        if rows % count:
-            raise ValueError(
-                "Tensor's dim 0 does not divide equally across group size"
-            )
-        sizes = [rows // count] * count
-    if len(sizes) != count:
-        raise ValueError("Number of tensor splits not equal to group size")
-    if sum(sizes) != rows:
-        raise ValueError("Split sizes doesn't match total dim 0 size")
-    return whole, list(whole.split(list(sizes)))
-
-
-@no_grad()
-def _copy_back(targets, places, async_op: bool) -> tuple:
-    """Into tensors with strides, when their contents have come."""
-    if not async_op:
-        for target, place in zip(targets, places, strict=True):
-            if target is not place:
-                target.detach().copy_(place)
-        return ()
-    from .. import cpu
-
-    with cpu.stream(cpu.Stream()):
-        for target, place in zip(targets, places, strict=True):
-            if target is not place:
-                target.detach().copy_(place)
-        return (cpu.current_stream().record_event(),)
-
-
-def _written_back(work: Work, output, whole, async_op: bool) -> Work:
-    """The same, of one tensor that was given in parts."""
-    if not output.is_contiguous():
-        work._after = _copy_back([output], [whole], async_op)
-    return work

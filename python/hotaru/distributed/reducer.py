@@ -173,6 +173,8 @@ class Reducer:
         self.static_graph = False
         self.names = names
         self.hook: Callable | None = None
+        # A count of the processes to divide by, where it is not all of them.
+        self.active = None
         self._bytes = (bucket_bytes, first_bytes)
         self._place: dict[int, tuple[Bucket, int]] = {}
         self._expecting = False  # gradients of a backward pass
@@ -239,6 +241,21 @@ class Reducer:
     def unprepare(self) -> None:
         """Gradients of the next backward pass stay where they are."""
         self._expecting = False
+
+    @no_grad()
+    def take_part(self) -> None:
+        """A backward pass of the others, without gradients here."""
+        self.prepare(())
+        self._began = True
+        for bucket in self.buckets:
+            bucket.flat.zero_()
+        for number in range(len(self.buckets)):
+            self._launch_flat(number)
+        self._globally_used()
+        for bucket in self.buckets:
+            bucket.work.wait()
+        self._expecting, self._finished = False, True
+        self._order = list(range(len(self.parameters)))
 
     def _refuse_unfinished(self) -> None:
         missing = sorted(set(range(len(self.parameters))) - self._ready)
@@ -318,17 +335,20 @@ class Reducer:
                 sources.append(p.grad.detach())
         if targets:
             _foreach_copy_(targets, sources)
+        self._launch_flat(number)
+
+    def _launch_flat(self, number: int) -> None:
+        bucket = self.buckets[number]
         if self.hook is None:
-            bucket.work = all_reduce(
-                bucket.flat, ReduceOp.AVG, self.group, async_op=True
-            )
+            op = ReduceOp.AVG if self.active is None else ReduceOp.SUM
+            bucket.work = all_reduce(bucket.flat, op, self.group, async_op=True)
         else:
             last = number == len(self.buckets) - 1
             bucket.work = self.hook(GradBucket(bucket, number, last))
             if not isinstance(bucket.work, Future):
                 raise RuntimeError(
-                    "Communication hook: return annotation should be "
-                    "torch.futures.Future, it returned "
+                    "Communication hook: callback must return a "
+                    "torch.futures.Future object, but got "
                     f"{type(bucket.work).__name__}"
                 )
 
@@ -363,6 +383,8 @@ class Reducer:
     def _finish(self, bucket: Bucket, used: list[bool]) -> None:
         if self.hook is None:
             bucket.work.wait()
+            if self.active is not None:
+                bucket.flat.div_(int(self.active))
         else:
             result = bucket.work.wait()
             if isinstance(result, (list, tuple)):

@@ -325,3 +325,95 @@ def test_power_sgd_learns(world):
     assert losses[-1] < 0.7 * losses[0]
     with pytest.raises(ValueError, match="start_powerSGD_iter"):
         powerSGD_hook.PowerSGDState(None, start_powerSGD_iter=1)
+
+
+@pytest.mark.parametrize("by_all", [True, False])
+def test_processes_with_different_amounts_of_data(world, by_all):
+    def f(rank):
+        hotaru.manual_seed(0)
+        ddp = DistributedDataParallel(
+            nn.Sequential(nn.Linear(3, 3), nn.BatchNorm1d(3))
+        )
+        optimizer = hotaru.optim.SGD(ddp.parameters(), 0.1)
+        hotaru.manual_seed(rank)
+        with ddp.join(divide_by_initial_world_size=by_all):
+            for _ in range(2 + 3 * rank):
+                optimizer.zero_grad()
+                ddp(hotaru.randn(4, 3)).square().sum().backward()
+                optimizer.step()
+        x = hotaru.ones(1)
+        dist.all_reduce(x)  # the ranks are still in step
+        return (
+            [p.tolist() for p in ddp.parameters()],
+            ddp.module[1].num_batches_tracked.item(),
+            x.item(),
+        )
+
+    first, second = world(2, f)
+    assert first == second
+    assert first[1:] == (5, 2)
+
+
+def test_a_rank_without_data_is_told_of(world):
+    from hotaru.distributed.algorithms.join import Join
+
+    def f(rank):
+        ddp = DistributedDataParallel(nn.Linear(2, 2))
+
+        def loop() -> None:
+            with Join([ddp], throw_on_early_termination=True):
+                for _ in range(1 + rank):
+                    ddp(hotaru.ones(1, 2)).sum().backward()
+
+        with pytest.raises(RuntimeError) as error:
+            loop()
+        return str(error.value)
+
+    first, second = world(2, f)
+    assert first == "Rank 0 exhausted all inputs."
+    assert "at least one rank that exhausted inputs" in second
+
+
+@pytest.mark.parametrize("kind", ["SGD", "Adam"])
+def test_a_shared_optimizer_steps_like_one(world, kind):
+    from hotaru.distributed.optim import ZeroRedundancyOptimizer
+
+    cls = getattr(hotaru.optim, kind)
+
+    def f(rank):
+        def trained(make):
+            model = network()
+            ddp = DistributedDataParallel(model)
+            optimizer = make(ddp.parameters())
+            x, y = (t[rank * 6 : rank * 6 + 6] for t in data())
+            train(ddp, optimizer, x, y, 3)
+            return model, optimizer
+
+        plain, whole = trained(lambda p: cls(p, lr=0.05))
+        shared, zero = trained(
+            lambda p: ZeroRedundancyOptimizer(p, cls, lr=0.05)
+        )
+        for a, b in zip(plain.parameters(), shared.parameters(), strict=True):
+            assert hotaru.equal(a, b)
+        with pytest.raises(RuntimeError, match="has not been consolidated"):
+            zero.state_dict()
+        zero.consolidate_state_dict(to=1)
+        sizes = len(zero.optim.state), len(whole.state)
+        if rank == 0:
+            return sizes
+        expected, got = whole.state_dict(), zero.state_dict()
+        assert expected["state"].keys() == got["state"].keys()
+        for number, state in expected["state"].items():
+            for name, value in state.items():
+                other = got["state"][number][name]
+                assert value is other is None or hotaru.equal(
+                    hotaru.as_tensor(value), hotaru.as_tensor(other)
+                )
+        whole.load_state_dict(got)
+        zero.load_state_dict(expected)
+        return sizes
+
+    sizes = world(2, f)
+    if kind == "Adam":
+        assert sum(own for own, _ in sizes) == sizes[0][1] == 6
+        assert all(own < 6 for own, _ in sizes)

@@ -45,7 +45,7 @@ def test_collectives_copy_what_one_process_gives(world):
     assert parts[0].tolist() == [0, 1, 2, 3]
     assert whole.tolist() == [[0, 1], [2, 3]]
     assert scattered.tolist() == [0, 2, 4, 6]
-    with pytest.raises(ValueError, match="list of 2 tensors"):
+    with pytest.raises(RuntimeError, match="expected length 1, got 2"):
         distributed.all_gather([x, x], x)
 
 
@@ -69,7 +69,7 @@ def test_objects_are_copies(world):
 def test_nobody_else_is_reached(world):
     with pytest.raises(ValueError, match="Invalid destination rank"):
         distributed.send(hotaru.ones(1), 0)
-    with pytest.raises(ValueError, match="not part of group"):
+    with pytest.raises(RuntimeError, match="invalid root rank"):
         distributed.broadcast(hotaru.ones(1), src=1)
     with pytest.raises(NotImplementedError, match="no transport"):
         distributed.rpc.init_rpc("worker")

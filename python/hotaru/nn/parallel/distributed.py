@@ -76,6 +76,7 @@ class DistributedDataParallel(Module):
         self.static_graph = static_graph
         self.require_backward_grad_sync = True
         self.require_forward_param_sync = True
+        self._join_config = None  # of distributed.algorithms.join
         self.bucket_bytes_cap = int(
             (25 if bucket_cap_mb is None else bucket_cap_mb) * _MB
         )
@@ -127,7 +128,12 @@ class DistributedDataParallel(Module):
             and self.require_forward_param_sync
             and self.process_group.size() > 1
         ):
-            _broadcast(self._buffers_taken, self.process_group)
+            root = 0
+            if self._join_config is not None and self._join_config.enable:
+                from ...distributed.algorithms.join_module import common_rank
+
+                root = common_rank(self, True)
+            _broadcast(self._buffers_taken, self.process_group, root)
 
     def register_comm_hook(self, state, hook) -> None:
         """Reduces buckets by hook(state, GradBucket) -> Future[Tensor].
@@ -136,8 +142,7 @@ class DistributedDataParallel(Module):
             TypeError: it cannot be called.
             RuntimeError: there is a hook already.
         """
-        if not callable(hook):
-            raise TypeError("Communication hook must be callable.")
+        _check_hook(hook)
         if self.reducer.hook is not None:
             raise RuntimeError(
                 "register_comm_hook or register_builtin_comm_hook can only be "
@@ -158,6 +163,10 @@ class DistributedDataParallel(Module):
     def forward(self, *inputs, **kwargs):
         """What the module gives."""
         syncs = is_grad_enabled() and self.require_backward_grad_sync
+        if self._join_config is not None and self._join_config.enable:
+            from ...distributed.algorithms.join_module import take_part
+
+            take_part(self, syncs)
         if syncs:
             self.reducer.rebuild()
         self._sync_buffers()
@@ -169,6 +178,50 @@ class DistributedDataParallel(Module):
             self.require_forward_param_sync = False
             self.reducer.unprepare()
         return output
+
+    @staticmethod
+    def _set_params_and_buffers_to_ignore_for_model(
+        module: Module, params_and_buffers_to_ignore
+    ) -> None:
+        """Names of the module that no process tells another."""
+        module._ddp_params_and_buffers_to_ignore = params_and_buffers_to_ignore
+
+    def join(
+        self, divide_by_initial_world_size: bool = True, enable: bool = True,
+        throw_on_early_termination: bool = False,
+    ):  # fmt: skip
+        """A context around a loop over different amounts of data.
+
+        Gradients are divided by the number of processes, or by how many still
+        have data. See `distributed.algorithms.join`.
+        """
+        from ...distributed.algorithms.join import Join
+
+        return Join(
+            [self],
+            enable,
+            throw_on_early_termination,
+            divide_by_initial_world_size=divide_by_initial_world_size,
+        )
+
+    def join_hook(self, **kwargs):
+        """The module's collectives, for a process without data."""
+        from ...distributed.algorithms.join_module import JoinModule
+
+        divides = kwargs.get("divide_by_initial_world_size", True)
+        return JoinModule(self, divides)
+
+    @property
+    def join_device(self):
+        """The CPU."""
+        from ... import device
+
+        return device("cpu")
+
+    @property
+    def join_process_group(self):
+        """Whose gradients are averaged."""
+        return self.process_group
 
     def _get_ddp_logging_data(self) -> dict:
         """What PyTorch's logging tells of a module, as far as it is known."""
@@ -185,11 +238,41 @@ class DistributedDataParallel(Module):
         }
 
 
-def _broadcast(tensors, group) -> None:
-    """The first process's to all."""
+def _check_hook(hook) -> None:
+    """As far as it says by annotations what it takes and gives."""
+    import inspect
+
+    from ...distributed.reducer import GradBucket
+    from ...futures import Future
+
+    if not callable(hook):
+        raise TypeError("Communication hook must be callable.")
+    try:
+        signature = inspect.signature(hook)
+    except (TypeError, ValueError):  # made in C
+        return
+    none = inspect.Parameter.empty
+    bucket = signature.parameters.get("bucket")
+    if bucket is not None and bucket.annotation not in (
+        none, GradBucket, "GradBucket", "dist.GradBucket",
+    ):  # fmt: skip
+        raise ValueError(
+            "Communication hook: bucket annotation should be dist.GradBucket."
+        )
+    given = signature.return_annotation
+    plain = getattr(given, "__origin__", given)
+    if plain not in (none, Future) and "Future" not in str(plain):
+        raise ValueError(
+            "Communication hook: return annotation should be "
+            f"torch.futures.Future[torch.Tensor], not {given}"
+        )
+
+
+def _broadcast(tensors, group, root: int = 0) -> None:
+    """One process's to all."""
     from ...distributed.reducer import broadcast_coalesced
 
-    broadcast_coalesced(tensors, group, 0)
+    broadcast_coalesced(tensors, group, root)
 
 
 def _check_devices(module: Module, device_ids) -> None:

@@ -1,0 +1,7 @@
+"""Optimizers whose state is shared out among processes."""
+
+from __future__ import annotations
+
+from .zero_redundancy_optimizer import ZeroRedundancyOptimizer
+
+__all__ = ["ZeroRedundancyOptimizer"]
