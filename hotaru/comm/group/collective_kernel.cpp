@@ -66,8 +66,10 @@ std::string text_of(const KernelCall& call, const IssuedCollective& issued) {
   const Tensor& any = call.tensor(0);
   out += " of ";
   int64_t count = any.numel();
-  if (issued.kind == Kind::kReduceScatter)  // whose lengths may differ
-    for (size_t i = 1; i < issued.inputs; ++i) count += call.tensor(i).numel();
+  const bool all = issued.kind == Kind::kAllReduce;
+  if (all || issued.kind == Kind::kReduceScatter)  // whose lengths may differ
+    for (size_t i = 1; i < (all ? call.operands().size() : issued.inputs); ++i)
+      count += call.tensor(i).numel();
   if (issued.kind != Kind::kAllToAll) out += concat(count, " ");
   out += dtype_name(any.dtype());
   if (has_root(issued.kind)) out += concat(", root ", issued.root);
@@ -81,7 +83,7 @@ Steps steps_of(Operation& operation, const KernelCall& call,
     (i < issued.inputs ? in : out).push_back(elements_of(call.tensor(i)));
   switch (issued.kind) {
     case Kind::kAllReduce:
-      return all_reduce(operation, out[0], issued.reduction);
+      return all_reduce(operation, std::move(out), issued.reduction);
     case Kind::kReduce:
       return reduce(operation, out[0], issued.reduction, issued.root);
     case Kind::kBroadcast:

@@ -38,19 +38,86 @@ void copy(const Elements& from, const Elements& to) {
     std::memmove(to.data, from.data, from.bytes());
 }
 
-/// The i-th of as many parts as equal as can be.
-Elements part_of(const Elements& all, int i, int parts) {
-  return all.part(all.count * i / parts, all.count * (i + 1) / parts);
+/// Elements behind each other, wherever they lie.
+using Row = std::vector<Elements>;
+
+int64_t count_of(const Row& row) {
+  int64_t count = 0;
+  for (const Elements& elements : row) count += elements.count;
+  return count;
 }
 
-std::vector<Elements> segments(const Elements& all) {
-  const int64_t step =
-      std::max<int64_t>(1, int64_t(kSegment / itemsize(all.dtype)));
-  std::vector<Elements> out;
-  for (int64_t begin = 0; begin < all.count; begin += step)
-    out.push_back(all.part(begin, std::min(all.count, begin + step)));
+/// The i-th of as many parts as equal as can be.
+Row part_of(const Row& row, int i, int parts) {
+  const int64_t all = count_of(row);
+  const int64_t begin = all * i / parts, end = all * (i + 1) / parts;
+  Row out;
+  int64_t at = 0;
+  for (const Elements& elements : row) {
+    const int64_t from = std::max(begin - at, int64_t(0));
+    const int64_t to = std::min(end - at, elements.count);
+    if (from < to) out.push_back(elements.part(from, to));
+    at += elements.count;
+  }
   return out;
 }
+
+/// What travels as a message each.
+Row segments(const Row& row) {
+  Row out;
+  for (const Elements& all : row) {
+    const int64_t step =
+        std::max<int64_t>(1, int64_t(kSegment / itemsize(all.dtype)));
+    for (int64_t begin = 0; begin < all.count; begin += step)
+      out.push_back(all.part(begin, std::min(all.count, begin + step)));
+  }
+  return out;
+}
+Row segments(const Elements& all) {
+  return segments(Row{all});
+}
+
+/// Several tensors as few: the short ones are copied into one behind each
+/// other, the long ones stay where they are.
+class Packed {
+ public:
+  explicit Packed(const Row& tensors) {
+    size_t bytes = 0;
+    for (const Elements& tensor : tensors)
+      (is_short(tensor) && tensors.size() > 1 ? short_ : row_)
+          .push_back(tensor);
+    for (const Elements& tensor : short_) bytes += tensor.bytes();
+    if (short_.empty()) return;
+    buffer_ = std::make_unique<Buffer>(bytes);
+    Elements all{short_.front().dtype, buffer_->data.get(), count_of(short_)};
+    each([](const Elements& tensor, const Elements& place) {
+      copy(tensor, place);
+    });
+    row_.insert(row_.begin(), all);
+  }
+  const Row& row() const { return row_; }
+  void unpack() const {
+    each([](const Elements& tensor, const Elements& place) {
+      copy(place, tensor);
+    });
+  }
+
+ private:
+  static bool is_short(const Elements& tensor) {
+    return tensor.bytes() <= Frame::kShort;
+  }
+  template <class F>
+  void each(const F& f) const {
+    size_t at = 0;
+    for (const Elements& tensor : short_) {
+      f(tensor, {tensor.dtype, buffer_->data.get() + at, tensor.count});
+      at += tensor.bytes();
+    }
+  }
+
+  Row short_, row_;
+  std::unique_ptr<Buffer> buffer_;
+};
 
 /// A binomial tree over ranks, counted from its root on.
 struct Tree {
@@ -71,14 +138,14 @@ struct Tree {
 };
 
 /// Adds up what a rank sends, segment by segment, while the next one comes.
-Steps add_from(Operation& operation, int rank, Elements into,
-               Reduction reduction) {
-  const std::vector<Elements> pieces = segments(into);
+Steps add_from(Operation& operation, int rank, Row into, Reduction reduction) {
+  const Row pieces = segments(into);
   if (pieces.empty()) co_return;
-  const size_t bytes = pieces.front().bytes();
+  size_t bytes = 0;
+  for (const Elements& piece : pieces) bytes = std::max(bytes, piece.bytes());
   const Buffer buffer(2 * bytes);
   const auto place = [&](size_t i) {
-    return Elements{into.dtype, buffer.data.get() + i % 2 * bytes,
+    return Elements{pieces[i].dtype, buffer.data.get() + i % 2 * bytes,
                     pieces[i].count};
   };
   Transfers coming;
@@ -88,8 +155,8 @@ Steps add_from(Operation& operation, int rank, Elements into,
     Transfer& next = coming.front();
     co_await next;
     coming.pop_front();
-    reduce_into(reduction, into.dtype, pieces[i - 1].data, place(i - 1).data,
-                pieces[i - 1].count);
+    reduce_into(reduction, pieces[i - 1].dtype, pieces[i - 1].data,
+                place(i - 1).data, pieces[i - 1].count);
   }
 }
 
@@ -114,7 +181,7 @@ Steps all_to_all_reduce(Operation& operation, Elements data,
     reduce_into(reduction, data.dtype, data.data, of(rank).data, data.count);
 }
 
-Steps reduce_parts(Operation& operation, Elements data, Reduction reduction) {
+Steps reduce_parts(Operation& operation, Row data, Reduction reduction) {
   const int size = operation.size(), me = operation.rank();
   {
     Transfers going;
@@ -131,19 +198,22 @@ Steps reduce_parts(Operation& operation, Elements data, Reduction reduction) {
   Transfers transfers;
   for (int i = 1; i < size; ++i) {
     const int from = (me + size - i) % size;
-    receive_from(transfers, operation, from, part_of(data, from, size));
+    for (const Elements& piece : segments(part_of(data, from, size)))
+      receive_from(transfers, operation, from, piece);
   }
   for (int i = 1; i < size; ++i)
-    send_to(transfers, operation, (me + i) % size, part_of(data, me, size));
+    for (const Elements& piece : segments(part_of(data, me, size)))
+      send_to(transfers, operation, (me + i) % size, piece);
   for (Transfer& transfer : transfers) co_await transfer;
 }
 
 Steps reduce_up(Operation& operation, Elements data, Reduction reduction,
                 int root) {
   const Tree tree(operation, root);
+  const Row row(1, data);
   for (auto child = tree.children.rbegin(); child != tree.children.rend();
        ++child)
-    co_await add_from(operation, *child, data, reduction);
+    co_await add_from(operation, *child, row, reduction);
   if (tree.parent < 0) co_return;
   Transfers going;
   for (const Elements& piece : segments(data))
@@ -153,18 +223,24 @@ Steps reduce_up(Operation& operation, Elements data, Reduction reduction,
 
 }  // namespace
 
-Steps all_reduce(Operation& operation, Elements data, Reduction reduction) {
-  reduction.prepare(data.dtype, data.data, data.count);
+Steps all_reduce(Operation& operation, std::vector<Elements> tensors,
+                 Reduction reduction) {
+  for (const Elements& data : tensors)
+    reduction.prepare(data.dtype, data.data, data.count);
+  const Packed packed(tensors);
+  const Row& row = packed.row();
   if (operation.size() == 1) {
-  } else if (data.bytes() > Frame::kShort) {
-    co_await reduce_parts(operation, data, reduction);
+  } else if (row.size() > 1 || row.front().bytes() > Frame::kShort) {
+    co_await reduce_parts(operation, row, reduction);
   } else if (operation.size() <= kFew) {
-    co_await all_to_all_reduce(operation, data, reduction);
+    co_await all_to_all_reduce(operation, row.front(), reduction);
   } else {
-    co_await reduce_up(operation, data, reduction, 0);
-    co_await broadcast(operation, data, 0);
+    co_await reduce_up(operation, row.front(), reduction, 0);
+    co_await broadcast(operation, row.front(), 0);
   }
-  reduction.conclude(data.dtype, data.data, data.count, operation.size());
+  packed.unpack();
+  for (const Elements& data : tensors)
+    reduction.conclude(data.dtype, data.data, data.count, operation.size());
 }
 
 Steps reduce(Operation& operation, Elements data, Reduction reduction,
@@ -242,6 +318,7 @@ Steps reduce_scatter(Operation& operation, std::vector<Elements> inputs,
   // The output may be a part of the input, which is sent meanwhile.
   const Buffer sum(output.bytes());
   const Elements own{output.dtype, sum.data.get(), output.count};
+  const Row row(1, own);
   copy(inputs[size_t(me)], own);
   reduction.prepare(own.dtype, own.data, own.count);
   std::list<Buffer> scaled;
@@ -258,7 +335,7 @@ Steps reduce_scatter(Operation& operation, std::vector<Elements> inputs,
       send_to(going, operation, to, piece);
   }
   for (int i = 1; i < size; ++i)
-    co_await add_from(operation, (me + size - i) % size, own, reduction);
+    co_await add_from(operation, (me + size - i) % size, row, reduction);
   for (Transfer& transfer : going) co_await transfer;
   reduction.conclude(own.dtype, own.data, own.count, size);
   copy(own, output);

@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Sequence
 from datetime import timedelta
 
+from .launchers import value_of
 from .process_group import (
     ProcessGroup,
     ProcessGroupGloo,
@@ -305,9 +306,9 @@ def get_group_rank(group: ProcessGroup, global_rank: int) -> int:
 
 
 def get_node_local_rank(fallback_rank: int | None = None) -> int:
-    """$LOCAL_RANK, else what is given; RuntimeError without both."""
-    if "LOCAL_RANK" in os.environ:
-        return int(os.environ["LOCAL_RANK"])
+    """The launcher's, else what is given; RuntimeError without both."""
+    if (local := value_of("LOCAL_RANK")) is not None:
+        return int(local)
     if fallback_rank is not None:
         return int(fallback_rank)
     raise RuntimeError(

@@ -60,10 +60,7 @@ class ListMethods:
         opts = _options(AllreduceCoalescedOptions, opts, "reduceOp", {})
         tensors = [tensors] if isinstance(tensors, Tensor) else list(tensors)
         _check_coalesced(tensors)
-        works = [
-            self._collective(Kind.ALL_REDUCE, (), [t], opts) for t in tensors
-        ]
-        return _last(works, tensors)
+        return self._collective(Kind.ALL_REDUCE, (), tensors, opts)
 
     def broadcast(self, tensors, opts=None, **kwargs) -> Work:
         """Every tensor becomes the root's, that of its list it names."""

@@ -21,10 +21,13 @@ from .. import (
     no_grad,
     tensor,
     zeros,
+    zeros_like,
 )
+from .._C import _CollectiveKind as Kind
 from ..futures import Future
 from .collectives import all_gather, all_reduce, broadcast
 from .reduce_op import ReduceOp
+from .work import Work
 
 FIRST_BUCKET_BYTES = 1 << 20
 
@@ -71,12 +74,24 @@ class Bucket:
     def __init__(self, indices: Sequence[int], parameters: Sequence) -> None:
         self.indices = list(indices)
         self.parameters = list(parameters)
-        self.flat = zeros(
-            sum(p.numel() for p in parameters), dtype=parameters[0].dtype
-        )
-        self.views = self.parts_of(self.flat)
         self.waits_for = 0
         self.work = None
+        self.gradients: list = []  # that are reduced where they lie
+        self._flat = self._views = None
+
+    @property
+    def flat(self):
+        """All gradients in one row, made when it is first needed."""
+        if self._flat is None:
+            count = sum(p.numel() for p in self.parameters)
+            self._flat = zeros(count, dtype=self.parameters[0].dtype)
+            self._views = self.parts_of(self._flat)
+        return self._flat
+
+    @property
+    def views(self) -> list:
+        """Its parts, in the parameters' shapes."""
+        return self._views if self.flat is not None else []
 
     def parts_of(self, flat) -> list:
         """Views of a row, in the parameters' shapes."""
@@ -247,10 +262,14 @@ class Reducer:
         """A backward pass of the others, without gradients here."""
         self.prepare(())
         self._began = True
-        for bucket in self.buckets:
-            bucket.flat.zero_()
-        for number in range(len(self.buckets)):
-            self._launch_flat(number)
+        for number, bucket in enumerate(self.buckets):
+            if self._in_place:
+                self._launch_list(
+                    bucket, [zeros_like(p) for p in bucket.parameters]
+                )
+            else:
+                bucket.flat.zero_()
+                self._launch_flat(number)
         self._globally_used()
         for bucket in self.buckets:
             bucket.work.wait()
@@ -323,9 +342,31 @@ class Reducer:
             self._next += 1
             self._launch(self._next - 1)
 
+    @property
+    def _in_place(self) -> bool:
+        """Whether gradients are reduced where they lie, without a copy.
+
+        Not where they are to lie in buckets, where hooks see buckets, and
+        where the gradient of a parameter that nobody used must stay.
+        """
+        return (
+            self.hook is None
+            and not self.as_views
+            and not self.find_unused
+            and not self.static_graph
+        )
+
     @no_grad()
     def _launch(self, number: int) -> None:
         bucket = self.buckets[number]
+        if self._in_place:
+            gradients = [p.grad.detach() for p in bucket.parameters]
+            self._launch_list(bucket, [g for g in gradients if not g.is_sparse])
+            for g in gradients:
+                if g.is_sparse:
+                    self.group.allreduce([g])
+                    g.div_(self.group.size())
+            return
         targets, sources = [], []
         for p, view in zip(bucket.parameters, bucket.views, strict=True):
             if p.grad is None:
@@ -336,6 +377,15 @@ class Reducer:
         if targets:
             _foreach_copy_(targets, sources)
         self._launch_flat(number)
+
+    def _launch_list(self, bucket: Bucket, gradients: list) -> None:
+        bucket.gradients = gradients
+        op = ReduceOp.AVG if self.active is None else ReduceOp.SUM
+        bucket.work = Work()
+        if gradients:
+            bucket.work = self.group._issue(
+                Kind.ALL_REDUCE, (), gradients, op, async_op=True
+            )
 
     def _launch_flat(self, number: int) -> None:
         bucket = self.buckets[number]
@@ -384,7 +434,11 @@ class Reducer:
         if self.hook is None:
             bucket.work.wait()
             if self.active is not None:
-                bucket.flat.div_(int(self.active))
+                for g in bucket.gradients or [bucket.flat]:
+                    g.div_(int(self.active))
+            if self._in_place:
+                bucket.gradients = []
+                return
         else:
             result = bucket.work.wait()
             if isinstance(result, (list, tuple)):

@@ -1,8 +1,9 @@
 """How processes get a store, a rank and the world's size: from a URL.
 
 `env://` reads RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT, which launchers
-set; `tcp://HOST:PORT?rank=R&world_size=N` and `file://PATH?rank=R&world_size=N`
-say it themselves. Under a launcher that serves the store (torchrun sets
+set, or what mpirun and srun set in their place (`launchers`);
+`tcp://HOST:PORT?rank=R&world_size=N` and `file://PATH?rank=R&world_size=N` say
+it themselves. Under a launcher that serves the store (torchrun sets
 TORCHELASTIC_USE_AGENT_STORE) no process does.
 """
 
@@ -14,6 +15,7 @@ from datetime import timedelta
 from numbers import Integral
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
+from .launchers import value_of
 from .process_group import default_pg_timeout
 from .stores import FileStore, PrefixStore, Store, TCPStore
 
@@ -155,7 +157,7 @@ def _from_env(
     arguments = _arguments(url)
 
     def asked(name: str) -> str:
-        value = arguments.get(name.lower()) or os.environ.get(name)
+        value = arguments.get(name.lower()) or value_of(name)
         if value is None:
             raise _missing(
                 "env", f"environment variable {name} expected, but not set"

@@ -82,6 +82,21 @@ TEST_P(Everywhere, all_reduce) {
   });
 }
 
+TEST_P(Everywhere, all_reduce_of_several) {
+  each([&](ProcessGroup& group, int64_t length) {
+    // Short ones between long ones.
+    std::vector<Tensor> x;
+    for (int i = 0; i < 5; ++i)
+      x.push_back(
+          filled(i % 2 ? length : 7 * int64_t(i), float(group.rank() + i)));
+    issue(group, {.kind = Kind::kAllReduce, .outputs = x});
+    const auto size = float(group.size());
+    for (int i = 0; i < 5; ++i)
+      EXPECT_TRUE(
+          holds(x[size_t(i)], sum_to(group.size()) + size * float(i), size));
+  });
+}
+
 TEST_P(Everywhere, reduce_and_broadcast) {
   each([&](ProcessGroup& group, int64_t length) {
     const int root = group.size() - 1, me = group.rank();

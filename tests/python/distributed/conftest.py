@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import pickle
 import signal
-import sys
 import traceback
 from datetime import timedelta
 
@@ -49,35 +48,45 @@ class World:
         return [self._collect(*child) for child in children]
 
     def _run(self, rank, size, path, f, timeout, write, kwargs) -> None:
-        # A test that hangs ends here, without the other tests' handlers.
-        signal.signal(signal.SIGALRM, signal.SIG_DFL)
-        signal.alarm(60)
+        """In the child, which ends here, whatever happens."""
         try:
-            dist.init_process_group(
-                "gloo",
-                store=dist.FileStore(path, size),
-                rank=rank,
-                world_size=size,
-                timeout=timedelta(seconds=timeout),
-                **kwargs,
-            )
-            result = f(rank)
-            if dist.is_initialized():
-                dist.destroy_process_group()
-        except BaseException:
-            result = FailedRankError(traceback.format_exc())
-        with os.fdopen(write, "wb") as pipe:
-            pickle.dump(result, pipe)
-        sys.stdout.flush()
-        os._exit(0)
+            # A test that hangs ends here, without the other tests' handlers.
+            signal.signal(signal.SIGALRM, signal.SIG_DFL)
+            signal.alarm(60)
+            try:
+                outcome = (
+                    True,
+                    self._in_world(rank, size, path, f, timeout, kwargs),
+                )
+            except BaseException:
+                outcome = False, traceback.format_exc()
+            with os.fdopen(write, "wb") as pipe:
+                pickle.dump(outcome, pipe)
+        finally:
+            os._exit(0)
+
+    def _in_world(self, rank, size, path, f, timeout, kwargs):
+        dist.init_process_group(
+            "gloo",
+            store=dist.FileStore(path, size),
+            rank=rank,
+            world_size=size,
+            timeout=timedelta(seconds=timeout),
+            **kwargs,
+        )
+        result = f(rank)
+        if dist.is_initialized():
+            dist.destroy_process_group()
+        return result
 
     def _collect(self, pid: int, read: int):
         with os.fdopen(read, "rb") as pipe:
             data = pipe.read()
         _, status = os.waitpid(pid, 0)
-        if data:
-            return pickle.loads(data)
-        return FailedRankError(f"ended with status {status}")
+        if not data:
+            return FailedRankError(f"ended with status {status}")
+        well, value = pickle.loads(data)
+        return value if well else FailedRankError(value)
 
 
 @pytest.fixture

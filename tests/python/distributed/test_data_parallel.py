@@ -417,3 +417,27 @@ def test_a_shared_optimizer_steps_like_one(world, kind):
     if kind == "Adam":
         assert sum(own for own, _ in sizes) == sizes[0][1] == 6
         assert all(own < 6 for own, _ in sizes)
+
+
+def test_sparse_gradients(world):
+    def f(rank):
+        hotaru.manual_seed(0)
+        net = nn.Sequential(
+            nn.EmbeddingBag(10, 3, sparse=True), nn.Linear(3, 2)
+        )
+        ddp = DistributedDataParallel(net)
+        words = hotaru.arange(8).reshape(4, 2)[rank * 2 : rank * 2 + 2]
+        ddp(words).square().mean().backward()
+        grad = net[0].weight.grad
+        assert grad.is_sparse
+        return grad.to_dense().tolist(), net[1].weight.grad.tolist()
+
+    first, second = world(2, f)
+    assert first == second
+    hotaru.manual_seed(0)
+    net = nn.Sequential(nn.EmbeddingBag(10, 3, sparse=True), nn.Linear(3, 2))
+    net(hotaru.arange(8).reshape(4, 2)).square().mean().backward()
+    for got, want in zip(
+        first, (net[0].weight.grad.to_dense(), net[1].weight.grad), strict=True
+    ):
+        assert hotaru.allclose(hotaru.tensor(got), want, atol=1e-6)

@@ -37,19 +37,25 @@ class Ranks:
             assert os.read(read, 1) == b"+"
 
     def _run(self, rank, size, path, f, write) -> None:
-        signal.alarm(100)
+        """In the child, which ends here, whatever happens."""
         try:
-            hotaru.set_num_threads(1)
-            dist.init_process_group(
-                "gloo", store=dist.FileStore(path, size), rank=rank,
-                world_size=size, timeout=timedelta(seconds=60),
-            )  # fmt: skip
-            os.write(write, b"+")
-            f(rank, size)
-        except BaseException as error:
-            text = f"{time.time()}|{type(error).__name__}|{error}"
-            os.write(write, text.encode()[:4000])
-        os._exit(0)
+            signal.alarm(100)
+            try:
+                hotaru.set_num_threads(1)
+                dist.init_process_group(
+                    "gloo",
+                    store=dist.FileStore(path, size),
+                    rank=rank,
+                    world_size=size,
+                    timeout=timedelta(seconds=60),
+                )
+                os.write(write, b"+")
+                f(rank, size)
+            except BaseException as error:
+                text = f"{time.time()}|{type(error).__name__}|{error}"
+                os.write(write, text.encode()[:4000])
+        finally:
+            os._exit(0)
 
     def outcomes(self) -> list[tuple[float, str, str] | None]:
         """When each ended, by what; None for one that said nothing."""

@@ -234,7 +234,10 @@ class DistributedDataParallel(Module):
             "gradient_as_bucket_view": self.gradient_as_bucket_view,
             "static_graph": self.static_graph,
             "num_parameter_tensors": len(self._parameters_taken),
-            "bucket_sizes": [b.flat.nbytes for b in self.reducer.buckets],
+            "bucket_sizes": [
+                sum(p.nbytes for p in b.parameters)
+                for b in self.reducer.buckets
+            ],
         }
 
 
