@@ -34,8 +34,8 @@ enum class CollectiveKind : uint8_t {
 /// What a rank asks for. Tensors are contiguous and of the CPU, all of one
 /// dtype. In place (reduce, broadcast; receive): one output; all_reduce takes
 /// several, which are reduced together. One a rank: outputs of all_gather and,
-/// at the root, gather, inputs of reduce_scatter and, at the root, scatter, both
-/// of all_to_all.
+/// at the root, gather, inputs of reduce_scatter and, at the root, scatter,
+/// both of all_to_all.
 struct Collective {
   CollectiveKind kind = CollectiveKind::kBarrier;
   std::vector<Tensor> inputs, outputs;
