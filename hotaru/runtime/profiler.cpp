@@ -9,6 +9,7 @@
 #include "hotaru/core/error.h"
 #include "hotaru/core/mutex.h"
 #include "hotaru/runtime/accelerator.h"
+#include "hotaru/runtime/streams/late_call.h"
 #include "hotaru/runtime/streams/stream.h"
 
 namespace hotaru {
@@ -98,15 +99,23 @@ void run_recorded(const KernelCall& call, DeviceType type, int64_t stream) {
     record.work = timed->run(call);
   else
     call.run(type);
-  record.duration = now() - record.start;
   if (with_shapes)
     for (const Operand& operand : call.operands())
       if (operand.ordered() && !operand.object)
         record.shapes.emplace_back(operand.tensor->sizes());
+  if (LateCall* late = late_of(call))
+    return late->keep(std::make_unique<CallRecord>(std::move(record)));
+  record.duration = now() - record.start;
   const std::lock_guard lock(mutex);
   // Another profile may have begun meanwhile, which knows not of the work.
   if (running && (!timer || timer == recording().timer))
     recording().calls.push_back(std::move(record));
+}
+
+void end_record(CallRecord record) {
+  record.duration = now() - record.start;
+  const std::lock_guard lock(mutex);
+  if (running) recording().calls.push_back(std::move(record));
 }
 
 }  // namespace detail

@@ -48,8 +48,11 @@ std::vector<CallRecord> stop_profiling(DeviceProfile* devices = nullptr);
 namespace detail {
 
 bool profiling();
-/// Runs the call and, if a profiler runs, records it.
+/// Runs the call and, if a profiler runs, records it; one that ends later is
+/// recorded then (streams/late_call.h).
 void run_recorded(const KernelCall& call, DeviceType type, int64_t stream);
+/// The call has ended.
+void end_record(CallRecord record);
 
 }  // namespace detail
 

@@ -265,16 +265,26 @@ class StreamQueue::Late final : public LateCall {
 
   void end(std::exception_ptr error) override {
     error_ = std::move(error);
-    if (met_.exchange(true)) queue_.end_late(entry_, error_);
+    if (!met_.exchange(true)) return;
+    tell_profiler();
+    queue_.end_late(entry_, error_);
   }
   /// Whether it has ended; if not, end() goes on with the queue.
   bool ended() { return met_.exchange(true); }
   const std::exception_ptr& error() const { return error_; }
+  void keep(std::unique_ptr<CallRecord> record) override {
+    record_ = std::move(record);
+  }
+  /// Whoever goes on.
+  void tell_profiler() {
+    if (record_) detail::end_record(std::move(*record_));
+  }
 
  private:
   StreamQueue& queue_;
   Entry& entry_;
   std::exception_ptr error_;
+  std::unique_ptr<CallRecord> record_;
   std::atomic<bool> met_{false};
 };
 
@@ -298,6 +308,11 @@ Ref<LateCall> end_later(const KernelCall& call) {
   return running->late;
 }
 
+LateCall* late_of(const KernelCall& call) {
+  RunningCall* running = running_call;
+  return running && running->call == &call ? running->late.get() : nullptr;
+}
+
 bool StreamQueue::execute(Entry& entry) {
   if (entry.call) {
     const KernelCall& call = entry.call->call();
@@ -314,6 +329,7 @@ bool StreamQueue::execute(Entry& entry) {
     if (running.late) {
       auto& late = static_cast<Late&>(*running.late);
       if (!late.ended()) return false;
+      late.tell_profiler();
       error = late.error();
     }
     conclude(entry, std::move(error));
