@@ -427,3 +427,28 @@ def test_what_differs_is_told_everywhere(world):
 
     for outcome in world.outcomes(2, f):
         assert "DistBackendError" in str(outcome)
+
+
+def test_a_child_of_a_rank_is_no_rank(world):
+    import os
+    import signal
+    import time
+
+    def f(rank):
+        if rank == 0:
+            begin = time.monotonic()
+            with pytest.raises(dist.DistBackendError, match="rank 1 is gone"):
+                dist.barrier()
+            return time.monotonic() - begin
+        child = os.fork()
+        if child == 0:
+            try:
+                with pytest.raises(dist.DistBackendError, match="survive fork"):
+                    dist.all_reduce(hotaru.ones(1))
+                time.sleep(4)  # longer than the other rank may wait
+            finally:
+                os._exit(0)
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    first, _ = world.outcomes(2, f)
+    assert first < 2
