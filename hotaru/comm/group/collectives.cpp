@@ -77,6 +77,24 @@ Row segments(const Elements& all) {
   return segments(Row{all});
 }
 
+/// Begins what goes to, and comes from, every other rank: rows by rank. Each
+/// begins with another neighbour, so that all links are busy.
+template <class Give, class Take>
+void exchange(Transfers& transfers, Operation& operation, const Give& give,
+              const Take& take) {
+  const int size = operation.size(), me = operation.rank();
+  for (int i = 1; i < size; ++i) {
+    const int from = (me + size - i) % size;
+    for (const Elements& piece : take(from))
+      receive_from(transfers, operation, from, piece);
+  }
+  for (int i = 1; i < size; ++i) {
+    const int to = (me + i) % size;
+    for (const Elements& piece : give(to))
+      send_to(transfers, operation, to, piece);
+  }
+}
+
 /// Several tensors as few: the short ones are copied into one behind each
 /// other, the long ones stay where they are.
 class Packed {
@@ -170,11 +188,9 @@ Steps all_to_all_reduce(Operation& operation, Elements data,
   };
   copy(data, of(me));
   Transfers transfers;
-  for (int i = 1; i < size; ++i)
-    send_to(transfers, operation, (me + i) % size, of(me));
-  for (int i = 1; i < size; ++i)
-    receive_from(transfers, operation, (me + size - i) % size,
-                 of((me + size - i) % size));
+  exchange(
+      transfers, operation, [&](int) { return Row(1, of(me)); },
+      [&](int from) { return Row(1, of(from)); });
   for (Transfer& transfer : transfers) co_await transfer;
   copy(of(0), data);
   for (int rank = 1; rank < size; ++rank)
@@ -196,14 +212,10 @@ Steps reduce_parts(Operation& operation, Row data, Reduction reduction) {
     for (Transfer& transfer : going) co_await transfer;
   }
   Transfers transfers;
-  for (int i = 1; i < size; ++i) {
-    const int from = (me + size - i) % size;
-    for (const Elements& piece : segments(part_of(data, from, size)))
-      receive_from(transfers, operation, from, piece);
-  }
-  for (int i = 1; i < size; ++i)
-    for (const Elements& piece : segments(part_of(data, me, size)))
-      send_to(transfers, operation, (me + i) % size, piece);
+  exchange(
+      transfers, operation,
+      [&](int) { return segments(part_of(data, me, size)); },
+      [&](int from) { return segments(part_of(data, from, size)); });
   for (Transfer& transfer : transfers) co_await transfer;
 }
 
@@ -272,15 +284,11 @@ Steps broadcast(Operation& operation, Elements data, int root) {
 
 Steps all_gather(Operation& operation, Elements input,
                  std::vector<Elements> outputs) {
-  const int size = operation.size(), me = operation.rank();
   Transfers transfers;
-  for (int i = 1; i < size; ++i) {
-    const int from = (me + size - i) % size;
-    receive_from(transfers, operation, from, outputs[size_t(from)]);
-  }
-  for (int i = 1; i < size; ++i)
-    send_to(transfers, operation, (me + i) % size, input);
-  copy(input, outputs[size_t(me)]);
+  exchange(
+      transfers, operation, [&](int) { return Row(1, input); },
+      [&](int from) { return Row(1, outputs[size_t(from)]); });
+  copy(input, outputs[size_t(operation.rank())]);
   for (Transfer& transfer : transfers) co_await transfer;
 }
 
@@ -343,16 +351,12 @@ Steps reduce_scatter(Operation& operation, std::vector<Elements> inputs,
 
 Steps all_to_all(Operation& operation, std::vector<Elements> inputs,
                  std::vector<Elements> outputs) {
-  const int size = operation.size(), me = operation.rank();
+  const auto me = size_t(operation.rank());
   Transfers transfers;
-  for (int i = 1; i < size; ++i) {
-    const int from = (me + size - i) % size;
-    receive_from(transfers, operation, from, outputs[size_t(from)]);
-  }
-  for (int i = 1; i < size; ++i)
-    send_to(transfers, operation, (me + i) % size,
-            inputs[size_t((me + i) % size)]);
-  copy(inputs[size_t(me)], outputs[size_t(me)]);
+  exchange(
+      transfers, operation, [&](int to) { return Row(1, inputs[size_t(to)]); },
+      [&](int from) { return Row(1, outputs[size_t(from)]); });
+  copy(inputs[me], outputs[me]);
   for (Transfer& transfer : transfers) co_await transfer;
 }
 

@@ -90,6 +90,19 @@ def _check_complex(tensor, op, what: str) -> None:
         raise ValueError(f"{what} does not support {kind} on complex tensors")
 
 
+def _check_given(group, root: int, given, name: str, where: str) -> None:
+    """A list on the root, and nowhere else."""
+    if root == group.rank():
+        if not given:
+            raise ValueError(
+                f"Argument ``{name}`` must be specified on {where} rank."
+            )
+    elif given:
+        raise ValueError(
+            f"Argument ``{name}`` must NOT be specified on non-{where} ranks."
+        )
+
+
 def all_reduce(tensor, op=ReduceOp.SUM, group=None, async_op: bool = False):
     """Every process's tensor becomes the reduction of all."""
     _check_tensor(tensor, "tensor")
@@ -228,17 +241,7 @@ def gather(
     if found is None:
         return None
     root = root_of(found, dst, group_dst, "dst", 0)
-    if root == found.rank():
-        if not gather_list:
-            raise ValueError(
-                "Argument ``gather_list`` must be specified on destination "
-                "rank."
-            )
-    elif gather_list:
-        raise ValueError(
-            "Argument ``gather_list`` must NOT be specified on non-destination "
-            "ranks."
-        )
+    _check_given(found, root, gather_list, "gather_list", "destination")
     return found._issue(
         Kind.GATHER, (tensor,), gather_list or (), root=root, async_op=async_op,
     )  # fmt: skip
@@ -257,16 +260,7 @@ def scatter(
     if found is None:
         return None
     root = root_of(found, src, group_src, "src", 0)
-    if root == found.rank():
-        if not scatter_list:
-            raise ValueError(
-                "Argument ``scatter_list`` must be specified on source rank."
-            )
-    elif scatter_list:
-        raise ValueError(
-            "Argument ``scatter_list`` must NOT be specified on non-source "
-            "ranks."
-        )
+    _check_given(found, root, scatter_list, "scatter_list", "source")
     return found._issue(
         Kind.SCATTER, scatter_list or (), (tensor,), root=root,
         async_op=async_op,
