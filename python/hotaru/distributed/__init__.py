@@ -61,6 +61,7 @@ _LATER = (
 _FROM_LATER = {
     "DeviceMesh": "device_mesh",
     "GradBucket": "reducer",
+    "_broadcast_coalesced": "distributed_c10d",
     "init_device_mesh": "device_mesh",
 }
 

@@ -11,6 +11,18 @@ __all__ = list(c10d_names.__all__)
 _get_default_group = groups.default_group
 
 
+def _broadcast_coalesced(process_group, tensors, buffer_size, src=0) -> None:
+    """Every process's tensors become the root's, in few messages."""
+    from .reducer import broadcast_coalesced
+
+    broadcast_coalesced(tensors, process_group, src)
+
+
+def _get_default_store():
+    """What the default group was met through."""
+    return groups.default_group().get_group_store()
+
+
 def _get_group_size(group) -> int:
     """How many processes a group has."""
     return get_world_size(group)

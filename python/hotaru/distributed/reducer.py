@@ -71,8 +71,11 @@ class GradBucket:
 class Bucket:
     """Parameters of one dtype and the memory of their gradients."""
 
-    def __init__(self, indices: Sequence[int], parameters: Sequence) -> None:
+    def __init__(
+        self, indices: Sequence[int], parameters: Sequence, sparse: bool
+    ) -> None:
         self.indices = list(indices)
+        self.sparse = sparse  # the gradient of its one parameter
         self.parameters = list(parameters)
         self.waits_for = 0
         self.work = None
@@ -82,6 +85,8 @@ class Bucket:
     @property
     def flat(self):
         """All gradients in one row, made when it is first needed."""
+        if self.sparse:
+            return self.parameters[0].grad
         if self._flat is None:
             count = sum(p.numel() for p in self.parameters)
             self._flat = zeros(count, dtype=self.parameters[0].dtype)
@@ -91,6 +96,8 @@ class Bucket:
     @property
     def views(self) -> list:
         """Its parts, in the parameters' shapes."""
+        if self.sparse:
+            return [self.parameters[0].grad]
         return self._views if self.flat is not None else []
 
     def parts_of(self, flat) -> list:
@@ -180,6 +187,7 @@ class Reducer:
     def __init__(
         self, parameters: Sequence, group, bucket_bytes: int, first_bytes: int,
         find_unused: bool, as_views: bool, names: dict,
+        sparse: frozenset[int] = frozenset(),
     ) -> None:  # fmt: skip
         self.parameters = list(parameters)
         self.group = group
@@ -187,6 +195,7 @@ class Reducer:
         self.as_views = as_views
         self.static_graph = False
         self.names = names
+        self._sparse = sparse  # parameters whose gradients are, by index
         self.hook: Callable | None = None
         # A count of the processes to divide by, where it is not all of them.
         self.active = None
@@ -208,9 +217,16 @@ class Reducer:
             p.register_post_accumulate_grad_hook(self._hook_of(i))
 
     def _build(self, order: Sequence[int]) -> None:
+        dense = [i for i in order if i not in self._sparse]
+        lists = assign_buckets(self.parameters, dense, *self._bytes)
+        lists += [[i] for i in order if i in self._sparse]
         self.buckets = [
-            Bucket(indices, [self.parameters[i] for i in indices])
-            for indices in assign_buckets(self.parameters, order, *self._bytes)
+            Bucket(
+                indices,
+                [self.parameters[i] for i in indices],
+                indices[0] in self._sparse,
+            )
+            for indices in lists
         ]
         for bucket in self.buckets:
             for place, index in enumerate(bucket.indices):
@@ -359,14 +375,12 @@ class Reducer:
     @no_grad()
     def _launch(self, number: int) -> None:
         bucket = self.buckets[number]
+        if bucket.sparse:
+            return self._launch_sparse(number)
         if self._in_place:
-            gradients = [p.grad.detach() for p in bucket.parameters]
-            self._launch_list(bucket, [g for g in gradients if not g.is_sparse])
-            for g in gradients:
-                if g.is_sparse:
-                    self.group.allreduce([g])
-                    g.div_(self.group.size())
-            return
+            return self._launch_list(
+                bucket, [p.grad.detach() for p in bucket.parameters]
+            )
         targets, sources = [], []
         for p, view in zip(bucket.parameters, bucket.views, strict=True):
             if p.grad is None:
@@ -377,6 +391,15 @@ class Reducer:
         if targets:
             _foreach_copy_(targets, sources)
         self._launch_flat(number)
+
+    def _launch_sparse(self, number: int) -> None:
+        bucket = self.buckets[number]
+        if self.hook is not None:
+            return self._launch_flat(number)
+        gradient = bucket.flat
+        self.group.allreduce([gradient])
+        gradient.div_(self.group.size())
+        bucket.work = Work()
 
     def _launch_list(self, bucket: Bucket, gradients: list) -> None:
         bucket.gradients = gradients
@@ -431,6 +454,8 @@ class Reducer:
         self._finished = True
 
     def _finish(self, bucket: Bucket, used: list[bool]) -> None:
+        if bucket.sparse and self.hook is None:
+            return
         if self.hook is None:
             bucket.work.wait()
             if self.active is not None:
@@ -443,6 +468,9 @@ class Reducer:
             result = bucket.work.wait()
             if isinstance(result, (list, tuple)):
                 result = result[0]
+            if bucket.sparse:
+                bucket.parameters[0].grad = result
+                return
             if result is not bucket.flat:
                 bucket.flat.copy_(result)
         targets, sources = [], []

@@ -419,13 +419,23 @@ def test_a_shared_optimizer_steps_like_one(world, kind):
         assert all(own < 6 for own, _ in sizes)
 
 
-def test_sparse_gradients(world):
+@pytest.mark.parametrize("how", ["plain", "views", "hook"])
+def test_sparse_gradients(world, how):
+    def hook(state, bucket):
+        bucket.buffer().div_(2)
+        work = dist.group.WORLD.allreduce([bucket.buffer()])
+        return work.get_future().then(lambda f: f.value()[0])
+
     def f(rank):
         hotaru.manual_seed(0)
         net = nn.Sequential(
             nn.EmbeddingBag(10, 3, sparse=True), nn.Linear(3, 2)
         )
-        ddp = DistributedDataParallel(net)
+        ddp = DistributedDataParallel(
+            net, gradient_as_bucket_view=how == "views"
+        )
+        if how == "hook":
+            ddp.register_comm_hook(None, hook)
         words = hotaru.arange(8).reshape(4, 2)[rank * 2 : rank * 2 + 2]
         ddp(words).square().mean().backward()
         grad = net[0].weight.grad

@@ -99,9 +99,15 @@ class DistributedDataParallel(Module):
         if bucket_cap_mb is not None:
             first = min(first, self.bucket_bytes_cap)
         self.reducer = reducer.Reducer(
-            self._parameters_taken, self.process_group, self.bucket_bytes_cap,
-            first, find_unused_parameters, gradient_as_bucket_view, names,
-        )  # fmt: skip
+            self._parameters_taken,
+            self.process_group,
+            self.bucket_bytes_cap,
+            first,
+            find_unused_parameters,
+            gradient_as_bucket_view,
+            names,
+            _sparse_ones(module, self._parameters_taken),
+        )
         if static_graph:
             self._set_static_graph()
 
@@ -239,6 +245,18 @@ class DistributedDataParallel(Module):
                 for b in self.reducer.buckets
             ],
         }
+
+
+def _sparse_ones(module: Module, parameters) -> frozenset[int]:
+    """Which of the parameters get sparse gradients: some of embeddings."""
+    from ..modules import Embedding, EmbeddingBag
+
+    found = {
+        id(m.weight)
+        for m in module.modules()
+        if isinstance(m, (Embedding, EmbeddingBag)) and m.sparse
+    }
+    return frozenset(i for i, p in enumerate(parameters) if id(p) in found)
 
 
 def _check_hook(hook) -> None:
