@@ -120,10 +120,14 @@ Socket Socket::connect(const std::string& host, uint16_t port,
   std::string why;
   for (std::chrono::milliseconds pause{1};;
        pause = std::min(2 * pause, std::chrono::milliseconds{250})) {
-    const Addresses addresses = resolve(host, port, 0);
-    for (const addrinfo* a = addresses.get(); a; a = a->ai_next) {
-      if (Socket out = try_connect(*a, deadline)) return out;
-      why = reason();
+    try {  // a name may have yet to be known, too
+      const Addresses addresses = resolve(host, port, 0);
+      for (const addrinfo* a = addresses.get(); a; a = a->ai_next) {
+        if (Socket out = try_connect(*a, deadline)) return out;
+        why = reason();
+      }
+    } catch (const DistNetworkError& unknown) {
+      why = unknown.what();
     }
     if (Clock::now() + pause >= deadline)
       throw DistNetworkError(concat(

@@ -23,7 +23,22 @@ using comm::Millis;
 struct PyHashStore : PyStore {};
 struct PyFileStore : PyStore {};
 struct PyPrefixStore : PyStore {};
-struct PyTcpStore : PyStore {};
+struct PyTcpStore : PyStore {
+  bool libuv = true;  // as asked for: there is one server here
+};
+
+/// The object of a store's own class.
+nb::object store_object(const Ref<comm::Store>& store) {
+  if (dynamic_cast<comm::TcpStore*>(store.get()))
+    return nb::cast(PyTcpStore{{store}});
+  if (dynamic_cast<comm::PrefixStore*>(store.get()))
+    return nb::cast(PyPrefixStore{{store}});
+  if (dynamic_cast<comm::FileStore*>(store.get()))
+    return nb::cast(PyFileStore{{store}});
+  if (dynamic_cast<comm::HashStore*>(store.get()))
+    return nb::cast(PyHashStore{{store}});
+  return nb::cast(PyStore{store});
+}
 
 /// A value: bytes, or text.
 std::string value_of(nb::handle value) {
@@ -143,6 +158,16 @@ void init_base(nb::module_& m) {
           },
           nb::arg("keys"), nb::arg("values"))
       .def("has_extended_api", [](const PyStore&) { return true; })
+      .def(
+          "__eq__",
+          [](const PyStore& self, const PyStore& other) {
+            return self.store == other.store;
+          },
+          nb::is_operator())
+      .def("__hash__",
+           [](const PyStore& self) {
+             return reinterpret_cast<intptr_t>(self.store.get());
+           })
       .def("clone", &cloned)
       .def(
           "set_timeout",
@@ -164,6 +189,8 @@ comm::TcpStoreOptions tcp_options(const std::string& host, int port,
   HOTARU_CHECK_AS(NotImplementedError, master_listen_fd.is_none(),
                   "TCPStore: a socket that listens already "
                   "(master_listen_fd) is not taken over; give its port");
+  HOTARU_CHECK_AS(ValueError, world_size != 0,
+                  "TCPStore world size cannot be 0");
   if (world_size && *world_size < 0) world_size.reset();
   return {.host = host,
           .port = uint16_t(port),
@@ -202,9 +229,17 @@ void init_stores(nb::module_& m) {
                 {make_ref<comm::PrefixStore>(prefix, store.store)}};
           },
           nb::arg("prefix"), nb::arg("store"))
-      .def_prop_ro("underlying_store", [](const PyPrefixStore& self) {
-        return PyStore{
-            static_cast<comm::PrefixStore&>(*self.store).underlying_store()};
+      .def_prop_ro(
+          "underlying_store",
+          [](const PyPrefixStore& self) {
+            return store_object(static_cast<comm::PrefixStore&>(*self.store)
+                                    .underlying_store());
+          })
+      .def_prop_ro("_underlying_non_prefix_store", [](const PyStore& self) {
+        Ref<comm::Store> store = self.store;
+        while (auto* prefix = dynamic_cast<comm::PrefixStore*>(store.get()))
+          store = prefix->underlying_store();
+        return store_object(store);
       });
   nb::class_<PyTcpStore, PyStore>(m, "TCPStore")
       .def(
@@ -212,7 +247,7 @@ void init_stores(nb::module_& m) {
           [](PyTcpStore* self, const std::string& host, int port,
              std::optional<int> world_size, bool is_master, Millis timeout,
              bool wait_for_workers, bool multi_tenant,
-             nb::handle master_listen_fd, bool) {
+             nb::handle master_listen_fd, bool use_libuv) {
             comm::TcpStoreOptions options =
                 tcp_options(host, port, world_size, is_master, timeout,
                             wait_for_workers, multi_tenant, master_listen_fd);
@@ -221,13 +256,25 @@ void init_stores(nb::module_& m) {
               const GilRelease release;
               store = make_ref<comm::TcpStore>(std::move(options));
             }
-            new (self) PyTcpStore{{std::move(store)}};
+            new (self) PyTcpStore{{std::move(store)}, use_libuv};
           },
           nb::arg("host_name"), nb::arg("port"),
           nb::arg("world_size") = nb::none(), nb::arg("is_master") = false,
           nb::arg("timeout") = nb::cast(comm::kStoreTimeout),
           nb::arg("wait_for_workers") = true, nb::arg("multi_tenant") = false,
           nb::arg("master_listen_fd") = nb::none(), nb::arg("use_libuv") = true)
+      .def_prop_ro("libuvBackend",
+                   [](const PyTcpStore& self) { return self.libuv; })
+      .def("__repr__",
+           [](const PyTcpStore& self) {
+             const auto& store = static_cast<comm::TcpStore&>(*self.store);
+             return concat("TCPStore(client=TCPClient(remote=", store.host(),
+                           ":", store.port(), "), server=",
+                           store.serves()
+                               ? concat("TCPServer(port=", store.port(), ")")
+                               : std::string("<nullptr>"),
+                           ")");
+           })
       .def_prop_ro("host",
                    [](const PyTcpStore& self) {
                      return static_cast<comm::TcpStore&>(*self.store).host();

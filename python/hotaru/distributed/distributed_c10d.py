@@ -18,6 +18,11 @@ def _broadcast_coalesced(process_group, tensors, buffer_size, src=0) -> None:
     broadcast_coalesced(tensors, process_group, src)
 
 
+def _get_process_group_store(group):
+    """What a group was met through."""
+    return group.get_group_store()
+
+
 def _get_default_store():
     """What the default group was met through."""
     return groups.default_group().get_group_store()
