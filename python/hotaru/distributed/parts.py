@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .. import no_grad
+from .. import _C, no_grad
 from .._C import Tensor
 from .work import Work
 
@@ -43,13 +43,15 @@ def copy_back(targets, places, async_op: bool) -> tuple:
             if target is not place:
                 target.detach().copy_(place)
         return ()
-    from .. import cpu
-
-    with cpu.stream(cpu.Stream()):
+    previous, own = _C._current_stream(), _C.Stream()
+    _C._set_stream(own)
+    try:
         for target, place in zip(targets, places, strict=True):
             if target is not place:
                 target.detach().copy_(place)
-        return (cpu.current_stream().record_event(),)
+    finally:
+        _C._set_stream(previous)
+    return (own.record_event(),)
 
 
 def written_back(work: Work, output, whole, async_op: bool) -> Work:

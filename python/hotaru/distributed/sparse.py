@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .. import cat, empty, empty_like, int64, no_grad, sparse_coo_tensor, tensor
-from .collectives import all_gather
+from .._C import _CollectiveKind as Kind
 
 
 @no_grad()
@@ -15,7 +15,7 @@ def all_reduce(group, tensors: list) -> None:
     indices, values = total.indices(), total.values()
     count = indices.size(1)
     counts = [empty(1, dtype=int64) for _ in range(group.size())]
-    all_gather(counts, tensor([count]), group)
+    group._issue(Kind.ALL_GATHER, [tensor([count])], counts)
     most = max(int(c) for c in counts)
     all_indices = _gathered(group, indices.t(), most)
     all_values = _gathered(group, values, most)
@@ -34,5 +34,5 @@ def _gathered(group, rows, most: int) -> list:
     padded = rows.new_zeros((most, *rows.shape[1:]))
     padded[: rows.size(0)] = rows
     out = [empty_like(padded) for _ in range(group.size())]
-    all_gather(out, padded, group)
+    group._issue(Kind.ALL_GATHER, [padded], out)
     return out

@@ -451,3 +451,11 @@ def test_sparse_gradients(world, how):
         first, (net[0].weight.grad.to_dense(), net[1].weight.grad), strict=True
     ):
         assert hotaru.allclose(hotaru.tensor(got), want, atol=1e-6)
+
+
+def test_a_scripted_synchronised_normalisation():
+    net = nn.SyncBatchNorm(3)
+    x = hotaru.randn(4, 3)
+    scripted = hotaru.jit.script(net)
+    assert hotaru.equal(scripted(x), nn.BatchNorm1d(3)(x))
+    assert net.num_batches_tracked == 1

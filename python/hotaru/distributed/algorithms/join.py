@@ -169,12 +169,3 @@ class Join:
                     "Throwing across all ranks."
                 )
         return work
-
-
-def _register() -> None:
-    from ...nn.parallel import DistributedDataParallel
-
-    Joinable.register(DistributedDataParallel)
-
-
-_register()

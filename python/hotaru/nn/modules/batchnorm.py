@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import warnings
 
 from ... import Tensor, empty, long, ones, tensor, zeros
@@ -119,7 +120,7 @@ class _BatchNorm(_NormBase):
         mean, var = self.running_mean, self.running_var
         keeps = not training or self.track_running_stats
         weight, bias = weight_and_bias(self)
-        return self._normalise(
+        return F.batch_norm(
             input,
             mean if keeps else None,
             var if keeps else None,
@@ -129,9 +130,6 @@ class _BatchNorm(_NormBase):
             momentum,
             self.eps,
         )
-
-    def _normalise(self, *arguments) -> Tensor:
-        return F.batch_norm(*arguments)
 
 
 class BatchNorm1d(_BatchNorm):
@@ -152,7 +150,17 @@ class BatchNorm3d(_BatchNorm):
     _ranks = (5,)
 
 
-class SyncBatchNorm(_BatchNorm):
+class _AnyBatchNorm(_BatchNorm):
+    """Of (N, C, *), in the batch that a process has."""
+
+    def _check_input_dim(self, input: Tensor) -> None:
+        if input.dim() < 2:
+            raise ValueError(
+                f"expected at least 2D input (got {input.dim()}D input)"
+            )
+
+
+class SyncBatchNorm(_AnyBatchNorm):
     """Batch normalisation of (N, C, *) over all processes of a group.
 
     Without a group (see `distributed`), or in one of one process, the process's
@@ -181,26 +189,38 @@ class SyncBatchNorm(_BatchNorm):
         )  # fmt: skip
         self.process_group = process_group
 
-    def _check_input_dim(self, input: Tensor) -> None:
-        if input.dim() < 2:
-            raise ValueError(
-                f"expected at least 2D input (got {input.dim()}D input)"
-            )
-
-    def _normalise(self, input, mean, var, weight, bias, training, *rest):
-        if training and self.training:
+    def forward(self, input: Tensor) -> Tensor:
+        if self.training:
             from ... import distributed
 
+            group = self.process_group
             if (
                 distributed.is_initialized()
-                and distributed.get_world_size(self.process_group) > 1
+                and distributed.get_world_size(group) > 1
             ):
-                from ...distributed.nn.batch_norm import batch_norm
+                return self._over_processes(input, group)
+        return super().forward(input)
 
-                return batch_norm(
-                    input, mean, var, weight, bias, *rest, self.process_group
-                )
-        return F.batch_norm(input, mean, var, weight, bias, training, *rest)
+    def __prepare_scriptable__(self):
+        """TorchScript knows of one process: its own batch is all."""
+        out = copy.copy(self)
+        out.__class__ = _AnyBatchNorm
+        return out
+
+    def _over_processes(self, input: Tensor, group) -> Tensor:
+        from ...distributed.nn.batch_norm import batch_norm
+
+        self._check_input_dim(input)
+        momentum = 0.0 if self.momentum is None else self.momentum
+        if self.num_batches_tracked is not None:
+            self.num_batches_tracked.add_(1)
+            if self.momentum is None:
+                momentum = 1.0 / float(self.num_batches_tracked)
+        weight, bias = weight_and_bias(self)
+        return batch_norm(
+            input, self.running_mean, self.running_var, weight, bias, momentum,
+            self.eps, group,
+        )  # fmt: skip
 
     @classmethod
     def convert_sync_batchnorm(cls, module: Module, process_group=None):

@@ -43,6 +43,7 @@ class DistributedDataParallel(Module):
         skip_all_reduce_unused_params=False,
     ) -> None:  # fmt: skip
         super().__init__()
+        self._is_joinable()
         from ... import distributed
         from ...distributed import reducer
 
@@ -203,12 +204,20 @@ class DistributedDataParallel(Module):
         """
         from ...distributed.algorithms.join import Join
 
+        self._is_joinable()
         return Join(
             [self],
             enable,
             throw_on_early_termination,
             divide_by_initial_world_size=divide_by_initial_world_size,
         )
+
+    @classmethod
+    def _is_joinable(cls) -> None:
+        """Of the class that `Join` asks for, which nn does not know."""
+        from ...distributed.algorithms.join import Joinable
+
+        Joinable.register(cls)
 
     def join_hook(self, **kwargs):
         """The module's collectives, for a process without data."""
