@@ -13,8 +13,18 @@ __all__ = list(c10d_names.__all__)
 
 
 def is_available() -> bool:
-    """True."""
-    return True
+    """Whether this process is one of several, or may be.
+
+    True in a process with a group and in one of several that a launcher
+    started. Elsewhere it is False although groups can be made: libraries take True for a promise
+    of all of torch.distributed (sharded tensors and modules, checkpoints of
+    them), which is not here, and import that at once.
+    """
+    from .groups import is_initialized
+    from .launchers import value_of
+
+    size = value_of("WORLD_SIZE") or "1"
+    return is_initialized() or (size.isdigit() and int(size) > 1)
 
 
 def is_backend_available(backend: str) -> bool:
@@ -55,7 +65,8 @@ def is_torchelastic_launched() -> bool:
 
 
 _LATER = (
-    "algorithms", "device_mesh", "distributed_c10d", "elastic", "nn", "optim",
+    "algorithms", "device_mesh", "distributed_c10d", "elastic", "fsdp", "nn",
+    "optim",
     "rpc", "tensor",
 )  # fmt: skip
 _FROM_LATER = {

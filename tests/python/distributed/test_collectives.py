@@ -452,3 +452,35 @@ def test_a_child_of_a_rank_is_no_rank(world):
 
     first, _ = world.outcomes(2, f)
     assert first < 2
+
+
+def test_functional_collectives(world):
+    from hotaru.distributed import _functional_collectives as F
+    from hotaru.distributed.tensor import Replicate, Shard
+    from hotaru.distributed.tensor._utils import (
+        compute_local_shape_and_global_offset,
+    )
+
+    def f(rank):
+        x = hotaru.arange(6.0).reshape(2, 3) + 10 * rank
+        part = F.reduce_scatter_tensor(x, "sum", 0, dist.group.WORLD)
+        back = F.all_gather_tensor(part, 1, [0, 1])
+        rows = F.all_to_all_single(x, None, None, dist.group.WORLD)
+        mesh = dist.init_device_mesh("cpu", (2,))
+        where = compute_local_shape_and_global_offset((5, 3), mesh, [Shard(0)])
+        whole = compute_local_shape_and_global_offset((5,), mesh, [Replicate()])
+        return (
+            F.wait_tensor(F.all_reduce(x, "avg", mesh)).tolist(),
+            part.tolist(),
+            back.tolist(),
+            rows.tolist(),
+            (where, whole),
+        )
+
+    zero, one = world(2, f)
+    assert zero[0] == one[0] == [[5, 6, 7], [8, 9, 10]]
+    assert (zero[1], one[1]) == ([[10, 12, 14]], [[16, 18, 20]])
+    assert zero[2] == one[2] == [[10, 12, 14, 16, 18, 20]]
+    assert one[3] == [[3, 4, 5], [13, 14, 15]]
+    assert zero[4] == (((3, 3), (0, 0)), ((5,), (0,)))
+    assert one[4] == (((2, 3), (3, 0)), ((5,), (0,)))

@@ -1,14 +1,25 @@
-"""Tensors that lie in parts on several devices: the class, of which none is."""
+"""Tensors that lie in parts on several ranks: how, and the class of which none
+is.
+"""
 
 from __future__ import annotations
 
 from ... import Tensor
+from .placement_types import Partial, Placement, Replicate, Shard
 
-__all__ = ["DTensor", "distribute_module", "distribute_tensor"]
+__all__ = [
+    "DTensor",
+    "Partial",
+    "Placement",
+    "Replicate",
+    "Shard",
+    "distribute_module",
+    "distribute_tensor",
+]
 
 _NONE = (
-    "torch.distributed.tensor: hotaru has no transport between processes, so "
-    "no tensor lies in parts on several; keep it whole"
+    "torch.distributed.tensor: no tensor lies in parts on several processes "
+    "here; keep it whole in each (DistributedDataParallel does)"
 )
 
 

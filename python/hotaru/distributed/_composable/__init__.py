@@ -1,0 +1,1 @@
+"""Where PyTorch had `fully_shard` before."""

@@ -1,0 +1,118 @@
+"""Collectives that give new tensors, by PyTorch's names of them.
+
+A group is a ProcessGroup, a list of ranks or a mesh of one dimension. They are
+done when they return, so there is nothing to wait for.
+"""
+
+from __future__ import annotations
+
+from .. import Tensor, cat, no_grad
+from .collectives import (
+    all_gather_into_tensor,
+)
+from .collectives import all_reduce as _all_reduce
+from .collectives import (
+    all_to_all_single as _all_to_all_single,
+)
+from .collectives import broadcast as _broadcast
+from .collectives import reduce_scatter_tensor as _reduce_scatter_tensor
+from .device_mesh import DeviceMesh
+from .groups import new_group
+from .nn import functional
+from .process_group import ProcessGroup
+from .reduce_op import ReduceOp
+
+__all__ = [
+    "all_gather_tensor",
+    "all_reduce",
+    "all_to_all_single",
+    "all_to_all_single_autograd",
+    "broadcast",
+    "reduce_scatter_tensor",
+    "wait_tensor",
+]
+
+
+def _group_of(group) -> ProcessGroup | None:
+    if isinstance(group, DeviceMesh):
+        return group.get_group()
+    if isinstance(group, tuple):  # a mesh and one of its dimensions
+        return group[0].get_group(group[1])
+    if isinstance(group, list):
+        return new_group(group)
+    return group
+
+
+def _op_of(name) -> ReduceOp.RedOpType:
+    return ReduceOp.RedOpType[name.upper()] if isinstance(name, str) else name
+
+
+def wait_tensor(tensor: Tensor) -> Tensor:
+    """The tensor."""
+    return tensor
+
+
+@no_grad()
+def broadcast(self: Tensor, src: int, group, tag: str = "") -> Tensor:
+    """What `src` gave."""
+    out = self.clone()
+    _broadcast(out, src, _group_of(group))
+    return out
+
+
+@no_grad()
+def all_reduce(self: Tensor, reduceOp: str, group, tag: str = "") -> Tensor:
+    """The reduction over the processes."""
+    out = self.clone()
+    _all_reduce(out, _op_of(reduceOp), _group_of(group))
+    return out
+
+
+@no_grad()
+def all_gather_tensor(
+    self: Tensor, gather_dim: int, group, tag: str = ""
+) -> Tensor:
+    """What all gave, one after the other along a dimension."""
+    found = _group_of(group)
+    whole = self.new_empty((found.size(), *self.shape))
+    all_gather_into_tensor(whole, self.contiguous(), found)
+    return cat(list(whole), gather_dim)
+
+
+@no_grad()
+def reduce_scatter_tensor(
+    self: Tensor, reduceOp: str, scatter_dim: int, group, tag: str = ""
+) -> Tensor:
+    """This process's part, along a dimension, of the reduction."""
+    found = _group_of(group)
+    parts = cat(self.chunk(found.size(), scatter_dim))
+    out = self.new_empty((parts.size(0) // found.size(), *parts.shape[1:]))
+    _reduce_scatter_tensor(out, parts, _op_of(reduceOp), found)
+    return out
+
+
+def _output_of(self: Tensor, splits) -> Tensor:
+    rows = self.size(0) if splits is None else sum(splits)
+    return self.new_empty((rows, *self.shape[1:]))
+
+
+@no_grad()
+def all_to_all_single(
+    self: Tensor, output_split_sizes, input_split_sizes, group, tag: str = ""
+) -> Tensor:
+    """The rows that all gave to this process."""
+    out = _output_of(self, output_split_sizes)
+    _all_to_all_single(
+        out, self, output_split_sizes, input_split_sizes, _group_of(group)
+    )
+    return out
+
+
+def all_to_all_single_autograd(
+    self: Tensor, output_split_sizes, input_split_sizes, group, tag: str = ""
+) -> Tensor:
+    """The same; gradients go back."""
+    return functional.all_to_all_single(
+        _output_of(self, output_split_sizes), self, output_split_sizes,
+        input_split_sizes, _group_of(group),
+    )  # fmt: skip

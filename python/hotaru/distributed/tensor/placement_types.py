@@ -1,0 +1,65 @@
+"""How a tensor lies on the ranks along a dimension of a mesh."""
+
+from __future__ import annotations
+
+import dataclasses
+
+__all__ = ["Partial", "Placement", "Replicate", "Shard"]
+
+
+class Placement:
+    """What the kinds have in common."""
+
+    def is_shard(self, dim: int | None = None) -> bool:
+        """Whether ranks have parts, of this dimension if one is given."""
+        return isinstance(self, Shard) and dim in (None, self.dim)
+
+    def is_replicate(self) -> bool:
+        """Whether every rank has all of it."""
+        return isinstance(self, Replicate)
+
+    def is_partial(self, reduce_op: str | None = None) -> bool:
+        """Whether it is the reduction of what the ranks have."""
+        return isinstance(self, Partial) and reduce_op in (None, self.reduce_op)
+
+
+@dataclasses.dataclass(frozen=True)
+class Shard(Placement):
+    """Each rank has a part of dimension `dim`: as `chunk` cuts it."""
+
+    dim: int
+
+    @staticmethod
+    def local_shard_size_and_offset(
+        curr_local_size: int, num_chunks: int, rank: int
+    ) -> tuple[int, int]:
+        """How long a rank's part is, and where it begins."""
+        most = -(-curr_local_size // num_chunks)
+        begin = min(most * rank, curr_local_size)
+        return min(most, curr_local_size - begin), begin
+
+    _local_shard_size_and_offset = local_shard_size_and_offset
+
+    def __repr__(self) -> str:
+        """`Shard(dim=0)`."""
+        return f"Shard(dim={self.dim})"
+
+
+@dataclasses.dataclass(frozen=True)
+class Replicate(Placement):
+    """Every rank has all of it."""
+
+    def __repr__(self) -> str:
+        """`Replicate()`."""
+        return "Replicate()"
+
+
+@dataclasses.dataclass(frozen=True)
+class Partial(Placement):
+    """It is the reduction of what the ranks have."""
+
+    reduce_op: str = "sum"
+
+    def __repr__(self) -> str:
+        """`Partial(sum)`."""
+        return f"Partial({self.reduce_op})"
