@@ -16,9 +16,9 @@ def is_available() -> bool:
     """Whether this process is one of several, or may be.
 
     True in a process with a group and in one of several that a launcher
-    started. Elsewhere it is False although groups can be made: libraries take True for a promise
-    of all of torch.distributed (sharded tensors and modules, checkpoints of
-    them), which is not here, and import that at once.
+    started. Elsewhere it is False although groups can be made: libraries take
+    True for a promise of all of torch.distributed (sharded tensors and modules,
+    checkpoints of them), which is not here, and import that at once.
     """
     from .groups import is_initialized
     from .launchers import value_of
