@@ -6,8 +6,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 
 #include "hotaru/comm/dist_error.h"
 #include "hotaru/runtime/threads/blocking.h"
@@ -20,6 +18,7 @@ namespace {
 
 // When an operation that has not ended tells its group that it waits.
 constexpr Millis kPatience{500};
+
 }  // namespace
 
 /// All there are, for fork(): a child's copies of the connections would keep

@@ -7,8 +7,10 @@
 namespace hotaru::comm {
 
 namespace {
+
 // How long a rank has to say what it does.
 constexpr Millis kAnswer{1000};
+
 }  // namespace
 
 void Mesh::waits(int rank, const Frame& frame, std::string text) {

@@ -187,7 +187,7 @@ void Mesh::arrived(Transfer& transfer) {
   if (transfer.way == Way::kReceive) {
     const auto& ranks = operation.channel->ranks;
     const auto at = std::find(ranks.begin(), ranks.end(), transfer.rank);
-    operation.heard[size_t(at - ranks.begin())] = true;
+    if (at != ranks.end()) operation.heard[size_t(at - ranks.begin())] = true;
   }
   if (transfer.waits) ready_.emplace_back(&operation, transfer.waits);
 }
