@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from .. import arange, int64, is_tensor, tensor
 from .groups import (
+    get_rank,
     get_world_size,
     init_process_group,
     is_initialized,
@@ -49,13 +50,10 @@ class DeviceMesh:
                 "Mesh should not be bigger than default world size "
                 f"{get_world_size()}, but found {len(ranks)} ranks!"
             )
-        self._parent: DeviceMesh | None = None
         self._groups = [self._along(dim) for dim in range(self.mesh.dim())]
 
     def _along(self, dim: int):
         """This process's group along a dimension; all are made by all."""
-        from .groups import get_rank
-
         mine = None
         for ranks in self.mesh.movedim(dim, -1).reshape(
             -1, self.mesh.size(dim)
@@ -130,8 +128,6 @@ class DeviceMesh:
 
     def get_rank(self) -> int:
         """This process's rank in the world."""
-        from .groups import get_rank
-
         return get_rank()
 
     def get_local_rank(self, mesh_dim=None) -> int:
@@ -163,7 +159,6 @@ class DeviceMesh:
         part.device_type = self.device_type
         part.mesh = self.mesh[index].permute(order)
         part.mesh_dim_names = names
-        part._parent = self
         part._groups = [self._groups[d] for d in dims]
         return part
 

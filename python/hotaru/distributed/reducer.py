@@ -68,6 +68,12 @@ class GradBucket:
         return self._is_last
 
 
+def views_like(flat, tensors: Sequence) -> list:
+    """The parts of a row behind each other, in the tensors' shapes."""
+    parts = flat.split([t.numel() for t in tensors])
+    return [p.view(t.shape) for p, t in zip(parts, tensors, strict=True)]
+
+
 class Bucket:
     """Parameters of one dtype and the memory of their gradients."""
 
@@ -102,11 +108,7 @@ class Bucket:
 
     def parts_of(self, flat) -> list:
         """Views of a row, in the parameters' shapes."""
-        views, at = [], 0
-        for p in self.parameters:
-            views.append(flat[at : at + p.numel()].view(p.shape))
-            at += p.numel()
-        return views
+        return views_like(flat, self.parameters)
 
 
 def assign_buckets(
@@ -147,10 +149,8 @@ def broadcast_coalesced(tensors: Sequence, group, root: int) -> None:
         broadcast(flat, group=group, group_src=root)
         if group.rank() == root:
             continue
-        at = 0
-        for t in many:
-            t.copy_(flat[at : at + t.numel()].view(t.shape))
-            at += t.numel()
+        for t, view in zip(many, views_like(flat, many), strict=True):
+            t.copy_(view)
 
 
 def verify_shapes(parameters: Sequence, group) -> None:
@@ -200,7 +200,7 @@ class Reducer:
         # A count of the processes to divide by, where it is not all of them.
         self.active = None
         self._bytes = (bucket_bytes, first_bytes)
-        self._place: dict[int, tuple[Bucket, int]] = {}
+        self._bucket_of: dict[int, Bucket] = {}  # by parameter
         self._expecting = False  # gradients of a backward pass
         self._began = False  # its first one has come
         self._finished = True
@@ -229,8 +229,8 @@ class Reducer:
             for indices in lists
         ]
         for bucket in self.buckets:
-            for place, index in enumerate(bucket.indices):
-                self._place[index] = (bucket, place)
+            for index in bucket.indices:
+                self._bucket_of[index] = bucket
 
     def rebuild(self) -> None:
         """Once, in the order in which gradients came on the first rank."""
@@ -349,7 +349,7 @@ class Reducer:
             )
         self._ready.add(index)
         self._order.append(index)
-        bucket, _ = self._place[index]
+        bucket = self._bucket_of[index]
         bucket.waits_for -= 1
         while (
             self._next < len(self.buckets)
@@ -401,20 +401,23 @@ class Reducer:
         gradient.div_(self.group.size())
         bucket.work = Work()
 
+    @property
+    def _op(self):
+        """What is divided by `active` is added up first."""
+        return ReduceOp.AVG if self.active is None else ReduceOp.SUM
+
     def _launch_list(self, bucket: Bucket, gradients: list) -> None:
         bucket.gradients = gradients
-        op = ReduceOp.AVG if self.active is None else ReduceOp.SUM
-        bucket.work = Work()
-        if gradients:
-            bucket.work = self.group._issue(
-                Kind.ALL_REDUCE, (), gradients, op, async_op=True
-            )
+        bucket.work = self.group._issue(
+            Kind.ALL_REDUCE, (), gradients, self._op, async_op=True
+        )
 
     def _launch_flat(self, number: int) -> None:
         bucket = self.buckets[number]
         if self.hook is None:
-            op = ReduceOp.AVG if self.active is None else ReduceOp.SUM
-            bucket.work = all_reduce(bucket.flat, op, self.group, async_op=True)
+            bucket.work = all_reduce(
+                bucket.flat, self._op, self.group, async_op=True
+            )
         else:
             last = number == len(self.buckets) - 1
             bucket.work = self.hook(GradBucket(bucket, number, last))

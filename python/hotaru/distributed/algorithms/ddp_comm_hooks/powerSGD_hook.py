@@ -13,6 +13,7 @@ from ....linalg import qr
 from ...collectives import all_reduce
 from ...groups import default_group
 from ...reduce_op import ReduceOp
+from ...reducer import views_like
 from .default_hooks import allreduce_hook
 
 __all__ = ["PowerSGDState", "powerSGD_hook"]
@@ -125,10 +126,8 @@ def _average(tensors: list, group) -> None:
 
     flat = cat([t.reshape(-1) for t in tensors])
     all_reduce(flat, ReduceOp.AVG, group)
-    at = 0
-    for t in tensors:
-        t.copy_(flat[at : at + t.numel()].view(t.shape))
-        at += t.numel()
+    for t, view in zip(tensors, views_like(flat, tensors), strict=True):
+        t.copy_(view)
 
 
 def _orthogonal(matrix, epsilon: float):
