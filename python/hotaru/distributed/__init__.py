@@ -13,18 +13,8 @@ __all__ = list(c10d_names.__all__)
 
 
 def is_available() -> bool:
-    """Whether this process is one of several, or may be.
-
-    True in a process with a group and in one of several that a launcher
-    started. Elsewhere it is False although groups can be made: libraries take
-    True for a promise of all of torch.distributed (sharded tensors and modules,
-    checkpoints of them), which is not here, and import that at once.
-    """
-    from .groups import is_initialized
-    from .launchers import value_of
-
-    size = value_of("WORLD_SIZE") or "1"
-    return is_initialized() or (size.isdigit() and int(size) > 1)
+    """True."""
+    return True
 
 
 def is_backend_available(backend: str) -> bool:
@@ -65,9 +55,8 @@ def is_torchelastic_launched() -> bool:
 
 
 _LATER = (
-    "algorithms", "device_mesh", "distributed_c10d", "elastic", "fsdp", "nn",
-    "optim",
-    "rpc", "tensor",
+    "algorithms", "checkpoint", "device_mesh", "distributed_c10d", "elastic",
+    "fsdp", "nn", "optim", "rpc", "tensor",
 )  # fmt: skip
 _FROM_LATER = {
     "DeviceMesh": "device_mesh",

@@ -118,6 +118,15 @@ class DeviceMesh:
             return 0
         return mesh_dim
 
+    def __enter__(self) -> DeviceMesh:
+        """Inside, it is the mesh of DTensors that are made without one."""
+        _entered.append(self)
+        return self
+
+    def __exit__(self, *error) -> None:
+        """Ends that."""
+        _entered.pop()
+
     def get_group(self, mesh_dim=None):
         """The group along a dimension, by number or name."""
         return self._groups[self._dim(mesh_dim)]
@@ -161,6 +170,16 @@ class DeviceMesh:
         part.mesh_dim_names = names
         part._groups = [self._groups[d] for d in dims]
         return part
+
+
+_entered: list[DeviceMesh] = []
+
+
+def current_mesh() -> DeviceMesh:
+    """The mesh that was entered last; RuntimeError outside of any."""
+    if not _entered:
+        raise RuntimeError("No device mesh is currently active!")
+    return _entered[-1]
 
 
 def init_device_mesh(

@@ -6,6 +6,7 @@ from typing import Any, Callable
 
 from .. import _C
 from .._C import Tensor
+from .._dispatch.names import base_name, words, writes
 from ..utils import _pytree
 from . import _base
 from ._jagged import NestedTensor
@@ -18,11 +19,6 @@ STRIDED_POINTWISE: dict[str, Callable] = {}
 JAGGED_POINTWISE: dict[str, Callable] = {}
 """Those that take the function called, then its arguments: one function
 answers many operators, and the in-place form of each."""
-
-
-def words(text: str) -> list[str]:
-    """The names in a text."""
-    return text.split()
 
 
 def answers(table: dict, *names: str) -> Callable:
@@ -84,7 +80,7 @@ def answer(function, args: tuple, kwargs: dict) -> Any:
     strided = any(isinstance(x, StridedNested) for x in nested)
     table = STRIDED if strided else JAGGED
     pointwise = STRIDED_POINTWISE if strided else JAGGED_POINTWISE
-    base = _base_name(name)
+    base = base_name(name)
     if base in table and base == name.strip("_"):
         result = table[base](*args, **kwargs)
     elif name in table:
@@ -121,63 +117,6 @@ def _first(kwargs: dict) -> tuple[tuple, dict]:
             rest = {k: v for k, v in kwargs.items() if k != name}
             return (kwargs[name],), rest
     return (), dict(kwargs)
-
-
-_SLOTS = {
-    "truediv": "div", "floordiv": "floor_divide", "mod": "remainder",
-    "and": "bitwise_and", "or": "bitwise_or", "xor": "bitwise_xor",
-    "invert": "bitwise_not", "lshift": "bitwise_left_shift",
-    "rshift": "bitwise_right_shift", "subtract": "sub", "multiply": "mul",
-    "divide": "div", "true_divide": "div", "negative": "neg",
-    "absolute": "abs",
-}  # fmt: skip
-_REFLECTED = frozenset(
-    words(
-    "radd rsub rmul rtruediv rpow rmatmul rfloordiv rmod rand ror rxor "
-    "rdiv"
-)
-)  # fmt: skip
-_ASSIGNED = frozenset(
-    words("iadd isub imul itruediv ipow iand ior ixor imod ifloordiv")
-)
-_METHODS_OF_OBJECTS = frozenset(
-    words(
-        "__getitem__ __setitem__ __len__ __iter__ __bool__ __float__ __int__ "
-        "__contains__ __array__"
-    )
-)
-
-
-def _base_name(name: str) -> str:
-    """The operator's name without how it is written: of __iadd__ and add_."""
-    name = name.partition(".")[0]
-    if name in _METHODS_OF_OBJECTS:
-        return name
-    if name.startswith("__"):
-        word = name.strip("_")
-        if word in _REFLECTED or word in _ASSIGNED:
-            word = word[1:]
-        return _SLOTS.get(word, word)
-    word = name[:-1] if name.endswith("_") else name
-    return _SLOTS.get(word, word)
-
-
-def writes(name: str) -> bool:
-    """Whether the operator of that name changes its first argument."""
-    name = name.partition(".")[0]
-    word = name.strip("_")
-    if name.startswith("__"):
-        return word in _ASSIGNED
-    return name.endswith("_")
-
-
-def out_of_place(name: str) -> Callable:
-    """The form of an operator that makes a tensor."""
-    base = _base_name(name)
-    found = getattr(Tensor, base, None) or getattr(_C.ops, base, None)
-    if found is None:
-        raise NotImplementedError(f"{name} has no form that makes a tensor")
-    return found
 
 
 def _attribute(accessor, kind: str, *args) -> Any:

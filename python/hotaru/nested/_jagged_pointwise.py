@@ -7,15 +7,8 @@ from typing import Any
 from .. import _C
 from .._C import Tensor
 from ..utils import _pytree
-from ._answers import (
-    JAGGED,
-    JAGGED_POINTWISE,
-    _base_name,
-    answers,
-    out_of_place,
-    words,
-    writes,
-)  # fmt: skip
+from .._dispatch.names import base_name, out_of_place, words, writes
+from ._answers import JAGGED, JAGGED_POINTWISE, answers  # fmt: skip
 from ._base import packed, write
 from ._jagged import NestedTensor, like, sizes_of
 
@@ -115,7 +108,7 @@ def _mismatch(name: str, args: tuple, a, b) -> str:
         if args and args[0] is b:
             shapes.reverse()
     return (
-        f"cannot call binary pointwise function {_base_name(name)}.Tensor "
+        f"cannot call binary pointwise function {base_name(name)}.Tensor "
         f"with inputs of shapes {shapes[0]} and {shapes[1]}"
     )
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from .. import _C
 from .._C import Tensor
-from ._answers import JAGGED, JAGGED_POINTWISE, answers, words
+from .._dispatch.names import words
+from ._answers import JAGGED, JAGGED_POINTWISE, answers
 from ._base import is_nested, packed, plain
 from ._jagged import NestedTensor, inner, joined, like, parts, wrap
 from ._jagged_pointwise import pointwise

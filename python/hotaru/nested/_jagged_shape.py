@@ -7,7 +7,8 @@ import math
 from .. import _C
 from .._C import Tensor
 from . import _ints
-from ._answers import JAGGED, answers, words
+from .._dispatch.names import words
+from ._answers import JAGGED, answers
 from ._base import is_nested, packed, plain
 from ._jagged import (
     NestedTensor,

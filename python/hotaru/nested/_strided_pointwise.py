@@ -5,15 +5,8 @@ from __future__ import annotations
 from .. import _C
 from .._C import Tensor
 from . import _packed
-from ._answers import (
-    STRIDED,
-    STRIDED_POINTWISE,
-    _base_name,
-    answers,
-    out_of_place,
-    words,
-    writes,
-)  # fmt: skip
+from .._dispatch.names import base_name, out_of_place, words, writes
+from ._answers import STRIDED, STRIDED_POINTWISE, answers  # fmt: skip
 from ._base import around, is_nested, packed, write
 from ._packed import StridedNested, buffer_of
 
@@ -97,7 +90,7 @@ def _other(x, nested: StridedNested, name: str, second: bool = True):
             "Internal error: NestedTensorImpl doesn't support sizes. Please "
             "file an issue."
         )
-    word = _base_name(name)
+    word = base_name(name)
     if x._at.sizes != nested._at.sizes:
         raise RuntimeError(
             f"{word} does not support broadcasting when given a NestedTensor"
@@ -122,7 +115,7 @@ def _other(x, nested: StridedNested, name: str, second: bool = True):
 @answers(STRIDED_POINTWISE, "eq", "ge", "gt")
 def compare(function, x, other):
     """A comparison with a number."""
-    name = _base_name(function.__name__)
+    name = base_name(function.__name__)
     if is_nested(other):
         raise RuntimeError(
             f"{name} does not support nested tensor as other value."

@@ -1,47 +1,53 @@
-"""Parameters shared out among processes: the classes, of which none is."""
+"""Modules whose parameters lie in parts on several processes.
+
+    for block in model.layers:
+        fully_shard(block)
+    fully_shard(model)
+    optimizer = torch.optim.AdamW(model.parameters())
+
+`FullyShardedDataParallel`, the older one, is not there: `fully_shard` is what
+PyTorch recommends in its place.
+"""
 
 from __future__ import annotations
 
 from ...nn import Module
-
-__all__ = ["FSDPModule", "FullyShardedDataParallel", "fully_shard"]
-
-_NONE = (
-    "torch.distributed.fsdp: parameters are not shared out among processes "
-    "here; DistributedDataParallel keeps them whole, and "
-    "ZeroRedundancyOptimizer shares out the optimizer's state"
+from ._fully_shard import (
+    FSDPModule,
+    UnshardHandle,
+    fully_shard,
+    register_fsdp_forward_method,
 )
+from ._policies import CPUOffloadPolicy, MixedPrecisionPolicy, OffloadPolicy
+
+__all__ = [
+    "CPUOffloadPolicy",
+    "FSDPModule",
+    "FullyShardedDataParallel",
+    "MixedPrecisionPolicy",
+    "OffloadPolicy",
+    "UnshardHandle",
+    "fully_shard",
+    "register_fsdp_forward_method",
+]
 
 
 class FullyShardedDataParallel(Module):
-    """A module in parts; programs ask whether one is of this class.
+    """The older way; programs ask whether a module is of this class.
 
     Raises:
         NotImplementedError: where one would be made.
     """
 
     def __init__(self, *args, **kwargs) -> None:
-        raise NotImplementedError(_NONE)
-
-
-class FSDPModule:
-    """What modules in parts are of; programs ask for it.
-
-    Raises:
-        NotImplementedError: where one would be made.
-    """
-
-    def __new__(cls, *args, **kwargs):
-        """Refuses."""
-        raise NotImplementedError(_NONE)
-
-
-def fully_shard(*args, **kwargs):
-    """Raises NotImplementedError, and says what there is instead."""
-    raise NotImplementedError(_NONE)
+        raise NotImplementedError(
+            "torch.distributed.fsdp.FullyShardedDataParallel: not there; call "
+            "fully_shard(module) for the model's blocks and the model"
+        )
 
 
 def __getattr__(name: str):
     raise AttributeError(
-        f"module {__name__!r} has no attribute {name!r}: {_NONE}"
+        f"module {__name__!r} has no attribute {name!r}: of "
+        "FullyShardedDataParallel there is only the name; use fully_shard"
     )

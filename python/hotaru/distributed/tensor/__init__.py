@@ -1,10 +1,26 @@
-"""Tensors that lie in parts on several ranks: how, and the class of which none
-is.
+"""Tensors that lie in parts on several processes.
+
+    mesh = init_device_mesh("cpu", (2,))
+    x = distribute_tensor(torch.randn(4, 8), mesh, [Shard(0)])
+    y = (x @ w).sum()       # a DTensor; w one, too
+    y.full_tensor()         # the whole, in every rank
+
+Operators and modules take them like other tensors. `tensor.parallel` has
+modules in parts.
 """
 
 from __future__ import annotations
 
-from ... import Tensor
+from . import (
+    _layers,  # noqa: F401  (the tables of operators)
+    _matrix,  # noqa: F401
+    _pointwise,  # noqa: F401
+    _random,  # noqa: F401
+    _reductions,  # noqa: F401
+    _views,  # noqa: F401
+)
+from ._api import DTensor, distribute_module, distribute_tensor
+from ._factories import empty, full, ones, rand, randn, zeros
 from .placement_types import Partial, Placement, Replicate, Shard
 
 __all__ = [
@@ -15,42 +31,21 @@ __all__ = [
     "Shard",
     "distribute_module",
     "distribute_tensor",
+    "empty",
+    "full",
+    "ones",
+    "rand",
+    "randn",
+    "zeros",
 ]
-
-_NONE = (
-    "torch.distributed.tensor: no tensor lies in parts on several processes "
-    "here; keep it whole in each (DistributedDataParallel does)"
-)
-
-
-class DTensor(Tensor):
-    """A tensor in parts; programs ask whether one is of this class.
-
-    Raises:
-        NotImplementedError: where one would be made.
-    """
-
-    def __new__(cls, *args, **kwargs):
-        """Refuses."""
-        raise NotImplementedError(_NONE)
-
-    @staticmethod
-    def from_local(*args, **kwargs):
-        """Refuses: see the class."""
-        raise NotImplementedError(_NONE)
-
-
-def distribute_tensor(*args, **kwargs):
-    """Raises NotImplementedError, and says what there is instead."""
-    raise NotImplementedError(_NONE)
-
-
-def distribute_module(*args, **kwargs):
-    """Raises NotImplementedError, and says what there is instead."""
-    raise NotImplementedError(_NONE)
 
 
 def __getattr__(name: str):
-    raise AttributeError(
-        f"module {__name__!r} has no attribute {name!r}: {_NONE}"
-    )
+    import importlib
+
+    if name in ("experimental", "parallel"):
+        return importlib.import_module(f"{__name__}.{name}")
+    if name in ("DeviceMesh", "init_device_mesh", "device_mesh"):
+        mesh = importlib.import_module("..device_mesh", __package__)
+        return mesh if name == "device_mesh" else getattr(mesh, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -44,6 +44,10 @@ class Shard(Placement):
         """`Shard(dim=0)`."""
         return f"Shard(dim={self.dim})"
 
+    def __str__(self) -> str:
+        """`S(0)`."""
+        return f"S({self.dim})"
+
 
 @dataclasses.dataclass(frozen=True)
 class Replicate(Placement):
@@ -53,13 +57,23 @@ class Replicate(Placement):
         """`Replicate()`."""
         return "Replicate()"
 
+    def __str__(self) -> str:
+        """`R`."""
+        return "R"
+
 
 @dataclasses.dataclass(frozen=True)
 class Partial(Placement):
-    """It is the reduction of what the ranks have."""
+    """It is the reduction of what the ranks have: their "sum", "avg",
+    "product", "max" or "min".
+    """
 
     reduce_op: str = "sum"
 
     def __repr__(self) -> str:
         """`Partial(sum)`."""
         return f"Partial({self.reduce_op})"
+
+    def __str__(self) -> str:
+        """`P(sum)`."""
+        return f"P({self.reduce_op})"

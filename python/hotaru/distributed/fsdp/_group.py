@@ -1,0 +1,298 @@
+"""Parameters that are made whole together, and given up together.
+
+Each rank keeps its rows of every parameter, one behind the other in one row of
+numbers: a collective makes all of them whole, another reduces their gradients.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from ... import Tensor, empty, no_grad, zeros
+from ...nn import Module, Parameter
+from ..collectives import all_gather_into_tensor, all_reduce
+from ..collectives import reduce_scatter_tensor
+from ..device_mesh import DeviceMesh
+from ..reduce_op import ReduceOp
+from ..tensor import DTensor, Replicate, Shard
+from ..tensor._dtensor_spec import DTensorSpec, TensorMeta, dense_stride
+from ._policies import MixedPrecisionPolicy
+
+
+@dataclass
+class Place:
+    """A module's attribute that is a parameter."""
+
+    module: Module
+    name: str
+
+
+class Shared:
+    """A parameter: this rank's rows of it, and the whole while there is one.
+
+    Rows are padded to equal numbers in all ranks (`rows`).
+    """
+
+    def __init__(self, param: Parameter, mesh: DeviceMesh) -> None:
+        self.places: list[Place] = []
+        self.shape = tuple(param.shape)
+        ranks = mesh.size(mesh.ndim - 1)
+        self.rows = -(-self.shape[0] // ranks)
+        self.row = param.numel() // self.shape[0] if self.shape[0] else 0
+        size, begin = Shard.local_shard_size_and_offset(
+            self.shape[0], ranks, mesh.get_local_rank(mesh.ndim - 1)
+        )
+        own = param.detach().narrow(0, begin, size).clone().contiguous()
+        placements = [Replicate()] * (mesh.ndim - 1) + [Shard(0)]
+        meta = TensorMeta(self.shape, dense_stride(self.shape), param.dtype)
+        self.spec = DTensorSpec(mesh, tuple(placements), meta)
+        self.sharded = Parameter(DTensor(own, self.spec), param.requires_grad)
+        for name, value in param.__dict__.items():
+            if not name.startswith("_"):
+                setattr(self.sharded, name, value)
+        self.whole: Parameter | None = None
+
+    @property
+    def length(self) -> int:
+        """Numbers of this rank's rows, padded."""
+        return self.rows * self.row
+
+    def register(self, param: Parameter) -> None:
+        """Has the modules see this one."""
+        for place in self.places:
+            place.module._parameters[place.name] = param
+
+
+class ParameterGroup:
+    """The parameters of a module that no module inside it has taken.
+
+    `synchronize` tells whether a backward pass reduces its gradients.
+    """
+
+    def __init__(
+        self, params: Sequence[Parameter], modules: Sequence[Module],
+        mesh: DeviceMesh, policy: MixedPrecisionPolicy,
+    ) -> None:  # fmt: skip
+        self.mesh, self.policy = mesh, policy
+        self.shards = mesh.get_group(mesh.ndim - 1)
+        self.copies = mesh.get_group(0) if mesh.ndim == 2 else None
+        self.shared = [Shared(param, mesh) for param in params]
+        _find_places(self.shared, params, modules)
+        for each in self.shared:
+            each.register(each.sharded)
+        dtypes = {p.dtype for p in params}
+        if len(dtypes) > 1 and policy.param_dtype is None:
+            raise ValueError(
+                "FSDP expects uniform original parameter dtype but got "
+                f"{dtypes}"
+            )
+        self.dtype = policy.param_dtype or params[0].dtype
+        self.synchronize = self.synchronize_copies = True
+        self.divide_by: float | None = None
+        self.sum_only = False
+        self.is_whole = False
+        self._row: Tensor | None = None
+        self._coming: tuple | None = None
+        self._waits_for = 0
+        self._reduced: list = []
+        self.on_gradients: Callable[[], None] = lambda: None
+
+    # The rank's rows.
+
+    def _rows(self) -> Tensor:
+        """All of this rank's rows, in which the parameters lie."""
+        locals_ = [each.sharded._local_tensor for each in self.shared]
+        if self._row is not None and self._lies_in(self._row, locals_):
+            return self._row
+        first = locals_[0]
+        length = sum(each.length for each in self.shared)
+        self._row = zeros(length, dtype=first.dtype, device=first.device)
+        begin = 0
+        for each, local in zip(self.shared, locals_):
+            part = self._row[begin : begin + local.numel()].view(local.shape)
+            part.copy_(local)
+            each.sharded._local_tensor = part
+            begin += each.length
+        return self._row
+
+    def _lies_in(self, row: Tensor, locals_: list) -> bool:
+        begin, size = row.data_ptr(), row.element_size()
+        for each, local in zip(self.shared, locals_):
+            if local.dtype != row.dtype or (
+                local.numel() and local.data_ptr() != begin
+            ):
+                return False
+            begin += each.length * size
+        return True
+
+    # Making parameters whole.
+
+    @no_grad()
+    def begin(self, async_op: bool = True) -> None:
+        """Begins to make them whole, unless they are or it has begun."""
+        if self.is_whole or self._coming is not None:
+            return
+        if any(each.sharded.is_meta for each in self.shared):
+            raise RuntimeError(
+                "FSDP parameters should be materialized from meta device "
+                "before training, but the following were still on meta "
+                f"device: {[p.name for e in self.shared for p in e.places]}\n"
+                "For example, call module.to_empty(device) to materialize to "
+                "device and call module.reset_parameters() on each module to "
+                "initialize values."
+            )
+        own = self._rows().to(self.dtype)
+        out = empty(self.shards.size(), own.numel(), dtype=self.dtype)
+        work = all_gather_into_tensor(out, own, self.shards, async_op)
+        self._coming = out, work
+
+    @no_grad()
+    def make_whole(self) -> None:
+        """Has the modules see whole parameters."""
+        if self.is_whole:
+            return
+        self.begin(async_op=False)
+        gathered, work = self._coming
+        if work is not None:
+            work.wait()
+        self._coming = None
+        begin = 0
+        for each in self.shared:
+            rows = gathered[:, begin : begin + each.length]
+            begin += each.length
+            whole = rows.reshape(-1)[: each.row * each.shape[0]]
+            self._show(each, whole.view(each.shape))
+        self.is_whole = True
+        self._waits_for = sum(e.sharded.requires_grad for e in self.shared)
+
+    def _show(self, each: Shared, value: Tensor) -> None:
+        if each.whole is None:
+            each.whole = Parameter(value, each.sharded.requires_grad)
+            if each.sharded.requires_grad:
+                each.whole.register_post_accumulate_grad_hook(
+                    lambda param: self._came()
+                )
+        else:
+            each.whole.data = value
+        each.register(each.whole)
+
+    def give_up(self) -> None:
+        """Has the modules see this rank's rows; the whole ones go."""
+        if not self.is_whole:
+            return
+        for each in self.shared:
+            # Who has it for its gradient keeps none of its memory.
+            stub = empty(1, dtype=self.dtype).expand(each.shape)
+            each.whole.data = stub
+            each.register(each.sharded)
+        self.is_whole = False
+
+    def holds(self, tensor: Tensor) -> Shared | None:
+        """Whose memory the tensor looks into."""
+        if not self.is_whole:
+            return None
+        there = tensor.untyped_storage().data_ptr()
+        for each in self.shared:
+            if each.whole.untyped_storage().data_ptr() == there:
+                return each
+        return None
+
+    # Reducing gradients.
+
+    def _came(self) -> None:
+        self._waits_for -= 1
+        if self._waits_for == 0:
+            self.on_gradients()
+
+    @property
+    def has_gradients(self) -> bool:
+        """Whether there are some that are not reduced."""
+        return any(
+            e.whole is not None and e.whole.grad is not None
+            for e in self.shared
+        )
+
+    @no_grad()
+    def reduce(self) -> None:
+        """Begins to reduce the gradients that there are."""
+        if not self.synchronize or not self.has_gradients:
+            return
+        taken = [e for e in self.shared if e.whole.grad is not None]
+        ranks = self.shards.size()
+        dtype = self.policy.reduce_dtype or self.dtype
+        row = zeros(ranks, sum(e.length for e in taken), dtype=dtype)
+        begin = 0
+        for each in taken:
+            grad, each.whole.grad = each.whole.grad, None
+            flat = grad.reshape(-1)
+            part = row[:, begin : begin + each.length]
+            _spread(flat, part)
+            begin += each.length
+        out = empty(row.size(1), dtype=dtype)
+        op = self._operation(row)
+        work = reduce_scatter_tensor(out, row, op, self.shards, async_op=True)
+        works = [work]
+        if self.copies is not None and self.synchronize_copies:
+            works.append(all_reduce(out, op, self.copies, async_op=True))
+        self._reduced.append((taken, out, works))
+
+    def _operation(self, row: Tensor):
+        if self.divide_by is not None:
+            row.div_(self.divide_by)
+            return ReduceOp.SUM
+        if self.sum_only:
+            row.div_(self.mesh.size())
+            return ReduceOp.SUM
+        return ReduceOp.AVG
+
+    @no_grad()
+    def finish(self) -> None:
+        """Waits for the gradients, and gives them to the parameters."""
+        for taken, out, works in self._reduced:
+            for work in works:
+                work.wait()
+            begin = 0
+            for each in taken:
+                local = each.sharded._local_tensor
+                part = out[begin : begin + local.numel()].view(local.shape)
+                begin += each.length
+                _accumulate(each, part.to(local.dtype))
+        self._reduced.clear()
+        self._waits_for = sum(e.sharded.requires_grad for e in self.shared)
+
+
+def _spread(flat: Tensor, part: Tensor) -> None:
+    """Rows of a whole, rank by rank, the last ones padded."""
+    length = part.size(1)
+    full = flat.numel() // length if length else 0
+    if full:
+        part[:full].copy_(flat[: full * length].view(full, length))
+    rest = flat.numel() - full * length
+    if rest:
+        part[full, :rest].copy_(flat[full * length :])
+
+
+def _accumulate(each: Shared, local: Tensor) -> None:
+    grad = each.sharded.grad
+    if grad is None:
+        each.sharded.grad = DTensor(local, each.spec)
+    else:
+        grad._local_tensor.add_(local)
+
+
+def _find_places(
+    shared: Sequence[Shared], params: Sequence[Parameter],
+    modules: Sequence[Module],
+) -> None:  # fmt: skip
+    found = {id(param): each for param, each in zip(params, shared)}
+    seen: set[int] = set()
+    for root in modules:
+        for module in root.modules():
+            if id(module) in seen:
+                continue
+            seen.add(id(module))
+            for name, param in module._parameters.items():
+                if param is not None and id(param) in found:
+                    found[id(param)].places.append(Place(module, name))
+

@@ -1,0 +1,440 @@
+"""What operators give for tensors that lie in parts on several processes.
+
+For every operator there is a table of ways to compute it from parts, along one
+dimension of a mesh (`_ways.py` and its relatives). The cheapest is taken, by
+the bytes that have to be exchanged for it; what has no way but one is computed
+from the whole tensors, in every rank.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from ... import _C, is_grad_enabled
+from ..._C import Tensor
+from ..._dispatch.names import base_name, writes
+from ..._dispatch.stack import native
+from ...utils import _pytree
+from . import _history
+from ._dtensor_spec import DTensorSpec, TensorMeta, dense_stride
+from .placement_types import Partial, Placement, Replicate, Shard
+
+R = Replicate()
+
+
+class Way(NamedTuple):
+    """Placements along a dimension of the mesh: of the results (one for all
+    of them, or one each) and of every tensor among the arguments.
+    """
+
+    out: Placement | tuple
+    ins: tuple[Placement, ...]
+
+
+class Rule(NamedTuple):
+    """How an operator is computed from parts.
+
+    `ways(call)` lists its ways for a dimension of the mesh; `local(call,
+    parts, placements)` computes a result of the parts, where it is not just
+    the operator of them.
+    """
+
+    ways: Callable[[Call], list[Way]]
+    local: Callable | None = None
+
+
+RULES: dict[str, Rule] = {}
+# By name: functions of the whole call that answer it themselves.
+COMPOSED: dict[str, Callable] = {}
+
+
+def rule(names: str, ways: Callable, local: Callable | None = None) -> None:
+    """Has these operators computed so."""
+    for name in names.split():
+        RULES[name] = Rule(ways, local)
+
+
+def composed(names: str) -> Callable:
+    """Makes a function the answer to these operators."""
+
+    def register(function: Callable) -> Callable:
+        for name in names.split():
+            COMPOSED[name] = function
+        return function
+
+    return register
+
+
+class Call:
+    """One call of an operator; tensors among its arguments are `tensors`.
+
+    `mesh_size` is that of the dimension of the mesh that is being decided.
+    """
+
+    def __init__(self, function, name: str, args: tuple, kwargs: dict) -> None:
+        self.function, self.name = function, name
+        self.leaves, self._tree = _pytree.tree_flatten((args, kwargs))
+        self.args, self.kwargs = args, kwargs
+        self.places = [
+            i for i, leaf in enumerate(self.leaves) if isinstance(leaf, Tensor)
+        ]
+        self.in_place = writes(name) or name == "__setitem__"
+        self.mesh_size = 1
+
+    @property
+    def tensors(self) -> list:
+        """Those among the arguments, in order."""
+        return [self.leaves[i] for i in self.places]
+
+    @property
+    def shapes(self) -> list[tuple[int, ...]]:
+        """Of the whole tensors."""
+        return [tuple(t.shape) for t in self.tensors]
+
+    @property
+    def recorded(self) -> bool:
+        """Whether somebody may ask for a derivative."""
+        return is_grad_enabled() and any(t.requires_grad for t in self.tensors)
+
+    def get(self, place: int, name: str, default=None) -> Any:
+        """An argument by its place or name."""
+        if place < len(self.args):
+            return self.args[place]
+        return self.kwargs.get(name, default)
+
+    def place_of(self, tensor) -> int | None:
+        """Where among `tensors` one is."""
+        for i, other in enumerate(self.tensors):
+            if other is tensor:
+                return i
+        return None
+
+    def with_tensors(self, tensors: Sequence) -> tuple[tuple, dict]:
+        """The arguments with others in the tensors' places."""
+        leaves = list(self.leaves)
+        for place, tensor in zip(self.places, tensors):
+            leaves[place] = tensor
+        return _pytree.tree_unflatten(leaves, self._tree)
+
+
+_PLAIN = frozenset(
+    "requires_grad_ register_hook retain_grad detach_ "
+    "register_post_accumulate_grad_hook element_size is_floating_point "
+    "is_complex is_signed is_inference __hash__ is_tensor __class__ _is_view "
+    "get_device is_neg is_conj is_distributed hash is_storage has_names "
+    "__dir__ __setattr__ result_type can_cast type_of is_autocast_enabled "
+    "size stride dim ndimension numel nelement storage_offset is_contiguous "
+    "__len__ is_same_size is_shared".split()
+)
+_OWN = frozenset(
+    "__repr__ __format__ __deepcopy__ __reduce_ex__ detach to_local "
+    "full_tensor redistribute data_ptr untyped_storage".split()
+)
+_VALUES = frozenset(
+    "item tolist numpy __bool__ __float__ __int__ __index__ __array__ "
+    "__complex__ __contains__ equal allclose is_nonzero".split()
+)
+_TRANSPOSED = {"T", "mT", "H", "mH"}
+
+
+def answer(function, args: tuple, kwargs: dict) -> Any:
+    """What the function gives for arguments of which some lie in parts."""
+    name = function.__name__.split(".")[0]
+    if name in ("__get__", "__set__", "__delete__"):
+        return _attribute(function, name, *args)
+    if name in _PLAIN or _nothing_in_parts(args, kwargs):
+        return plain(function, *args, **kwargs)
+    if name in _OWN and isinstance(args[0], _history._made[0]):
+        return getattr(type(args[0]), name)(*args, **kwargs)
+    if name in _VALUES:
+        return _of_wholes(function, args, kwargs)
+    if type(function) is _C.Function:
+        return function.__wrapped__(*args, **kwargs)
+    out = kwargs.pop("out", None) if "out" in kwargs else None
+    result = operator(function, name, args, kwargs)
+    if out is None:
+        return result
+    return _pytree.tree_map(_assign, out, result)
+
+
+def operator(function, name: str, args: tuple, kwargs: dict) -> Any:
+    """An operator's results."""
+    base = base_name(name)
+    call = Call(function, name, args, kwargs)
+    _distribute_scalars(call)
+    found = COMPOSED.get(name) or COMPOSED.get(base)
+    if found is not None:
+        return found(call)
+    return run(call, RULES.get(name) or RULES.get(base) or WHOLE)
+
+
+WHOLE = Rule(lambda call: [all_replicated(call)])
+
+
+def all_replicated(call: Call) -> Way:
+    """Of whole tensors, in every rank."""
+    return Way(R, (R,) * len(call.places))
+
+
+def plain(function, *args, **kwargs) -> Any:
+    """The function as it is for tensors that nobody else answers for."""
+    with _C.DisableTorchFunctionSubclass():
+        return native(function, args, kwargs)
+
+
+def run(call: Call, rule: Rule) -> Any:
+    """By the cheapest of the rule's ways."""
+    tensors = call.tensors
+    mesh = _mesh_of(tensors)
+    targets: list[list] = [[] for _ in tensors]
+    outs: list = []
+    for dim in range(mesh.ndim):
+        call.mesh_size = mesh.size(dim)
+        current = [t._spec.placements[dim] for t in tensors]
+        way = _cheapest(call, rule.ways(call), current)
+        outs.append(way.out)
+        for target, placement in zip(targets, way.ins):
+            target.append(placement)
+    if call.in_place and tuple(targets[0]) != tensors[0]._spec.placements:
+        return _in_place_of_whole(call)
+    placed = [
+        t if t._spec.placements == tuple(target)
+        else _history.redistributed(t, target)
+        for t, target in zip(tensors, targets)
+    ]  # fmt: skip
+    parts = [_history.part(t) for t in placed]
+    if call.recorded:
+        parts = [
+            _history.shared(p, t._spec, _uses(t._spec.placements, outs))
+            for p, t in zip(parts, placed)
+        ]
+    call.placed, call.outs, call.mesh = placed, outs, mesh
+    if rule.local is not None:
+        result = rule.local(call, parts)
+    else:
+        given, named = call.with_tensors(parts)
+        result = plain(call.function, *given, **named)
+    if call.in_place:
+        own = result if isinstance(result, Tensor) else parts[0]
+        return _history.written(tensors[0], own)
+    return _wrapped(result, call)
+
+
+def _uses(placements: Sequence[Placement], outs: Sequence) -> list[int]:
+    """Dimensions of the mesh along which ranks use a whole tensor for parts of
+    a result, so that its gradient is the sum of theirs.
+    """
+    return [
+        dim
+        for dim, (placement, out) in enumerate(zip(placements, outs))
+        if isinstance(placement, Replicate)
+        and not all(
+            isinstance(o, Replicate)
+            for o in (out if isinstance(out, tuple) else (out,))
+        )
+    ]
+
+
+def _cheapest(call: Call, ways: list[Way], current: list) -> Way:
+    best, least = None, None
+    for way in ways:
+        if call.in_place and (way.ins[0] != current[0] or way.out != current[0]):
+            continue
+        cost = 0.0
+        for tensor, source, target in zip(call.tensors, current, way.ins):
+            cost += _cost(tensor, source, target, call.mesh_size)
+        if least is None or cost < least:
+            best, least = way, cost
+    return all_replicated(call) if best is None else best
+
+
+def _cost(tensor, source: Placement, target: Placement, count: int) -> float:
+    """Of moving a tensor: about the bytes that a rank sends."""
+    if source == target:
+        return 0.0
+    size = tensor.numel() * tensor.element_size() / max(count, 1)
+    if isinstance(target, Partial):
+        if isinstance(source, Partial):
+            return float("inf")
+        return 1e-3 if isinstance(source, Replicate) else size * count
+    if isinstance(source, Replicate):
+        return 1e-3
+    steps = max(count - 1, 1)
+    if isinstance(source, Partial):
+        scale = 2 if isinstance(target, Replicate) else 1
+        return (64 + size * steps) * scale
+    if isinstance(target, Shard):
+        return 64 + size
+    return 64 + size * steps
+
+
+def _mesh_of(tensors: Sequence):
+    mesh = tensors[0]._spec.mesh
+    for tensor in tensors[1:]:
+        if tensor._spec.mesh is not mesh and tensor._spec.mesh != mesh:
+            raise RuntimeError(
+                "DTensor does not support cross-mesh operation yet! Got "
+                f"meshes: {mesh} {tensor._spec.mesh}"
+            )
+    if mesh.get_coordinate() is None:
+        raise RuntimeError(
+            f"this process is not in {mesh}, so it has no part of its tensors"
+        )
+    return mesh
+
+
+def _distribute_scalars(call: Call) -> None:
+    """Tensors of one number count as whole in each rank, others must say."""
+    made = _history._made[0]
+    mesh = next(t for t in call.tensors if isinstance(t, made))._spec.mesh
+    for place in call.places:
+        leaf = call.leaves[place]
+        if isinstance(leaf, made):
+            continue
+        if (leaf.dim() > 1 or leaf.numel() > 1) and not implicit():
+            raise RuntimeError(
+                f"aten.{call.name}: got mixed torch.Tensor and DTensor, need "
+                "to convert all torch.Tensor to DTensor before calling "
+                "distributed operators! Please see https://docs.pytorch.org/"
+                "docs/main/distributed.tensor.html#mixed-tensor-and-dtensor-"
+                "operations for more details."
+            )
+        call.leaves[place] = replicated(leaf, mesh)
+    call.args, call.kwargs = _pytree.tree_unflatten(call.leaves, call._tree)
+
+
+_implicit: list[bool] = []
+
+
+def implicit() -> bool:
+    """Whether plain tensors count as whole in each rank."""
+    return bool(_implicit)
+
+
+def replicated(local: Tensor, mesh):
+    """The tensor, whole in each rank of a mesh."""
+    meta = TensorMeta(tuple(local.shape), tuple(local.stride()), local.dtype)
+    return _history.whole(local, DTensorSpec(mesh, (R,) * mesh.ndim, meta))
+
+
+def _wrapped(result, call: Call):
+    leaves, tree = _pytree.tree_flatten(result)
+    outs = [
+        out if isinstance(out, tuple) else (out,) * len(leaves)
+        for out in call.outs
+    ]
+    made = [
+        _history.whole(leaf, spec_of(leaf, [o[i] for o in outs], call))
+        if isinstance(leaf, Tensor) else leaf
+        for i, leaf in enumerate(leaves)
+    ]  # fmt: skip
+    return _pytree.tree_unflatten(made, tree)
+
+
+def spec_of(local: Tensor, placements: Sequence[Placement], call: Call):
+    """Of a result whose part is `local`.
+
+    A dimension that is cut comes from one of an argument that is: of the same
+    length in parts it is of the same length in whole, else as many times
+    longer as there are parts.
+    """
+    shape = list(local.shape)
+    for cut in {p for p in placements if isinstance(p, Shard)}:
+        shape[cut.dim] = _length(shape[cut.dim], cut, placements, call)
+    stride = dense_stride(shape, local.stride())
+    meta = TensorMeta(tuple(shape), stride, local.dtype)
+    return DTensorSpec(call.mesh, tuple(placements), meta)
+
+
+def _cutting(placements: Sequence[Placement], cut: Shard) -> list[int]:
+    """The dimensions of the mesh that cut one."""
+    return [i for i, p in enumerate(placements) if p == cut]
+
+
+def _length(
+    length: int, cut: Shard, placements: Sequence[Placement], call: Call
+) -> int:
+    dims = _cutting(placements, cut)
+    for tensor in call.placed:
+        spec = tensor._spec
+        for own in {p for p in spec.placements if isinstance(p, Shard)}:
+            if (
+                _cutting(spec.placements, own) == dims
+                and tensor._local_tensor.size(own.dim) == length
+            ):
+                return spec.shape[own.dim]
+    return length * math.prod(call.mesh.size(dim) for dim in dims)
+
+
+def _in_place_of_whole(call: Call):
+    """In place on a copy that is whole, of which each rank keeps its part."""
+    out = call.tensors[0]
+    replicated_all = [
+        _history.redistributed(t, (R,) * t._spec.mesh.ndim)
+        for t in call.tensors
+    ]
+    parts = [_history.part(t) for t in replicated_all]
+    parts[0] = parts[0].clone()
+    given, named = call.with_tensors(parts)
+    plain(call.function, *given, **named)
+    found = replicated(parts[0], out._spec.mesh)
+    return _assign(out, found)
+
+
+def _assign(out, result):
+    """Writes a result where the caller wants it."""
+    if not isinstance(out, _history._made[0]):
+        raise RuntimeError("out= of an operator of DTensors must be a DTensor")
+    if tuple(out.shape) != tuple(result.shape):
+        raise RuntimeError(
+            f"out= is of shape {tuple(out.shape)}, the result of "
+            f"{tuple(result.shape)}"
+        )
+    there = _history.redistributed(result, out._spec.placements)
+    return _history.written(out, _history.part(there))
+
+
+def _nothing_in_parts(args, kwargs) -> bool:
+    made = _history._made[0]
+    return not any(
+        isinstance(leaf, made)
+        for leaf in _pytree.tree_leaves((args, kwargs))
+    )
+
+
+def _of_wholes(function, args: tuple, kwargs: dict):
+    made = _history._made[0]
+    args, kwargs = _pytree.tree_map(
+        lambda x: x.full_tensor() if isinstance(x, made) else x, (args, kwargs)
+    )
+    return function(*args, **kwargs)
+
+
+def _attribute(accessor, kind: str, *args) -> Any:
+    name = accessor.__self__.__name__
+    if kind == "__get__":
+        if name in _TRANSPOSED:
+            x = args[0]
+            order = (0, 1) if x.dim() == 2 else (-2, -1)
+            if name == "T" and x.dim() != 2:
+                return x.permute(*reversed(range(x.dim())))
+            made = x.transpose(*order)
+            return made.conj() if name in ("H", "mH") else made
+        if name == "data":
+            return args[0].detach()
+        if name in ("real", "imag"):
+            return operator(getattr(_C.ops, name), name, args, {})
+    if kind == "__set__" and name == "data":
+        return _set_data(*args)
+    return plain(accessor, *args)
+
+
+def _set_data(x, value) -> None:
+    if not isinstance(value, _history._made[0]):
+        raise RuntimeError(
+            "incompatible tensor type: the data of a DTensor is a DTensor"
+        )
+    x._local_tensor, x._spec = value._local_tensor, value._spec
+    plain(Tensor.data.__set__, x, value)

@@ -1,0 +1,76 @@
+"""Operators of lists of tensors: those of optimizers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ... import _C
+from ..._C import Tensor
+from . import _history
+from ._answers import plain
+from .placement_types import Partial, Replicate
+
+
+def of_lists(function, name: str, args: tuple, kwargs: dict) -> Any:
+    """An operator of lists: of every rank's parts, where the first list's are.
+
+    Tensors of other lists are moved there; those that are no DTensors are
+    taken as they are (a step's number, a factor).
+    """
+    if name.startswith("_foreach_norm"):
+        return _norms(args, kwargs)
+    first = next(x for x in args if isinstance(x, (list, tuple)))
+    placements = [_placements(x, name) for x in first]
+
+    def local(value):
+        if isinstance(value, (list, tuple)):
+            return [
+                _part(item, placements[i] if i < len(placements) else None)
+                for i, item in enumerate(value)
+            ]
+        return _part(value, None)
+
+    given = [local(x) for x in args]
+    named = {key: local(x) for key, x in kwargs.items()}
+    with _C.DisableTorchFunctionSubclass():
+        results = plain(function, *given, **named)
+    if results is None or name.endswith("_"):
+        return None if results is None else first
+    return [
+        _history.wrap(result, x._spec.placed(p)) if p is not None else result
+        for result, x, p in zip(results, first, placements)
+    ]
+
+
+def _placements(x, name: str):
+    if not isinstance(x, _history._made[0]):
+        return None
+    placements = x._spec.placements
+    if not any(isinstance(p, Partial) for p in placements):
+        return placements
+    if name.endswith("_"):
+        raise RuntimeError(
+            f"{name}: a tensor whose ranks have parts of a sum is not changed "
+            "in place; redistribute() it before"
+        )
+    return tuple(
+        Replicate() if isinstance(p, Partial) else p for p in placements
+    )
+
+
+def _part(value, placements):
+    if not isinstance(value, Tensor) or not isinstance(
+        value, _history._made[0]
+    ):
+        return value
+    if placements is None:
+        placements = (Replicate(),) * value._spec.mesh.ndim
+    return _history.redistributed(value.detach(), placements)._local_tensor
+
+
+def _norms(args: tuple, kwargs: dict) -> list:
+    from ...linalg import vector_norm
+
+    order = args[1] if len(args) > 1 else kwargs.get("ord", 2)
+    dtype = args[2] if len(args) > 2 else kwargs.get("dtype")
+    return [vector_norm(x, order, dtype=dtype) for x in args[0]]

@@ -1,0 +1,140 @@
+"""Ways of operators whose every element is made of one of each argument, and of
+those that go along some dimensions only.
+"""
+
+from __future__ import annotations
+
+from ..._library._native_tag_names import NAMES
+from ._answers import Call, R, Way, all_replicated, rule
+from .placement_types import Partial, Placement, Shard
+
+SUM, AVERAGE = Partial("sum"), Partial("avg")
+_ALL = tuple(map(Partial, ("sum", "avg", "product", "max", "min")))
+
+
+def wrap_dim(dim: int, ndim: int) -> int:
+    """A dimension counted from the front."""
+    return dim + max(ndim, 1) if dim < 0 else dim
+
+
+def aligned(call: Call, dim: int, ndim: int) -> tuple[Placement, ...]:
+    """Of every argument the part that a part of dimension `dim` of a result of
+    `ndim` dimensions needs: the arguments are broadcast to it.
+    """
+    found: list[Placement] = []
+    for shape in call.shapes:
+        own = dim - (ndim - len(shape))
+        found.append(Shard(own) if own >= 0 and shape[own] != 1 else R)
+    return tuple(found)
+
+
+def pointwise(call: Call) -> list[Way]:
+    """Parts of the result of the same parts of the arguments."""
+    ndim = max(map(len, call.shapes))
+    ways = [all_replicated(call)]
+    for dim in range(ndim):
+        ins = aligned(call, dim, ndim)
+        if any(p != R for p in ins):
+            ways.append(Way(Shard(dim), ins))
+    return ways
+
+
+def linear(call: Call) -> list[Way]:
+    """The same, and sums of sums: of each argument, or of the first one where
+    others are factors.
+    """
+    ways = pointwise(call)
+    count, operands = len(call.places), call.args[:2]
+    for kind in (SUM, AVERAGE):
+        if _is_sum(call):
+            if count == len(operands):
+                ways.append(Way(kind, (kind,) * count))
+        elif operands and operands[0] is call.tensors[0]:
+            ways.append(Way(kind, (kind,) + (R,) * (count - 1)))
+            if call.name in ("mul", "__mul__", "__rmul__") and count == 2:
+                ways.append(Way(kind, (R, kind)))
+    return ways
+
+
+def _is_sum(call: Call) -> bool:
+    word = call.name.strip("_")
+    return word in (
+        "add", "sub", "radd", "rsub", "iadd", "isub", "subtract", "rsub"
+    )  # fmt: skip
+
+
+def same(call: Call) -> list[Way]:
+    """The result is the argument, so it may be in any placement."""
+    count = len(call.places)
+    return pointwise(call) + [Way(p, (p,) * count) for p in _ALL]
+
+
+def like(call: Call) -> list[Way]:
+    """Only the argument's shape matters."""
+    ways = pointwise(call)
+    return ways + [Way(R, (p,) + (R,) * (len(call.places) - 1)) for p in _ALL]
+
+
+def along(call: Call, *dims: int) -> list[Way]:
+    """Needs some dimensions of all arguments whole, others in parts."""
+    ndim = len(call.shapes[0])
+    whole = {wrap_dim(d, ndim) for d in dims}
+    return [
+        way
+        for way in pointwise(call)
+        if not (isinstance(way.out, Shard) and way.out.dim in whole)
+    ]
+
+
+def _along_dim(place: int, default):
+    def ways(call: Call) -> list[Way]:
+        dim = call.get(place, "dim", default)
+        if dim is None:
+            return [all_replicated(call)]
+        dims = dim if isinstance(dim, (tuple, list)) else (dim,)
+        if not all(isinstance(d, int) for d in dims):
+            return [all_replicated(call)]
+        return along(call, *dims)
+
+    return ways
+
+
+def _tagged() -> str:
+    names = NAMES["pointwise"].split()
+    return " ".join({n.partition(".")[0].rstrip("_") for n in names})
+
+
+rule(
+    "relu silu gelu sigmoid tanh leaky_relu elu selu celu hardtanh relu6 "
+    "hardswish hardsigmoid mish softplus softshrink hardshrink prelu "
+    "log_sigmoid threshold where masked_fill lerp isclose logical_and "
+    "logical_or logical_xor logical_not bitwise_and bitwise_or bitwise_xor "
+    "maximum minimum fmax fmin fmod remainder floor_divide fill zero xlogy",
+    pointwise,
+)
+rule(_tagged(), pointwise)
+rule("add sub mul div neg true_divide", linear)
+rule(
+    "clone contiguous alias to float half bfloat16 double type_as cpu cuda "
+    "copy _to_copy positive",
+    same,
+)
+rule("zeros_like ones_like empty_like full_like", like)
+for _names, _place, _default in (
+    ("softmax log_softmax _softmax _log_softmax softmin", 1, None),
+    ("cumsum cumprod cummax cummin logcumsumexp flip", 1, None),
+    ("sort argsort", 1, -1),
+    ("topk kthvalue", 2, -1),
+    ("roll", 2, None),
+    ("glu", 1, -1),
+    ("renorm", 2, None),
+):
+    rule(_names, _along_dim(_place, _default))
+
+
+def _two_last(call: Call) -> list[Way]:
+    return along(call, -1, -2)
+
+
+rule("tril triu", _two_last)
+

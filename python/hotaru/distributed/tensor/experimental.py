@@ -1,0 +1,20 @@
+"""What PyTorch keeps under this name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from ._answers import _implicit
+
+__all__ = ["implicit_replication"]
+
+
+@contextmanager
+def implicit_replication() -> Iterator[None]:
+    """Inside, plain tensors beside DTensors count as whole in each rank."""
+    _implicit.append(True)
+    try:
+        yield
+    finally:
+        _implicit.pop()

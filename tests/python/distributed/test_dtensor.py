@@ -1,0 +1,333 @@
+"""Tensors in parts against the whole ones: values, gradients, placements."""
+
+from __future__ import annotations
+
+import hotaru as torch
+import hotaru.nn.functional as F
+import pytest
+from hotaru.distributed.device_mesh import init_device_mesh
+from hotaru.distributed.tensor import (
+    DTensor,
+    Partial,
+    Replicate,
+    Shard,
+    distribute_tensor,
+)
+
+R, S0, S1, S2 = Replicate(), Shard(0), Shard(1), Shard(2)
+
+
+def whole(*shape, seed=0):
+    generator = torch.Generator().manual_seed(seed)
+    return torch.randn(shape, generator=generator, dtype=torch.float64)
+
+
+def ids(*shape):
+    generator = torch.Generator().manual_seed(1)
+    return torch.randint(0, 6, shape, generator=generator)
+
+
+# A function, its arguments, and which placements to try for each of them.
+CASES = {
+    "add": (lambda a, b: a + b, [whole(5, 4), whole(4, seed=1)]),
+    "add_scalar": (lambda a: 2 - a * 3 + 1, [whole(5, 4)]),
+    "mul": (lambda a, b: a * b, [whole(5, 4), whole(5, 1, seed=1)]),
+    "div": (lambda a, b: a / (b * b + 1), [whole(5, 4), whole(5, 4, seed=1)]),
+    "where": (
+        lambda a, b: torch.where(a > 0, a, b), [whole(4, 6), whole(6, seed=2)]
+    ),
+    "gelu": (lambda a: F.gelu(a).tanh(), [whole(3, 4)]),
+    "sum": (lambda a: a.sum(), [whole(5, 4)]),
+    "sum_dim": (lambda a: a.sum(1), [whole(5, 4, 2)]),
+    "sum_keep": (lambda a: a.sum((0, -1), keepdim=True), [whole(5, 4, 2)]),
+    "mean": (lambda a: a.mean(0) * 2, [whole(5, 4)]),
+    "mean_even": (lambda a: a.mean(), [whole(4, 4)]),
+    "var": (lambda a: a.var(1), [whole(5, 4)]),
+    "max": (lambda a: a.max(), [whole(4, 4)]),
+    "amax": (lambda a: a.amax(0), [whole(4, 4)]),
+    "max_dim": (lambda a: a.max(1)[0], [whole(5, 4)]),
+    "prod": (lambda a: a.prod(), [whole(4, 2)]),
+    "norm": (lambda a: a.norm(), [whole(5, 4)]),
+    "vector_norm": (
+        lambda a: torch.linalg.vector_norm(a, 3, dim=0), [whole(5, 4)]
+    ),
+    "norm_inf": (
+        lambda a: torch.linalg.vector_norm(a, float("inf")), [whole(5, 4)]
+    ),
+    "softmax": (lambda a: a.softmax(-1), [whole(5, 4)]),
+    "cumsum": (lambda a: a.cumsum(0), [whole(5, 4)]),
+    "mm": (lambda a, b: a @ b, [whole(5, 4), whole(4, 6, seed=1)]),
+    "bmm": (lambda a, b: a @ b, [whole(4, 5, 3), whole(4, 3, 2, seed=1)]),
+    "matmul": (lambda a, b: a @ b, [whole(4, 5, 3), whole(3, 2, seed=1)]),
+    "mv": (lambda a, b: a @ b, [whole(5, 4), whole(4, seed=1)]),
+    "addmm": (
+        torch.addmm, [whole(6, seed=3), whole(5, 4), whole(4, 6, seed=1)]
+    ),
+    "linear": (
+        F.linear, [whole(2, 5, 4), whole(6, 4, seed=1), whole(6, seed=2)]
+    ),
+    "einsum": (
+        lambda a, b: torch.einsum("bik,kj->bij", a, b),
+        [whole(4, 5, 4), whole(4, 6, seed=1)],
+    ),
+    "view": (lambda a: a.view(4, 2, 3), [whole(4, 6)]),
+    "view_join": (lambda a: a.view(-1, 6), [whole(4, 2, 6)]),
+    "flatten": (lambda a: a.flatten(1), [whole(4, 2, 3)]),
+    "transpose": (lambda a: a.transpose(0, 1).contiguous(), [whole(4, 6)]),
+    "T": (lambda a: a.T @ a, [whole(4, 6)]),
+    "permute": (lambda a: a.permute(2, 0, 1), [whole(4, 2, 3)]),
+    "unsqueeze": (lambda a: a.unsqueeze(1), [whole(4, 6)]),
+    "squeeze": (lambda a: a.squeeze(1), [whole(4, 1, 6)]),
+    "squeeze_all": (lambda a: a.squeeze(), [whole(2, 1, 6)]),
+    "expand": (lambda a: a.expand(3, 4, 6), [whole(4, 6)]),
+    "chunk": (lambda a: a.chunk(2, 1)[1], [whole(4, 6)]),
+    "split": (lambda a: a.split(2)[1], [whole(5, 6)]),
+    "unbind": (lambda a: a.unbind(1)[1], [whole(5, 6)]),
+    "index": (lambda a: a[1:3, None, ..., 2], [whole(5, 3, 6)]),
+    "index_int": (lambda a: a[:, 1], [whole(5, 6)]),
+    "cat": (lambda a, b: torch.cat([a, b]), [whole(5, 4), whole(2, 4, seed=1)]),
+    "stack": (
+        lambda a, b: torch.stack([a, b], 1), [whole(5, 4), whole(5, 4, seed=1)]
+    ),
+    "layer_norm": (
+        lambda a, w, b: F.layer_norm(a, (6,), w, b),
+        [whole(4, 6), whole(6, seed=1), whole(6, seed=2)],
+    ),
+    "attention": (
+        F.scaled_dot_product_attention,
+        [whole(4, 2, 5, 4, seed=i) for i in range(3)],
+    ),
+    "embedding": (
+        lambda w: F.embedding(replicated(ids(3, 4)), w, padding_idx=2),
+        [whole(7, 4)],
+    ),
+    "cross_entropy": (
+        lambda a: F.cross_entropy(a, replicated(ids(5))), [whole(5, 7)]
+    ),
+    "cross_entropy_sum": (
+        lambda a: F.cross_entropy(
+            a, replicated(ids(5)), ignore_index=2, reduction="sum"
+        ),
+        [whole(5, 6)],
+    ),
+    "conv": (
+        lambda x, w: F.conv2d(x, w), [whole(4, 2, 5, 5), whole(3, 2, 2, 2)]
+    ),
+    "sort": (lambda a: a.sort(1)[0], [whole(5, 4)]),
+    "flip": (lambda a: a.flip(0), [whole(5, 4)]),
+    "tril": (lambda a: a.tril(), [whole(4, 5, 5)]),
+    "no_rule": (lambda a: torch.trace(a), [whole(4, 4)]),
+    "lerp": (lambda a, b: a.lerp(b, 0.25), [whole(5, 4), whole(5, 4, seed=1)]),
+}  # fmt: skip
+
+_mesh: list = []
+
+
+def replicated(tensor):
+    return distribute_tensor(tensor, _mesh[-1], None) if _mesh else tensor
+
+
+def placements_of(tensor, mesh):
+    """All ways to lie along one dimension of a mesh."""
+    return [R, *(Shard(d) for d in range(tensor.dim()))]
+
+
+def check(name, mesh, choose) -> list[str]:
+    """What differs from the whole computation."""
+    function, values = CASES[name]
+    wholes = [v.clone().requires_grad_() for v in values]
+    expected = function(*wholes)
+    weights = whole(*expected.shape, seed=9)
+    (expected * weights).sum().backward()
+    problems = []
+    _mesh.append(mesh)
+    try:
+        for placements in choose(values):
+            given = [
+                distribute_tensor(v, mesh, p).requires_grad_()
+                for v, p in zip(values, placements, strict=True)
+            ]
+            result = function(*given)
+            if not isinstance(result, DTensor):
+                problems.append(f"{name} {placements}: {type(result)}")
+                continue
+            (result * replicated(weights)).sum().backward()
+            for kind, a, b in (
+                ("value", result.full_tensor(), expected),
+                *(
+                    (f"gradient {i}", g.grad.full_tensor(), w.grad)
+                    for i, (g, w) in enumerate(zip(given, wholes, strict=True))
+                ),
+            ):
+                if a.shape != b.shape or not torch.allclose(a, b, atol=1e-11):
+                    problems.append(f"{name} {placements}: {kind}: {a} {b}")
+            for g in given:
+                if g.grad.placements != g.placements:
+                    problems.append(f"{name}: gradient in {g.grad.placements}")
+    finally:
+        _mesh.pop()
+    return problems
+
+
+def combinations(values):
+    """One argument after the other in every placement, and all along 0."""
+    found = []
+    for i, value in enumerate(values):
+        for placement in placements_of(value, None):
+            found.append([(R,)] * i + [(placement,)] + [(R,)] * (
+                len(values) - i - 1
+            ))  # fmt: skip
+    found.append([(S0,)] * len(values))
+    found.append([(Shard(v.dim() - 1),) for v in values])
+    return found
+
+
+@pytest.mark.parametrize("size", [2, 3])
+def test_operators_give_what_they_give_of_wholes(world, size):
+    def run(rank):
+        mesh = init_device_mesh("cpu", (size,))
+        return [p for name in CASES for p in check(name, mesh, combinations)]
+
+    for problems in world(size, run):
+        assert problems == [], "\n".join(problems)
+
+
+def test_operators_on_a_mesh_of_two_dimensions(world):
+    def choose(values):
+        found = []
+        for a, b in ((R, S0), (S0, R), (S0, S0), (S0, S1), (S1, S0)):
+            found.append(
+                [
+                    tuple(
+                        p if not p.is_shard() or p.dim < v.dim() else R
+                        for p in (a, b)
+                    )
+                    for v in values
+                ]
+            )
+        return found
+
+    def run(rank):
+        mesh = init_device_mesh("cpu", (2, 2))
+        return [p for name in CASES for p in check(name, mesh, choose)]
+
+    for problems in world(4, run):
+        assert problems == [], "\n".join(problems)
+
+
+def test_redistribute_between_all_placements(world):
+    def run(rank):
+        mesh = init_device_mesh("cpu", (3,))
+        value, problems = whole(7, 4, 5), []
+        for source in (R, S0, S1, S2):
+            for target in (R, S0, S1, S2):
+                x = distribute_tensor(value, mesh, [source]).requires_grad_()
+                y = x.redistribute(mesh, [target])
+                (y * y).sum().backward()
+                expected = distribute_tensor(value, mesh, [target])
+                same = torch.equal(y.to_local(), expected.to_local())
+                if not same or y.placements != (target,):
+                    problems.append(f"{source} {target}")
+                if not torch.allclose(x.grad.full_tensor(), 2 * value):
+                    problems.append(f"{source} {target}: gradient")
+        for kind, factor in (("sum", 3), ("avg", 1), ("max", 1)):
+            for target in (R, S0, S1):
+                x = DTensor.from_local(value, mesh, [Partial(kind)])
+                y = x.redistribute(mesh, [target]).full_tensor()
+                if not torch.allclose(y, factor * value):
+                    problems.append(f"{kind} {target}")
+        return problems
+
+    for problems in world(3, run):
+        assert problems == []
+
+
+def test_from_local_and_to_local_pass_gradients(world):
+    def run(rank):
+        mesh = init_device_mesh("cpu", (2,))
+        local = torch.full((2, 3), float(rank + 1)).requires_grad_()
+        x = DTensor.from_local(local, mesh, [S0])
+        assert x.shape == (4, 3)
+        (x.to_local() * 2).sum().backward()
+        own = local.grad.clone()
+        local.grad = None
+        DTensor.from_local(local, mesh, [Partial()]).sum().backward()
+        partial = local.grad.clone()
+        w = distribute_tensor(torch.ones(3), mesh, [R]).requires_grad_()
+        used = w.to_local(grad_placements=[Partial()])
+        (used * (rank + 1)).sum().backward()
+        return own.tolist(), partial.tolist(), w.grad.to_local().tolist()
+
+    for own, partial, shared in world(2, run):
+        assert own == [[2.0] * 3] * 2
+        assert partial == [[1.0] * 3] * 2
+        assert shared == [3.0] * 3
+
+
+def test_in_place_operators_keep_the_placement(world):
+    def run(rank):
+        mesh = init_device_mesh("cpu", (2,))
+        x = distribute_tensor(whole(5, 4), mesh, [S0])
+        y = distribute_tensor(whole(5, 4, seed=1), mesh, [S1])
+        before = x._local_tensor.data_ptr()
+        x.add_(y).mul_(2).clamp_(min=0)
+        expected = ((whole(5, 4) + whole(5, 4, seed=1)) * 2).clamp(min=0)
+        x[1:3] = 7
+        expected[1:3] = 7
+        x.cumsum_(0)
+        expected.cumsum_(0)
+        assert x.placements == (S0,)
+        assert x._local_tensor.data_ptr() == before
+        assert torch.allclose(x.full_tensor(), expected)
+        z = torch.zeros_like(x)
+        z.copy_(y)
+        assert torch.allclose(z.full_tensor(), whole(5, 4, seed=1))
+        torch.add(x, y, out=z)
+        assert torch.allclose(z.full_tensor(), expected + whole(5, 4, seed=1))
+
+    world(2, run)
+
+
+def test_random_numbers_are_alike_where_parts_are(world):
+    def run(rank):
+        torch.manual_seed(rank)
+        mesh = init_device_mesh("cpu", (2,))
+        same = torch.distributed.tensor.rand(4, device_mesh=mesh)
+        x = distribute_tensor(torch.ones(64), mesh, [R])
+        dropped = F.dropout(x, 0.5)
+        parts = torch.distributed.tensor.randn(
+            8, device_mesh=mesh, placements=[S0]
+        )
+        parts.normal_()
+        return (
+            same.to_local().tolist(), dropped.to_local().tolist(),
+            parts.to_local().tolist(),
+        )  # fmt: skip
+
+    (a, b, c), (d, e, f) = world(2, run)
+    assert a == d and b == e and c != f
+    assert 0 < sum(x == 0 for x in b) < 64
+
+
+def test_plain_tensors_beside_them_are_refused(world):
+    def run(rank):
+        from hotaru.distributed.tensor.experimental import implicit_replication
+
+        mesh = init_device_mesh("cpu", (2,))
+        x = distribute_tensor(torch.ones(4, 2), mesh, [S0])
+        with pytest.raises(RuntimeError, match="got mixed torch.Tensor and"):
+            x + torch.ones(4, 2)
+        with implicit_replication():
+            assert (x + torch.ones(4, 2)).placements == (S0,)
+        assert (x * torch.tensor(2.0)).full_tensor().sum() == 16
+        with pytest.raises(RuntimeError, match="leaf tensors"):
+            distribute_tensor(torch.ones(2, requires_grad=True) * 2, mesh)
+        with pytest.raises(ValueError, match="same length"):
+            distribute_tensor(torch.ones(2), mesh, [R, R])
+        with pytest.raises(RuntimeError, match="internal use only"):
+            x.redistribute(mesh, [Partial()])
+        text = repr(x)
+        assert text.startswith("DTensor(local_tensor=tensor([[1., 1.]")
+        assert text.endswith("placements=(Shard(dim=0),))")
+
+    world(2, run)
