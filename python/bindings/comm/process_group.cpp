@@ -58,14 +58,17 @@ comm::Work issue(const PyProcessGroup& self, CollectiveKind kind,
                  const nb::list& inputs, const nb::list& outputs,
                  ReduceKind reduction, double factor, int root, uint32_t tag,
                  int64_t timeout_ms, bool async) {
-  return self.group->issue({.kind = kind,
-                            .inputs = tensors_of(inputs),
-                            .outputs = tensors_of(outputs),
-                            .reduction = {reduction, factor},
-                            .root = root,
-                            .tag = tag,
-                            .timeout = Millis(timeout_ms),
-                            .async = async});
+  Collective collective{.kind = kind,
+                        .inputs = tensors_of(inputs),
+                        .outputs = tensors_of(outputs),
+                        .reduction = {reduction, factor},
+                        .root = root,
+                        .tag = tag,
+                        .timeout = Millis(timeout_ms),
+                        .async = async};
+  // Another thread of the program may be what other ranks wait for.
+  const GilRelease release;
+  return self.group->issue(std::move(collective));
 }
 
 void init_kinds(nb::module_& m) {
@@ -99,8 +102,9 @@ void init_process_group(nb::module_& m) {
   init_kinds(m);
   nb::class_<comm::Work>(m, "_CollectiveWork")
       .def(nb::init<>())
-      .def("wait", &comm::Work::wait)
-      .def("wait_for", &comm::Work::wait_for, nb::arg("timeout"))
+      .def("wait", &comm::Work::wait, nb::call_guard<GilRelease>())
+      .def("wait_for", &comm::Work::wait_for, nb::arg("timeout"),
+           nb::call_guard<GilRelease>())
       .def("done", &comm::Work::done)
       .def(
           "future",
@@ -118,8 +122,10 @@ void init_process_group(nb::module_& m) {
            nb::arg("timeout_ms") = -1, nb::arg("async_op") = false)
       .def("stream",
            [](const PyProcessGroup& self) { return self.group->stream(); })
-      .def("synchronize",
-           [](const PyProcessGroup& self) { self.group->synchronize(); })
+      .def(
+          "synchronize",
+          [](const PyProcessGroup& self) { self.group->synchronize(); },
+          nb::call_guard<GilRelease>())
       .def("shut", [](const PyProcessGroup& self) { self.group->shut(); })
       .def_prop_rw(
           "timeout",

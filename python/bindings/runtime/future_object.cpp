@@ -230,7 +230,7 @@ void init_futures(nb::module_& m) {
       .def("add_done_callback", &add_done_callback, nb::arg("callback"),
            "Runs callback(self) as then() does; what it raises goes to "
            "sys.unraisablehook.")
-      .def("set_result", &set_result, nb::arg("result"),
+      .def("set_result", &set_result, nb::arg("result").none(),
            "Completes the future. RuntimeError if it is complete.")
       .def("set_exception", &set_exception, nb::arg("result"),
            "Completes the future with an Exception, which wait() and value() "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from weakref import WeakValueDictionary
 
 from .. import arange, int64, is_tensor, tensor
 from .groups import (
@@ -51,6 +52,19 @@ class DeviceMesh:
                 f"{get_world_size()}, but found {len(ranks)} ranks!"
             )
         self._groups = [self._along(dim) for dim in range(self.mesh.dim())]
+        _known[self._key()] = self
+
+    def _key(self) -> tuple:
+        ranks = tuple(self.mesh.flatten().tolist())
+        return self.device_type, ranks, self.shape, self.mesh_dim_names
+
+    def __reduce__(self):
+        """Its ranks: where it is read, the mesh of the same ranks is taken that
+        is there, or all of them make one.
+        """
+        return _found, (
+            self.device_type, self.mesh.tolist(), self.mesh_dim_names,
+        )  # fmt: skip
 
     def _along(self, dim: int):
         """This process's group along a dimension; all are made by all."""
@@ -169,10 +183,20 @@ class DeviceMesh:
         part.mesh = self.mesh[index].permute(order)
         part.mesh_dim_names = names
         part._groups = [self._groups[d] for d in dims]
+        _known.setdefault(part._key(), part)
         return part
 
 
+_known: WeakValueDictionary = WeakValueDictionary()
 _entered: list[DeviceMesh] = []
+
+
+def _found(device_type: str, ranks: list, names) -> DeviceMesh:
+    shape = tuple(tensor(ranks).shape)
+    key = device_type, tuple(tensor(ranks).flatten().tolist()), shape, names
+    return _known.get(key) or DeviceMesh(
+        device_type, ranks, mesh_dim_names=names
+    )
 
 
 def current_mesh() -> DeviceMesh:

@@ -280,3 +280,9 @@ def test_a_thread_that_helps_keeps_its_switches():
             assert torch.is_autocast_cache_enabled()
     finally:
         torch.set_num_threads(threads)
+
+
+def test_a_future_may_have_none_as_its_result():
+    future = torch.futures.Future()
+    future.set_result(None)
+    assert future.wait() is None and future.done()

@@ -58,6 +58,16 @@ class Shared:
         """Numbers of this rank's rows, padded."""
         return self.rows * self.row
 
+    def adopt(self) -> None:
+        """Takes what a program put in the parameter's place: `to_empty`,
+        `load_state_dict(assign=True)`.
+        """
+        place = self.places[0]
+        found = place.module._parameters.get(place.name)
+        if found is not self.sharded and isinstance(found, DTensor):
+            self.sharded = found
+            self.register(found)
+
     def register(self, param: Parameter) -> None:
         """Has the modules see this one."""
         for place in self.places:
@@ -133,6 +143,8 @@ class ParameterGroup:
         """Begins to make them whole, unless they are or it has begun."""
         if self.is_whole or self._coming is not None:
             return
+        for each in self.shared:
+            each.adopt()
         if any(each.sharded.is_meta for each in self.shared):
             raise RuntimeError(
                 "FSDP parameters should be materialized from meta device "

@@ -140,10 +140,12 @@ class State:
         return output
 
     def left(self, module: Module) -> None:
-        """After every forward pass: one that raised leaves no hooks."""
+        """After every forward pass: one that raised leaves nothing behind."""
         if id(module) not in self._inside:
             return
         self._inside.clear()
+        if self.group is not None and not self.root.passing:
+            self.group.give_up()
         if self._hooks is not None:
             self._hooks.__exit__(None, None, None)
             self._hooks = None
