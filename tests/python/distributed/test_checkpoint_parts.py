@@ -281,6 +281,36 @@ def test_what_pytorch_wrote_is_read(world):
     assert world(3, run) == [list(range(15))] * 3
 
 
+def test_safetensors_files(world, tmp_path):
+    folder = tmp_path / "parts"
+
+    def run(rank):
+        mesh = init_device_mesh("cpu", (2,))
+        x = distribute_tensor(value(), mesh, [Shard(0)])
+        saved = {"x": x, "b": torch.ones(3, dtype=torch.bfloat16)}
+        writer = dcp.HuggingFaceStorageWriter(
+            str(folder), save_distributed=True, enable_consolidation=True
+        )
+        dcp.save(saved, storage_writer=writer)
+        for where in (folder, folder / "sharded"):
+            into = {
+                "x": distribute_tensor(value() * 0, mesh, [Shard(1)]),
+                "b": torch.zeros(3, dtype=torch.bfloat16),
+            }
+            reader = dcp.HuggingFaceStorageReader(str(where))
+            dcp.load(into, storage_reader=reader)
+            assert torch.equal(into["x"].full_tensor(), value())
+            assert into["b"].tolist() == [1, 1, 1]
+        with pytest.raises(dcp.CheckpointException, match="is no tensor"):
+            dcp.save({"n": 1}, storage_writer=writer)
+
+    world(2, run)
+    whole = torch.weights.load_file(
+        folder / "model-00001-of-00001.safetensors"
+    )
+    assert torch.equal(whole["x"], value())
+
+
 def test_one_file_and_folders(tmp_path):
     nested = {"model": {"w": torch.ones(2, 3)}, "list": [torch.zeros(1), "a"]}
     torch.save(nested, tmp_path / "one.pt")

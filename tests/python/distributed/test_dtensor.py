@@ -13,6 +13,7 @@ from hotaru.distributed.tensor import (
     Shard,
     distribute_tensor,
 )
+from hotaru.distributed.tensor.placement_types import _StridedShard
 
 R, S0, S1, S2 = Replicate(), Shard(0), Shard(1), Shard(2)
 
@@ -240,6 +241,22 @@ def test_redistribute_between_all_placements(world):
 
     for problems in world(3, run):
         assert problems == []
+
+
+def test_parts_of_pieces(world):
+    def run(rank):
+        mesh = init_device_mesh("cpu", (2,))
+        strided = _StridedShard(0, split_factor=2)
+        x = distribute_tensor(torch.arange(8.0), mesh, [strided])
+        assert x.full_tensor().tolist() == list(range(8))
+        y = x.redistribute(mesh, [S0]).redistribute(mesh, [strided])
+        assert torch.equal(x.to_local(), y.to_local())
+        assert (x + 1).full_tensor().tolist() == list(range(1, 9))
+        with pytest.raises(NotImplementedError, match="equal parts"):
+            distribute_tensor(torch.ones(6), mesh, [strided])
+        return x.to_local().tolist()
+
+    assert world(2, run) == [[0, 1, 4, 5], [2, 3, 6, 7]]
 
 
 def test_from_local_and_to_local_pass_gradients(world):

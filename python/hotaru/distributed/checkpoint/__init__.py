@@ -9,6 +9,7 @@ from __future__ import annotations
 from .api import CheckpointException
 from .default_planner import DefaultLoadPlanner, DefaultSavePlanner
 from .filesystem import FileSystemReader, FileSystemWriter
+from .hf_storage import HuggingFaceStorageReader, HuggingFaceStorageWriter
 from .metadata import (
     BytesStorageMetadata,
     ChunkStorageMetadata,
@@ -35,6 +36,8 @@ __all__ = [
     "DefaultSavePlanner",
     "FileSystemReader",
     "FileSystemWriter",
+    "HuggingFaceStorageReader",
+    "HuggingFaceStorageWriter",
     "LoadPlan",
     "LoadPlanner",
     "Metadata",

@@ -234,7 +234,7 @@ class FileSystemReader(StorageReader):
                 for info, item in sorted(pairs, key=lambda p: p[0].offset):
                     _read(file, info, item, planner)
         future: Future = Future()
-        future.set_result(0)
+        future.set_result(None)
         return future
 
     def _place_of(self, index: MetadataIndex) -> _StorageInfo:

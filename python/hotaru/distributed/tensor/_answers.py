@@ -9,7 +9,9 @@ from the whole tensors, in every rank.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from ... import _C, is_grad_enabled
@@ -293,7 +295,9 @@ def _distribute_scalars(call: Call) -> None:
         leaf = call.leaves[place]
         if isinstance(leaf, made):
             continue
-        if (leaf.dim() > 1 or leaf.numel() > 1) and not implicit():
+        if (leaf.dim() > 1 or leaf.numel() > 1) and not (
+            {"", call.name} & set(_implicit.names)
+        ):
             raise RuntimeError(
                 f"aten.{call.name}: got mixed torch.Tensor and DTensor, need "
                 "to convert all torch.Tensor to DTensor before calling "
@@ -305,12 +309,24 @@ def _distribute_scalars(call: Call) -> None:
     call.args, call.kwargs = _pytree.tree_unflatten(call.leaves, call._tree)
 
 
-_implicit: list[bool] = []
+class _Thread(threading.local):
+    def __init__(self) -> None:
+        self.names: list[str] = []
 
 
-def implicit() -> bool:
-    """Whether plain tensors count as whole in each rank."""
-    return bool(_implicit)
+_implicit = _Thread()
+
+
+@contextmanager
+def wholes(name: str) -> Iterator[None]:
+    """Inside, plain tensors beside DTensors count as whole in each rank, where
+    operators of this name ("": all) are given them.
+    """
+    _implicit.names.append(name)
+    try:
+        yield
+    finally:
+        _implicit.names.pop()
 
 
 def replicated(local: Tensor, mesh):

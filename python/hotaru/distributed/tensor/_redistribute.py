@@ -15,7 +15,13 @@ from ..collectives import (
 from ..device_mesh import DeviceMesh
 from ..reduce_op import ReduceOp
 from ._dtensor_spec import DTensorSpec
-from .placement_types import Partial, Placement, Replicate, Shard
+from .placement_types import (
+    Partial,
+    Placement,
+    Replicate,
+    Shard,
+    _StridedShard,
+)
 
 _OPS = {
     "sum": ReduceOp.SUM, "avg": ReduceOp.AVG, "product": ReduceOp.PRODUCT,
@@ -61,6 +67,8 @@ def _step(
     if source == target:
         return local
     mesh = spec.mesh
+    if isinstance(source, _StridedShard) or isinstance(target, _StridedShard):
+        return _strided_step(local, spec, current, dim, target)
     if isinstance(target, Partial):
         if isinstance(source, Shard):
             local = _step(local, spec, current, dim, Replicate())
@@ -82,6 +90,36 @@ def _step(
         local = _gathered(local, source.dim, size, mesh, dim)
     current[dim] = target
     return local
+
+
+def _strided_step(
+    local: Tensor, spec: DTensorSpec, current: list, dim: int, target: Placement
+) -> Tensor:
+    """By way of the whole, in which the parts of the pieces take turns."""
+    source, count = current[dim], spec.mesh.size(dim)
+    if isinstance(source, _StridedShard):
+        pieces = source.split_factor
+        size = local.size(source.dim)
+        if size % pieces:
+            raise NotImplementedError(f"{source!r} of parts of {size}")
+        whole = _gathered(
+            local, source.dim, size * count, spec.mesh, dim
+        ).unflatten(source.dim, (count, pieces, size // pieces))
+        local = whole.transpose(source.dim, source.dim + 1).flatten(
+            source.dim, source.dim + 2
+        )
+        current[dim] = Replicate()
+        return _step(local, spec, current, dim, target)
+    local = _step(local, spec, current, dim, Replicate())
+    size, pieces = local.size(target.dim), target.split_factor
+    if size % (pieces * count):
+        raise NotImplementedError(
+            f"{target!r}: {size} is not {pieces} pieces of {count} equal parts"
+        )
+    current[dim] = target
+    cut = local.unflatten(target.dim, (pieces, count, size // pieces // count))
+    own = cut.select(target.dim + 1, spec.mesh.get_coordinate()[dim])
+    return own.flatten(target.dim, target.dim + 1).contiguous()
 
 
 def size_before(

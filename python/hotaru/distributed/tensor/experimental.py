@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from ._answers import _implicit
+from ._answers import wholes
 
 __all__ = ["implicit_replication"]
 
@@ -13,8 +13,5 @@ __all__ = ["implicit_replication"]
 @contextmanager
 def implicit_replication() -> Iterator[None]:
     """Inside, plain tensors beside DTensors count as whole in each rank."""
-    _implicit.append(True)
-    try:
+    with wholes(""):
         yield
-    finally:
-        _implicit.pop()

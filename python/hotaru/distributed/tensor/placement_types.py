@@ -50,6 +50,24 @@ class Shard(Placement):
 
 
 @dataclasses.dataclass(frozen=True)
+class _StridedShard(Placement):
+    """Each rank has a part of each of `split_factor` equal pieces of `dim`,
+    which another dimension of a mesh has cut, or will.
+    """
+
+    dim: int
+    split_factor: int = dataclasses.field(kw_only=True)
+
+    def __repr__(self) -> str:
+        """`_StridedShard(dim=0, sf=2)`."""
+        return f"_StridedShard(dim={self.dim}, sf={self.split_factor})"
+
+    def __str__(self) -> str:
+        """`_S(0, 2)`."""
+        return f"_S({self.dim}, {self.split_factor})"
+
+
+@dataclasses.dataclass(frozen=True)
 class Replicate(Placement):
     """Every rank has all of it."""
 
