@@ -459,3 +459,44 @@ def test_a_scripted_synchronised_normalisation():
     scripted = hotaru.jit.script(net)
     assert hotaru.equal(scripted(x), nn.BatchNorm1d(3)(x))
     assert net.num_batches_tracked == 1
+
+
+def test_local_sgd_averages_over_machines_then_parameters_over_all(world):
+    from hotaru.distributed.algorithms.ddp_comm_hooks.post_localSGD_hook import (  # noqa: E501
+        PostLocalSGDState,
+        post_localSGD_hook,
+    )
+    from hotaru.distributed.algorithms.model_averaging.averagers import (
+        PeriodicModelAverager,
+    )
+    from hotaru.distributed.optim import PostLocalSGDOptimizer
+
+    def run(rank):
+        hotaru.manual_seed(0)
+        subgroup, _ = dist.new_subgroups(2)
+        model = hotaru.nn.parallel.DistributedDataParallel(
+            hotaru.nn.Linear(1, 1, bias=False)
+        )
+        model.register_comm_hook(
+            PostLocalSGDState(None, subgroup, 1), post_localSGD_hook
+        )
+        optimizer = PostLocalSGDOptimizer(
+            hotaru.optim.SGD(model.parameters(), lr=0.5),
+            PeriodicModelAverager(period=2, warmup_steps=1),
+        )
+        seen = []
+        for _ in range(3):
+            optimizer.zero_grad()
+            model(hotaru.full((1, 1), float(rank))).sum().backward()
+            grad = model.module.weight.grad.item()
+            optimizer.step()
+            seen.append((grad, round(model.module.weight.item(), 4)))
+        return seen, optimizer.state_dict()["step"]
+
+    found = world(4, run)
+    grads = [[g for g, _ in seen] for seen, _ in found]
+    assert grads == [[1.5, 0.5, 0.5]] * 2 + [[1.5, 2.5, 2.5]] * 2
+    values = [[w for _, w in seen] for seen, _ in found]
+    assert len({v[1] for v in values}) == 1  # averaged at the second step
+    assert len({v[2] for v in values}) == 2
+    assert {step for _, step in found} == {3}
