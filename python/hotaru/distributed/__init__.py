@@ -19,7 +19,8 @@ def is_available() -> bool:
 
 def is_backend_available(backend: str) -> bool:
     """Whether there is a backend of that name."""
-    return backend.lower() == "gloo"
+    name = backend.lower()
+    return name == "gloo" or (name == "mpi" and is_mpi_available())
 
 
 def is_gloo_available() -> bool:
@@ -28,8 +29,10 @@ def is_gloo_available() -> bool:
 
 
 def is_mpi_available() -> bool:
-    """False."""
-    return False
+    """Whether mpi4py is installed, by which MPI's collectives are called."""
+    from .mpi import is_available
+
+    return is_available()
 
 
 def is_nccl_available() -> bool:

@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Sequence
 from datetime import timedelta
 
+from . import mpi
 from .launchers import value_of
 from .process_group import (
     ProcessGroup,
@@ -112,15 +113,20 @@ _begun = 0  # worlds of this process
 def _check_backend(backend: str | None) -> str:
     """What tensors of the CPU go by; an error for what is not there."""
     for name in BackendConfig(backend).device_backend_map.values():
-        if name in _BUILT:
+        if name in _BUILT or (name == "mpi" and mpi.is_available()):
             continue
         if name in _NOT_BUILT:
             raise RuntimeError(
                 "Distributed package doesn't have "
-                f"{_NOT_BUILT[name]} built in; hotaru's backend is gloo"
+                f"{_NOT_BUILT[name]} built in; hotaru's backends are gloo, and "
+                "mpi where the package mpi4py is installed"
             )
         raise AssertionError(f"Unknown backend type {name}")
     return backend or Backend.GLOO
+
+
+def _is_mpi(backend: str) -> bool:
+    return BackendConfig(backend).device_backend_map.get("cpu") == "mpi"
 
 
 def _check_timeout(timeout) -> timedelta:
@@ -142,7 +148,8 @@ def init_process_group(
 ) -> None:  # fmt: skip
     """Meets the other processes: afterwards there is a default group.
 
-    With a store, or at the place that `init_method` names (`env://` unless it
+    With the backend "mpi" they are those that mpirun started. Else with a
+    store, or at the place that `init_method` names (`env://` unless it
     is given; see `rendezvous`). `timeout` is how long to wait for the others,
     and how long a collective may take. `pg_options` and `device_id` are taken
     and not looked at: the one backend for the CPU has none.
@@ -161,6 +168,11 @@ def init_process_group(
         raise AssertionError("Cannot specify both init_method and store.")
     timeout = _check_timeout(timeout)
     backend = _check_backend(backend)
+    if _is_mpi(backend):
+        _world = mpi.ProcessGroupMPI(timeout=timeout)
+        _made = 1
+        _backends[_world] = backend
+        return
     if store is not None:
         if world_size <= 0:
             raise AssertionError("world_size must be positive if using store")
@@ -351,6 +363,10 @@ def new_group(
     global _made
     world = default_group()
     backend = _check_backend(backend or _backends[world])
+    if _is_mpi(backend) != (world.name() == "mpi"):
+        raise NotImplementedError(
+            f"new_group: a world of {world.name()} has no groups of {backend}"
+        )
     timeout = world._timeout if timeout is None else _check_timeout(timeout)
     ranks = list(range(world.size()) if ranks is None else map(int, ranks))
     _check_ranks(ranks, world)

@@ -17,12 +17,9 @@ def world():
     distributed.destroy_process_group()
 
 
-def test_without_a_group(monkeypatch):
-    monkeypatch.delenv("WORLD_SIZE", raising=False)
-    assert not distributed.is_available()  # libraries would ask for all of it
-    assert not distributed.is_initialized()
-    monkeypatch.setenv("WORLD_SIZE", "2")
+def test_without_a_group():
     assert distributed.is_available()
+    assert not distributed.is_initialized()
     with pytest.raises(ValueError, match="has not been initialized"):
         distributed.get_rank()
 
@@ -148,8 +145,8 @@ def test_a_grid_of_one(world):
 
 
 def test_backends_that_are_not_there():
-    with pytest.raises(RuntimeError, match="doesn't have MPI built in"):
-        distributed.init_process_group("mpi")
+    with pytest.raises(RuntimeError, match="doesn't have UCC built in"):
+        distributed.init_process_group("ucc")
     with pytest.raises(AssertionError, match="Unknown backend type foo"):
         distributed.init_process_group("foo")
     with pytest.raises(ValueError, match="RANK expected, but not set"):
