@@ -13,9 +13,24 @@ from collections.abc import Callable, Sequence
 from datetime import timedelta
 
 from .. import (
-    Tensor, bfloat16, bool as _bool, complex64, complex128, empty, float16,
-    float32, float64, int8, int16, int32, int64, no_grad, uint8,
+    Tensor,
+    bfloat16,
+    complex64,
+    complex128,
+    empty,
+    float16,
+    float32,
+    float64,
+    int8,
+    int16,
+    int32,
+    int64,
+    no_grad,
+    uint8,
 )  # fmt: skip
+from .. import (
+    bool as _bool,
+)
 from .._C import DistBackendError
 from .._C import _CollectiveKind as Kind
 from .._C import _ReduceKind as Reduction
@@ -242,9 +257,7 @@ class _Call:
                     MPI.IN_PLACE, self._memory(numbers), self._op(numbers)
                 )
             )
-            self._after.append(
-                lambda t=tensor, n=numbers: self._averaged(t, n)
-            )
+            self._after.append(lambda t=tensor, n=numbers: self._averaged(t, n))
         return requests
 
     def reduce(self, inputs, outputs) -> list:
@@ -285,18 +298,14 @@ class _Call:
         there = None
         if self._rank == self._root:
             there = self._memory(self._row(outputs, False))
-        return [
-            self._comm.Igather(self._memory(inputs[0]), there, self._root)
-        ]
+        return [self._comm.Igather(self._memory(inputs[0]), there, self._root)]
 
     def scatter(self, inputs, outputs) -> list:
         """From the root."""
         here = None
         if self._rank == self._root:
             here = self._memory(self._row(inputs, True))
-        return [
-            self._comm.Iscatter(here, self._memory(outputs[0]), self._root)
-        ]
+        return [self._comm.Iscatter(here, self._memory(outputs[0]), self._root)]
 
     def reduce_scatter(self, inputs, outputs) -> list:
         """Of each part the reduction, to its rank."""
@@ -381,4 +390,3 @@ def hash_of(name: str) -> int:
     import zlib
 
     return zlib.crc32(name.encode()) % 32000
-

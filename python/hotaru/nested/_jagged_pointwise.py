@@ -6,8 +6,8 @@ from typing import Any
 
 from .. import _C
 from .._C import Tensor
-from ..utils import _pytree
 from .._dispatch.names import base_name, out_of_place, words, writes
+from ..utils import _pytree
 from ._answers import JAGGED, JAGGED_POINTWISE, answers  # fmt: skip
 from ._base import packed, write
 from ._jagged import NestedTensor, like, sizes_of

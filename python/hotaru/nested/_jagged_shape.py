@@ -6,8 +6,8 @@ import math
 
 from .. import _C
 from .._C import Tensor
-from . import _ints
 from .._dispatch.names import words
+from . import _ints
 from ._answers import JAGGED, answers
 from ._base import is_nested, packed, plain
 from ._jagged import (

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from .. import _C
 from .._C import Tensor
-from . import _packed
 from .._dispatch.names import base_name, out_of_place, words, writes
+from . import _packed
 from ._answers import STRIDED, STRIDED_POINTWISE, answers  # fmt: skip
 from ._base import around, is_nested, packed, write
 from ._packed import StridedNested, buffer_of

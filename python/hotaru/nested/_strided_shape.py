@@ -6,9 +6,9 @@ import math
 
 from .. import _C
 from .._C import Tensor
+from .._dispatch.names import words
 from ..autograd import Function
 from . import _packed
-from .._dispatch.names import words
 from ._answers import STRIDED, answers
 from ._base import around, is_nested, packed, plain, write
 from ._packed import Places, StridedNested, build, dense, join, parts, wrap

@@ -1,7 +1,8 @@
 """Run by mpirun: every collective by MPI, and a few steps of training."""
 
-import hotaru as torch
 import hotaru.distributed as dist
+
+import hotaru as torch
 
 FLOATS = (torch.float32, torch.float64, torch.bfloat16, torch.float16)
 INTEGERS = (torch.int32, torch.int64, torch.uint8)
@@ -16,7 +17,8 @@ def reductions(r, n):
         t = full(3, r + 1, dtype)
         there = t.data_ptr()
         dist.all_reduce(t)
-        assert t.tolist() == [n * (n + 1) / 2] * 3 and t.data_ptr() == there
+        assert t.tolist() == [n * (n + 1) / 2] * 3
+        assert t.data_ptr() == there
         t = full(3, r + 1, dtype)
         dist.all_reduce(t, dist.ReduceOp.MAX)
         assert t.tolist() == [n] * 3
@@ -73,7 +75,8 @@ def messages(r, n):
     assert receiving.source_rank() == (r - 1) % n
     work = dist.all_reduce(full(1000, 1), async_op=True)
     work.wait()
-    assert work.is_completed() and work.result()[0].sum() == 1000 * n
+    assert work.is_completed()
+    assert work.result()[0].sum() == 1000 * n
     future = dist.all_reduce(full(2, 1), async_op=True).get_future()
     assert future.wait()[0].tolist() == [n, n]
     dist.barrier()
@@ -81,7 +84,8 @@ def messages(r, n):
     if r < 2:
         t = full(1, 1)
         dist.all_reduce(t, group=pair)
-        assert t.item() == 2 and dist.get_backend(pair) == "mpi"
+        assert t.item() == 2
+        assert dist.get_backend(pair) == "mpi"
 
 
 def training(r):

@@ -6,10 +6,8 @@ import io
 import pickle
 from pathlib import Path
 
-import hotaru as torch
 import hotaru.distributed.checkpoint as dcp
 import pytest
-from hotaru import nn
 from hotaru.distributed.checkpoint.format_utils import (
     dcp_to_torch_save,
     torch_save_to_dcp,
@@ -33,6 +31,9 @@ from hotaru.distributed.tensor import (
     Shard,
     distribute_tensor,
 )
+
+import hotaru as torch
+from hotaru import nn
 
 
 def value():
@@ -66,7 +67,8 @@ def test_ranks_of_another_number_load_it(world, tmp_path, saved):
             dcp.load(into, checkpoint_id=folder)
             found.append(torch.equal(into["x"].full_tensor(), value()))
             assert into["x"].placements == tuple(placements)
-            assert into["step"] == 7 and into["nested"]["none"] is None
+            assert into["step"] == 7
+            assert into["nested"]["none"] is None
             assert into["nested"]["name"] == "run"
             assert into["nested"]["list"][0].tolist() == [1, 1]
             assert into["nested"]["list"][1] == 3
@@ -177,7 +179,8 @@ def test_names_do_not_depend_on_wrappers(world):
 
     names = ["0.weight", "0.bias", "2.weight", "2.bias"]
     for found, params, last in world(2, run):
-        assert found == names and params == names
+        assert found == names
+        assert params == names
         assert last == "state.2.weight.step"
 
 
@@ -229,7 +232,8 @@ def test_what_goes_wrong_on_one_rank_is_raised_in_all(world, tmp_path):
         assert "Size mismatch between saved torch.Size([4])" in texts[1]
         assert "Invalid checkpoint metadata for x" in texts[2]
         assert "FileNotFoundError" in texts[3]
-        assert "no pickle of this" in texts[4] and "RANK 1" in texts[4]
+        assert "no pickle of this" in texts[4]
+        assert "RANK 1" in texts[4]
     assert not (tmp_path.parent / (tmp_path.name + "2") / ".metadata").exists()
 
 
@@ -274,7 +278,8 @@ def test_what_pytorch_wrote_is_read(world):
             "step": 0,
         }
         dcp.load(into, checkpoint_id=folder)
-        assert into["step"] == 7 and into["n"][1] == {"s": "text"}
+        assert into["step"] == 7
+        assert into["n"][1] == {"s": "text"}
         assert into["n"][0].tolist() == [1, 1]
         return into["x"].full_tensor().flatten().tolist()
 
@@ -305,9 +310,7 @@ def test_safetensors_files(world, tmp_path):
             dcp.save({"n": 1}, storage_writer=writer)
 
     world(2, run)
-    whole = torch.weights.load_file(
-        folder / "model-00001-of-00001.safetensors"
-    )
+    whole = torch.weights.load_file(folder / "model-00001-of-00001.safetensors")
     assert torch.equal(whole["x"], value())
 
 
@@ -318,7 +321,8 @@ def test_one_file_and_folders(tmp_path):
     dcp_to_torch_save(tmp_path / "folder", tmp_path / "two.pt")
     found = torch.load(tmp_path / "two.pt", weights_only=True)
     assert torch.equal(found["model"]["w"], torch.ones(2, 3))
-    assert found["list"][1] == "a" and found["list"][0].tolist() == [0]
+    assert found["list"][1] == "a"
+    assert found["list"][0].tolist() == [0]
     some = _load_state_dict_from_keys(
         "model", checkpoint_id=tmp_path / "folder"
     )
@@ -365,7 +369,8 @@ def test_objects_with_states_and_planners_of_a_program(tmp_path):
     dcp.save({"c": counter}, checkpoint_id=tmp_path / "a")
     fresh = Counter()
     dcp.load({"c": fresh}, checkpoint_id=tmp_path / "a")
-    assert fresh.count == 5 and fresh.w.tolist() == [1, 1]
+    assert fresh.count == 5
+    assert fresh.w.tolist() == [1, 1]
     dcp.save(
         {"x": torch.ones(1)}, checkpoint_id=tmp_path / "b", planner=Renaming()
     )
@@ -390,7 +395,8 @@ def test_tensors_in_parts_in_a_file_of_their_own(world, tmp_path):
         torch.save(x, buffer)
         buffer.seek(0)
         y = torch.load(buffer, weights_only=False)
-        assert isinstance(y, DTensor) and y.placements == (Shard(0),)
+        assert isinstance(y, DTensor)
+        assert y.placements == (Shard(0),)
         return torch.equal(y.full_tensor(), value())
 
     assert world(2, run) == [True, True]

@@ -5,9 +5,7 @@ from __future__ import annotations
 import copy
 import dataclasses
 
-import hotaru as torch
 import pytest
-from hotaru import nn
 from hotaru.distributed.device_mesh import init_device_mesh
 from hotaru.distributed.fsdp import (
     FSDPModule,
@@ -17,6 +15,9 @@ from hotaru.distributed.fsdp import (
     register_fsdp_forward_method,
 )
 from hotaru.distributed.tensor import DTensor, Shard
+
+import hotaru as torch
+from hotaru import nn
 
 
 class Block(nn.Module):
@@ -109,7 +110,8 @@ def same(a: dict, b: dict, atol: float = 1e-12) -> bool:
 def test_training_equals_that_of_whole_parameters(world, size, reshard):
     def run(rank):
         model = sharded(reshard_after_forward=reshard)
-        assert isinstance(model, FSDPModule) and isinstance(model, Model)
+        assert isinstance(model, FSDPModule)
+        assert isinstance(model, Model)
         assert type(model).__name__ == "FSDPModel"
         assert all(p.placements == (Shard(0),) for p in model.parameters())
         losses = trained(rank, model, 4, clip=0.5)
@@ -167,8 +169,10 @@ def test_whole_parameters_are_there_only_while_they_are_used(world):
 
     for (forward, backward), after, end, held in world(2, run):
         assert forward == [False, True, False]
-        assert backward[1] and not backward[2]
-        assert after == [False] * 3 and end == [False] * 4
+        assert backward[1]
+        assert not backward[2]
+        assert after == [False] * 3
+        assert end == [False] * 4
         assert max(held) == 8
 
 
@@ -216,7 +220,8 @@ def test_mixed_precision(world):
     expected, _ = trained_whole(2, 3, torch.float32)
     for rank, (seen, out, kinds, losses) in enumerate(world(2, run)):
         assert seen == (torch.bfloat16, torch.bfloat16)
-        assert out == torch.float32 and kinds == {torch.float32}
+        assert out == torch.float32
+        assert kinds == {torch.float32}
         assert losses == pytest.approx([x[rank] for x in expected], rel=0.05)
 
 
@@ -236,7 +241,8 @@ def test_frozen_and_unused_parameters(world):
         ], model.extra.grad
 
     for (frozen, *grads), unused in world(2, run):
-        assert frozen is None and unused is None
+        assert frozen is None
+        assert unused is None
         assert all(g is not None for g in grads)
         assert grads[2].tolist() == [2.0, 2.0]
 
@@ -350,9 +356,7 @@ def test_what_cannot_be_shared_out_is_refused(world):
         with pytest.raises(ValueError, match="scalar parameters"):
             fully_shard(model)
         with pytest.raises(NotImplementedError, match="dimension 0"):
-            fully_shard(
-                nn.Linear(2, 2), shard_placement_fn=lambda p: Shard(1)
-            )
+            fully_shard(nn.Linear(2, 2), shard_placement_fn=lambda p: Shard(1))
         once = fully_shard(nn.Linear(2, 2))
         with pytest.raises(AssertionError, match="once"):
             fully_shard(once)

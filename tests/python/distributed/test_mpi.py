@@ -21,8 +21,9 @@ PROGRAM = Path(__file__).with_name("mpi_program.py")
 )
 @pytest.mark.parametrize("ranks", [2, 3])
 def test_collectives_and_training_under_mpirun(ranks):
+    mpirun = ["mpirun", "--oversubscribe", "-np", str(ranks)]
     run = subprocess.run(
-        ["mpirun", "--oversubscribe", "-np", str(ranks), sys.executable, PROGRAM],
+        [*mpirun, sys.executable, PROGRAM],
         capture_output=True, text=True, timeout=300, check=False,
         env=os.environ | {
             "OMPI_ALLOW_RUN_AS_ROOT": "1",

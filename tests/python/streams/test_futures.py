@@ -285,4 +285,5 @@ def test_a_thread_that_helps_keeps_its_switches():
 def test_a_future_may_have_none_as_its_result():
     future = torch.futures.Future()
     future.set_result(None)
-    assert future.wait() is None and future.done()
+    assert future.wait() is None
+    assert future.done()

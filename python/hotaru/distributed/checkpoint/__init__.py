@@ -1,7 +1,7 @@
 """Checkpoints that several processes write and read, in PyTorch's format.
 
-    dcp.save({"model": model.state_dict()}, checkpoint_id="folder")
-    dcp.load(state, checkpoint_id="folder")     # by any number of ranks
+dcp.save({"model": model.state_dict()}, checkpoint_id="folder")
+dcp.load(state, checkpoint_id="folder")     # by any number of ranks
 """
 
 from __future__ import annotations

@@ -6,6 +6,9 @@ import os
 from pathlib import Path
 
 from ... import empty, weights
+from ._hf_files import HuggingFaceStorageReader, file_name, write_index
+from .default_planner import DefaultLoadPlanner
+from .planner import LoadPlan
 from .planner_helpers import read_items
 
 __all__ = ["consolidate_safetensors_files"]
@@ -18,10 +21,6 @@ def consolidate_safetensors_files(
     """Reads the parts of each tensor in a folder, and writes them whole into
     another one: into as many files as the mapping has numbers, with an index.
     """
-    from .default_planner import DefaultLoadPlanner
-    from .hf_storage import HuggingFaceStorageReader, file_name, write_index
-    from .planner import LoadPlan
-
     reader = HuggingFaceStorageReader(str(input_dir))
     metadata = reader.read_metadata()
     reader.set_up_storage_reader(metadata, True)

@@ -3,15 +3,34 @@
 from __future__ import annotations
 
 import io
-import pickle
 import pathlib
+import pickle
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from ... import Size
 from ... import dtype as Dtype
 from ...serialization._names import _get_layout
 from ...serialization._pickler import _Pickler
-from . import filesystem, metadata
+from . import metadata
 from .metadata import Metadata
+
+
+@dataclass
+class _StorageInfo:
+    """Where an item is."""
+
+    relative_path: str
+    offset: int
+    length: int
+    transform_descriptors: Sequence[str] | None = None
+
+    def __getstate__(self) -> dict:
+        return {k: v for k, v in self.__dict__.items() if v is not None}
+
+
+# PyTorch has it in that module.
+_StorageInfo.__module__ = f"{__package__}.filesystem"
 
 _MODULE = "torch.distributed.checkpoint."
 _CLASSES = {
@@ -45,8 +64,7 @@ def read(data: bytes, where: str) -> Metadata:
         found.state_dict_metadata, dict
     ):
         raise RuntimeError(
-            f"{where}: no metadata of a checkpoint but a "
-            f"{type(found).__name__}"
+            f"{where}: no metadata of a checkpoint but a {type(found).__name__}"
         )
     return found
 
@@ -57,7 +75,7 @@ class _Unpickler(pickle.Unpickler):
         if full in _CLASSES:
             return _CLASSES[full]
         if full == f"{_MODULE}filesystem._StorageInfo":
-            return filesystem._StorageInfo
+            return _StorageInfo
         if full == "torch.Size":
             return Size
         if full == "torch.serialization._get_layout":

@@ -10,11 +10,20 @@ from ... import Tensor, empty, no_grad, save
 from ... import load as _load
 from ._nested_dict import flatten_state_dict, set_element
 from .metadata import (
-    BytesStorageMetadata, ChunkStorageMetadata, Metadata, MetadataIndex,
-    STATE_DICT_TYPE, StorageMeta, TensorStorageMetadata,
+    STATE_DICT_TYPE,
+    BytesStorageMetadata,
+    ChunkStorageMetadata,
+    Metadata,
+    MetadataIndex,
+    TensorStorageMetadata,
 )  # fmt: skip
 from .planner import (
-    LoadPlan, LoadPlanner, ReadItem, SavePlan, SavePlanner, WriteItem,
+    LoadPlan,
+    LoadPlanner,
+    ReadItem,
+    SavePlan,
+    SavePlanner,
+    WriteItem,
     WriteItemType,
 )  # fmt: skip
 from .planner_helpers import local_part, read_items, write_items
@@ -39,9 +48,11 @@ class DefaultSavePlanner(SavePlanner):
     """
 
     def __init__(
-        self, flatten_state_dict: bool = True, flatten_sharded_tensors: bool = True,
+        self, flatten_state_dict: bool = True,
+        flatten_sharded_tensors: bool = True,
         dedup_replicated_tensors: bool | None = None,
-        dedup_save_to_lowest_rank: bool = False, enable_plan_caching: bool = False,
+        dedup_save_to_lowest_rank: bool = False,
+        enable_plan_caching: bool = False,
     ) -> None:  # fmt: skip
         self.flatten_state_dict = flatten_state_dict
         self.dedup_save_to_lowest_rank = dedup_save_to_lowest_rank
@@ -49,7 +60,9 @@ class DefaultSavePlanner(SavePlanner):
         self.state_dict: dict = {}
         self.is_coordinator = False
 
-    def set_up_planner(self, state_dict, storage_meta=None, is_coordinator=False):
+    def set_up_planner(
+        self, state_dict, storage_meta=None, is_coordinator=False
+    ):
         """A save of this state begins."""
         if self.flatten_state_dict:
             state_dict, self.mappings = flatten_state_dict(state_dict)
@@ -114,7 +127,8 @@ class DefaultLoadPlanner(LoadPlanner):
     """
 
     def __init__(
-        self, flatten_state_dict: bool = True, flatten_sharded_tensors: bool = True,
+        self, flatten_state_dict: bool = True,
+        flatten_sharded_tensors: bool = True,
         allow_partial_load: bool = False,
     ) -> None:  # fmt: skip
         self.flatten_state_dict = flatten_state_dict
@@ -336,5 +350,3 @@ def _problems_of(metadata: Metadata) -> list[str]:
         if total != whole:
             found.append(f"{name}: parts of {total} of {whole} elements")
     return found
-
-

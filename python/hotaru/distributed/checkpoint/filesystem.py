@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import os
 import uuid
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -13,10 +12,18 @@ from typing import Any
 from ... import Tensor, save
 from ... import load as _load
 from ...futures import Future
+from . import _metadata_file
+from ._metadata_file import _StorageInfo
 from .metadata import Metadata, MetadataIndex, StorageMeta
 from .planner import (
-    LoadItemType, LoadPlan, LoadPlanner, ReadItem, SavePlan, SavePlanner,
-    WriteItem, WriteItemType,
+    LoadItemType,
+    LoadPlan,
+    LoadPlanner,
+    ReadItem,
+    SavePlan,
+    SavePlanner,
+    WriteItem,
+    WriteItemType,
 )  # fmt: skip
 from .storage import StorageReader, StorageWriter, Where, WriteResult
 
@@ -25,19 +32,6 @@ __all__ = ["FileSystemReader", "FileSystemWriter"]
 CURRENT_DCP_VERSION = "1.0.0"
 DEFAULT_SUFFIX = ".distcp"
 _METADATA = ".metadata"
-
-
-@dataclass
-class _StorageInfo:
-    """Where an item is."""
-
-    relative_path: str
-    offset: int
-    length: int
-    transform_descriptors: Sequence[str] | None = None
-
-    def __getstate__(self) -> dict:
-        return {k: v for k, v in self.__dict__.items() if v is not None}
 
 
 @dataclass
@@ -135,12 +129,12 @@ class FileSystemWriter(StorageWriter):
         self, metadata: Metadata, results: list[list[WriteResult]]
     ) -> None:
         """Writes `.metadata` in one step: it is whole, or not there."""
-        from . import _metadata_file
-
         metadata = replace(
             metadata,
             version=CURRENT_DCP_VERSION,
-            storage_data={r.index: r.storage_data for rs in results for r in rs},
+            storage_data={
+                r.index: r.storage_data for rs in results for r in rs
+            },
             storage_meta=self.storage_meta(),
         )
         temporary = self.path / f"{_METADATA}.tmp"
@@ -194,8 +188,6 @@ class FileSystemReader(StorageReader):
 
     def read_metadata(self, *args, **kwargs) -> Metadata:
         """The file `.metadata`; FileNotFoundError without one."""
-        from . import _metadata_file
-
         path = self.path / _METADATA
         found = _metadata_file.read(path.read_bytes(), str(path))
         if found.storage_meta is None:
@@ -285,12 +277,15 @@ def _read(
     stored = _load(io.BytesIO(data), map_location="cpu", weights_only=True)
     if not isinstance(stored, Tensor):
         raise RuntimeError(f"{file.name}: {fqn} is no tensor there")
-    if any(
-        begin + length > size
-        for begin, length, size in zip(
-            item.storage_offsets, item.lengths, stored.shape
+    if (
+        any(
+            begin + length > size
+            for begin, length, size in zip(
+                item.storage_offsets, item.lengths, stored.shape
+            )
         )
-    ) or len(item.lengths) != stored.dim():
+        or len(item.lengths) != stored.dim()
+    ):
         raise RuntimeError(
             f"{file.name}: {fqn} is of the shape {tuple(stored.shape)}, not as "
             "the metadata says"

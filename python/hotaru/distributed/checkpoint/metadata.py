@@ -10,8 +10,13 @@ from enum import Enum
 from typing import Any, Union
 
 from ... import (
-    Size, Tensor, channels_last, contiguous_format, get_default_dtype,
-    preserve_format, strided,
+    Size,
+    Tensor,
+    channels_last,
+    contiguous_format,
+    get_default_dtype,
+    preserve_format,
+    strided,
 )  # fmt: skip
 from ... import dtype as Dtype
 from ... import layout as Layout
@@ -60,7 +65,9 @@ class TensorProperties:
     pin_memory: bool = False
 
     def __getstate__(self) -> tuple:
-        encoded = next(k for k, v in _FORMATS.items() if v == self.memory_format)
+        encoded = next(
+            k for k, v in _FORMATS.items() if v == self.memory_format
+        )
         return (
             self.dtype, self.layout, self.requires_grad, encoded,
             self.pin_memory,
@@ -72,7 +79,9 @@ class TensorProperties:
             self.pin_memory,
         ) = state  # fmt: skip
         if encoded not in _FORMATS:
-            raise RuntimeError(f"Invalid torch.memory_format encoding: {encoded}")
+            raise RuntimeError(
+                f"Invalid torch.memory_format encoding: {encoded}"
+            )
         self.memory_format = _FORMATS[encoded]
 
     @staticmethod

@@ -11,8 +11,12 @@ from typing import Any
 
 from ... import Size, Tensor
 from .metadata import (
-    ChunkStorageMetadata, Metadata, MetadataIndex, STATE_DICT_TYPE,
-    StorageMeta, TensorProperties,
+    STATE_DICT_TYPE,
+    ChunkStorageMetadata,
+    Metadata,
+    MetadataIndex,
+    StorageMeta,
+    TensorProperties,
 )  # fmt: skip
 
 __all__ = [
@@ -167,7 +171,9 @@ class LoadPlanner(abc.ABC):
 
     def resolve_bytes(self, read_item: ReadItem) -> io.BytesIO:
         """Where such is read to; planners that don't say have it made."""
-        raise NotImplementedError("LoadPlanner.resolve_bytes is not implemented")
+        raise NotImplementedError(
+            "LoadPlanner.resolve_bytes is not implemented"
+        )
 
     @abc.abstractmethod
     def resolve_tensor(self, read_item: ReadItem) -> Tensor:

@@ -8,11 +8,19 @@ from ... import Size, Tensor
 from ..tensor import DTensor
 from ..tensor._utils import compute_local_shape_and_global_offset
 from .metadata import (
-    BytesStorageMetadata, ChunkStorageMetadata, MetadataIndex, STORAGE_TYPES,
-    TensorProperties, TensorStorageMetadata,
+    STORAGE_TYPES,
+    BytesStorageMetadata,
+    ChunkStorageMetadata,
+    MetadataIndex,
+    TensorProperties,
+    TensorStorageMetadata,
 )  # fmt: skip
 from .planner import (
-    LoadItemType, ReadItem, TensorWriteData, WriteItem, WriteItemType,
+    LoadItemType,
+    ReadItem,
+    TensorWriteData,
+    WriteItem,
+    WriteItemType,
 )  # fmt: skip
 
 
@@ -78,9 +86,7 @@ def read_items(fqn: str, stored: STORAGE_TYPES, value: Any) -> list[ReadItem]:
             )
         index = MetadataIndex(fqn)
         zero = Size((0,))
-        return [
-            ReadItem(LoadItemType.BYTE_IO, index, zero, index, zero, zero)
-        ]
+        return [ReadItem(LoadItemType.BYTE_IO, index, zero, index, zero, zero)]
     if not isinstance(value, Tensor):
         raise ValueError(
             f"Invalid checkpoint metadata for {fqn}, expected "

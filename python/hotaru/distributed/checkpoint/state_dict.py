@@ -209,10 +209,10 @@ def _fill(optimizer: Optimizer) -> None:
     if any(p.grad is not None for p in params):
         raise RuntimeError(
             "state_dict can only be used if the optimizer states are "
-            "initialized (usually after one step() with gradients) or gradients "
-            "are None. For the later case, state_dict will fake the gradients as "
-            "zero to initialize the optimizer states. However, the gradients are "
-            "not None."
+            "initialized (usually after one step() with gradients) or "
+            "gradients are None. For the later case, state_dict will fake the "
+            "gradients as zero to initialize the optimizer states. However, "
+            "the gradients are not None."
         )
     rates = []
     for group in optimizer.param_groups:

@@ -185,7 +185,9 @@ def copied(state: Any) -> Any:
 
     def copy(value):
         if isinstance(value, DTensor):
-            return DTensor(value._local_tensor.detach().cpu().clone(), value._spec)
+            return DTensor(
+                value._local_tensor.detach().cpu().clone(), value._spec
+            )
         if isinstance(value, Tensor):
             return value.detach().cpu().clone()
         return value

@@ -11,8 +11,11 @@ from dataclasses import dataclass
 
 from ... import Tensor, empty, no_grad, zeros
 from ...nn import Module, Parameter
-from ..collectives import all_gather_into_tensor, all_reduce
-from ..collectives import reduce_scatter_tensor
+from ..collectives import (
+    all_gather_into_tensor,
+    all_reduce,
+    reduce_scatter_tensor,
+)
 from ..device_mesh import DeviceMesh
 from ..reduce_op import ReduceOp
 from ..tensor import DTensor, Replicate, Shard
@@ -307,4 +310,3 @@ def _find_places(
             for name, param in module._parameters.items():
                 if param is not None and id(param) in found:
                     found[id(param)].places.append(Place(module, name))
-

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from ... import Tensor, _C, is_grad_enabled
+from ... import _C, Tensor, is_grad_enabled
 from ...autograd.graph import saved_tensors_hooks
 from ...nn import Module
 from ...utils import _pytree

@@ -12,12 +12,12 @@ modules in parts.
 from __future__ import annotations
 
 from . import (
-    _layers,  # noqa: F401  (the tables of operators)
-    _matrix,  # noqa: F401
-    _pointwise,  # noqa: F401
-    _random,  # noqa: F401
-    _reductions,  # noqa: F401
-    _views,  # noqa: F401
+    _layers,
+    _matrix,
+    _pointwise,
+    _random,
+    _reductions,
+    _views,
 )
 from ._api import DTensor, distribute_module, distribute_tensor
 from ._factories import empty, full, ones, rand, randn, zeros

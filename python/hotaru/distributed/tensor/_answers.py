@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from ... import _C, is_grad_enabled
 from ..._C import Tensor
-from ..._dispatch.names import base_name, writes
+from ..._dispatch.names import base_name, words, writes
 from ..._dispatch.stack import native
 from ...utils import _pytree
 from . import _history
@@ -122,21 +122,27 @@ class Call:
 
 
 _PLAIN = frozenset(
-    "requires_grad_ register_hook retain_grad detach_ "
-    "register_post_accumulate_grad_hook element_size is_floating_point "
-    "is_complex is_signed is_inference __hash__ is_tensor __class__ _is_view "
-    "get_device is_neg is_conj is_distributed hash is_storage has_names "
-    "__dir__ __setattr__ result_type can_cast type_of is_autocast_enabled "
-    "size stride dim ndimension numel nelement storage_offset is_contiguous "
-    "__len__ is_same_size is_shared".split()
+    words(
+        "requires_grad_ register_hook retain_grad detach_ "
+        "register_post_accumulate_grad_hook element_size is_floating_point "
+        "is_complex is_signed is_inference __hash__ is_tensor __class__ "
+        "_is_view get_device is_neg is_conj is_distributed hash is_storage "
+        "has_names __dir__ __setattr__ result_type can_cast type_of "
+        "is_autocast_enabled size stride dim ndimension numel nelement "
+        "storage_offset is_contiguous __len__ is_same_size is_shared"
+    )
 )
 _OWN = frozenset(
-    "__repr__ __format__ __deepcopy__ __reduce_ex__ detach to_local "
-    "full_tensor redistribute data_ptr untyped_storage".split()
+    words(
+        "__repr__ __format__ __deepcopy__ __reduce_ex__ detach to_local "
+        "full_tensor redistribute data_ptr untyped_storage"
+    )
 )
 _VALUES = frozenset(
-    "item tolist numpy __bool__ __float__ __int__ __index__ __array__ "
-    "__complex__ __contains__ equal allclose is_nonzero".split()
+    words(
+        "item tolist numpy __bool__ __float__ __int__ __index__ __array__ "
+        "__complex__ __contains__ equal allclose is_nonzero"
+    )
 )
 _TRANSPOSED = {"T", "mT", "H", "mH"}
 
@@ -242,7 +248,9 @@ def _uses(placements: Sequence[Placement], outs: Sequence) -> list[int]:
 def _cheapest(call: Call, ways: list[Way], current: list) -> Way:
     best, least = None, None
     for way in ways:
-        if call.in_place and (way.ins[0] != current[0] or way.out != current[0]):
+        if call.in_place and (
+            way.ins[0] != current[0] or way.out != current[0]
+        ):
             continue
         cost = 0.0
         for tensor, source, target in zip(call.tensors, current, way.ins):
@@ -415,8 +423,7 @@ def _assign(out, result):
 def _nothing_in_parts(args, kwargs) -> bool:
     made = _history._made[0]
     return not any(
-        isinstance(leaf, made)
-        for leaf in _pytree.tree_leaves((args, kwargs))
+        isinstance(leaf, made) for leaf in _pytree.tree_leaves((args, kwargs))
     )
 
 

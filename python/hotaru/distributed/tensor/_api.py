@@ -81,7 +81,7 @@ class DTensor(Tensor):
         run_check: bool = False, shape=None, stride=None,
         grad_placements=None,
     ) -> DTensor:  # fmt: skip
-        """The tensor whose part in this rank is given (Replicate() unless told).
+        """The tensor whose part in this rank is given, Replicate() unless told.
 
         Its gradients are those of the part. Parts of which several ranks have
         the same are not compared; with `run_check` the first rank's are sent
@@ -96,8 +96,8 @@ class DTensor(Tensor):
         placed = normalized(placements, mesh, local_tensor.dim())
         if (shape is None) != (stride is None):
             raise RuntimeError(
-                "Found shape:%s, stride:%s. Please pass both shape and stride "
-                "at the same time." % (shape, stride)
+                f"Found shape:{shape}, stride:{stride}. Please pass both shape and stride "
+                "at the same time."
             )
         if shape is None:
             shape = list(local_tensor.shape)

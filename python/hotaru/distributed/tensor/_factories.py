@@ -41,10 +41,7 @@ def _made(
         meta = TensorMeta(shape, dense_stride(shape), dtype)
         return DTensorSpec(mesh, placed, meta)
 
-    if random:
-        local = drawn(spec_of(None), lambda: fill(own))
-    else:
-        local = fill(own)
+    local = drawn(spec_of(None), lambda: fill(own)) if random else fill(own)
     return DTensor(local, spec_of(local.dtype), requires_grad=requires_grad)
 
 

@@ -17,7 +17,7 @@ _made: list = []  # the class DTensor, once it is defined
 
 
 def wrap(local: Tensor, spec: DTensorSpec):
-    """A tensor in parts of which this is the part; shares memory, no history."""
+    """The tensor in parts that has this part: its memory, without history."""
     return _made[0](local, spec, requires_grad=False)
 
 
@@ -42,7 +42,9 @@ def redistributed(x, placements):
         return x
     if x.requires_grad and is_grad_enabled():
         return _Moved.apply(x, placements)
-    return wrap(moved(x._local_tensor, x._spec, placements), x._spec.placed(placements))
+    return wrap(
+        moved(x._local_tensor, x._spec, placements), x._spec.placed(placements)
+    )
 
 
 def shared(local: Tensor, spec: DTensorSpec, dims) -> Tensor:
@@ -144,4 +146,3 @@ class _Written(Function):
     @staticmethod
     def backward(ctx, grad):
         return None, at(grad, ctx.spec)
-

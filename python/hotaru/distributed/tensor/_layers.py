@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from ..._C import Tensor, ops
 from ._answers import (
-    Call, R, Way, all_replicated, composed, plain, rule, run, WHOLE,
+    WHOLE,
+    Call,
+    R,
+    Way,
+    all_replicated,
+    composed,
+    rule,
+    run,
 )  # fmt: skip
 from ._pointwise import SUM
 from .placement_types import Shard
@@ -164,8 +171,8 @@ def _parallel_loss(logits, target, ignored: int, reduction: int):
 
 def _most(logits, rest):
     """The largest of each row, in all ranks, without history."""
-    from ._history import redistributed, wrap
     from ._dtensor_spec import TensorMeta, dense_stride
+    from ._history import redistributed, wrap
     from .placement_types import Partial
 
     spec = logits._spec
@@ -180,4 +187,3 @@ def _most(logits, rest):
         Partial("max") if p == Shard(1) else p for p in spec.placements
     )
     return redistributed(wrap(largest, placed), rest)
-

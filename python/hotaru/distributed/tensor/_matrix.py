@@ -56,7 +56,7 @@ def _batch(count: int) -> str:
 
 
 def linear(call: Call) -> list[Way]:
-    """x W^T + b."""
+    """X W^T + b."""
     shapes = call.shapes
     if len(shapes[1]) != 2 or call.place_of(call.args[0]) != 0:
         return [all_replicated(call)]

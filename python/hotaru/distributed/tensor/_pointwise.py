@@ -137,4 +137,3 @@ def _two_last(call: Call) -> list[Way]:
 
 
 rule("tril triu", _two_last)
-

@@ -170,10 +170,7 @@ def _gathered(
     part = _padded(local, dim, most)
     whole = part.new_empty((count, *part.shape))
     all_gather_into_tensor(whole, part, mesh.get_group(mesh_dim))
-    if dim == 0:
-        joined = whole.flatten(0, 1)
-    else:
-        joined = cat(list(whole), dim)
+    joined = whole.flatten(0, 1) if dim == 0 else cat(list(whole), dim)
     return joined if most * count == size else joined.narrow(dim, 0, size)
 
 
@@ -232,4 +229,3 @@ def _op_of(placement: Partial):
             f"redistribute: {placement!r} is none of {', '.join(_OPS)}"
         )
     return _OPS[placement.reduce_op]
-

@@ -6,7 +6,14 @@ from collections.abc import Callable
 
 from ... import inf
 from ._answers import (
-    Call, R, Way, all_replicated, composed, operator, rule, run,
+    Call,
+    R,
+    Way,
+    all_replicated,
+    composed,
+    operator,
+    rule,
+    run,
 )  # fmt: skip
 from ._pointwise import AVERAGE, SUM, wrap_dim
 from .placement_types import Partial, Placement, Shard
@@ -161,4 +168,6 @@ def norm(call: Call):
     from ... import linalg
 
     dim = call.get(2, "dim")
-    return linalg.vector_norm(x, order, dim, bool(call.get(3, "keepdim", False)))
+    return linalg.vector_norm(
+        x, order, dim, bool(call.get(3, "keepdim", False))
+    )

@@ -7,7 +7,13 @@ from collections.abc import Callable, Sequence
 
 from ..._C import Tensor
 from ._answers import (
-    Call, R, Way, all_replicated, composed, plain, rule,
+    Call,
+    R,
+    Way,
+    all_replicated,
+    composed,
+    plain,
+    rule,
 )  # fmt: skip
 from ._pointwise import along, wrap_dim
 from .placement_types import Partial, Shard
@@ -75,9 +81,7 @@ def _moved(call: Call) -> list[int]:
     target = dims(call.get(2, "destination"))
     rest = iter(d for d in range(_ndim(call)) if d not in source)
     given = dict(zip(target, source))
-    return [
-        given[d] if d in given else next(rest) for d in range(_ndim(call))
-    ]
+    return [given[d] if d in given else next(rest) for d in range(_ndim(call))]
 
 
 def _unsqueezed(call: Call) -> list[int | None]:
@@ -94,9 +98,7 @@ def _squeezed(call: Call) -> list[int]:
     else:
         dims = dims if isinstance(dims, (tuple, list)) else (dims,)
         gone = [wrap_dim(d, len(shape)) for d in dims]
-    return [
-        d for d in range(len(shape)) if d not in gone or shape[d] != 1
-    ]
+    return [d for d in range(len(shape)) if d not in gone or shape[d] != 1]
 
 
 def _squeeze_part(call: Call, parts: list):
@@ -379,4 +381,3 @@ def _got(call: Call) -> list[Way]:
 
 
 rule("__getitem__", _got)
-

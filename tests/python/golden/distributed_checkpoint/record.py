@@ -1,4 +1,4 @@
-"""Writes this folder's checkpoint, with PyTorch on two ranks:
+"""Writes this folder's checkpoint, with PyTorch on two ranks.
 
 torchrun --nproc-per-node 2 record.py FOLDER
 """

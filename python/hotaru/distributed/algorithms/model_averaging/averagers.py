@@ -34,7 +34,9 @@ class PeriodicModelAverager(ModelAverager):
     ) -> None:
         super().__init__(process_group)
         if warmup_steps < 0:
-            raise ValueError("Arg ``warmup_steps`` must be a non-negative number.")
+            raise ValueError(
+                "Arg ``warmup_steps`` must be a non-negative number."
+            )
         if period <= 0:
             raise ValueError("Arg ``period`` must be a positive value.")
         self.warmup_steps, self.period = warmup_steps, period

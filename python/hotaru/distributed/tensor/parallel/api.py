@@ -51,9 +51,7 @@ def parallelize_module(
         )
     for pattern, style in parallelize_plan.items():
         if not pattern:
-            parallelize_module(
-                module, mesh, style, src_data_rank=src_data_rank
-            )
+            parallelize_module(module, mesh, style, src_data_rank=src_data_rank)
             continue
         _by_name(module, mesh, pattern.split("."), style, src_data_rank)
     return module

@@ -282,9 +282,7 @@ class PrepareModuleOutput(ParallelStyle):
             )
         ]
         if self.use_local_output:
-            made = [
-                m.to_local() if isinstance(m, DTensor) else m for m in made
-            ]
+            made = [m.to_local() if isinstance(m, DTensor) else m for m in made]
         return tuple(made) if isinstance(outputs, tuple) else made[0]
 
     def _apply(self, module: nn.Module, device_mesh: DeviceMesh) -> nn.Module:
