@@ -229,11 +229,12 @@ class _Call:
         if any(t.numel() != size for t in tensors):
             raise ValueError("MPI: tensors of one size are wanted")
         begin = first.data_ptr()
-        if all(t.data_ptr() == begin + i * step for i, t in enumerate(tensors)):
-            if first.untyped_storage().nbytes() >= step * len(tensors):
-                return first.as_strided(
-                    (len(tensors), size), (size, 1), first.storage_offset()
-                )
+        if first.untyped_storage().nbytes() >= step * len(tensors) and all(
+            t.data_ptr() == begin + i * step for i, t in enumerate(tensors)
+        ):
+            return first.as_strided(
+                (len(tensors), size), (size, 1), first.storage_offset()
+            )
         row = empty((len(tensors), size), dtype=first.dtype)
         for part, tensor in zip(row, tensors):
             if filled:

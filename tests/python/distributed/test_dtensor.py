@@ -335,7 +335,7 @@ def test_plain_tensors_beside_them_are_refused(world):
 
         mesh = init_device_mesh("cpu", (2,))
         x = distribute_tensor(torch.ones(4, 2), mesh, [S0])
-        with pytest.raises(RuntimeError, match="got mixed torch.Tensor and"):
+        with pytest.raises(RuntimeError, match=r"got mixed torch\.Tensor and"):
             x + torch.ones(4, 2)
         with implicit_replication():
             assert (x + torch.ones(4, 2)).placements == (S0,)

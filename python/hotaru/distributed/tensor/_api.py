@@ -96,7 +96,8 @@ class DTensor(Tensor):
         placed = normalized(placements, mesh, local_tensor.dim())
         if (shape is None) != (stride is None):
             raise RuntimeError(
-                f"Found shape:{shape}, stride:{stride}. Please pass both shape and stride "
+                f"Found shape:{shape}, stride:{stride}. Please pass both shape "
+                "and stride at the same time."
                 "at the same time."
             )
         if shape is None:
@@ -229,12 +230,6 @@ class DTensor(Tensor):
         )  # fmt: skip
 
     __hash__ = Tensor.__hash__
-
-    def __create_chunk_list__(self) -> list:
-        """Where in the whole this rank's part is, for checkpoints."""
-        from ..checkpoint.planner_helpers import chunks_of_dtensor
-
-        return chunks_of_dtensor(self)
 
 
 _history._made.append(DTensor)

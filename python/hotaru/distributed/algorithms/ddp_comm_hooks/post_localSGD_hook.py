@@ -39,7 +39,9 @@ class PostLocalSGDState:
             self.iter += 1
 
 
-def post_localSGD_hook(state: PostLocalSGDState, bucket):
+def post_localSGD_hook(  # noqa: N802  (PyTorch's name)
+    state: PostLocalSGDState, bucket
+):
     """The average over all processes, then over the machine's."""
     if state.iter < state.start_localSGD_iter:
         state.maybe_increase_iter(bucket)

@@ -37,7 +37,7 @@ def _placed(
     value: Any, mesh: DeviceMesh, given: Placement | None,
     wanted: Placement | None,
 ) -> Any:  # fmt: skip
-    """A tensor that lies as `given` (a plain one) or as it says, as `wanted`."""
+    """As `wanted` a tensor that lies as `given` (a plain one) or as it says."""
     if not isinstance(value, Tensor) or given is None:
         return value
     if not isinstance(value, DTensor):
