@@ -1,4 +1,4 @@
-"""Ranks on two hosts, with a wire between them that delays, drops, or is cut."""
+"""Ranks on two hosts, and a wire that delays, drops, or is cut."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ PROGRAM = textwrap.dedent("""
     import hotaru as torch
     import hotaru.distributed as dist
 
-    dist.init_process_group("gloo", timeout=timedelta(seconds=float(sys.argv[1])))
+    limit = timedelta(seconds=float(sys.argv[1]))
+    dist.init_process_group("gloo", timeout=limit)
     rank = dist.get_rank()
     x = torch.empty(20000)
     for step in range(int(sys.argv[2])):

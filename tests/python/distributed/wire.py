@@ -76,22 +76,14 @@ def _device(space: str, number: int) -> int:
         struct.pack("16sH", name.encode(), _TUN_WITHOUT_HEADER),
     )
     run("ip", "link", "set", name, "netns", space)
-    run(
-        "ip",
-        "-n",
-        space,
-        "addr",
-        "add",
-        f"10.97.0.{number + 1}/24",
-        "dev",
-        name,
-    )
+    address = f"10.97.0.{number + 1}/24"
+    run("ip", "-n", space, "addr", "add", address, "dev", name)
     run("ip", "-n", space, "link", "set", name, "up")
     return fd
 
 
 def main(spaces: list[str], delay: float, drop: float, seed: int) -> None:
-    """Carries packets until it is killed, or drops all once stdin has a byte."""
+    """Carries packets until it is killed; none after stdin had a byte."""
     random.seed(seed)
     ends = [_device(space, i) for i, space in enumerate(spaces)]
     other = {ends[0]: ends[1], ends[1]: ends[0]}
