@@ -33,7 +33,7 @@ class DeviceMesh:
         backend_override=None, _init_backend: bool = True, _rank=None,
     ) -> None:  # fmt: skip
         self.device_type = device_type
-        mesh = mesh if is_tensor(mesh) else tensor(mesh)
+        mesh = mesh if is_tensor(mesh) else tensor(mesh, device="cpu")
         self.mesh = mesh.detach().to(int64).clone()
         names = None if mesh_dim_names is None else tuple(mesh_dim_names)
         if names is not None and len(names) != self.mesh.dim():
@@ -192,8 +192,9 @@ _entered: list[DeviceMesh] = []
 
 
 def _found(device_type: str, ranks: list, names) -> DeviceMesh:
-    shape = tuple(tensor(ranks).shape)
-    key = device_type, tuple(tensor(ranks).flatten().tolist()), shape, names
+    mesh = tensor(ranks, device="cpu")
+    numbers = tuple(mesh.flatten().tolist())
+    key = device_type, numbers, tuple(mesh.shape), names
     return _known.get(key) or DeviceMesh(
         device_type, ranks, mesh_dim_names=names
     )
@@ -231,5 +232,5 @@ def init_device_mesh(
         raise RuntimeError(
             f"Device type with index is not supported but got {device_type}. "
         )
-    ranks = arange(math.prod(mesh_shape)).view(tuple(mesh_shape))
+    ranks = arange(math.prod(mesh_shape), device="cpu").view(tuple(mesh_shape))
     return DeviceMesh(device_type, ranks, mesh_dim_names=mesh_dim_names)

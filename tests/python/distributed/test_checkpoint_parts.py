@@ -202,6 +202,29 @@ def test_states_of_the_first_rank_reach_all(world):
             assert torch.equal(found[key], v)
 
 
+def test_whole_states_go_into_models_without_memory(world):
+    def run(rank):
+        state = {k: v + 1 for k, v in model_of().state_dict().items()}
+        with torch.device("meta"):
+            model = fully_shard(model_of())
+        set_model_state_dict(
+            model,
+            state if rank == 0 else {},
+            options=StateDictOptions(
+                full_state_dict=True, broadcast_from_rank0=True
+            ),
+        )
+        trained(model, rank, 1)
+        return {k: v.full_tensor() for k, v in model.state_dict().items()}
+
+    whole = model_of()
+    whole.load_state_dict({k: v + 1 for k, v in whole.state_dict().items()})
+    trained(whole, 0, 1)
+    for found in world(2, run):
+        for key, v in whole.state_dict().items():
+            assert torch.allclose(found[key], v, atol=1e-12)
+
+
 def test_what_goes_wrong_on_one_rank_is_raised_in_all(world, tmp_path):
     folder = str(tmp_path)
     dcp.save({"x": torch.ones(4), "y": 1}, checkpoint_id=folder)

@@ -165,18 +165,20 @@ def set_model_state_dict(
     options = _checked(options)
     _reshard(model)
     given = _from_rank0(model_state_dict, options)
-    taken = {}
-    for name, own in model.state_dict().items():
+    taken, known = {}, model.state_dict()
+    for name, own in known.items():
         plain = _plain_name(name, model)
         if plain in given:
             taken[name] = _cut_like(given[plain], own)
-    known = {_plain_name(name, model) for name in model.state_dict()}
-    taken.update({k: v for k, v in given.items() if k not in known})
+    names = {_plain_name(name, model) for name in known}
+    taken.update({k: v for k, v in given.items() if k not in names})
     if options.ignore_frozen_params:
         for name, param in model.named_parameters():
             if not param.requires_grad:
                 taken.setdefault(name, param.detach())
-    return model.load_state_dict(taken, strict=options.strict)
+    # Without memory there is nothing to copy into.
+    without = any(isinstance(v, Tensor) and v.is_meta for v in known.values())
+    return model.load_state_dict(taken, strict=options.strict, assign=without)
 
 
 def _from_rank0(state: Any, options: StateDictOptions) -> Any:
@@ -201,7 +203,7 @@ def _cut_like(value: Any, own: Any) -> Any:
 
 
 @no_grad()
-def _fill(optimizer: Optimizer) -> None:
+def _init_optim_state(optimizer: Optimizer) -> None:
     """Has the optimizer make its state, by a step that changes nothing."""
     if optimizer.state:
         return
@@ -250,7 +252,7 @@ def get_optimizer_state_dict(
     names = _names_of(model)
     found: dict[str, Any] = {"state": {}, "param_groups": []}
     for optimizer in _listed(optimizers):
-        _fill(optimizer)
+        _init_optim_state(optimizer)
         for group in optimizer.param_groups:
             params = [
                 p
@@ -303,7 +305,7 @@ def set_optimizer_state_dict(
     names = _names_of(model)
     given = _from_rank0(optim_state_dict, options)
     for optimizer in _listed(optimizers):
-        _fill(optimizer)
+        _init_optim_state(optimizer)
         _take(optimizer, names, _grouped(given, optimizer, names), options)
 
 

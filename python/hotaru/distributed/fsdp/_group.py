@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from ... import Tensor, empty, no_grad, zeros
+from ... import Tensor, no_grad, zeros
 from ...nn import Module, Parameter
 from ..collectives import (
     all_gather_into_tensor,
@@ -158,7 +158,7 @@ class ParameterGroup:
                 "initialize values."
             )
         own = self._rows().to(self.dtype)
-        out = empty(self.shards.size(), own.numel(), dtype=self.dtype)
+        out = own.new_empty((self.shards.size(), own.numel()))
         work = all_gather_into_tensor(out, own, self.shards, async_op)
         self._coming = out, work
 
@@ -198,7 +198,7 @@ class ParameterGroup:
             return
         for each in self.shared:
             # Who has it for its gradient keeps none of its memory.
-            stub = empty(1, dtype=self.dtype).expand(each.shape)
+            stub = each.whole.data.new_empty(1).expand(each.shape)
             each.whole.data = stub
             each.register(each.sharded)
         self.is_whole = False
@@ -236,7 +236,9 @@ class ParameterGroup:
         taken = [e for e in self.shared if e.whole.grad is not None]
         ranks = self.shards.size()
         dtype = self.policy.reduce_dtype or self.dtype
-        row = zeros(ranks, sum(e.length for e in taken), dtype=dtype)
+        row = taken[0].whole.grad.new_zeros(
+            (ranks, sum(e.length for e in taken)), dtype=dtype
+        )
         begin = 0
         for each in taken:
             grad, each.whole.grad = each.whole.grad, None
@@ -244,7 +246,7 @@ class ParameterGroup:
             part = row[:, begin : begin + each.length]
             _spread(flat, part)
             begin += each.length
-        out = empty(row.size(1), dtype=dtype)
+        out = row.new_empty(row.size(1))
         op = self._operation(row)
         work = reduce_scatter_tensor(out, row, op, self.shards, async_op=True)
         works = [work]

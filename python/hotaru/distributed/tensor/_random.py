@@ -17,7 +17,7 @@ def seed_of(spec) -> int:
     every rank of the mesh draws it.
     """
     mesh = spec.mesh
-    drawn = empty(1, dtype=int64).random_()
+    drawn = empty(1, dtype=int64, device="cpu").random_()
     for dim in range(mesh.ndim):
         group = mesh.get_group(dim)
         broadcast(drawn, get_process_group_ranks(group)[0], group)
