@@ -6,8 +6,10 @@ import math
 from collections.abc import Sequence
 from weakref import WeakValueDictionary
 
-from .. import arange, int64, is_tensor, tensor
+from .. import arange, int32, is_tensor, tensor
 from .groups import (
+    default_group,
+    get_process_group_ranks,
     get_rank,
     get_world_size,
     init_process_group,
@@ -34,7 +36,7 @@ class DeviceMesh:
     ) -> None:  # fmt: skip
         self.device_type = device_type
         mesh = mesh if is_tensor(mesh) else tensor(mesh, device="cpu")
-        self.mesh = mesh.detach().to(int64).clone()
+        self.mesh = mesh.detach().to(int32).cpu().clone()
         names = None if mesh_dim_names is None else tuple(mesh_dim_names)
         if names is not None and len(names) != self.mesh.dim():
             raise ValueError(
@@ -51,8 +53,53 @@ class DeviceMesh:
                 "Mesh should not be bigger than default world size "
                 f"{get_world_size()}, but found {len(ranks)} ranks!"
             )
-        self._groups = [self._along(dim) for dim in range(self.mesh.dim())]
+        self._root, self._flattened = self, {}
+        self._groups = []
+        if _init_backend:
+            self._groups = [_along(self.mesh, d) for d in range(self.ndim)]
         _known[self._key()] = self
+
+    @staticmethod
+    def from_group(
+        group, device_type: str, mesh=None, *, mesh_dim_names=None
+    ) -> DeviceMesh:
+        """A mesh of groups that are there: one, or one for each dimension, of
+        `mesh`.
+
+        Raises:
+            ValueError: no group, a mesh of other dimensions or ranks.
+        """
+        groups = list(group) if isinstance(group, (list, tuple)) else [group]
+        if not groups:
+            raise ValueError(
+                "Expects at least one ProcessGroup to be passed when group is "
+                "a list"
+            )
+        if mesh is None:
+            if len(groups) > 1:
+                raise ValueError("Must pass mesh if passing multiple groups")
+            mesh = get_process_group_ranks(groups[0])
+        ranks = (mesh if is_tensor(mesh) else tensor(mesh, device="cpu")).to(
+            int32
+        )
+        if len(groups) != ranks.dim():
+            raise ValueError(
+                "Expects mesh with ndim equal to number of ProcessGroups but "
+                f"got mesh {ranks.tolist()} and {len(groups)} ProcessGroups"
+            )
+        if len(groups) == 1 and ranks.tolist() != get_process_group_ranks(
+            groups[0]
+        ):
+            raise ValueError(
+                f"Invalid mesh {ranks.tolist()} for ProcessGroup with ranks "
+                f"{get_process_group_ranks(groups[0])}"
+            )
+        made = DeviceMesh(
+            device_type, ranks, mesh_dim_names=mesh_dim_names,
+            _init_backend=False,
+        )  # fmt: skip
+        made._groups = groups
+        return made
 
     def _key(self) -> tuple:
         ranks = tuple(self.mesh.flatten().tolist())
@@ -65,17 +112,6 @@ class DeviceMesh:
         return _found, (
             self.device_type, self.mesh.tolist(), self.mesh_dim_names,
         )  # fmt: skip
-
-    def _along(self, dim: int):
-        """This process's group along a dimension; all are made by all."""
-        mine = None
-        for ranks in self.mesh.movedim(dim, -1).reshape(
-            -1, self.mesh.size(dim)
-        ):
-            made = new_group(ranks.tolist(), sort_ranks=False)
-            if get_rank() in ranks.tolist():
-                mine = made
-        return mine
 
     def __repr__(self) -> str:
         """`DeviceMesh('cpu', [0, 1])`."""
@@ -126,8 +162,11 @@ class DeviceMesh:
         if mesh_dim is None:
             if self.ndim > 1:
                 raise RuntimeError(
-                    f"Found the DeviceMesh have {self.ndim} dimensions: say "
-                    "which one by `mesh_dim`"
+                    f"Found the DeviceMesh have {self.ndim} dimensions",
+                    "Optional kwarg `mesh_dim` needs to be specified when "
+                    "device_mesh.ndim > 1.",
+                    "If you want to get the list of all the ProcessGroups in "
+                    "the DeviceMesh,please use `get_all_groups()` instead.",
                 )
             return 0
         return mesh_dim
@@ -143,6 +182,8 @@ class DeviceMesh:
 
     def get_group(self, mesh_dim=None):
         """The group along a dimension, by number or name."""
+        if not self._groups:
+            raise RuntimeError("DeviceMesh process groups not initialized!")
         return self._groups[self._dim(mesh_dim)]
 
     def get_all_groups(self) -> list:
@@ -158,33 +199,131 @@ class DeviceMesh:
         group = self.get_group(mesh_dim)
         return group.rank()
 
-    def get_coordinate(self) -> list[int] | None:
+    def get_coordinate(self) -> tuple[int, ...] | None:
         """Its places along all dimensions; None outside of the mesh."""
         found = (self.mesh == self.get_rank()).nonzero()
-        return found[0].tolist() if found.numel() else None
+        return tuple(found[0].tolist()) if found.numel() else None
+
+    def _is_current_rank_part_of_mesh(self) -> bool:
+        return self.get_coordinate() is not None
 
     def __getitem__(self, names) -> DeviceMesh:
-        """The part with this process along the named dimensions."""
+        """The part with this process along the named dimensions, in the order
+        of their names.
+
+        Raises:
+            RuntimeError: the mesh has no names.
+            KeyError: a name that it has not.
+        """
         if self.mesh_dim_names is None:
             raise RuntimeError(
                 "Cannot slice a DeviceMesh without mesh_dim_names!"
             )
         names = (names,) if isinstance(names, str) else tuple(names)
-        dims = [self._dim(name) for name in names]
+        if names == self.mesh_dim_names:
+            return self
+        flattened = self._root._flattened
+        if len(names) == 1 and names[0] in flattened:
+            return flattened[names[0]]
+        valid = (*self.mesh_dim_names, *flattened)
+        if any(name not in self.mesh_dim_names for name in names):
+            raise KeyError(
+                f"Invalid mesh_dim_names {names} specified. "
+                f"Valid mesh_dim_names are {valid}."
+            )
+        dims = [self.mesh_dim_names.index(name) for name in names]
         place = self.get_coordinate()
         if place is None:
             raise RuntimeError("this process is not in the mesh")
         index = tuple(
             slice(None) if d in dims else place[d] for d in range(self.ndim)
         )
-        part = DeviceMesh.__new__(DeviceMesh)
         order = [sorted(dims).index(d) for d in dims]
+        groups = [self._groups[d] for d in dims] if self._groups else []
+        return self._part(self.mesh[index].permute(order), names, groups)
+
+    def _part(self, ranks, names: tuple, groups: list) -> DeviceMesh:
+        part = DeviceMesh.__new__(DeviceMesh)
         part.device_type = self.device_type
-        part.mesh = self.mesh[index].permute(order)
-        part.mesh_dim_names = names
-        part._groups = [self._groups[d] for d in dims]
+        part.mesh, part.mesh_dim_names = ranks, names
+        part._groups, part._root, part._flattened = groups, self._root, {}
         _known.setdefault(part._key(), part)
         return part
+
+    def _flatten(
+        self, mesh_dim_name: str | None = None, backend_override=None
+    ) -> DeviceMesh:
+        """All of its dimensions as one, which the mesh that it is a part of has
+        under that name from now on; every process of that one calls it.
+
+        Raises:
+            RuntimeError: the mesh has no names.
+            ValueError: there is one of that name.
+        """
+        if self.mesh_dim_names is None:
+            raise RuntimeError(
+                "Cannot flatten a DeviceMesh without mesh_dim_names!"
+            )
+        name = mesh_dim_name or "_".join(self.mesh_dim_names)
+        if self.mesh_dim_names == (name,):
+            return self
+        root = self._root
+        if name in root.mesh_dim_names:
+            raise ValueError(
+                f"{name} already exists for submesh of the {root}. Please "
+                "specify another valid mesh_dim_name."
+            )
+        if name in root._flattened:
+            known = root._flattened[name]
+            if known.mesh.tolist() != self.mesh.flatten().tolist():
+                raise ValueError(
+                    f"Flatten mesh with mesh_dim_name {name} has been created "
+                    "before, Please specify another valid mesh_dim_name."
+                )
+            return known
+        dims = [root.mesh_dim_names.index(each) for each in self.mesh_dim_names]
+        others = [d for d in range(root.ndim) if d not in dims]
+        rows = root.mesh.permute([*others, *dims]).reshape(
+            -1, self.mesh.numel()
+        )
+        group = _mine_of(rows)
+        part = self._part(self.mesh.flatten(), (name,), [group])
+        root._flattened[name] = part
+        return part
+
+    def _get_all_submeshes(self, mesh_dim_name: str) -> list[DeviceMesh]:
+        """The rows along a dimension, those of other processes, too; groups
+        has this process's only.
+        """
+        dim = self._dim(mesh_dim_name)
+        own = self[mesh_dim_name].mesh.tolist()
+        return [
+            self._part(
+                row,
+                (mesh_dim_name,),
+                [self._groups[dim]] if row.tolist() == own else [],
+            )
+            for row in self.mesh.movedim(dim, -1).reshape(
+                -1, self.mesh.size(dim)
+            )
+        ]
+
+
+def _along(mesh, dim: int):
+    """This process's group along a dimension; all are made by all."""
+    if mesh.dim() == 1 and mesh.tolist() == list(range(get_world_size())):
+        return default_group()
+    return _mine_of(mesh.movedim(dim, -1).reshape(-1, mesh.size(dim)))
+
+
+def _mine_of(rows):
+    """A group for each row of ranks: the one that this process is in."""
+    mine = None
+    for ranks in rows.tolist():
+        made = new_group(ranks, sort_ranks=False)
+        if get_rank() in ranks:
+            mine = made
+    return mine
 
 
 _known: WeakValueDictionary = WeakValueDictionary()

@@ -229,7 +229,7 @@ def test_a_grid(world):
         mesh = dist.init_device_mesh(
             "cpu", (2, 2), mesh_dim_names=("replica", "shard")
         )
-        assert mesh.get_coordinate() == [rank // 2, rank % 2]
+        assert mesh.get_coordinate() == (rank // 2, rank % 2)
         x = hotaru.full((1,), 10.0**rank)
         dist.all_reduce(x, group=mesh["replica"].get_group())
         y = hotaru.full((1,), 10.0**rank)

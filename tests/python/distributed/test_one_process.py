@@ -141,7 +141,7 @@ def test_a_grid_of_one(world):
     )
     assert mesh.shape == (1, 1)
     assert mesh["b"].get_group().size() == 1
-    assert mesh.get_coordinate() == [0, 0]
+    assert mesh.get_coordinate() == (0, 0)
 
 
 def test_backends_that_are_not_there():
