@@ -206,11 +206,13 @@ void init_futures(nb::module_& m) {
             new (self) PyFuture(make_future(devices));
           },
           nb::kw_only(), nb::arg("devices") = nb::none())
-      .def_static("__class_getitem__",
-                  [](nb::handle item) {
-                    return nb::steal(Py_GenericAlias(nb::type<PyFuture>().ptr(),
-                                                     item.ptr()));
-                  })
+      .def_static(
+          "__class_getitem__",
+          [](nb::handle item) {
+            return nb::steal(
+                Py_GenericAlias(nb::type<PyFuture>().ptr(), item.ptr()));
+          },
+          nb::arg("item").none())
       .def(
           "done", [](const PyFuture& self) { return self.future->done(); },
           "Whether there is a value or an exception.")

@@ -58,8 +58,8 @@ def is_torchelastic_launched() -> bool:
 
 
 _LATER = (
-    "algorithms", "checkpoint", "device_mesh", "distributed_c10d", "elastic",
-    "fsdp", "nn", "optim", "rpc", "tensor",
+    "algorithms", "checkpoint", "collective_utils", "constants", "device_mesh",
+    "distributed_c10d", "elastic", "fsdp", "nn", "optim", "rpc", "tensor",
 )  # fmt: skip
 _FROM_LATER = {
     "DeviceMesh": "device_mesh",

@@ -7,7 +7,7 @@ process outside of the group gets None and a warning.
 
 from __future__ import annotations
 
-from .. import is_tensor
+from .. import is_tensor, view_as_real
 from .._C import _CollectiveKind as Kind
 from .groups import default_group, get_group_rank, member, warn_not_in_group
 from .options import AllgatherOptions, AllreduceCoalescedOptions
@@ -72,12 +72,12 @@ def root_of(
 
 
 def _check_dtypes(*tensors) -> None:
-    first = tensors[0].dtype
-    for t in tensors:
-        if t.dtype != first:
+    kinds = [t.dtype.to_real() if t.is_complex() else t.dtype for t in tensors]
+    for kind in kinds:
+        if kind != kinds[0]:
             raise ValueError(
                 "Invalid usage of tensors with different dtypes"
-                f"Found {first} and  {t.dtype}"
+                f"Found {kinds[0]} and  {kind}"
             )
 
 
@@ -124,12 +124,16 @@ def all_reduce_coalesced(
         tensors = [tensors]
     _check_list(tensors, "tensor")
     _check_dtypes(*tensors)
+    for t in tensors:
+        _check_complex(t, op, "all_reduce")
     found = _group_of(group, "all_reduce_coalesced")
     if found is None:
         return None
     opts = AllreduceCoalescedOptions()
     opts.reduceOp, opts.asyncOp = op, async_op
-    work = found.allreduce_coalesced(tensors, opts)
+    # One message of one dtype: sums of complex numbers are sums of two.
+    numbers = [view_as_real(t) if t.is_complex() else t for t in tensors]
+    work = found.allreduce_coalesced(numbers, opts)
     return work.get_future() if async_op else None
 
 

@@ -184,6 +184,8 @@ class DeviceMesh:
         """The group along a dimension, by number or name."""
         if not self._groups:
             raise RuntimeError("DeviceMesh process groups not initialized!")
+        if self is self._root and mesh_dim in self._flattened:
+            return self._flattened[mesh_dim].get_group()
         return self._groups[self._dim(mesh_dim)]
 
     def get_all_groups(self) -> list:
@@ -208,12 +210,11 @@ class DeviceMesh:
         return self.get_coordinate() is not None
 
     def __getitem__(self, names) -> DeviceMesh:
-        """The part with this process along the named dimensions, in the order
-        of their names.
+        """The part with this process along the named dimensions.
 
         Raises:
             RuntimeError: the mesh has no names.
-            KeyError: a name that it has not.
+            KeyError: a name that it has not, names in another order.
         """
         if self.mesh_dim_names is None:
             raise RuntimeError(
@@ -222,25 +223,39 @@ class DeviceMesh:
         names = (names,) if isinstance(names, str) else tuple(names)
         if names == self.mesh_dim_names:
             return self
-        flattened = self._root._flattened
-        if len(names) == 1 and names[0] in flattened:
-            return flattened[names[0]]
-        valid = (*self.mesh_dim_names, *flattened)
-        if any(name not in self.mesh_dim_names for name in names):
+        if len(names) == 1 and names[0] in self._root._flattened:
+            return self._root._flattened[names[0]]
+        known = {name: (d,) for d, name in enumerate(self.mesh_dim_names)}
+        groups = dict(zip(self.mesh_dim_names, self._groups))
+        if self is self._root:
+            for name, part in self._flattened.items():
+                known[name], groups[name] = part._dims, part._groups[0]
+        if any(name not in known for name in names):
             raise KeyError(
                 f"Invalid mesh_dim_names {names} specified. "
-                f"Valid mesh_dim_names are {valid}."
+                f"Valid mesh_dim_names are {tuple(known)}."
             )
-        dims = [self.mesh_dim_names.index(name) for name in names]
         place = self.get_coordinate()
         if place is None:
             raise RuntimeError("this process is not in the mesh")
+        dims = [d for name in names for d in known[name]]
+        firsts = [known[name][0] for name in names]
+        if firsts != sorted(firsts):
+            raise KeyError(
+                f"Invalid mesh_dim_names {names} specified. Mesh dim indices "
+                "should be in ascending order."
+            )
         index = tuple(
             slice(None) if d in dims else place[d] for d in range(self.ndim)
         )
         order = [sorted(dims).index(d) for d in dims]
-        groups = [self._groups[d] for d in dims] if self._groups else []
-        return self._part(self.mesh[index].permute(order), names, groups)
+        sizes = [
+            math.prod(self.shape[d] for d in known[name]) for name in names
+        ]
+        ranks = self.mesh[index].permute(order).reshape(sizes)
+        return self._part(
+            ranks, names, [groups[n] for n in names] if groups else []
+        )
 
     def _part(self, ranks, names: tuple, groups: list) -> DeviceMesh:
         part = DeviceMesh.__new__(DeviceMesh)
@@ -288,6 +303,7 @@ class DeviceMesh:
         )
         group = _mine_of(rows)
         part = self._part(self.mesh.flatten(), (name,), [group])
+        part._dims = tuple(dims)
         root._flattened[name] = part
         return part
 

@@ -291,6 +291,8 @@ class ListMethods:
         """A barrier whose error on rank 0 names who has not come."""
         from .monitored import monitored_barrier
 
+        if isinstance(timeout, (int, float)):
+            timeout = timedelta(seconds=timeout)
         monitored_barrier(self, timeout or self._timeout, wait_all_ranks)
 
     def _collective(self, kind, inputs, outputs, opts, result=None) -> Work:

@@ -87,6 +87,11 @@ class ProcessGroup(ListMethods):
         return self
 
     @property
+    def bound_device_id(self):
+        """None: a group is bound to no device."""
+        return None
+
+    @property
     def _device_types(self) -> list:
         from .. import device
 

@@ -206,6 +206,7 @@ class Reducer:
         self._finished = True
         self._ready: set[int] = set()
         self._used: set[int] = set()
+        self._kept: set[int] = set()  # used in passes that reduced nothing
         self._order: list[int] = []  # in which they came
         self._rebuilt = False
         self._counts: dict[int, int] | None = None  # of a static graph
@@ -269,6 +270,11 @@ class Reducer:
                 i for i, p in enumerate(self.parameters) if id(p) not in used
             ]
 
+    @property
+    def began(self) -> bool:
+        """Whether a backward pass has averaged gradients."""
+        return self._began
+
     def unprepare(self) -> None:
         """Gradients of the next backward pass stay where they are."""
         self._expecting = False
@@ -314,6 +320,8 @@ class Reducer:
         def ready(parameter) -> None:
             if self._expecting:
                 self._came(index)
+            else:
+                self._kept.add(index)
 
         return ready
 
@@ -430,7 +438,8 @@ class Reducer:
 
     def _globally_used(self) -> list[bool]:
         """By parameter: whether any process has a gradient of it."""
-        mine = [int(i in self._used) for i in range(len(self.parameters))]
+        had = self._used | self._kept
+        mine = [int(i in had) for i in range(len(self.parameters))]
         if not self.find_unused and not self.static_graph:
             return [True] * len(mine)
         used = tensor(mine, dtype=int32)
@@ -454,6 +463,7 @@ class Reducer:
         used = self._globally_used()
         for bucket in self.buckets:
             self._finish(bucket, used)
+        self._kept.clear()
         self._finished = True
 
     def _finish(self, bucket: Bucket, used: list[bool]) -> None:

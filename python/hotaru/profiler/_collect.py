@@ -26,6 +26,9 @@ def events_of(
     """
     events, launched = EventList(noted), []
     for name, stream, thread, start, duration, shapes, works in calls:
+        collective = name.startswith("c10d::")
+        if collective:
+            name, shapes = _as_pytorch(name, shapes)
         call = FunctionEvent(
             new_id(),
             name,
@@ -34,6 +37,7 @@ def events_of(
             (start + duration) / 1e3,
             stream=stream,
             input_shapes=shapes,
+            is_async=collective,
         )
         events.append(call)
         launched += [(call, _of_device(call, *work)) for work in works]
@@ -83,6 +87,16 @@ def _of_device(
         activity_type=activity,
         extra_meta=meta or None,
     )
+
+
+def _as_pytorch(name: str, shapes: list) -> tuple[str, list]:
+    """A collective as programs look for it: by its backend, with the tensors
+    that it is given.
+    """
+    kind = name.partition("::")[2]
+    if kind in ("all_gather", "gather"):
+        shapes = shapes[:1]
+    return f"gloo:{kind}", shapes
 
 
 def _link(call: FunctionEvent, work: FunctionEvent) -> None:

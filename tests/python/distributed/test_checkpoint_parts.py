@@ -417,7 +417,7 @@ def test_tensors_in_parts_in_a_file_of_their_own(world, tmp_path):
         buffer = io.BytesIO()
         torch.save(x, buffer)
         buffer.seek(0)
-        y = torch.load(buffer, weights_only=False)
+        y = torch.load(buffer)  # of weights only
         assert isinstance(y, DTensor)
         assert y.placements == (Shard(0),)
         return torch.equal(y.full_tensor(), value())

@@ -484,3 +484,38 @@ def test_functional_collectives(world):
     assert one[3] == [[3, 4, 5], [13, 14, 15]]
     assert zero[4] == (((3, 3), (0, 0)), ((5,), (0,)))
     assert one[4] == (((2, 3), (3, 0)), ((5,), (0,)))
+
+
+def test_profiles_have_collectives_under_pytorchs_names(world):
+    def run(rank):
+        x = hotaru.ones(4)
+        with hotaru.autograd.profiler.profile(record_shapes=True) as profile:
+            dist.all_reduce(x)
+            dist.all_reduce(x, async_op=True).wait()
+            dist.all_gather([hotaru.empty(4) for _ in range(2)], x)
+            if rank == 0:
+                dist.send(x, 1)
+            else:
+                dist.recv(x, 0)
+        return [
+            (e.name, e.is_async, [list(s) for s in e.input_shapes])
+            for e in profile.function_events
+            if e.name.startswith("gloo:")
+        ]
+
+    for rank, found in enumerate(world(2, run)):
+        message = "gloo:recv" if rank else "gloo:send"
+        names = ["gloo:all_reduce"] * 2 + ["gloo:all_gather", message]
+        assert found == [(name, True, [[4]]) for name in names]
+
+
+def test_coalesced_sums_of_real_and_complex_numbers(world):
+    def run(rank):
+        a, b = hotaru.ones(2), hotaru.full((1,), 1 + 2j)
+        dist.all_reduce_coalesced([a, b])
+        with pytest.raises(ValueError, match="all_reduce does not support"):
+            dist.all_reduce_coalesced([a, b], ReduceOp.MAX)
+        dist.monitored_barrier(timeout=20)
+        return a.tolist(), b.tolist()
+
+    assert world(2, run) == [([2.0, 2.0], [2 + 4j])] * 2

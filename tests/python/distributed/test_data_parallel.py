@@ -4,6 +4,9 @@ that has all of the data.
 
 from __future__ import annotations
 
+import copy
+import pickle
+
 import hotaru.distributed as dist
 import pytest
 from hotaru.nn.parallel import DistributedDataParallel
@@ -500,3 +503,40 @@ def test_local_sgd_averages_over_machines_then_parameters_over_all(world):
     assert len({v[1] for v in values}) == 1  # averaged at the second step
     assert len({v[2] for v in values}) == 2
     assert {step for _, step in found} == {3}
+
+
+def test_gradients_of_passes_without_synchronization_are_averaged_too(world):
+    def run(rank):
+        model = DistributedDataParallel(
+            nn.ModuleList([nn.Linear(1, 1, bias=False) for _ in range(2)]),
+            find_unused_parameters=True,
+        )
+        first, second = model.module
+        model.forward = None  # the parts are called one after the other
+        ddp = model
+        ddp.module.forward = lambda x, part: ddp.module[part](x)
+        del model.forward
+        x = hotaru.full((1, 1), float(rank + 1))
+        with model.no_sync():
+            model(x, 0).sum().backward()
+        model(x, 1).sum().backward()
+        with pytest.raises(RuntimeError, match="before training loop starts"):
+            model._set_static_graph()
+        return first.weight.grad.item(), second.weight.grad.item()
+
+    assert world(2, run) == [(1.5, 1.5)] * 2
+
+
+def test_a_copy_of_a_module_trains(world):
+    def run(rank):
+        hotaru.manual_seed(0)
+        model = DistributedDataParallel(nn.Linear(2, 1))
+        other = pickle.loads(pickle.dumps(model))
+        third = copy.deepcopy(model)
+        found = []
+        for each in (model, other, third):
+            each(hotaru.full((1, 2), float(rank))).sum().backward()
+            found.append(each.module.weight.grad.tolist())
+        return found
+
+    assert world(2, run) == [[[[0.5, 0.5]]] * 3] * 2

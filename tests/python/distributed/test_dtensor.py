@@ -306,6 +306,24 @@ def test_in_place_operators_keep_the_placement(world):
     world(2, run)
 
 
+def test_in_place_operators_have_a_history(world):
+    def run(rank):
+        mesh = init_device_mesh("cpu", (2,))
+        x = distribute_tensor(whole(4, 3), mesh, [S0]).requires_grad_()
+        y = x * 2
+        y.mul_(y)
+        y[1] = 0
+        y.sum().backward()
+        with pytest.raises(RuntimeError, match="a leaf Variable"):
+            x.add_(1)
+        return x.grad.full_tensor()
+
+    expected = 8 * whole(4, 3)
+    expected[1] = 0
+    for found in world(2, run):
+        assert torch.allclose(found, expected)
+
+
 def test_random_numbers_are_alike_where_parts_are(world):
     def run(rank):
         torch.manual_seed(rank)

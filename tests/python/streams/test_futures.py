@@ -36,6 +36,7 @@ def test_value_is_the_object_that_was_set():
     thing = object()
     future.set_result(thing)
     assert future.done()
+    assert torch.futures.Future[None].__origin__ is torch.futures.Future
     assert future.value() is thing
     assert future.wait() is thing
     with pytest.raises(RuntimeError, match="can only be marked completed once"):
@@ -160,6 +161,7 @@ def test_eager_fork_runs_at_once():
     future = torch.jit.fork(work, 1, by=2)
     assert order == [1]
     assert future.done()
+    assert torch.futures.Future[None].__origin__ is torch.futures.Future
     assert torch.jit.wait(future) == 3
     assert torch.jit._wait(torch.jit._fork(work, 5)) == 6
     with pytest.raises(ZeroDivisionError):
@@ -287,3 +289,4 @@ def test_a_future_may_have_none_as_its_result():
     future.set_result(None)
     assert future.wait() is None
     assert future.done()
+    assert torch.futures.Future[None].__origin__ is torch.futures.Future

@@ -8,7 +8,8 @@ from typing import Any
 
 from ... import Tensor, empty, no_grad, save
 from ... import load as _load
-from ._nested_dict import flatten_state_dict, set_element
+from ._nested_dict import flatten_state_dict
+from ._traverse import set_element
 from .metadata import (
     STATE_DICT_TYPE,
     BytesStorageMetadata,

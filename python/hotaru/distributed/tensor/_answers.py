@@ -218,6 +218,8 @@ def run(call: Call, rule: Rule) -> Any:
             _history.shared(p, t._spec, _uses(t._spec.placements, outs))
             for p, t in zip(parts, placed)
         ]
+    if call.in_place and is_grad_enabled() and parts[0].requires_grad:
+        parts[0] = parts[0].clone()  # what the graph of the part has stays
     call.placed, call.outs, call.mesh = placed, outs, mesh
     if rule.local is not None:
         result = rule.local(call, parts)

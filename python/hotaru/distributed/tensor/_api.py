@@ -9,6 +9,7 @@ from ... import dtype as Dtype
 from ..._dispatch import wrappers
 from ..collectives import broadcast
 from ..device_mesh import DeviceMesh, current_mesh
+from ..objects import all_gather_object
 from . import _history
 from ._answers import answer
 from ._dtensor_spec import DTensorSpec, TensorMeta, dense_stride, normalized
@@ -235,6 +236,18 @@ class DTensor(Tensor):
 _history._made.append(DTensor)
 
 
+def _allow_in_files() -> None:
+    """Files of plain weights may have DTensors."""
+    from ...serialization import add_safe_globals
+    from .. import device_mesh
+    from .placement_types import _StridedShard
+
+    add_safe_globals(
+        [_rebuilt, DTensor, device_mesh._found, Shard, Replicate, Partial,
+         _StridedShard]
+    )  # fmt: skip
+
+
 def _rebuilt(local, mesh, placements, shape, stride, requires_grad, param):
     meta = TensorMeta(shape, stride, local.dtype)
     made = DTensor(
@@ -246,8 +259,21 @@ def _rebuilt(local, mesh, placements, shape, stride, requires_grad, param):
 
 
 def _same_in_all(local: Tensor, spec: DTensorSpec) -> Tensor:
-    """With the first rank's values where several have the same part."""
+    """With the first rank's values where several have the same part.
+
+    Raises:
+        ValueError: in all, if parts differ in shape, strides or dtype.
+    """
     mesh = spec.mesh
+    own = tuple(local.shape), local.stride(), str(local.dtype)
+    for dim in range(mesh.ndim):
+        found = [None] * mesh.size(dim)
+        all_gather_object(found, own, mesh.get_group(dim))
+        if any(other != own for other in found):
+            raise ValueError(
+                f"Inconsistent tensor metadata (including shape and stride) "
+                f"across ranks: {found}"
+            )
     for dim, placement in enumerate(spec.placements):
         if isinstance(placement, Replicate):
             local = local.detach().clone().contiguous()
@@ -275,6 +301,11 @@ def distribute_tensor(
         ValueError: Partial(), a placement that the mesh or tensor has not.
     """
     mesh = device_mesh or current_mesh()
+    if not isinstance(tensor, DTensor) and not tensor.is_leaf:
+        raise RuntimeError(
+            "`distribute_tensor` should be used to distribute leaf tensors! "
+            "but found non-leaf tensor!"
+        )
     placed = normalized(placements, mesh, tensor.dim())
     if isinstance(tensor, DTensor):
         if tensor.device_mesh != mesh:
@@ -289,11 +320,6 @@ def distribute_tensor(
                 "you want to call `redistribute` instead?"
             )
         return tensor
-    if not tensor.is_leaf:
-        raise RuntimeError(
-            "`distribute_tensor` should be used to distribute leaf tensors! "
-            "but found non-leaf tensor!"
-        )
     if any(isinstance(p, Partial) for p in placed):
         raise RuntimeError(
             f"Trying to distribute tensor with unsupported placements {placed} "
@@ -321,7 +347,7 @@ def _is_parameter(tensor: Tensor) -> bool:
 def _parts_of(whole: Tensor, spec: DTensorSpec, source: int | None) -> Tensor:
     mesh, local = spec.mesh, whole
     whole_in_all = spec.placed((Replicate(),) * mesh.ndim)
-    if source is not None:
+    if source is not None and not whole.is_meta:
         local = local.clone().contiguous()
         # The outermost first: then the first rank of each row has them.
         for dim in range(mesh.ndim):
@@ -369,3 +395,6 @@ def distribute_module(
             lambda mod, inputs, outputs: output_fn(mod, outputs, mesh)
         )
     return module
+
+
+_allow_in_files()

@@ -109,14 +109,14 @@ rule(
     "hardswish hardsigmoid mish softplus softshrink hardshrink prelu "
     "log_sigmoid threshold where masked_fill lerp isclose logical_and "
     "logical_or logical_xor logical_not bitwise_and bitwise_or bitwise_xor "
-    "maximum minimum fmax fmin fmod remainder floor_divide fill zero xlogy",
+    "maximum minimum fmax fmin fmod remainder floor_divide xlogy",
     pointwise,
 )
 rule(_tagged(), pointwise)
 rule("add sub mul div neg true_divide", linear)
 rule(
     "clone contiguous alias to float half bfloat16 double type_as cpu cuda "
-    "copy _to_copy positive",
+    "copy _to_copy positive fill zero",
     same,
 )
 rule("zeros_like ones_like empty_like full_like", like)

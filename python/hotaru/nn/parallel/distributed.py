@@ -83,37 +83,56 @@ class DistributedDataParallel(Module):
         )
         ignored = set(getattr(module, "_ddp_params_and_buffers_to_ignore", ()))
         self.parameters_to_ignore = ignored
-        taken = [
-            (name, p)
-            for name, p in module.named_parameters()
-            if p.requires_grad and name not in ignored
-        ]
-        self._parameters_taken = [p for _, p in taken]
-        names = {i: name for i, (name, _) in enumerate(taken)}
-        self._buffers_taken = [
-            b for name, b in module.named_buffers() if name not in ignored
-        ]
+        self._first_bytes = reducer.FIRST_BUCKET_BYTES
+        if bucket_cap_mb is not None:
+            self._first_bytes = min(self._first_bytes, self.bucket_bytes_cap)
+        names = self._take_parameters()
         if init_sync:
             reducer.verify_shapes(self._parameters_taken, self.process_group)
             self._sync_module_states()
-        first = reducer.FIRST_BUCKET_BYTES
-        if bucket_cap_mb is not None:
-            first = min(first, self.bucket_bytes_cap)
+        self._make_reducer(names)
+        if static_graph:
+            self._set_static_graph()
+
+    def _take_parameters(self) -> dict[int, str]:
+        """Those that are averaged, and the buffers; names by their index."""
+        ignored = self.parameters_to_ignore
+        taken = [
+            (name, p)
+            for name, p in self.module.named_parameters()
+            if p.requires_grad and name not in ignored
+        ]
+        self._parameters_taken = [p for _, p in taken]
+        self._buffers_taken = [
+            b for name, b in self.module.named_buffers() if name not in ignored
+        ]
+        return {i: name for i, (name, _) in enumerate(taken)}
+
+    def _make_reducer(self, names: dict[int, str]) -> None:
+        from ...distributed import reducer
+
         self.reducer = reducer.Reducer(
             self._parameters_taken,
             self.process_group,
             self.bucket_bytes_cap,
-            first,
-            find_unused_parameters,
-            gradient_as_bucket_view,
+            self._first_bytes,
+            self.find_unused_parameters,
+            self.gradient_as_bucket_view,
             names,
-            _sparse_ones(module, self._parameters_taken),
+            _sparse_ones(self.module, self._parameters_taken),
         )
-        if static_graph:
-            self._set_static_graph()
 
     def _set_static_graph(self) -> None:
-        """The same parameters have gradients in every iteration."""
+        """The same parameters have gradients in every iteration.
+
+        RuntimeError after the first one.
+        """
+        if self.reducer.began:
+            raise RuntimeError(
+                "self.logger.iteration == 0: _set_static_graph() should be "
+                "called before training loop starts and after DistributedData"
+                "Parallel is constructed."
+            )
         self.static_graph = self.reducer.static_graph = True
 
     def _sync_module_states(self) -> None:
@@ -232,6 +251,34 @@ class DistributedDataParallel(Module):
         from ... import device
 
         return device("cpu")
+
+    def __getstate__(self) -> dict:
+        """Without what is of this world of processes."""
+        from ... import distributed
+
+        if self.process_group is not distributed.group.WORLD:
+            raise RuntimeError(
+                "DDP Pickling/Unpickling are only supported when using DDP "
+                "with the default process group. That is, when you have called "
+                "init_process_group and have not passed process_group argument "
+                "to DDP constructor"
+            )
+        state = dict(self.__dict__)
+        for name in (
+            "process_group", "reducer", "_parameters_taken", "_buffers_taken",
+        ):  # fmt: skip
+            del state[name]
+        return state
+
+    def __setstate__(self, state: dict) -> None:
+        """In the default group that there is."""
+        from ... import distributed
+
+        super().__setstate__(state)
+        self.process_group = distributed.group.WORLD
+        self._make_reducer(self._take_parameters())
+        if self.static_graph:
+            self.reducer.static_graph = True
 
     @property
     def join_process_group(self):
