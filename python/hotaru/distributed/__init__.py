@@ -65,6 +65,8 @@ _FROM_LATER = {
     "DeviceMesh": "device_mesh",
     "GradBucket": "reducer",
     "_broadcast_coalesced": "distributed_c10d",
+    "_compute_bucket_assignment_by_size": "reducer",
+    "_make_nccl_premul_sum": "reduce_op",
     "init_device_mesh": "device_mesh",
 }
 

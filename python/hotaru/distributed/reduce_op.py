@@ -66,6 +66,11 @@ class ReduceOp(metaclass=_OneOfEither):
         return repr(self.op)
 
 
+def _make_nccl_premul_sum(factor) -> ReduceOp:
+    """The sum of what is multiplied by a number, or a tensor of one, before."""
+    return ReduceOp(RedOpType.PREMUL_SUM, factor)
+
+
 def kind_of(op) -> tuple[RedOpType, float]:
     """The kind of an op and its factor; TypeError if it is none."""
     if isinstance(op, RedOpType):

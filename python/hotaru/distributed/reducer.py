@@ -112,30 +112,46 @@ class Bucket:
 
 
 def assign_buckets(
-    parameters: Sequence, order: Sequence[int], cap: int, first: int
-) -> list[list[int]]:
-    """Indices of parameters by bucket: of one dtype, in this order.
+    parameters: Sequence, order: Sequence[int], limits: Sequence[int]
+) -> list[tuple[list[int], int]]:
+    """Indices of parameters by bucket, and its limit: of one dtype, in this
+    order.
 
-    A bucket is closed when it has `cap` bytes, the first one of a dtype when it
-    has `first`.
+    The n-th bucket of a dtype is closed when it has limits[n] bytes, those
+    after the last limit when they have that.
     """
     open_: dict = {}
-    done: list[list[int]] = []
-    begun: set = set()
+    done: list[tuple[list[int], int]] = []
+    closed: dict = {}
+
+    def limit_of(dtype) -> int:
+        return limits[min(closed.get(dtype, 0), len(limits) - 1)]
+
     for index in order:
         p = parameters[index]
         indices, size = open_.pop(p.dtype, ([], 0))
         indices.append(index)
         size += p.numel() * p.element_size()
-        if size >= (cap if p.dtype in begun else first):
-            done.append(indices)
-            begun.add(p.dtype)
+        if size >= limit_of(p.dtype):
+            done.append((indices, limit_of(p.dtype)))
+            closed[p.dtype] = closed.get(p.dtype, 0) + 1
         else:
             open_[p.dtype] = (indices, size)
-    done += [indices for indices, _ in open_.values()]
+    done += [(i, limit_of(dtype)) for dtype, (i, _) in open_.items()]
     # As their first gradients come.
     place = {index: i for i, index in enumerate(order)}
-    return sorted(done, key=lambda indices: place[indices[0]])
+    return sorted(done, key=lambda bucket: place[bucket[0][0]])
+
+
+def _compute_bucket_assignment_by_size(
+    tensors: Sequence, bucket_size_limits: Sequence[int],
+    expect_sparse_gradient=(), tensor_indices: Sequence[int] = (),
+) -> tuple[list[list[int]], list[int]]:  # fmt: skip
+    """Indices of tensors by bucket, and the limits of the buckets."""
+    found = assign_buckets(
+        tensors, tensor_indices or range(len(tensors)), bucket_size_limits
+    )
+    return [indices for indices, _ in found], [limit for _, limit in found]
 
 
 @no_grad()
@@ -219,7 +235,9 @@ class Reducer:
 
     def _build(self, order: Sequence[int]) -> None:
         dense = [i for i in order if i not in self._sparse]
-        lists = assign_buckets(self.parameters, dense, *self._bytes)
+        cap, first = self._bytes
+        found = assign_buckets(self.parameters, dense, (first, cap))
+        lists = [indices for indices, _ in found]
         lists += [[i] for i in order if i in self._sparse]
         self.buckets = [
             Bucket(

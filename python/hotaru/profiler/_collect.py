@@ -36,7 +36,7 @@ def events_of(
             start / 1e3,
             (start + duration) / 1e3,
             stream=stream,
-            input_shapes=shapes,
+            input_shapes=[list(shape) for shape in shapes],
             is_async=collective,
         )
         events.append(call)

@@ -77,6 +77,7 @@ class DistributedDataParallel(Module):
         self.static_graph = static_graph
         self.require_backward_grad_sync = True
         self.require_forward_param_sync = True
+        self._iteration, self._error = 0, ""
         self._join_config = None  # of distributed.algorithms.join
         self.bucket_bytes_cap = int(
             (25 if bucket_cap_mb is None else bucket_cap_mb) * _MB
@@ -127,12 +128,13 @@ class DistributedDataParallel(Module):
 
         RuntimeError after the first one.
         """
-        if self.reducer.began:
-            raise RuntimeError(
-                "self.logger.iteration == 0: _set_static_graph() should be "
-                "called before training loop starts and after DistributedData"
-                "Parallel is constructed."
-            )
+        with self._noting_errors():
+            if self.reducer.began:
+                raise RuntimeError(
+                    "self.logger.iteration == 0: _set_static_graph() should be "
+                    "called before training loop starts and after Distributed"
+                    "Parallel is constructed."
+                )
         self.static_graph = self.reducer.static_graph = True
 
     def _sync_module_states(self) -> None:
@@ -168,13 +170,23 @@ class DistributedDataParallel(Module):
             TypeError: it cannot be called.
             RuntimeError: there is a hook already.
         """
-        _check_hook(hook)
-        if self.reducer.hook is not None:
-            raise RuntimeError(
-                "register_comm_hook or register_builtin_comm_hook can only be "
-                "called once."
-            )
+        with self._noting_errors():
+            _check_hook(hook)
+            if self.reducer.hook is not None:
+                raise RuntimeError(
+                    "register_comm_hook or register_builtin_comm_hook can only "
+                    "be called once."
+                )
         self.reducer.hook = lambda bucket: hook(state, bucket)
+
+    @contextlib.contextmanager
+    def _noting_errors(self):
+        """What is raised inside is told by `_get_ddp_logging_data`, too."""
+        try:
+            yield
+        except Exception as error:
+            self._error = str(error)
+            raise
 
     @contextlib.contextmanager
     def no_sync(self):
@@ -198,8 +210,12 @@ class DistributedDataParallel(Module):
         self._sync_buffers()
         output = self.module(*inputs, **kwargs)
         if syncs:
+            self._iteration += 1
             self.require_forward_param_sync = True
-            self.reducer.prepare(output if self.find_unused_parameters else ())
+            with self._noting_errors():
+                self.reducer.prepare(
+                    output if self.find_unused_parameters else ()
+                )
         else:
             self.require_forward_param_sync = False
             self.reducer.unprepare()
@@ -288,6 +304,9 @@ class DistributedDataParallel(Module):
     def _get_ddp_logging_data(self) -> dict:
         """What PyTorch's logging tells of a module, as far as it is known."""
         return {
+            "iteration": self._iteration,
+            "has_error": int(bool(self._error)),
+            "error": self._error,
             "world_size": self.process_group.size(),
             "rank": self.process_group.rank(),
             "backend_name": self.process_group.name(),
