@@ -326,6 +326,11 @@ std::string Mesh::too_late(const Operation& operation) const {
 void Mesh::say_waiting(Operation& operation) {
   operation.says_it_waits = Clock::time_point::max();
   if (!operation.collective) return;
+  if (operation.suspicion.empty()) {
+    // Who went on long ago may have sent what this one does not take.
+    if (const int rank = stranger(operation); rank >= 0)
+      return suspect(operation, rank);
+  }
   Frame frame;
   frame.kind = FrameKind::kWaiting;
   frame.channel = operation.channel->id;

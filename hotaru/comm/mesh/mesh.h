@@ -88,6 +88,9 @@ class Mesh final : public RefCounted, private LinkReader {
   /// Who has not come.
   std::string too_late(const Operation& operation) const;
   void say_waiting(Operation& operation);
+  /// Who sent, and was not asked for it, something else for this operation: a
+  /// rank of the world; -1 for nobody.
+  int stranger(const Operation& operation) const;
   void settle(Operation& operation);
   /// Tells those who wait in other ways than in run().
   void tell(Lock& lock);

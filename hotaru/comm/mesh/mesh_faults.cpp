@@ -55,6 +55,16 @@ void Mesh::suspect(Operation& operation, int rank) {
   say_waiting(operation);
 }
 
+int Mesh::stranger(const Operation& operation) const {
+  for (size_t i = 0; i < peers_.size(); ++i)
+    for (const Early& early : peers_[i].early)
+      if (early.frame.channel == operation.channel->id &&
+          early.frame.step > 0 && early.frame.number == operation.number &&
+          early.frame.fingerprint != operation.fingerprint)
+        return int(i);
+  return -1;
+}
+
 void Mesh::lose(int rank, const std::string& why) {
   Peer& peer = peers_[size_t(rank)];
   std::vector<Transfer*> hurt = peer.link->under_way();

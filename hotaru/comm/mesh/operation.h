@@ -34,7 +34,7 @@ struct Channel : RefCounted {
     uint32_t fingerprint = 0;
     std::string what;
   };
-  std::array<Said, 16> past;    // of this rank, by number
+  std::array<Said, 256> past;   // of this rank, by number
   std::map<int, Said> waiting;  // of others, by rank of the world
   std::exception_ptr error;     // no operation is begun after it
   bool has(int world_rank) const;

@@ -147,3 +147,19 @@ def test_a_rank_that_does_something_else_is_told_by_all(tmp_path, seed):
         assert outcome is not None, told
         assert outcome[1] == "DistBackendError", told
         assert outcome[0] - begin < 10, told
+
+
+def test_a_rank_that_went_far_ahead_is_told_by_what_it_sent(tmp_path):
+    def f(rank, size):
+        for i in range(400):
+            KINDS["gather" if rank == 3 and i == 2 else "reduce"](
+                hotaru.ones(6), size
+            )
+        dist.barrier()
+
+    begin = time.time()
+    ranks = Ranks(6, str(tmp_path / "s"), f)
+    for rank, (when, name, text) in enumerate(ranks.outcomes()):
+        assert name == "DistBackendError", (rank, text)
+        assert "rank 3 does something else than reduce(SUM)" in text, text
+        assert when - begin < 10
