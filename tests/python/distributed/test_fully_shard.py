@@ -347,6 +347,64 @@ def test_activation_checkpoints_inside(world):
         assert losses == pytest.approx([x[rank] for x in expected], abs=1e-12)
 
 
+def test_layers_in_parts_are_shared_out_too(world, tmp_path):
+    import hotaru.distributed.checkpoint as dcp
+    from hotaru.distributed.tensor.parallel import (
+        ColwiseParallel,
+        RowwiseParallel,
+        parallelize_module,
+    )
+
+    def run(rank):
+        mesh = init_device_mesh("cpu", (2, 2), mesh_dim_names=("dp", "tp"))
+        torch.manual_seed(0)
+        model = Model(width=4).double()
+        for block in model.blocks:
+            parallelize_module(
+                block,
+                mesh["tp"],
+                {"up": ColwiseParallel(), "down": RowwiseParallel()},
+            )
+            fully_shard(block, mesh=mesh["dp"])
+        fully_shard(model, mesh=mesh["dp"])
+        up = model.blocks[0].up.weight
+        assert up.shape == (12, 4)
+        assert up.to_local().shape == (3, 4)
+        optimizer = torch.optim.AdamW(model.parameters(), lr=1e-2)
+        losses = []
+        for step in range(3):
+            loss = loss_of(model, batch(rank // 2, step))
+            loss.backward()
+            optimizer.step()
+            optimizer.zero_grad()
+            losses.append(loss.item())
+        dcp.save(model.state_dict(), checkpoint_id=tmp_path)
+        state = wholes(model)
+        for param in model.parameters():
+            param.detach().zero_()
+        dcp.load(model.state_dict(), checkpoint_id=tmp_path)
+        assert same(wholes(model), state)
+        return losses, state
+
+    torch.manual_seed(0)
+    model = Model(width=4).double()
+    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-2)
+    expected = []
+    for step in range(3):
+        each = [loss_of(model, batch(r, step)) for r in range(2)]
+        (sum(each) / 2).backward()
+        optimizer.step()
+        optimizer.zero_grad()
+        expected.append([x.item() for x in each])
+    for rank, (losses, found) in enumerate(world(4, run)):
+        own = [x[rank // 2] for x in expected]
+        assert losses == pytest.approx(own, abs=1e-12)
+        assert same(found, model.state_dict())
+    alone = {k: torch.zeros_like(v) for k, v in model.state_dict().items()}
+    dcp.load(alone, checkpoint_id=tmp_path)
+    assert same(alone, model.state_dict())
+
+
 def test_what_cannot_be_shared_out_is_refused(world):
     def run(rank):
         with pytest.raises(ValueError, match="containers"):

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Sequence
 from ...nn import Module, Parameter
 from ..device_mesh import DeviceMesh, init_device_mesh
 from ..groups import get_world_size
-from ..tensor import DTensor
 from ..tensor.placement_types import Shard
 from ._group import ParameterGroup
 from ._policies import MixedPrecisionPolicy, OffloadPolicy
@@ -170,7 +169,9 @@ def fully_shard(
     Args:
         module: a module, or several that are whole at the same time.
         mesh: of one dimension (all ranks unless given), or of two: copies, then
-            the ranks that share.
+            the ranks that share. Parameters that are in parts already
+            (`parallelize_module`) are shared out among those of another
+            dimension of the same mesh.
         reshard_after_forward: whether whole parameters are given up between
             forward and backward pass; None: all but the outermost module's.
 
@@ -179,7 +180,7 @@ def fully_shard(
             parameter without dimensions, several dtypes without one to cast
             to.
         NotImplementedError: a `shard_placement_fn` that asks for another
-            dimension than 0, DTensors as parameters, a number for
+            dimension than 0, a DTensor on another mesh, a number for
             `reshard_after_forward`, `dp_mesh_dims`.
     """
     modules = [module] if isinstance(module, Module) else list(module)
@@ -228,11 +229,6 @@ def _check_module(module) -> None:
 
 
 def _check_parameter(param: Parameter, placement_of: Callable | None) -> None:
-    if isinstance(param, DTensor):
-        raise NotImplementedError(
-            "fully_shard: a parameter that is in parts already (tensor "
-            "parallel) is not shared out again"
-        )
     if param.dim() == 0:
         raise ValueError(
             "fully_shard doesn't support scalar parameters. Change it to a 1D "

@@ -20,6 +20,7 @@ from ..device_mesh import DeviceMesh
 from ..reduce_op import ReduceOp
 from ..tensor import DTensor, Replicate, Shard
 from ..tensor._dtensor_spec import DTensorSpec, TensorMeta, dense_stride
+from ..tensor.placement_types import _StridedShard
 from ._policies import MixedPrecisionPolicy
 
 
@@ -39,22 +40,34 @@ class Shared:
 
     def __init__(self, param: Parameter, mesh: DeviceMesh) -> None:
         self.places: list[Place] = []
-        self.shape = tuple(param.shape)
+        # Of a parameter that is in parts already its part is shared out.
+        self.inner = param._spec if isinstance(param, DTensor) else None
+        given = param.detach() if self.inner is None else param._local_tensor
+        self.shape = tuple(given.shape)
         ranks = mesh.size(mesh.ndim - 1)
         self.rows = -(-self.shape[0] // ranks)
-        self.row = param.numel() // self.shape[0] if self.shape[0] else 0
+        self.row = given.numel() // self.shape[0] if self.shape[0] else 0
         size, begin = Shard.local_shard_size_and_offset(
             self.shape[0], ranks, mesh.get_local_rank(mesh.ndim - 1)
         )
-        own = param.detach().narrow(0, begin, size).clone().contiguous()
-        placements = [Replicate()] * (mesh.ndim - 1) + [Shard(0)]
-        meta = TensorMeta(self.shape, dense_stride(self.shape), param.dtype)
-        self.spec = DTensorSpec(mesh, tuple(placements), meta)
+        own = given.narrow(0, begin, size).clone().contiguous()
+        self.spec = _spec_of(mesh, self.shape, param.dtype, self.inner)
         self.sharded = Parameter(DTensor(own, self.spec), param.requires_grad)
         for name, value in param.__dict__.items():
             if not name.startswith("_"):
                 setattr(self.sharded, name, value)
         self.whole: Parameter | None = None
+
+    def seen(self, value: Tensor) -> Tensor:
+        """The whole parameter that has this memory."""
+        return value if self.inner is None else DTensor(value, self.inner)
+
+    @property
+    def memory(self) -> Tensor:
+        """That of the whole parameter in this rank."""
+        if self.inner is None:
+            return self.whole.detach()
+        return self.whole._local_tensor
 
     @property
     def length(self) -> int:
@@ -75,6 +88,34 @@ class Shared:
         """Has the modules see this one."""
         for place in self.places:
             place.module._parameters[place.name] = param
+
+
+def _spec_of(
+    mesh: DeviceMesh, shape: tuple, dtype, inner: DTensorSpec | None
+) -> DTensorSpec:
+    """Of the rows that a rank has of a parameter.
+
+    NotImplementedError for one in parts on a mesh that is no dimension of the
+    one that this mesh is of.
+    """
+    if inner is None:
+        placements = [Replicate()] * (mesh.ndim - 1) + [Shard(0)]
+        meta = TensorMeta(shape, dense_stride(shape), dtype)
+        return DTensorSpec(mesh, tuple(placements), meta)
+    root = inner.mesh._root
+    names = (*(mesh.mesh_dim_names or ()), *(inner.mesh.mesh_dim_names or ()))
+    if mesh.ndim != 1 or mesh._root is not root or len(names) != 2:
+        raise NotImplementedError(
+            "fully_shard: a parameter that is in parts on "
+            f"{inner.mesh} is shared out among the ranks of another named "
+            f"dimension of the same mesh, not of {mesh}"
+        )
+    first = Shard(0)
+    if inner.placements[0] == Shard(0):
+        first = _StridedShard(0, split_factor=inner.mesh.size())
+    return DTensorSpec(
+        root[names], (first, *inner.placements), inner.tensor_meta
+    )
 
 
 class ParameterGroup:
@@ -182,6 +223,7 @@ class ParameterGroup:
         self._waits_for = sum(e.sharded.requires_grad for e in self.shared)
 
     def _show(self, each: Shared, value: Tensor) -> None:
+        value = each.seen(value)
         if each.whole is None:
             each.whole = Parameter(value, each.sharded.requires_grad)
             if each.sharded.requires_grad:
@@ -198,8 +240,8 @@ class ParameterGroup:
             return
         for each in self.shared:
             # Who has it for its gradient keeps none of its memory.
-            stub = each.whole.data.new_empty(1).expand(each.shape)
-            each.whole.data = stub
+            stub = each.memory.new_empty(1).expand(each.shape)
+            each.whole.data = each.seen(stub)
             each.register(each.sharded)
         self.is_whole = False
 
@@ -209,7 +251,7 @@ class ParameterGroup:
             return None
         there = tensor.untyped_storage().data_ptr()
         for each in self.shared:
-            if each.whole.untyped_storage().data_ptr() == there:
+            if each.memory.untyped_storage().data_ptr() == there:
                 return each
         return None
 
@@ -236,12 +278,15 @@ class ParameterGroup:
         taken = [e for e in self.shared if e.whole.grad is not None]
         ranks = self.shards.size()
         dtype = self.policy.reduce_dtype or self.dtype
-        row = taken[0].whole.grad.new_zeros(
+        row = taken[0].memory.new_zeros(
             (ranks, sum(e.length for e in taken)), dtype=dtype
         )
         begin = 0
         for each in taken:
             grad, each.whole.grad = each.whole.grad, None
+            if each.inner is not None:
+                grad = grad.redistribute(placements=each.inner.placements)
+                grad = grad._local_tensor
             flat = grad.reshape(-1)
             part = row[:, begin : begin + each.length]
             _spread(flat, part)

@@ -24,7 +24,7 @@ class Kept:
         """That tensor; its parameter becomes whole if it is not."""
         group = self.state.group
         group.make_whole()
-        whole = group.shared[self.index].whole.detach()
+        whole = group.shared[self.index].memory
         return whole.as_strided(*self.geometry)
 
 

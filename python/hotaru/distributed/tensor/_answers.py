@@ -21,7 +21,13 @@ from ..._dispatch.stack import native
 from ...utils import _pytree
 from . import _history
 from ._dtensor_spec import DTensorSpec, TensorMeta, dense_stride
-from .placement_types import Partial, Placement, Replicate, Shard
+from .placement_types import (
+    Partial,
+    Placement,
+    Replicate,
+    Shard,
+    _StridedShard,
+)
 
 R = Replicate()
 
@@ -367,31 +373,38 @@ def spec_of(local: Tensor, placements: Sequence[Placement], call: Call):
     longer as there are parts.
     """
     shape = list(local.shape)
-    for cut in {p for p in placements if isinstance(p, Shard)}:
-        shape[cut.dim] = _length(shape[cut.dim], cut, placements, call)
+    for dim in {p.dim for p in placements if isinstance(p, _CUTS)}:
+        shape[dim] = _length(shape[dim], dim, placements, call)
     stride = dense_stride(shape, local.stride())
     meta = TensorMeta(tuple(shape), stride, local.dtype)
     return DTensorSpec(call.mesh, tuple(placements), meta)
 
 
-def _cutting(placements: Sequence[Placement], cut: Shard) -> list[int]:
-    """The dimensions of the mesh that cut one."""
-    return [i for i, p in enumerate(placements) if p == cut]
+_CUTS = (Shard, _StridedShard)
+
+
+def _cutting(placements: Sequence[Placement], dim: int) -> list[int]:
+    """The dimensions of the mesh that cut one of a tensor."""
+    return [
+        i
+        for i, p in enumerate(placements)
+        if isinstance(p, _CUTS) and p.dim == dim
+    ]
 
 
 def _length(
-    length: int, cut: Shard, placements: Sequence[Placement], call: Call
+    length: int, dim: int, placements: Sequence[Placement], call: Call
 ) -> int:
-    dims = _cutting(placements, cut)
+    dims = _cutting(placements, dim)
     for tensor in call.placed:
         spec = tensor._spec
-        for own in {p for p in spec.placements if isinstance(p, Shard)}:
+        for own in {p.dim for p in spec.placements if isinstance(p, _CUTS)}:
             if (
                 _cutting(spec.placements, own) == dims
-                and tensor._local_tensor.size(own.dim) == length
+                and tensor._local_tensor.size(own) == length
             ):
-                return spec.shape[own.dim]
-    return length * math.prod(call.mesh.size(dim) for dim in dims)
+                return spec.shape[own]
+    return length * math.prod(call.mesh.size(d) for d in dims)
 
 
 def _in_place_of_whole(call: Call):

@@ -6,7 +6,12 @@ from __future__ import annotations
 
 from ..._library._native_tag_names import NAMES
 from ._answers import Call, R, Way, all_replicated, rule
-from .placement_types import Partial, Placement, Shard
+from .placement_types import (
+    Partial,
+    Placement,
+    Shard,
+    _StridedShard,
+)
 
 SUM, AVERAGE = Partial("sum"), Partial("avg")
 _ALL = tuple(map(Partial, ("sum", "avg", "product", "max", "min")))
@@ -36,7 +41,21 @@ def pointwise(call: Call) -> list[Way]:
         ins = aligned(call, dim, ndim)
         if any(p != R for p in ins):
             ways.append(Way(Shard(dim), ins))
+    for kind in strided(call):
+        ins = aligned(call, kind.dim, ndim)
+        if len(call.shapes[0]) == ndim and ins[0] != R:
+            ways.append(Way(kind, tuple(p if p == R else kind for p in ins)))
     return ways
+
+
+def strided(call: Call) -> set[_StridedShard]:
+    """Placements of the arguments that are cut in pieces."""
+    return {
+        p
+        for t in call.tensors
+        for p in t._spec.placements
+        if isinstance(p, _StridedShard)
+    }
 
 
 def linear(call: Call) -> list[Way]:

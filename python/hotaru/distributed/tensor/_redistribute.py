@@ -42,6 +42,16 @@ def moved(local: Tensor, spec: DTensorSpec, target: Sequence[Placement]):
     local = local.detach()
     if mesh.ndim == 1:
         return _step(local, spec, current, 0, target[0])
+    if current == target:
+        return local
+    # What was cut after the dimensions inside of it comes together first.
+    for dim in range(mesh.ndim):
+        if cut_last(current, dim):
+            tensor_dim = current[dim].dim
+            size = _size_inside(spec, current, dim, tensor_dim)
+            local = _gathered(local, tensor_dim, size, mesh, dim)
+            current[dim] = Replicate()
+    last = [dim for dim in range(mesh.ndim) if cut_last(target, dim)]
     # A dimension that several dimensions of the mesh cut is put together from
     # the inside, and cut from the outside.
     for dim in reversed(range(mesh.ndim)):
@@ -55,8 +65,36 @@ def moved(local: Tensor, spec: DTensorSpec, target: Sequence[Placement]):
         ):
             local = _step(local, spec, current, dim, Replicate())
     for dim in range(mesh.ndim):
-        local = _step(local, spec, current, dim, target[dim])
+        if dim not in last:
+            local = _step(local, spec, current, dim, target[dim])
+    for dim in last:
+        if isinstance(current[dim], Partial):
+            local = _step(local, spec, current, dim, Replicate())
+        local = _cut(local, target[dim].dim, mesh, dim)
     return local
+
+
+def cut_last(placements: Sequence[Placement], dim: int) -> bool:
+    """Whether a dimension of the mesh cuts what those after it have cut."""
+    placement = placements[dim]
+    return isinstance(placement, _StridedShard) and (
+        Shard(placement.dim) in placements[dim + 1 :]
+    )
+
+
+def _size_inside(
+    spec: DTensorSpec, placements: Sequence[Placement], mesh_dim: int, dim: int
+) -> int:
+    """How long a dimension is in what the dimensions of the mesh after one have
+    left of the whole.
+    """
+    size, place = spec.shape[dim], spec.mesh.get_coordinate()
+    for inner in range(mesh_dim + 1, spec.mesh.ndim):
+        if placements[inner] == Shard(dim):
+            size, _ = Shard.local_shard_size_and_offset(
+                size, spec.mesh.size(inner), place[inner]
+            )
+    return size
 
 
 def _step(

@@ -15,8 +15,8 @@ from ._answers import (
     rule,
     run,
 )  # fmt: skip
-from ._pointwise import AVERAGE, SUM, wrap_dim
-from .placement_types import Partial, Placement, Shard
+from ._pointwise import AVERAGE, SUM, strided, wrap_dim
+from .placement_types import Partial, Placement, Shard, _StridedShard
 
 
 def reduced_dims(call: Call, place: int, name: str = "dim") -> set[int] | None:
@@ -114,8 +114,10 @@ def vector_norm(call: Call):
     order = call.get(1, "ord", 2)
     x = call.tensors[0]
     cut = {
-        p.dim for p in x._spec.placements if isinstance(p, Shard)
-    }  # fmt: skip
+        p.dim
+        for p in x._spec.placements
+        if isinstance(p, (Shard, _StridedShard))
+    }
     partial = any(isinstance(p, Partial) for p in x._spec.placements)
     if dims is None or partial or not cut & dims or call.recorded or order == 0:
         return run(call, _NORM)
@@ -141,7 +143,9 @@ def _part_ways(call: Call) -> list[Way]:
     order = call.get(1, "ord", 2)
     kind = {inf: Partial("max"), -inf: Partial("min")}.get(order, SUM)
     dims = reduced_dims(call, 2)
-    return _norm_ways(call) + [Way(kind, (Shard(d),)) for d in sorted(dims)]
+    cuts = [Shard(d) for d in sorted(dims)]
+    cuts += [p for p in strided(call) if p.dim in dims]
+    return _norm_ways(call) + [Way(kind, (cut,)) for cut in cuts]
 
 
 def _part_norm(call: Call, parts: list):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ._redistribute import cut_last
 from .placement_types import Placement, Shard
 
 __all__ = ["compute_local_shape_and_global_offset"]
@@ -21,8 +22,11 @@ def compute_local_shape_and_global_offset(
     if place is None:
         return (0,), ()
     shape, offset = list(global_shape), [0] * len(global_shape)
-    for dim, placement in enumerate(placements):
-        if isinstance(placement, Shard):
+    # What was cut after the dimensions inside of it comes last.
+    for dim, placement in sorted(
+        enumerate(placements), key=lambda pair: cut_last(placements, pair[0])
+    ):
+        if isinstance(placement, Shard) or cut_last(placements, dim):
             size, begin = Shard.local_shard_size_and_offset(
                 shape[placement.dim], mesh.size(dim), place[dim]
             )
