@@ -53,7 +53,7 @@ class DeviceMesh:
                 "Mesh should not be bigger than default world size "
                 f"{get_world_size()}, but found {len(ranks)} ranks!"
             )
-        self._root, self._flattened = self, {}
+        self._root, self._flattened, self._place = self, {}, None
         self._groups = []
         if _init_backend:
             self._groups = [_along(self.mesh, d) for d in range(self.ndim)]
@@ -203,8 +203,10 @@ class DeviceMesh:
 
     def get_coordinate(self) -> tuple[int, ...] | None:
         """Its places along all dimensions; None outside of the mesh."""
-        found = (self.mesh == self.get_rank()).nonzero()
-        return tuple(found[0].tolist()) if found.numel() else None
+        if self._place is None:
+            found = (self.mesh == self.get_rank()).nonzero()
+            self._place = tuple(found[0].tolist()) if found.numel() else ()
+        return self._place if self._place or self.ndim == 0 else None
 
     def _is_current_rank_part_of_mesh(self) -> bool:
         return self.get_coordinate() is not None
@@ -262,6 +264,7 @@ class DeviceMesh:
         part.device_type = self.device_type
         part.mesh, part.mesh_dim_names = ranks, names
         part._groups, part._root, part._flattened = groups, self._root, {}
+        part._place = None
         _known.setdefault(part._key(), part)
         return part
 

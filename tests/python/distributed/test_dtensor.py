@@ -324,6 +324,31 @@ def test_in_place_operators_have_a_history(world):
         assert torch.allclose(found, expected)
 
 
+def test_norms_of_lists_take_what_lies_alike_together(world):
+    def run(rank):
+        mesh = init_device_mesh("cpu", (3,))
+        values = [whole(*shape, seed=i) for i, shape in enumerate(SHAPES)]
+        given = [
+            distribute_tensor(v, mesh, [p])
+            for v, p in zip(values, (S0, S0, R, S1), strict=True)
+        ]
+        given.append(DTensor.from_local(values[0], mesh, [Partial()]))
+        values.append(3 * values[0])
+        for order in (2.0, 1.0, 3.0, float("inf")):
+            found = torch._foreach_norm(given, order)
+            for a, b in zip(found, values, strict=True):
+                expected = torch.linalg.vector_norm(b, order)
+                assert torch.allclose(a.full_tensor(), expected)
+            total = torch.nn.utils.get_total_norm(given, order).full_tensor()
+            norm = torch.nn.utils.get_total_norm(values, order)
+            assert torch.allclose(total, norm)
+
+    world(3, run)
+
+
+SHAPES = ((7, 2), (2, 3), (4,), (2, 5))
+
+
 def test_random_numbers_are_alike_where_parts_are(world):
     def run(rank):
         torch.manual_seed(rank)

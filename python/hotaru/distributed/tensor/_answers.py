@@ -99,7 +99,7 @@ class Call:
     @property
     def shapes(self) -> list[tuple[int, ...]]:
         """Of the whole tensors."""
-        return [tuple(t.shape) for t in self.tensors]
+        return [t._spec.tensor_meta.shape for t in self.tensors]
 
     @property
     def recorded(self) -> bool:
@@ -158,7 +158,9 @@ def answer(function, args: tuple, kwargs: dict) -> Any:
     name = function.__name__.split(".")[0]
     if name in ("__get__", "__set__", "__delete__"):
         return _attribute(function, name, *args)
-    if name in _PLAIN or _nothing_in_parts(args, kwargs):
+    if name in _PLAIN:
+        return itself(function, *args, **kwargs)
+    if _nothing_in_parts(args, kwargs):
         return plain(function, *args, **kwargs)
     if name in _OWN and isinstance(args[0], _history._made[0]):
         return getattr(type(args[0]), name)(*args, **kwargs)
@@ -198,6 +200,12 @@ def plain(function, *args, **kwargs) -> Any:
         return native(function, args, kwargs)
 
 
+def itself(function, *args, **kwargs) -> Any:
+    """What is no operator, of the DTensor itself."""
+    with _C.DisableTorchFunctionSubclass():
+        return function(*args, **kwargs)
+
+
 def run(call: Call, rule: Rule) -> Any:
     """By the cheapest of the rule's ways."""
     tensors = call.tensors
@@ -231,7 +239,7 @@ def run(call: Call, rule: Rule) -> Any:
         result = rule.local(call, parts)
     else:
         given, named = call.with_tensors(parts)
-        result = plain(call.function, *given, **named)
+        result = call.function(*given, **named)
     if call.in_place:
         own = result if isinstance(result, Tensor) else parts[0]
         return _history.written(tensors[0], own)
@@ -272,7 +280,8 @@ def _cost(tensor, source: Placement, target: Placement, count: int) -> float:
     """Of moving a tensor: about the bytes that a rank sends."""
     if source == target:
         return 0.0
-    size = tensor.numel() * tensor.element_size() / max(count, 1)
+    meta = tensor._spec.tensor_meta
+    size = math.prod(meta.shape) * meta.dtype.itemsize / max(count, 1)
     if isinstance(target, Partial):
         if isinstance(source, Partial):
             return float("inf")
@@ -306,11 +315,14 @@ def _mesh_of(tensors: Sequence):
 def _distribute_scalars(call: Call) -> None:
     """Tensors of one number count as whole in each rank, others must say."""
     made = _history._made[0]
+    plain_ones = [
+        i for i in call.places if not isinstance(call.leaves[i], made)
+    ]
+    if not plain_ones:
+        return
     mesh = next(t for t in call.tensors if isinstance(t, made))._spec.mesh
-    for place in call.places:
+    for place in plain_ones:
         leaf = call.leaves[place]
-        if isinstance(leaf, made):
-            continue
         if (leaf.dim() > 1 or leaf.numel() > 1) and not (
             {"", call.name} & set(_implicit.names)
         ):
@@ -352,6 +364,8 @@ def replicated(local: Tensor, mesh):
 
 
 def _wrapped(result, call: Call):
+    if isinstance(result, Tensor):
+        return _history.whole(result, spec_of(result, call.outs, call))
     leaves, tree = _pytree.tree_flatten(result)
     outs = [
         out if isinstance(out, tuple) else (out,) * len(leaves)
@@ -437,6 +451,8 @@ def _assign(out, result):
 
 def _nothing_in_parts(args, kwargs) -> bool:
     made = _history._made[0]
+    if any(isinstance(arg, made) for arg in args):
+        return False
     return not any(
         isinstance(leaf, made) for leaf in _pytree.tree_leaves((args, kwargs))
     )
@@ -466,7 +482,7 @@ def _attribute(accessor, kind: str, *args) -> Any:
             return operator(getattr(_C.ops, name), name, args, {})
     if kind == "__set__" and name == "data":
         return _set_data(*args)
-    return plain(accessor, *args)
+    return itself(accessor, *args)
 
 
 def _set_data(x, value) -> None:

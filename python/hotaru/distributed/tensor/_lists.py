@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from ... import _C
+from ... import _C, inf, stack
 from ..._C import Tensor
+from ...linalg import vector_norm
 from . import _history
-from ._answers import plain
+from ._answers import plain, replicated
+from ._dtensor_spec import DTensorSpec, TensorMeta
+from ._redistribute import moved
 from .placement_types import Partial, Replicate
 
 
@@ -69,8 +72,43 @@ def _part(value, placements):
 
 
 def _norms(args: tuple, kwargs: dict) -> list:
-    from ...linalg import vector_norm
-
+    """The norm of each tensor, whole in each rank: one message for all that lie
+    alike.
+    """
     order = args[1] if len(args) > 1 else kwargs.get("ord", 2)
     dtype = args[2] if len(args) > 2 else kwargs.get("dtype")
-    return [vector_norm(x, order, dtype=dtype) for x in args[0]]
+    found: list = [None] * len(args[0])
+    alike: dict = {}
+    for i, x in enumerate(args[0]):
+        if _is_cut_only(x) and order != 0 and dtype is None:
+            alike.setdefault((x._spec.mesh, x._spec.placements), []).append(i)
+        else:
+            found[i] = vector_norm(x, order, dtype=dtype)
+    for (mesh, placements), places in alike.items():
+        parts = [_some(args[0][i]._local_tensor, order) for i in places]
+        row = stack(_C.ops._foreach_norm(parts, order))
+        kind = {inf: "max", -inf: "min"}.get(order, "sum")
+        cut = [Replicate() if p.is_replicate() else Partial(kind)
+               for p in placements]  # fmt: skip
+        meta = TensorMeta((len(places),), (1,), row.dtype)
+        spec = DTensorSpec(mesh, tuple(cut), meta)
+        row = row if kind != "sum" else row.pow_(order)
+        row = moved(row, spec, (Replicate(),) * mesh.ndim)
+        row = row if kind != "sum" else row.pow(1 / order)
+        for i, norm in zip(places, row):
+            found[i] = replicated(norm, mesh)
+    return found
+
+
+def _is_cut_only(x) -> bool:
+    return isinstance(x, _history._made[0]) and not (
+        x.requires_grad
+        or any(isinstance(p, Partial) for p in x._spec.placements)
+    )
+
+
+def _some(part: Tensor, order: float) -> Tensor:
+    """A part with at least one number, for a norm that needs one."""
+    if part.numel():
+        return part
+    return part.new_full((1,), inf if order == -inf else 0.0)

@@ -7,6 +7,7 @@ import warnings
 import hotaru
 
 from ... import Tensor, no_grad, ops
+from ..._overrides import has_torch_function
 
 
 def get_total_norm(
@@ -24,7 +25,12 @@ def get_total_norm(
     if not tensors:
         return hotaru.tensor(0.0)
     device = tensors[0].device
-    norms = [ops.linalg_vector_norm(t, norm_type).to(device) for t in tensors]
+    if has_torch_function(tensors):  # one message for those in parts
+        norms = hotaru._foreach_norm(tensors, norm_type)
+    else:
+        norms = [
+            ops.linalg_vector_norm(t, norm_type).to(device) for t in tensors
+        ]
     total = ops.linalg_vector_norm(hotaru.stack(norms), norm_type)
     if error_if_nonfinite and bool((total.isnan() | total.isinf()).item()):
         raise RuntimeError(
@@ -41,7 +47,11 @@ def clip_grads_with_norm_(
 ) -> None:
     """Scales gradients in place by max_norm / total_norm, at most 1."""
     scale = (float(max_norm) / (total_norm + 1e-6)).clamp(max=1.0)
-    for grad in _grads(parameters):
+    grads = _grads(parameters)
+    if grads and has_torch_function(grads):
+        hotaru._foreach_mul_(grads, scale)
+        return
+    for grad in grads:
         grad.mul_(scale.to(grad.device))
 
 
