@@ -7,6 +7,7 @@ done when they return, so there is nothing to wait for.
 from __future__ import annotations
 
 from .. import Tensor, cat, no_grad
+from . import groups
 from .collectives import (
     all_gather_into_tensor,
 )
@@ -17,7 +18,7 @@ from .collectives import (
 from .collectives import broadcast as _broadcast
 from .collectives import reduce_scatter_tensor as _reduce_scatter_tensor
 from .device_mesh import DeviceMesh
-from .groups import new_group
+from .groups import get_process_group_ranks, new_group
 from .nn import functional
 from .process_group import ProcessGroup
 from .reduce_op import ReduceOp
@@ -39,8 +40,16 @@ def _group_of(group) -> ProcessGroup | None:
     if isinstance(group, tuple):  # a mesh and one of its dimensions
         return group[0].get_group(group[1])
     if isinstance(group, list):
-        return new_group(group)
+        return _of_ranks(group)
     return group
+
+
+def _of_ranks(ranks: list[int]) -> ProcessGroup | None:
+    """The group that has them, or a new one."""
+    for known in groups._backends:
+        if get_process_group_ranks(known) == ranks:
+            return known
+    return new_group(ranks)
 
 
 def _op_of(name) -> ReduceOp.RedOpType:

@@ -21,6 +21,9 @@ from .work import Work
 
 default_pg_timeout = timedelta(minutes=30)
 
+# Called with the kind of each collective that is begun.
+watchers: list = []
+
 _KINDS = {kind: _ReduceKind(kind.value) for kind in ReduceOp.RedOpType}
 
 
@@ -134,6 +137,8 @@ class ProcessGroup(ListMethods):
         """One collective; a Work, or None where it is done already."""
         if kind not in (Kind.SEND, Kind.RECEIVE):
             self._sequence += 1
+        for watcher in watchers:
+            watcher(kind)
         reduction, factor = kind_of(op)
         strided = [t for t in outputs if not t.is_contiguous()]
         places = [

@@ -349,6 +349,46 @@ def test_norms_of_lists_take_what_lies_alike_together(world):
 SHAPES = ((7, 2), (2, 3), (4,), (2, 5))
 
 
+def test_only_what_must_be_is_exchanged(world):
+    from hotaru.distributed.tensor.debug import CommDebugMode
+
+    def run(rank):
+        mesh = init_device_mesh("cpu", (2,))
+        x = distribute_tensor(whole(4, 6), mesh, [S0]).requires_grad_()
+        up = distribute_tensor(whole(6, 8), mesh, [S1]).requires_grad_()
+        down = distribute_tensor(whole(8, 6), mesh, [S0]).requires_grad_()
+        ops = torch.ops.c10d_functional
+        counts = []
+        for step in (
+            lambda: (x + 1).tanh() * x,
+            lambda: x.view(2, 2, 6).transpose(1, 2),
+            lambda: (x.redistribute(mesh, [R]) @ up) @ down,
+            lambda: (x @ distribute_tensor(whole(6, 2), mesh)).sum(),
+            lambda: x.redistribute(mesh, [S1]),
+        ):
+            with CommDebugMode() as mode:
+                step()
+            counts.append(mode.get_comm_counts())
+        assert counts == [
+            {}, {}, {ops.all_gather_into_tensor: 1}, {ops.broadcast: 1},
+            {ops.all_to_all_single: 1},
+        ]  # fmt: skip
+        with CommDebugMode() as mode:
+            y = (x.redistribute(mesh, [R]) @ up).relu() @ down
+            y.redistribute(mesh, [R]).sum().backward()
+        assert mode.get_comm_counts() == {
+            ops.all_gather_into_tensor: 1, ops.all_reduce: 2,
+        }  # fmt: skip
+        t = torch.ones(2)
+        name = mesh.get_group().group_name
+        found = torch.ops._c10d_functional.all_reduce(t, "sum", name)
+        assert found.tolist() == [2, 2]
+        found = ops.all_gather_into_tensor(t * rank, "", [0, 1], 2)
+        assert found.tolist() == [0, 0, 1, 1]
+
+    world(2, run)
+
+
 def test_random_numbers_are_alike_where_parts_are(world):
     def run(rank):
         torch.manual_seed(rank)

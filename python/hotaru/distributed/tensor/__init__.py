@@ -43,7 +43,7 @@ __all__ = [
 def __getattr__(name: str):
     import importlib
 
-    if name in ("experimental", "parallel"):
+    if name in ("debug", "experimental", "parallel"):
         return importlib.import_module(f"{__name__}.{name}")
     if name in ("DeviceMesh", "init_device_mesh", "device_mesh"):
         mesh = importlib.import_module("..device_mesh", __package__)
