@@ -13,6 +13,7 @@ import time
 import torch
 import torch.distributed as dist
 from torch import nn
+from torch.distributed.fsdp import fully_shard
 from torch.nn.parallel import DistributedDataParallel
 
 SIZES = {"4 B": 4, "4 kB": 4096, "1 MB": 1 << 20, "25 MB": 25 << 20}
@@ -119,6 +120,25 @@ def collectives(seconds: float) -> dict[str, float]:
     return out
 
 
+def step_of(model, x, y):
+    """One iteration of training."""
+    optimizer = torch.optim.SGD(model.parameters(), 0.001)
+
+    def step() -> None:
+        optimizer.zero_grad()
+        nn.functional.cross_entropy(model(x), y).backward()
+        optimizer.step()
+
+    return step
+
+
+def sharded(net):
+    """The same with parameters that the ranks share."""
+    for block in net.blocks:
+        fully_shard(block)
+    return fully_shard(net)
+
+
 def steps(seconds: float) -> dict[str, float]:
     """A step with and without the other ranks."""
     out = {}
@@ -127,22 +147,19 @@ def steps(seconds: float) -> dict[str, float]:
         net, x, y = make()
         for name, model in (("alone", net), ("", None)):
             model = model or DistributedDataParallel(net)
-            optimizer = torch.optim.SGD(model.parameters(), 0.001)
-
-            def step(model=model, optimizer=optimizer, x=x, y=y):
-                optimizer.zero_grad()
-                nn.functional.cross_entropy(model(x), y).backward()
-                optimizer.step()
-
             out[f"step of {make.__name__} {name}".strip()] = median_us(
-                step, 4 * seconds
+                step_of(model, x, y), 4 * seconds
             )
+    net, x, y = gpt()
+    out["step of gpt, fully_shard"] = median_us(
+        step_of(sharded(net), x, y), 4 * seconds
+    )
     return out
 
 
 def main() -> None:
     seconds = float(sys.argv[1])
-    dist.init_process_group("gloo")
+    dist.init_process_group("mpi" if "mpi" in sys.argv else "gloo")
     torch.set_num_threads(1)
     times = collectives(seconds)
     if "steps" in sys.argv:
