@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from . import c10d_names
 from .c10d_names import *
+from .work import Work as _Work
 
 __all__ = list(c10d_names.__all__)
 
@@ -20,6 +21,10 @@ def is_available() -> bool:
 def is_backend_available(backend: str) -> bool:
     """Whether there is a backend of that name."""
     name = backend.lower()
+    from .groups import Backend
+
+    if name.upper() in Backend._plugins:
+        return True
     return name == "gloo" or (name == "mpi" and is_mpi_available())
 
 

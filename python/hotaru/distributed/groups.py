@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import timedelta
+from typing import NamedTuple
 
 from . import mpi
 from .launchers import value_of
@@ -30,6 +31,13 @@ _NOT_BUILT = {
 }
 
 
+class _Plugin(NamedTuple):
+    """Who makes groups of a backend that a program brought."""
+
+    creator_fn: Callable
+    extended_api: bool
+
+
 class Backend(str):
     """The name of what carries the collectives, in lower case."""
 
@@ -41,6 +49,33 @@ class Backend(str):
     XCCL = "xccl"
     backend_list = [UNDEFINED, GLOO, NCCL, XCCL, UCC, MPI]  # noqa: RUF012
     default_device_backend_map = {"cpu": GLOO, "cuda": NCCL}  # noqa: RUF012
+
+    _plugins: dict[str, _Plugin] = {}  # noqa: RUF012
+
+    @classmethod
+    def register_backend(
+        cls, name: str, func: Callable, extended_api: bool = False,
+        devices: str | list[str] | None = None,
+    ) -> None:  # fmt: skip
+        """Makes func(store, rank, size, timeout), which gives a ProcessGroup,
+        the maker of groups of a backend. `Backend.NAME` is its name then.
+
+        Raises:
+            NotImplementedError: `extended_api`.
+        """
+        if extended_api:
+            raise NotImplementedError(
+                "Backend.register_backend: func is given store, rank, size and "
+                "timeout (extended_api is not there)"
+            )
+        setattr(cls, name.upper(), name.lower())
+        if name.lower() not in cls.backend_list:
+            cls.backend_list.append(name.lower())
+        if isinstance(devices, str):
+            devices = [devices]
+        for device in devices or ():
+            cls.default_device_backend_map[device] = name.lower()
+        cls._plugins[name.upper()] = _Plugin(func, extended_api)
 
     def __new__(cls, name: str) -> Backend:
         """The same name in lower case; ValueError unless it is a string."""
@@ -115,6 +150,8 @@ def _check_backend(backend: str | None) -> str:
     for name in BackendConfig(backend).device_backend_map.values():
         if name in _BUILT or (name == "mpi" and mpi.is_available()):
             continue
+        if name.upper() in Backend._plugins:
+            continue
         if name in _NOT_BUILT:
             raise RuntimeError(
                 "Distributed package doesn't have "
@@ -123,6 +160,11 @@ def _check_backend(backend: str | None) -> str:
             )
         raise AssertionError(f"Unknown backend type {name}")
     return backend or Backend.GLOO
+
+
+def _plugin_of(backend: str) -> _Plugin | None:
+    name = BackendConfig(backend).device_backend_map.get("cpu", "")
+    return Backend._plugins.get(name.upper())
 
 
 def _is_mpi(backend: str) -> bool:
@@ -188,11 +230,29 @@ def init_process_group(
         raise ValueError(f"rank {rank} is not in a world of {world_size}")
     _begun += 1
     place = PrefixStore(f"default_pg/{_begun}", store)
-    _world = ProcessGroupGloo(
-        place, rank, world_size, timeout, group_name or "0", "default_pg"
-    )
+    plugin = _plugin_of(backend)
+    if plugin is not None:
+        _world = _foreign(plugin, place, rank, world_size, timeout, "0")
+    else:
+        _world = ProcessGroupGloo(
+            place, rank, world_size, timeout, group_name or "0", "default_pg"
+        )
     _made = 1
     _backends[_world] = backend
+
+
+def _foreign(
+    plugin: _Plugin, store, rank: int, size: int, timeout: timedelta, name: str
+) -> ProcessGroup:
+    """A group of a program's backend; TypeError if it makes something else."""
+    made = plugin.creator_fn(store, rank, size, timeout)
+    if not isinstance(made, ProcessGroup):
+        raise TypeError(
+            f"a backend's function gives a ProcessGroup, not {made!r}"
+        )
+    made._store, made._handle.timeout = store, timeout
+    made.group_name = name
+    return made
 
 
 def destroy_process_group(group: ProcessGroup | None = None) -> None:
@@ -203,7 +263,8 @@ def destroy_process_group(group: ProcessGroup | None = None) -> None:
     if _world is None:
         raise AssertionError("Default process group not initialized")
     if group is None or group is _world:
-        _world.close()
+        if hasattr(_world, "close"):
+            _world.close()
         _world, _made = None, 0
         _backends.clear()
         return
@@ -385,7 +446,14 @@ def new_group(
         _made += 1
         if world.rank() not in ranks:
             return GroupMember.NON_GROUP_MEMBER
-    made = world.subgroup(ranks, name, group_desc or "undefined", timeout)
+    plugin = _plugin_of(backend)
+    if plugin is not None:
+        place = PrefixStore(f"group/{name}", world.get_group_store())
+        own = ranks.index(world.rank())
+        made = _foreign(plugin, place, own, len(ranks), timeout, name)
+        made._handle.ranks = ranks
+    else:
+        made = world.subgroup(ranks, name, group_desc or "undefined", timeout)
     _backends[made] = backend
     return made
 

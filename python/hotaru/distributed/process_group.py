@@ -51,7 +51,14 @@ class ProcessGroup(ListMethods):
     BackendType = BackendType
     UNDEFINED, GLOO, NCCL, UCC, MPI, XCCL, CUSTOM = BackendType
 
-    def __init__(self, handle, rank: int, store, name: str, desc: str) -> None:
+    def __init__(
+        self, handle, rank: int, store=None, name: str = "", desc: str = ""
+    ) -> None:
+        """Of a class that has the collectives itself: its rank and its size."""
+        if isinstance(handle, int):
+            from .foreign import ForeignHandle
+
+            handle, rank = ForeignHandle(self, rank, default_pg_timeout), handle
         self._handle = handle
         self._rank = rank
         self._size = len(handle.ranks)
@@ -70,7 +77,8 @@ class ProcessGroup(ListMethods):
 
     def name(self) -> str:
         """The backend's name."""
-        return "gloo"
+        own = getattr(self, "getBackendName", None)
+        return own().lower() if own is not None else "gloo"
 
     def get_group_store(self):
         """What the group found itself through."""

@@ -519,3 +519,44 @@ def test_coalesced_sums_of_real_and_complex_numbers(world):
         return a.tolist(), b.tolist()
 
     assert world(2, run) == [([2.0, 2.0], [2 + 4j])] * 2
+
+
+def test_a_backend_of_the_programs_own(world):
+    class Done(dist._Work):
+        def wait(self, timeout=None):
+            return True
+
+    class Plus(dist.ProcessGroup):
+        def getBackendName(self):  # noqa: N802  (PyTorch's name)
+            return "plus"
+
+        def allreduce(self, tensors, opts=None):
+            for tensor in tensors:
+                tensor.add_(self.rank() + 1)
+            return Done()
+
+        def allgather(self, outputs, inputs, opts=None):
+            for output in outputs[0]:
+                output.copy_(inputs[0])
+            return Done()
+
+    def run(rank):
+        store = dist.group.WORLD.get_group_store()
+        dist.destroy_process_group()
+        dist.Backend.register_backend("plus", lambda s, r, n, t: Plus(r, n))
+        assert dist.is_backend_available("plus")
+        assert dist.Backend.PLUS == "plus"
+        dist.init_process_group("plus", store=store, rank=rank, world_size=2)
+        assert dist.get_backend() == "plus"
+        x = hotaru.zeros(2)
+        dist.all_reduce(x)
+        assert dist.all_reduce(x, async_op=True).wait()
+        parts = [hotaru.zeros(2) for _ in range(2)]
+        dist.all_gather(parts, x)
+        with pytest.raises(NotImplementedError, match="no method broadcast"):
+            dist.broadcast(x, 0)
+        alone = dist.new_group([rank], use_local_synchronization=True)
+        assert (alone.rank(), alone.size()) == (0, 1)
+        return x.tolist(), parts[1].tolist()
+
+    assert world(2, run) == [([2.0, 2.0],) * 2, ([4.0, 4.0],) * 2]
