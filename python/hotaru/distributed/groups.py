@@ -47,6 +47,7 @@ class Backend(str):
     UCC = "ucc"
     MPI = "mpi"
     XCCL = "xccl"
+    FAKE = "fake"
     backend_list = [UNDEFINED, GLOO, NCCL, XCCL, UCC, MPI]  # noqa: RUF012
     default_device_backend_map = {"cpu": GLOO, "cuda": NCCL}  # noqa: RUF012
 
@@ -58,23 +59,16 @@ class Backend(str):
         devices: str | list[str] | None = None,
     ) -> None:  # fmt: skip
         """Makes func(store, rank, size, timeout), which gives a ProcessGroup,
-        the maker of groups of a backend. `Backend.NAME` is its name then.
-
-        Raises:
-            NotImplementedError: `extended_api`.
+        the maker of groups of a backend. `Backend.NAME` is its name then. With
+        `extended_api` func is given a `_DistributedBackendOptions` and None.
         """
-        if extended_api:
-            raise NotImplementedError(
-                "Backend.register_backend: func is given store, rank, size and "
-                "timeout (extended_api is not there)"
-            )
         setattr(cls, name.upper(), name.lower())
         if name.lower() not in cls.backend_list:
             cls.backend_list.append(name.lower())
         if isinstance(devices, str):
             devices = [devices]
         for device in devices or ():
-            cls.default_device_backend_map[device] = name.lower()
+            cls.default_device_backend_map.setdefault(device, name.lower())
         cls._plugins[name.upper()] = _Plugin(func, extended_api)
 
     def __new__(cls, name: str) -> Backend:
@@ -232,7 +226,7 @@ def init_process_group(
     place = PrefixStore(f"default_pg/{_begun}", store)
     plugin = _plugin_of(backend)
     if plugin is not None:
-        _world = _foreign(plugin, place, rank, world_size, timeout, "0")
+        _world = _foreign(plugin, place, rank, range(world_size), timeout, "0")
     else:
         _world = ProcessGroupGloo(
             place, rank, world_size, timeout, group_name or "0", "default_pg"
@@ -241,17 +235,35 @@ def init_process_group(
     _backends[_world] = backend
 
 
+class _DistributedBackendOptions:
+    """Of a group that is to be made."""
+
+    store = None
+    group_rank = group_size = 0
+    timeout = default_pg_timeout
+    group_id = ""
+    global_ranks_in_group: Sequence[int] = ()
+
+
 def _foreign(
-    plugin: _Plugin, store, rank: int, size: int, timeout: timedelta, name: str
-) -> ProcessGroup:
+    plugin: _Plugin, store, rank: int, ranks: Sequence[int], timeout: timedelta,
+    name: str,
+) -> ProcessGroup:  # fmt: skip
     """A group of a program's backend; TypeError if it makes something else."""
-    made = plugin.creator_fn(store, rank, size, timeout)
+    if plugin.extended_api:
+        opts = _DistributedBackendOptions()
+        opts.store, opts.timeout, opts.group_id = store, timeout, name
+        opts.group_rank, opts.group_size = rank, len(ranks)
+        opts.global_ranks_in_group = list(ranks)
+        made = plugin.creator_fn(opts, None)
+    else:
+        made = plugin.creator_fn(store, rank, len(ranks), timeout)
     if not isinstance(made, ProcessGroup):
         raise TypeError(
             f"a backend's function gives a ProcessGroup, not {made!r}"
         )
     made._store, made._handle.timeout = store, timeout
-    made.group_name = name
+    made._handle.ranks, made.group_name = list(ranks), name
     return made
 
 
@@ -450,8 +462,7 @@ def new_group(
     if plugin is not None:
         place = PrefixStore(f"group/{name}", world.get_group_store())
         own = ranks.index(world.rank())
-        made = _foreign(plugin, place, own, len(ranks), timeout, name)
-        made._handle.ranks = ranks
+        made = _foreign(plugin, place, own, ranks, timeout, name)
     else:
         made = world.subgroup(ranks, name, group_desc or "undefined", timeout)
     _backends[made] = backend
