@@ -94,6 +94,13 @@ def like(call: Call) -> list[Way]:
     return ways + [Way(R, (p,) + (R,) * (len(call.places) - 1)) for p in _ALL]
 
 
+def new(call: Call) -> list[Way]:
+    """Not even that: dtype and mesh."""
+    kinds = dict.fromkeys(call.tensors[0]._spec.placements)
+    rest = (R,) * (len(call.places) - 1)
+    return [all_replicated(call), *(Way(R, (p, *rest)) for p in kinds)]
+
+
 def along(call: Call, *dims: int) -> list[Way]:
     """Needs some dimensions of all arguments whole, others in parts."""
     ndim = len(call.shapes[0])
@@ -139,6 +146,7 @@ rule(
     same,
 )
 rule("zeros_like ones_like empty_like full_like", like)
+rule("new_empty new_full new_ones new_zeros", new)
 for _names, _place, _default in (
     ("softmax log_softmax _softmax _log_softmax softmin", 1, None),
     ("cumsum cumprod cummax cummin logcumsumexp flip", 1, None),
