@@ -58,17 +58,17 @@ comm::Work issue(const PyProcessGroup& self, CollectiveKind kind,
                  const nb::list& inputs, const nb::list& outputs,
                  ReduceKind reduction, double factor, int root, uint32_t tag,
                  int64_t timeout_ms, bool async) {
-  Collective collective{.kind = kind,
-                        .inputs = tensors_of(inputs),
-                        .outputs = tensors_of(outputs),
-                        .reduction = {reduction, factor},
-                        .root = root,
-                        .tag = tag,
-                        .timeout = Millis(timeout_ms),
-                        .async = async};
+  const Collective collective{.kind = kind,
+                              .inputs = tensors_of(inputs),
+                              .outputs = tensors_of(outputs),
+                              .reduction = {reduction, factor},
+                              .root = root,
+                              .tag = tag,
+                              .timeout = Millis(timeout_ms),
+                              .async = async};
   // Another thread of the program may be what other ranks wait for.
   const GilRelease release;
-  return self.group->issue(std::move(collective));
+  return self.group->issue(collective);
 }
 
 void init_kinds(nb::module_& m) {
