@@ -58,9 +58,15 @@ class _Handle:
 class ForeignHandle:
     """Begins collectives by a group's methods."""
 
-    def __init__(self, group, size: int, timeout: timedelta) -> None:
+    def __init__(
+        self, group, base: type, size: int, timeout: timedelta
+    ) -> None:
         self._group, self.ranks = group, list(range(size))
         self.timeout = timeout
+        # What its own classes have, not what ProcessGroup has.
+        kinds = type(group).__mro__
+        own = kinds[: kinds.index(base)]
+        self._methods = {name for kind in own for name in vars(kind)}
 
     def shut(self) -> None:
         """The group ends with its object."""
@@ -71,7 +77,7 @@ class ForeignHandle:
     ) -> _Handle:  # fmt: skip
         """One collective; NotImplementedError if the group lacks its method."""
         name, make = _CALLS[kind]
-        if name not in _methods_of(self._group):
+        if name not in self._methods:
             raise NotImplementedError(
                 f"{type(self._group).__name__} has no method {name}()"
             )
@@ -87,18 +93,6 @@ class ForeignHandle:
         if not async_op:
             handle.wait()
         return handle
-
-
-def _methods_of(group) -> set[str]:
-    """Those of its own classes, not of ProcessGroup."""
-    from .process_group import ProcessGroup
-
-    found: set[str] = set()
-    for kind in type(group).__mro__:
-        if kind is ProcessGroup:
-            break
-        found |= set(vars(kind))
-    return found
 
 
 def _op_of(reduction: _ReduceKind, factor: float) -> ReduceOp:

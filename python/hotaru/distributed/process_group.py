@@ -13,6 +13,7 @@ from enum import Enum
 from .. import _C
 from .._C import _CollectiveKind as Kind
 from .._C import _ReduceKind
+from .foreign import ForeignHandle
 from .list_methods import ListMethods
 from .options import milliseconds
 from .parts import copy_back
@@ -56,9 +57,9 @@ class ProcessGroup(ListMethods):
     ) -> None:
         """Of a class that has the collectives itself: its rank and its size."""
         if isinstance(handle, int):
-            from .foreign import ForeignHandle
-
-            handle, rank = ForeignHandle(self, rank, default_pg_timeout), handle
+            size = rank
+            rank = handle
+            handle = ForeignHandle(self, ProcessGroup, size, default_pg_timeout)
         self._handle = handle
         self._rank = rank
         self._size = len(handle.ranks)

@@ -5,7 +5,7 @@ those that go along some dimensions only.
 from __future__ import annotations
 
 from ..._library._native_tag_names import NAMES
-from ._answers import Call, R, Way, all_replicated, rule
+from ._call import Call, R, Way, all_replicated, rule
 from .placement_types import (
     Partial,
     Placement,

@@ -5,17 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ... import inf
-from ._answers import (
-    Call,
-    R,
-    Way,
-    all_replicated,
-    composed,
-    operator,
-    rule,
-    run,
-)  # fmt: skip
-from ._pointwise import AVERAGE, SUM, strided, wrap_dim
+from ._answers import operator, plain, run
+from ._call import Call, R, Rule, Way, all_replicated, composed, rule
+from ._pointwise import AVERAGE, SUM, pointwise, strided, wrap_dim
 from .placement_types import Partial, Placement, Shard, _StridedShard
 
 
@@ -99,8 +91,6 @@ def _spread(call: Call) -> list[Way]:
 def _extreme(call: Call, kind: Placement | None) -> list[Way]:
     """Of all elements one result, of a dimension two; or of two tensors."""
     if len(call.places) > 1:
-        from ._pointwise import pointwise
-
         return pointwise(call)
     if call.get(1, "dim") is not None:
         return _reduction(None)(call)
@@ -124,7 +114,7 @@ def vector_norm(call: Call):
     mine = operator(call.function, "_part_norm", call.args, call.kwargs)
     if order in (inf, -inf):
         return mine
-    return mine.pow_(1 / order)
+    return mine.pow(1 / order)
 
 
 def _norm_ways(call: Call) -> list[Way]:
@@ -133,8 +123,6 @@ def _norm_ways(call: Call) -> list[Way]:
         return [all_replicated(call)]
     return _kept_ways(call, dims, _keeps(call, 3))
 
-
-from ._answers import Rule  # noqa: E402
 
 _NORM = Rule(_norm_ways)
 
@@ -149,8 +137,6 @@ def _part_ways(call: Call) -> list[Way]:
 
 
 def _part_norm(call: Call, parts: list):
-    from ._answers import plain
-
     given, named = call.with_tensors(parts)
     found = plain(call.function, *given, **named)
     order = call.get(1, "ord", 2)

@@ -6,15 +6,8 @@ import math
 from collections.abc import Callable, Sequence
 
 from ..._C import Tensor
-from ._answers import (
-    Call,
-    R,
-    Way,
-    all_replicated,
-    composed,
-    plain,
-    rule,
-)  # fmt: skip
+from ._answers import plain
+from ._call import Call, R, Way, all_replicated, composed, rule
 from ._pointwise import along, wrap_dim
 from .placement_types import Partial, Shard
 
