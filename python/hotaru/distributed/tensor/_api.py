@@ -238,14 +238,18 @@ _history._made.append(DTensor)
 
 def _allow_in_files() -> None:
     """Files of plain weights may have DTensors."""
-    from ...serialization import add_safe_globals
+    from ..._weights_only_unpickler import _get_allowed_globals
+    from ...serialization._names import written
     from .. import device_mesh
     from .placement_types import _StridedShard
 
-    add_safe_globals(
-        [_rebuilt, DTensor, device_mesh._found, Shard, Replicate, Partial,
-         _StridedShard]
-    )  # fmt: skip
+    allowed = _get_allowed_globals()
+    for item in (
+        _rebuilt, DTensor, device_mesh._found, Shard, Replicate, Partial,
+        _StridedShard,
+    ):  # fmt: skip
+        module, name = written(item)
+        allowed[f"{module}.{name}"] = item
 
 
 def _rebuilt(local, mesh, placements, shape, stride, requires_grad, param):
