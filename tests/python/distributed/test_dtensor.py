@@ -414,6 +414,9 @@ def test_random_numbers_are_alike_where_parts_are(world):
 
 
 def test_plain_tensors_beside_them_are_refused(world):
+    # What files may hold of DTensors is no list of the program's.
+    assert torch.serialization.get_safe_globals() == []
+
     def run(rank):
         from hotaru.distributed.tensor.experimental import implicit_replication
 
