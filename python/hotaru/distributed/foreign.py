@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import time
 from datetime import timedelta
 
 from .._C import _CollectiveKind as Kind
 from .._C import _ReduceKind
 from ..futures import Future
 from . import options
+from .polled import Polled
 from .reduce_op import RedOpType, ReduceOp
 
 
-class _Handle:
+class _Handle(Polled):
     """What such a group's Work is, as `Work` takes it."""
 
     def __init__(self, work) -> None:
@@ -28,15 +28,6 @@ class _Handle:
         completed = getattr(self._work, "is_completed", None)
         return bool(completed()) if completed is not None else True
 
-    def wait_for(self, timeout: timedelta) -> bool:
-        """Whether it is done before that: it is asked."""
-        end = time.monotonic() + timeout.total_seconds()
-        while not self.done():
-            if time.monotonic() > end:
-                return False
-            time.sleep(0.0002)
-        return True
-
     def source(self) -> int:
         """The rank that a message came from."""
         return self._work._source_rank()
@@ -46,13 +37,7 @@ class _Handle:
         own = getattr(self._work, "get_future", None)
         if own is not None:
             return own()
-        made: Future = Future()
-        try:
-            self.wait()
-            made.set_result(result)
-        except Exception as error:
-            made.set_exception(error)
-        return made
+        return super().future(result)
 
 
 class ForeignHandle:

@@ -8,7 +8,6 @@ not wait by themselves for an asynchronous collective: `Work.wait` does.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from datetime import timedelta
 
@@ -34,7 +33,7 @@ from .. import (
 from .._C import DistBackendError
 from .._C import _CollectiveKind as Kind
 from .._C import _ReduceKind as Reduction
-from ..futures import Future
+from .polled import Polled
 from .process_group import ProcessGroup, default_pg_timeout
 
 _NAMES = {
@@ -70,7 +69,7 @@ def _mpi():
     return MPI
 
 
-class _Handle:
+class _Handle(Polled):
     """A collective that was begun; `end` comes after MPI's part of it."""
 
     def __init__(
@@ -105,28 +104,9 @@ class _Handle:
             self._finish()
         return not self._requests
 
-    def wait_for(self, timeout: timedelta) -> bool:
-        """Whether it is done before that; MPI has no clock of its own."""
-        end = time.monotonic() + timeout.total_seconds()
-        while not self.done():
-            if time.monotonic() > end:
-                return False
-            time.sleep(0.0002)  # MPI tells nobody: it is asked
-        return True
-
     def source(self) -> int:
         """The rank that a message came from."""
         return self._source
-
-    def future(self, result) -> Future:
-        """Of the result, when it is done: it is waited for."""
-        made: Future = Future()
-        try:
-            self.wait()
-            made.set_result(result)
-        except Exception as error:
-            made.set_exception(error)
-        return made
 
 
 class _Communicator:

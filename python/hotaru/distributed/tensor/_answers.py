@@ -1,7 +1,7 @@
 """What operators give for tensors that lie in parts on several processes.
 
 For every operator there is a table of ways to compute it from parts, along one
-dimension of a mesh (`_ways.py` and its relatives). The cheapest is taken, by
+dimension of a mesh (`_pointwise.py` and its kin). The cheapest is taken, by
 the bytes that have to be exchanged for it; what has no way but one is computed
 from the whole tensors, in every rank.
 """
