@@ -103,7 +103,8 @@ DEVICE_ROOMS = {
         "matmul/narrow",
         "matmul/quads",
     },
-    "cuda": {"libraries", "cupti", "fused", "graph", "jit", "params", "device"}
+    "cuda": {"libraries", "collective", "cupti", "fused", "graph", "jit"}
+    | {"params", "device"}
     | {"jit/std", "jit/host"}
     | {f"{half}/{name}" for half in ("params", "device") for name in FAMILIES},
     "soft_gpu": {"libraries"},

@@ -11,6 +11,7 @@
 
 namespace hotaru {
 
+class Communicator;
 class DeviceTimer;
 struct CompileCounts;
 struct KernelSource;
@@ -129,6 +130,12 @@ class Accelerator : public Backend {
   virtual std::shared_ptr<const OwnKernel> compile_kernel(
       const KernelSource& source, int device) = 0;
   virtual CompileCounts compile_counts() = 0;
+  /// What ranks find each other by: one makes it, all are given it. Throws
+  /// Error where there is no library for that.
+  virtual std::string communicator_key() = 0;
+  /// Returns when all `size` ranks have called it.
+  virtual Ref<Communicator> make_communicator(const std::string& key, int rank,
+                                              int size, int device) = 0;
   /// Waits for kernels that are compiled in the background.
   virtual void finish_compiling() = 0;
   /// Its machine code alone, for the architecture that the source names, and

@@ -6,6 +6,7 @@
 
 #include "hotaru/backend/cuda/allocator.h"
 #include "hotaru/backend/cuda/call_timer.h"
+#include "hotaru/backend/cuda/collective/communicator.h"
 #include "hotaru/backend/cuda/cupti/activity_timer.h"
 #include "hotaru/backend/cuda/devices.h"
 #include "hotaru/backend/cuda/fused/pending.h"
@@ -137,6 +138,14 @@ class CudaBackend final : public Accelerator {
                                                   int device) override {
     cuda::check_device(device);
     return jit::compiled(source, device);
+  }
+  std::string communicator_key() override {
+    return NcclCommunicator::make_key();
+  }
+  Ref<Communicator> make_communicator(const std::string& key, int rank,
+                                      int size, int device) override {
+    cuda::check_device(device);
+    return make_ref<NcclCommunicator>(key, rank, size, device);
   }
   CompileCounts compile_counts() override { return jit::counts(); }
   void finish_compiling() override { fused::finish_compiling(); }

@@ -4,6 +4,7 @@
 #include <array>
 #include <atomic>
 #include <iterator>
+#include <utility>
 
 #include "hotaru/backend/cuda/graph/recorder.h"
 #include "hotaru/backend/cuda/stream.h"
@@ -68,8 +69,16 @@ ErrorSink KernelErrors::watch(const KernelCall& call, const FailureText& text) {
   return {device_report_, calls_};
 }
 
+void KernelErrors::fail(const std::exception_ptr& error) {
+  const std::lock_guard lock(mutex_);
+  if (!failure_) failure_ = error;
+  given_up_ = true;
+}
+
 void KernelErrors::raise() {
   const std::lock_guard lock(mutex_);
+  if (given_up_.exchange(false))
+    std::rethrow_exception(std::exchange(failure_, nullptr));
   // Kernels of other streams look at `claimed` meanwhile.
   ErrorReport found;
   found.ready = __atomic_load_n(&report_->ready, __ATOMIC_ACQUIRE);

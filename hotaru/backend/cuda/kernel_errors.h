@@ -2,7 +2,9 @@
 // raised when the host next waits for their stream, with the call it came from.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -41,9 +43,12 @@ class KernelErrors {
   /// Throws what kernels that have ended reported, once. Of several that failed
   /// since the last check the first one counts.
   void check() {
-    if (__atomic_load_n(&report_->ready, __ATOMIC_ACQUIRE) != 0) [[unlikely]]
+    if (__atomic_load_n(&report_->ready, __ATOMIC_ACQUIRE) != 0 ||
+        given_up_.load(std::memory_order_relaxed)) [[unlikely]]
       raise();
   }
+  /// Something else went wrong: the next check() throws it.
+  void fail(const std::exception_ptr& error);
 
  private:
   /// What is left of a call once it was launched.
@@ -64,9 +69,11 @@ class KernelErrors {
 
   ErrorReport* report_;         // where the host sees it
   ErrorReport* device_report_;  // where the device does
-  std::mutex mutex_;            // guards the rest
+  std::atomic<bool> given_up_{false};  // whether there is a failure_
+  std::mutex mutex_;                   // guards the rest
   bool of_graph_ = false;
   unsigned long long calls_ = 0;
+  std::exception_ptr failure_;
   std::vector<Call> recent_{kRemembered};
 };
 

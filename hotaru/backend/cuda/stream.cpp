@@ -567,6 +567,12 @@ StreamTimeline& current_timeline(int device) {
   return timeline_of(current_stream(Device{DeviceType::kCUDA, int8_t(device)}));
 }
 
+void fail_streams(int device, const std::exception_ptr& error) {
+  const std::unique_lock lock = blocking_lock(in_use_mutex());
+  for (StreamTimeline* timeline : in_use())
+    if (timeline->device() == device) timeline->errors().fail(error);
+}
+
 void synchronize_device(int device) {
   check_device(device);
   // What is captured here says that it may not.

@@ -175,6 +175,8 @@ CUstream raw_stream(const Stream& stream);
 StreamTimeline& current_timeline(int device);
 /// Waits for all streams of a device.
 void synchronize_device(int device);
+/// Whoever next waits for one of them is told this, each once.
+void fail_streams(int device, const std::exception_ptr& error);
 /// Least and greatest priority (the smaller number) of streams.
 void priority_range(int& least, int& greatest);
 

@@ -21,6 +21,8 @@ namespace {
 
 /// So many operations are pending at most before the executor begins.
 constexpr uint64_t kMostPending = 64;
+/// How often it is asked whether other processes have come.
+constexpr std::chrono::microseconds kRound{50};
 
 std::atomic<Machine*> the_machine{nullptr};
 std::atomic<bool> forked{false};
@@ -151,6 +153,7 @@ bool Machine::wanted() const {
 bool Machine::runnable(const CUstream_st& stream) const {
   const Operation& next = stream.operations.front();
   if (next.awaits && !next.awaits->done) return false;
+  if (next.ready && !next.ready()) return false;
   if (stream.legacy) {
     return std::none_of(active_.begin(), active_.end(), [&](const auto& other) {
       return other->device == stream.device && other->blocking() &&
@@ -160,6 +163,12 @@ bool Machine::runnable(const CUstream_st& stream) const {
   const auto& legacy = devices[stream.device].legacy->operations;
   return !stream.blocking() || legacy.empty() ||
          legacy.front().number > next.number;
+}
+
+bool Machine::waits_for_others() const {
+  return std::any_of(active_.begin(), active_.end(), [](const auto& stream) {
+    return bool(stream->operations.front().ready);
+  });
 }
 
 StreamPtr Machine::pick() {
@@ -239,6 +248,8 @@ void Machine::execute() {
     }
     allowed_ = 0;
     if (pending_ == 0) alarm_.reset();
+    // No other process tells this one.
+    if (wanted() && waits_for_others()) work_.wait_for(lock, kRound);
   }
 }
 

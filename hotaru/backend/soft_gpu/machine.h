@@ -32,6 +32,9 @@ struct Operation {
   std::function<cuda::CUresult()> run;  // may be empty
   // In its place: called with the device's error, if there is one.
   std::function<void(cuda::CUresult)> callback;
+  // Whether it may run: other processes decide. Asked again and again, under
+  // the machine's lock. Empty: it may.
+  std::function<bool()> ready;
   int opens = kNobodys;  // whose memory it works on
   std::shared_ptr<Recording> awaits;
   std::shared_ptr<Recording> records;
@@ -122,6 +125,7 @@ class Machine {
   bool wanted() const;
   StreamPtr pick();
   bool runnable(const cuda::CUstream_st& stream) const;
+  bool waits_for_others() const;
   void run_one(Lock& lock, const StreamPtr& stream);
 
   Random random_;

@@ -22,13 +22,17 @@ void check_root(const ProcessGroup& group, const Collective& c,
 }
 
 void check_tensor(const Tensor& tensor, const Tensor& first, size_t index,
-                  const char* name) {
-  HOTARU_CHECK(tensor.device().is_cpu(), name,
-               ": unsupported device type: takes tensors of the CPU, not of ",
+                  bool mixed, const char* name) {
+  HOTARU_CHECK(tensor.device().is_cpu() || tensor.device().is_cuda(), name,
+               ": unsupported device type: takes tensors of the CPU or of "
+               "CUDA, not of ",
                tensor.device().str());
+  HOTARU_CHECK(tensor.device() == first.device(), name,
+               ": tensors of one device are wanted, got ",
+               first.device().str(), " and ", tensor.device().str());
   HOTARU_CHECK_AS(ValueError, tensor.is_contiguous(), name,
                   ": Tensors must be contiguous");
-  HOTARU_CHECK(tensor.dtype() == first.dtype(), name,
+  HOTARU_CHECK(mixed || tensor.dtype() == first.dtype(), name,
                ": invalid tensor type at index ", index, " (expected ",
                dtype_name(first.dtype()), ", got ", dtype_name(tensor.dtype()),
                ")");
@@ -45,6 +49,17 @@ void check_list(const std::vector<Tensor>& many, const Tensor* one, int size,
     HOTARU_CHECK(many[i].numel() == one->numel(), name,
                  ": invalid tensor size at index ", i, " (expected ",
                  one->numel(), " elements, got ", many[i].numel(), ")");
+}
+
+/// Messages together: a rank for each, none of them this one's.
+void check_peers(const ProcessGroup& group, const Collective& c,
+                 const char* name) {
+  HOTARU_CHECK(c.peers.size() == c.inputs.size() + c.outputs.size(), name,
+               ": a rank is wanted for each tensor");
+  for (const int peer : c.peers)
+    HOTARU_CHECK(0 <= peer && peer < group.size() && peer != group.rank(), name,
+                 ": invalid rank: ", peer, " (the group has ", group.size(),
+                 " ranks, this is rank ", group.rank(), ")");
 }
 
 void check_lists(const ProcessGroup& group, const Collective& c,
@@ -72,6 +87,8 @@ void check_lists(const ProcessGroup& group, const Collective& c,
     case Kind::kAllToAll:
       check_list(c.inputs, nullptr, size, "input", name);
       return check_list(c.outputs, nullptr, size, "output", name);
+    case Kind::kExchange:
+      return check_peers(group, c, name);
     default:
       return;
   }
@@ -86,7 +103,7 @@ void check_collective(const ProcessGroup& group, const Collective& c) {
   for (const std::vector<Tensor>* tensors : {&c.inputs, &c.outputs})
     for (size_t i = 0; i < tensors->size(); ++i) {
       if (!first) first = &(*tensors)[i];
-      check_tensor((*tensors)[i], *first, i, name);
+      check_tensor((*tensors)[i], *first, i, c.kind == Kind::kExchange, name);
     }
   if (first && reduces(c.kind)) c.reduction.check(first->dtype(), name);
   check_lists(group, c, name);

@@ -23,7 +23,8 @@ constexpr Row kRows[] = {{Kind::kAllReduce, "all_reduce"},
                          {Kind::kAllToAll, "all_to_all"},
                          {Kind::kBarrier, "barrier"},
                          {Kind::kSend, "send"},
-                         {Kind::kReceive, "recv"}};
+                         {Kind::kReceive, "recv"},
+                         {Kind::kExchange, "exchange"}};
 
 }  // namespace
 
@@ -46,34 +47,36 @@ bool reduces(Kind kind) {
          kind == Kind::kReduceScatter;
 }
 
-namespace {
-
-Elements elements_of(const Tensor& tensor) {
-  return {tensor.dtype(), static_cast<char*>(tensor.raw_data()),
-          tensor.numel()};
-}
-
-/// What all ranks have to do alike.
-std::string text_of(const KernelCall& call, const IssuedCollective& issued) {
+std::string text_of(std::span<const Operand> tensors,
+                    const IssuedCollective& issued) {
   if (issued.kind == Kind::kBarrier) return "barrier";
   std::string out = name_of(issued.kind);
+  // Each rank has messages of its own.
+  if (issued.kind == Kind::kExchange) return out;
   if (issued.kind == Kind::kSend)
     out += concat(" to rank ", issued.root);
   else if (issued.kind == Kind::kReceive)
     out +=
         issued.root < 0 ? " from any rank" : concat(" from rank ", issued.root);
   if (reduces(issued.kind)) out += concat("(", issued.reduction.name(), ")");
-  const Tensor& any = call.tensor(0);
+  const Tensor& any = *tensors[0].tensor;
   out += " of ";
   int64_t count = any.numel();
   const bool all = issued.kind == Kind::kAllReduce;
   if (all || issued.kind == Kind::kReduceScatter)  // whose lengths may differ
-    for (size_t i = 1; i < (all ? call.operands().size() : issued.inputs); ++i)
-      count += call.tensor(i).numel();
+    for (size_t i = 1; i < (all ? tensors.size() : issued.inputs); ++i)
+      count += tensors[i].tensor->numel();
   if (issued.kind != Kind::kAllToAll) out += concat(count, " ");
   out += dtype_name(any.dtype());
   if (has_root(issued.kind)) out += concat(", root ", issued.root);
   return out;
+}
+
+namespace {
+
+Elements elements_of(const Tensor& tensor) {
+  return {tensor.dtype(), static_cast<char*>(tensor.raw_data()),
+          tensor.numel()};
 }
 
 Steps steps_of(Operation& operation, const KernelCall& call,
@@ -110,6 +113,8 @@ Steps steps_of(Operation& operation, const KernelCall& call,
             if (source) *source = rank;
             if (any) group->note_message(rank, tag);
           });
+    case Kind::kExchange:
+      break;  // of devices only
   }
   return {};
 }
@@ -119,7 +124,7 @@ void run_collective(const KernelCall& call) {
   const auto& issued = call.attributes<IssuedCollective>();
   ProcessGroup& group = *issued.group;
   Mesh& mesh = *group.mesh();
-  const std::string what = text_of(call, issued);
+  const std::string what = text_of(call.operands(), issued);
   auto operation =
       is_message(issued.kind)
           ? make_ref<Operation>(mesh, group.channel(), what, issued.timeout,
@@ -134,7 +139,8 @@ void run_collective(const KernelCall& call) {
 
 const bool kRegistered = [] {
   for (const Row& row : kRows)
-    kernel_of(row.kind).set(DeviceType::kCPU, &run_collective);
+    if (row.kind != Kind::kExchange)
+      kernel_of(row.kind).set(DeviceType::kCPU, &run_collective);
   return true;
 }();
 

@@ -2,6 +2,9 @@
 #pragma once
 
 #include <memory>
+#include <span>
+#include <string>
+#include <vector>
 
 #include "hotaru/comm/group/process_group.h"
 
@@ -17,7 +20,12 @@ struct IssuedCollective {
   Millis timeout;
   PointToPoint message;
   std::shared_ptr<int> source;
+  std::vector<int> peers;
 };
+
+/// What all ranks have to do alike, in words; of a call's tensors.
+std::string text_of(std::span<const Operand> tensors,
+                    const IssuedCollective& issued);
 
 /// "all_reduce".
 const char* name_of(CollectiveKind kind);

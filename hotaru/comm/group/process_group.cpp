@@ -4,6 +4,7 @@
 
 #include "hotaru/comm/group/collective_check.h"
 #include "hotaru/comm/group/collective_kernel.h"
+#include "hotaru/comm/group/device_group.h"
 #include "hotaru/core/error.h"
 #include "hotaru/runtime/threads/blocking.h"
 
@@ -13,7 +14,16 @@ using Kind = CollectiveKind;
 
 // --- Work --------------------------------------------------------------------
 
+bool Work::done() const {
+  return event_.query() || (communicator_ && communicator_->error());
+}
+
 void Work::wait() const {
+  if (communicator_) {
+    if (const std::exception_ptr error = communicator_->error())
+      std::rethrow_exception(error);
+    return current_stream(communicator_->device()).wait(event_);
+  }
   try {
     event_.synchronize();
   } catch (...) {
@@ -51,6 +61,8 @@ const KernelRegistration kTell(DeviceType::kCPU, "c10d::work_ended",
 }  // namespace
 
 void Work::then(std::function<void(std::exception_ptr)> f) const {
+  // Values on a device are in order by themselves.
+  if (communicator_) return f(communicator_->error());
   const Told told{std::move(f), event_};
   if (done() || !stream_) return told.tell();
   stream_->enqueue(KernelCall(kernel("c10d::work_ended"), {}, told));
@@ -75,11 +87,23 @@ ProcessGroup::ProcessGroup(Ref<Mesh> mesh, Ref<Channel> channel, Millis timeout)
     : mesh_(std::move(mesh)), channel_(std::move(channel)), timeout_(timeout) {}
 
 ProcessGroup::~ProcessGroup() {
-  shut();
+  mesh_->shut(*channel_);
 }
 
 void ProcessGroup::shut() {
+  std::shared_ptr<DeviceGroup> devices;
+  {
+    const std::lock_guard lock(mutex_);
+    devices.swap(devices_);
+  }
+  if (devices) devices->shut();
   mesh_->shut(*channel_);
+}
+
+std::shared_ptr<DeviceGroup> ProcessGroup::devices() {
+  const std::lock_guard lock(mutex_);
+  if (!devices_) devices_ = std::make_shared<DeviceGroup>(*this);
+  return devices_;
 }
 
 Stream ProcessGroup::stream() {
@@ -90,6 +114,16 @@ Stream ProcessGroup::stream() {
 
 void ProcessGroup::synchronize() {
   stream().synchronize();
+  synchronize_devices();
+}
+
+void ProcessGroup::synchronize_devices() {
+  std::shared_ptr<DeviceGroup> devices;
+  {
+    const std::lock_guard lock(mutex_);
+    devices = devices_;
+  }
+  if (devices) devices->synchronize();
 }
 
 bool ProcessGroup::idle() {
@@ -120,7 +154,8 @@ Work ProcessGroup::issue(const Collective& collective) {
       collective.root,
       collective.timeout.count() < 0 ? timeout() : collective.timeout,
       {},
-      nullptr};
+      nullptr,
+      collective.peers};
   std::vector<Operand> operands;
   for (const Tensor& tensor : collective.inputs)
     operands.push_back(read(tensor));
@@ -128,6 +163,8 @@ Work ProcessGroup::issue(const Collective& collective) {
     operands.push_back(reduces(collective.kind) && collective.inputs.empty()
                            ? update(tensor)
                            : write(tensor));
+  if (!operands.empty() && !operands[0].tensor->device().is_cpu())
+    return devices()->issue(collective, std::move(issued), std::move(operands));
   const bool message = is_message(collective.kind);
   if (message) {
     issued.message = next_message(collective);
@@ -140,6 +177,8 @@ Work ProcessGroup::issue(const Collective& collective) {
     here.enqueue(call);
     return {};
   }
+  // Nobody passes it before what was begun on devices is over.
+  if (collective.kind == Kind::kBarrier) synchronize_devices();
   if (message) return issue_message(call, collective.async, issued.source);
   if (!collective.async && here.immediate() && idle()) {
     here.enqueue(call);
@@ -149,7 +188,7 @@ Work ProcessGroup::issue(const Collective& collective) {
   own.enqueue(call);
   Event event;
   own.record(event);
-  Work work(own, std::move(event), nullptr);
+  Work work(own, std::move(event), std::shared_ptr<const int>());
   if (!collective.async && here.immediate()) work.wait();
   return work;
 }

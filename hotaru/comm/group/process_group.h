@@ -12,6 +12,7 @@
 #include "hotaru/comm/group/reduction.h"
 #include "hotaru/comm/mesh/mesh.h"
 #include "hotaru/core/tensor.h"
+#include "hotaru/runtime/communicator.h"
 #include "hotaru/runtime/streams/event.h"
 #include "hotaru/runtime/streams/stream.h"
 
@@ -29,10 +30,11 @@ enum class CollectiveKind : uint8_t {
   kBarrier,
   kSend,
   kReceive,
+  kExchange,
 };
 
-/// What a rank asks for. Tensors are contiguous and of the CPU, all of one
-/// dtype. In place (reduce, broadcast; receive): one output; all_reduce takes
+/// What a rank asks for. Tensors are contiguous and of one device, all of one
+/// dtype (but for messages together). In place (reduce, broadcast; receive): one output; all_reduce takes
 /// several, which are reduced together. One a rank: outputs of all_gather and,
 /// at the root, gather, inputs of reduce_scatter and, at the root, scatter,
 /// both of all_to_all.
@@ -42,6 +44,9 @@ struct Collective {
   Reduction reduction;
   int root = 0;  // or the other side of a message; kAnyRank to receive from any
   uint32_t tag = 0;
+  /// Of messages together, which are for devices only: to whom each input goes,
+  /// and then from whom each output comes.
+  std::vector<int> peers = {};
   /// Negative: the group's.
   Millis timeout{-1};
   /// Whether issue() may return before it is done.
@@ -56,14 +61,20 @@ class Work {
       : stream_(std::move(stream)),
         event_(std::move(event)),
         source_(std::move(source)) {}
+  /// Of a device: its streams wait, not the host.
+  Work(Stream stream, Event event, Ref<Communicator> communicator)
+      : stream_(std::move(stream)),
+        event_(std::move(event)),
+        communicator_(std::move(communicator)) {}
 
-  bool done() const { return event_.query(); }
+  bool done() const;
   /// Calls f with the operation's error, or null, once it is done: in a worker,
   /// or here if it is done already.
   void then(std::function<void(std::exception_ptr)> f) const;
-  /// Throws the operation's error, every time.
+  /// Throws the operation's error, every time. Where it runs on a device, the
+  /// thread's current stream there waits.
   void wait() const;
-  /// False if it is not done in time.
+  /// False if it is not done in time, for which the host waits.
   bool wait_for(Millis timeout) const;
   /// The rank of the group that a message came from, once it is done.
   int source() const { return source_ ? *source_ : -1; }
@@ -73,13 +84,17 @@ class Work {
   std::optional<Stream> stream_;
   Event event_;
   std::shared_ptr<const int> source_;
+  Ref<Communicator> communicator_;
 };
+
+class DeviceGroup;
 
 /// Each collective is a kernel call on the group's own queued stream, so that
 /// others on the same tensors follow it, or, where the caller waits for it and
 /// nothing is before it, in the caller's thread. Messages between two ranks
-/// hold up nothing but their tensors. Thread-safe; all ranks must issue the
-/// group's collectives in the same order.
+/// hold up nothing but their tensors. Tensors on devices go by the library of
+/// those (device_group.h). Thread-safe; all ranks must issue the group's
+/// collectives in the same order.
 class ProcessGroup final : public RefCounted {
  public:
   ProcessGroup(Ref<Mesh> mesh, Ref<Channel> channel, Millis timeout);
@@ -102,6 +117,8 @@ class ProcessGroup final : public RefCounted {
   Stream stream();
   /// Waits for them.
   void synchronize();
+  /// The side of tensors on devices.
+  std::shared_ptr<DeviceGroup> devices();
   /// No collective is begun any more, and those under way fail.
   void shut();
   /// One of a rank's messages went to who receives from any.
@@ -112,11 +129,13 @@ class ProcessGroup final : public RefCounted {
   Work issue_message(const KernelCall& call, bool async,
                      std::shared_ptr<const int> source);
   bool idle();
+  void synchronize_devices();
 
   const Ref<Mesh> mesh_;
   const Ref<Channel> channel_;
   std::atomic<Millis> timeout_;
-  std::mutex mutex_;  // guards the next two
+  std::mutex mutex_;  // guards the rest
+  std::shared_ptr<DeviceGroup> devices_;
   std::optional<Stream> stream_;
   std::map<std::tuple<bool, int, uint32_t>, uint64_t> messages_;
 };

@@ -100,20 +100,28 @@ void Mesh::check_not_forked() const {
         "a process group does not survive fork(): begin it in the child");
 }
 
+void Mesh::check_open(const Channel& channel, const std::string& what) const {
+  if (closed_)
+    throw DistBackendError(concat(what, ": the process group was destroyed"));
+  if (channel.error) std::rethrow_exception(channel.error);
+}
+
+void Mesh::make_thread() {
+  if (!thread_)
+    thread_ = std::make_unique<std::thread>(
+        [this, alive = alive_] { in_background(alive); });
+}
+
 void Mesh::begin(Operation& operation) {
   Channel& channel = *operation.channel;
-  if (closed_)
-    throw DistBackendError(
-        concat(operation.what, ": the process group was destroyed"));
-  if (channel.error) std::rethrow_exception(channel.error);
+  check_open(channel, operation.what);
   operation.deadline = Clock::now() + operation.timeout;
   operation.says_it_waits =
       Clock::now() + std::min(kPatience, operation.timeout / 4);
   operation.heard[size_t(channel.rank)] = true;
   if (operation.collective) {
     operation.number = ++channel.issued;
-    channel.past[operation.number % channel.past.size()] = {
-        operation.number, operation.fingerprint, operation.what};
+    channel.remember(operation.number, operation.fingerprint, operation.what);
   }
   operations_.emplace_back(&operation);
   for (const auto& [rank, said] : channel.waiting)
@@ -155,9 +163,7 @@ void Mesh::run(Operation& operation) {
 void Mesh::start(const Ref<Operation>& operation, Ref<LateCall> late) {
   check_not_forked();
   Lock lock(mutex_);
-  if (!thread_)
-    thread_ = std::make_unique<std::thread>(
-        [this, alive = alive_] { in_background(alive); });
+  make_thread();
   operation->late = std::move(late);
   try {
     begin(*operation);

@@ -38,6 +38,18 @@ class Mesh final : public RefCounted, private LinkReader {
   void run(Operation& operation);
   /// Returns when it has begun; `late` is told of its end.
   void start(const Ref<Operation>& operation, Ref<LateCall> late);
+  /// For an operation that runs elsewhere, on a device: its number.
+  uint64_t note(Channel& channel, const std::string& what);
+  /// Has the group told that such an operation takes long, and hears why it
+  /// will not end, until unwatch(); `number` is what note() gave.
+  void watch(const Ref<Operation>& operation);
+  void unwatch(Operation& operation);
+  /// Why the group is over, or null; of an operation that is watched, in its
+  /// words.
+  std::exception_ptr failure(const Channel& channel,
+                             const Operation* operation = nullptr) const;
+  /// Ends the group, and says so to the others.
+  void give_up(Channel& channel, const std::string& why);
   /// The name is free again, and no operation of the group is begun.
   void shut(Channel& channel);
   /// Says goodbye. Operations under way fail.
@@ -78,6 +90,8 @@ class Mesh final : public RefCounted, private LinkReader {
   void waits(int rank, const Frame& frame, std::string text);
 
   void check_not_forked() const;
+  void check_open(const Channel& channel, const std::string& what) const;
+  void make_thread();
   void begin(Operation& operation);
   /// One round: waits for bytes, moves them, goes on with who waited for them.
   void lead(Lock& lock);
@@ -106,6 +120,8 @@ class Mesh final : public RefCounted, private LinkReader {
   void compare(const Channel& channel, const Operation& mine, int rank,
                const Channel::Said& theirs);
   void suspect(Operation& operation, int rank);
+  /// It has a little time to end after all.
+  void doubt(Operation& operation, std::string why);
   void differ(const Channel& channel, int rank, const Channel::Said& theirs,
               const std::string& mine);
   void lose(int rank, const std::string& why);

@@ -48,11 +48,16 @@ void Mesh::differ(const Channel& channel, int rank, const Channel::Said& theirs,
 /// The other rank knows what it does itself: it is told what this one does, and
 /// says then what both do, if it listens soon enough.
 void Mesh::suspect(Operation& operation, int rank) {
-  operation.suspicion = concat("rank ", rank, " does something else than ",
-                               operation.text(), " on rank ", rank_);
+  doubt(operation, concat("rank ", rank, " does something else than ",
+                          operation.text(), " on rank ", rank_));
+  say_waiting(operation);
+}
+
+void Mesh::doubt(Operation& operation, std::string why) {
+  if (!operation.suspicion.empty()) return;
+  operation.suspicion = std::move(why);
   operation.deadline =
       std::min(operation.deadline, std::chrono::steady_clock::now() + kAnswer);
-  say_waiting(operation);
 }
 
 int Mesh::stranger(const Operation& operation) const {
@@ -75,6 +80,10 @@ void Mesh::lose(int rank, const std::string& why) {
   for (const Transfer* transfer : hurt)
     fail_later(transfer->frame.channel,
                concat("rank ", rank, " is gone: ", peer.lost), kThis);
+  // What a device does may be over already, though nobody has looked yet.
+  for (const Ref<Operation>& operation : operations_)
+    if (operation->watched && operation->waits_for(rank))
+      doubt(*operation, concat("rank ", rank, " is gone: ", peer.lost));
   fail_found();
 }
 

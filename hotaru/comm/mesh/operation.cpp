@@ -7,16 +7,12 @@
 
 namespace hotaru::comm {
 
-namespace {
-
-// FNV-1a, http://www.isthe.com/chongo/tech/comp/fnv: the same in every process.
-uint32_t hash_of(const std::string& text) {
+// FNV-1a, http://www.isthe.com/chongo/tech/comp/fnv.
+uint32_t fingerprint_of(const std::string& what) {
   uint32_t hash = 0x811c9dc5;
-  for (const char c : text) hash = (hash ^ uint8_t(c)) * 0x01000193;
+  for (const char c : what) hash = (hash ^ uint8_t(c)) * 0x01000193;
   return hash;
 }
-
-}  // namespace
 
 bool Channel::has(int world_rank) const {
   return std::find(ranks.begin(), ranks.end(), world_rank) != ranks.end();
@@ -27,7 +23,7 @@ Operation::Operation(Mesh& mesh, Ref<Channel> channel, std::string what,
     : mesh(mesh),
       channel(std::move(channel)),
       what(std::move(what)),
-      fingerprint(hash_of(this->what)),
+      fingerprint(fingerprint_of(this->what)),
       collective(true),
       timeout(timeout),
       heard(this->channel->ranks.size()),
@@ -62,6 +58,12 @@ Frame Operation::next_frame(Way way, int rank, size_t bytes) {
   else
     frame.tag = message.tag;
   return frame;
+}
+
+bool Operation::waits_for(int world_rank) const {
+  for (size_t i = 0; i < heard.size(); ++i)
+    if (channel->ranks[i] == world_rank) return !heard[i];
+  return false;
 }
 
 std::string Operation::text() const {

@@ -38,7 +38,14 @@ struct Channel : RefCounted {
   std::map<int, Said> waiting;  // of others, by rank of the world
   std::exception_ptr error;     // no operation is begun after it
   bool has(int world_rank) const;
+  /// As what this rank does.
+  void remember(uint64_t number, uint32_t fingerprint, std::string what) {
+    past[number % past.size()] = {number, fingerprint, std::move(what)};
+  }
 };
+
+/// A number for what has to be alike, the same in every process.
+uint32_t fingerprint_of(const std::string& what);
 
 /// Between one rank and another: which of their messages of that tag it is.
 struct PointToPoint {
@@ -61,6 +68,9 @@ class Operation : public RefCounted {
   /// For Transfer: the next message from or to a rank of the group.
   Frame next_frame(Way way, int rank, size_t bytes);
 
+  /// Whether nothing was heard yet from a rank of the world that belongs to it.
+  bool waits_for(int world_rank) const;
+
   /// "all_reduce(SUM) of 4 float32, number 17 of group 'default'".
   std::string text() const;
 
@@ -79,6 +89,7 @@ class Operation : public RefCounted {
   std::vector<bool> heard;  // from which ranks of the group
   std::string suspicion;    // that another rank does something else
   Ref<LateCall> late;       // who waits, where no thread does
+  bool watched = false;     // it runs on a device
   bool done = false;
   std::exception_ptr error;
 

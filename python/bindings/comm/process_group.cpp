@@ -8,8 +8,10 @@
 #include "bindings/gil.h"
 #include "bindings/runtime/future_object.h"
 #include "bindings/tensor/tensor_object.h"
+#include "hotaru/comm/group/device_group.h"
 #include "hotaru/comm/group/process_group.h"
 #include "hotaru/comm/mesh/meeting.h"
+#include "hotaru/runtime/backend.h"
 
 namespace nb = nanobind;
 
@@ -57,13 +59,14 @@ std::vector<Tensor> tensors_of(const nb::list& list) {
 comm::Work issue(const PyProcessGroup& self, CollectiveKind kind,
                  const nb::list& inputs, const nb::list& outputs,
                  ReduceKind reduction, double factor, int root, uint32_t tag,
-                 int64_t timeout_ms, bool async) {
+                 int64_t timeout_ms, bool async, std::vector<int> peers) {
   const Collective collective{.kind = kind,
                               .inputs = tensors_of(inputs),
                               .outputs = tensors_of(outputs),
                               .reduction = {reduction, factor},
                               .root = root,
                               .tag = tag,
+                              .peers = std::move(peers),
                               .timeout = Millis(timeout_ms),
                               .async = async};
   // Another thread of the program may be what other ranks wait for.
@@ -83,7 +86,8 @@ void init_kinds(nb::module_& m) {
       .value("ALL_TO_ALL", CollectiveKind::kAllToAll)
       .value("BARRIER", CollectiveKind::kBarrier)
       .value("SEND", CollectiveKind::kSend)
-      .value("RECEIVE", CollectiveKind::kReceive);
+      .value("RECEIVE", CollectiveKind::kReceive)
+      .value("EXCHANGE", CollectiveKind::kExchange);
   nb::enum_<ReduceKind>(m, "_ReduceKind", nb::is_arithmetic())
       .value("SUM", ReduceKind::kSum)
       .value("AVG", ReduceKind::kAverage)
@@ -119,14 +123,23 @@ void init_process_group(nb::module_& m) {
       .def("issue", &issue, nb::arg("kind"), nb::arg("inputs"),
            nb::arg("outputs"), nb::arg("reduction") = ReduceKind::kSum,
            nb::arg("factor") = 1.0, nb::arg("root") = 0, nb::arg("tag") = 0,
-           nb::arg("timeout_ms") = -1, nb::arg("async_op") = false)
+           nb::arg("timeout_ms") = -1, nb::arg("async_op") = false,
+           nb::arg("peers") = std::vector<int>())
+      .def(
+          "connect",
+          [](const PyProcessGroup& self, Device device) {
+            self.group->devices()->connect(resolve(device));
+          },
+          nb::arg("device"), nb::call_guard<GilRelease>())
       .def("stream",
            [](const PyProcessGroup& self) { return self.group->stream(); })
       .def(
           "synchronize",
           [](const PyProcessGroup& self) { self.group->synchronize(); },
           nb::call_guard<GilRelease>())
-      .def("shut", [](const PyProcessGroup& self) { self.group->shut(); })
+      .def(
+          "shut", [](const PyProcessGroup& self) { self.group->shut(); },
+          nb::call_guard<GilRelease>())
       .def_prop_rw(
           "timeout",
           [](const PyProcessGroup& self) { return self.group->timeout(); },

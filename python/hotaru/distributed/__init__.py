@@ -25,7 +25,9 @@ def is_backend_available(backend: str) -> bool:
 
     if name.upper() in Backend._plugins:
         return True
-    return name == "gloo" or (name == "mpi" and is_mpi_available())
+    if name in ("mpi", "nccl"):
+        return is_mpi_available() if name == "mpi" else is_nccl_available()
+    return name == "gloo"
 
 
 def is_gloo_available() -> bool:
@@ -41,8 +43,10 @@ def is_mpi_available() -> bool:
 
 
 def is_nccl_available() -> bool:
-    """False."""
-    return False
+    """Whether there is a GPU, and NCCL, which carries its tensors."""
+    from .nccl import is_available
+
+    return is_available()
 
 
 def is_ucc_available() -> bool:

@@ -77,6 +77,7 @@ from .options import (
 from .process_group import (
     ProcessGroup,
     ProcessGroupGloo,
+    ProcessGroupNCCL,
     default_pg_timeout,
 )
 from .reduce_op import ReduceOp, reduce_op
@@ -100,7 +101,7 @@ __all__ = [
     "BroadcastOptions", "DebugLevel", "DistBackendError", "DistError",
     "DistNetworkError", "DistStoreError", "FileStore", "GatherOptions",
     "GroupMember", "HashStore", "P2POp", "PrefixStore", "ProcessGroup",
-    "ProcessGroupGloo", "ReduceOp", "ReduceOptions", "ReduceScatterOptions",
+    "ProcessGroupGloo", "ProcessGroupNCCL", "ReduceOp", "ReduceOptions", "ReduceScatterOptions",
     "ScatterOptions", "Store", "TCPStore", "Work", "all_gather",
     "all_gather_coalesced", "all_gather_into_tensor", "all_gather_object",
     "all_gather_single", "all_reduce", "all_reduce_coalesced", "all_to_all",

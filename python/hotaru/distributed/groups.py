@@ -8,7 +8,8 @@ from collections.abc import Callable, Sequence
 from datetime import timedelta
 from typing import NamedTuple
 
-from . import mpi
+from .. import _C, device
+from . import mpi, nccl
 from .launchers import value_of
 from .process_group import (
     ProcessGroup,
@@ -24,7 +25,6 @@ _NO_DEFAULT = (
 )
 _BUILT = ("gloo",)
 _NOT_BUILT = {
-    "nccl": "NCCL",
     "mpi": "MPI",
     "ucc": "UCC",
     "xccl": "XCCL",
@@ -144,13 +144,23 @@ def _check_backend(backend: str | None) -> str:
     for name in BackendConfig(backend).device_backend_map.values():
         if name in _BUILT or (name == "mpi" and mpi.is_available()):
             continue
+        if name == "nccl":
+            if why := nccl.why_not():
+                raise RuntimeError(
+                    "ProcessGroupNCCL is only supported with GPUs, no GPUs "
+                    f"found! ({why})"
+                    if _C._device_count("cuda") == 0
+                    else f"NCCL is not found: {why}. It is in the package "
+                    "nvidia-nccl-cu13 (or -cu12); the backend gloo needs none"
+                )
+            continue
         if name.upper() in Backend._plugins:
             continue
         if name in _NOT_BUILT:
             raise RuntimeError(
                 "Distributed package doesn't have "
-                f"{_NOT_BUILT[name]} built in; hotaru's backends are gloo, and "
-                "mpi where the package mpi4py is installed"
+                f"{_NOT_BUILT[name]} built in; hotaru's backends are gloo, "
+                "nccl, and mpi where the package mpi4py is installed"
             )
         raise AssertionError(f"Unknown backend type {name}")
     return backend or Backend.GLOO
@@ -165,9 +175,10 @@ def _is_mpi(backend: str) -> bool:
     return BackendConfig(backend).device_backend_map.get("cpu") == "mpi"
 
 
-def _check_timeout(timeout) -> timedelta:
+def _check_timeout(timeout, backend: str = "") -> timedelta:
     if timeout is None:
-        return default_pg_timeout
+        is_nccl = "nccl" in BackendConfig(backend).device_backend_map.values()
+        return nccl.DEFAULT_TIMEOUT if is_nccl else default_pg_timeout
     if not isinstance(timeout, timedelta):
         raise TypeError(
             "Expected timeout argument to be of type datetime.timedelta, got "
@@ -187,8 +198,10 @@ def init_process_group(
     With the backend "mpi" they are those that mpirun started. Else with a
     store, or at the place that `init_method` names (`env://` unless it
     is given; see `rendezvous`). `timeout` is how long to wait for the others,
-    and how long a collective may take. `pg_options` and `device_id` are taken
-    and not looked at: the one backend for the CPU has none.
+    and how long a collective may take. Tensors of GPUs go by NCCL with the
+    backend "nccl" or without one, and by the host's memory with "gloo". With
+    `device_id`, a GPU, all ranks' are connected at once, not at the first
+    collective. `pg_options` are taken and not looked at.
 
     Raises:
         ValueError: there is a group already, or something is missing.
@@ -202,8 +215,10 @@ def init_process_group(
         )
     if store is not None and init_method is not None:
         raise AssertionError("Cannot specify both init_method and store.")
-    timeout = _check_timeout(timeout)
+    timeout = _check_timeout(timeout, backend)
+    asked = backend
     backend = _check_backend(backend)
+    device = None if device_id is None else _device_of(device_id)
     if _is_mpi(backend):
         _world = mpi.ProcessGroupMPI(timeout=timeout)
         _made = 1
@@ -231,8 +246,32 @@ def init_process_group(
         _world = ProcessGroupGloo(
             place, rank, world_size, timeout, group_name or "0", "default_pg"
         )
+        _world._carriers = _carriers_of(backend, asked)
+        _world._bound_device = device
     _made = 1
     _backends[_world] = backend
+    if device is not None and device.type == "cuda" and plugin is None:
+        _world.connect(device)
+
+
+def _carriers_of(backend: str, asked: str | None) -> dict[str, str]:
+    """By type of device; what nobody asked for is found when it is needed."""
+    if asked is None or asked == Backend.UNDEFINED:
+        return {}
+    return BackendConfig(backend).get_device_backend_map()
+
+
+def _device_of(value):
+    """A device with an index; ValueError without one."""
+    found = (
+        device(value) if not isinstance(value, int) else device("cuda", value)
+    )
+    if found.type != "cpu" and found.index is None:
+        raise ValueError(
+            "init_process_group device_id parameter must be a device with an "
+            "index"
+        )
+    return found
 
 
 class _DistributedBackendOptions:
@@ -275,6 +314,8 @@ def destroy_process_group(group: ProcessGroup | None = None) -> None:
     if _world is None:
         raise AssertionError("Default process group not initialized")
     if group is None or group is _world:
+        for each in list(_backends):
+            each.shutdown()
         if hasattr(_world, "close"):
             _world.close()
         _world, _made = None, 0
@@ -435,6 +476,7 @@ def new_group(
     """
     global _made
     world = default_group()
+    asked = backend
     backend = _check_backend(backend or _backends[world])
     if _is_mpi(backend) != (world.name() == "mpi"):
         raise NotImplementedError(
@@ -465,6 +507,8 @@ def new_group(
         made = _foreign(plugin, place, own, ranks, timeout, name)
     else:
         made = world.subgroup(ranks, name, group_desc or "undefined", timeout)
+        if asked is not None:
+            made._carriers = _carriers_of(backend, asked)
     _backends[made] = backend
     return made
 

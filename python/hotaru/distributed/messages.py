@@ -116,6 +116,10 @@ def batch_isend_irecv(p2p_op_list) -> list[Work]:
         raise ValueError("Invalid ``p2p_op_list``: it is empty")
     if any(op.group is not p2p_op_list[0].group for op in p2p_op_list):
         raise ValueError("All ops need to use the same group.")
+    group = _group_of(p2p_op_list[0].group, "batch_isend_irecv")
+    first = p2p_op_list[0].tensor
+    if group is not None and first.is_cuda and not group._by_host([first]):
+        return [_together(group, p2p_op_list)]
     works = [
         op.op(op.tensor, group=op.group, tag=op.tag, **_peer(op))
         for op in p2p_op_list
@@ -125,3 +129,16 @@ def batch_isend_irecv(p2p_op_list) -> list[Work]:
 
 def _peer(op: P2POp) -> dict[str, int]:
     return {"group_dst" if op.op is isend else "group_src": op.group_peer}
+
+
+def _together(group, ops: list[P2POp]) -> Work:
+    """On a GPU, where none of them may wait for another one."""
+    sent = [op for op in ops if op.op is isend]
+    received = [op for op in ops if op.op is irecv]
+    return group._issue(
+        Kind.EXCHANGE,
+        [op.tensor for op in sent],
+        [op.tensor for op in received],
+        peers=[op.group_peer for op in (*sent, *received)],
+        async_op=True,
+    )

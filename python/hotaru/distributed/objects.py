@@ -23,7 +23,8 @@ from .messages import recv, send
 def _packed(obj):
     """The bytes of an object, and how many, as tensors."""
     data = bytearray(pickle.dumps(obj))
-    return frombuffer(data, dtype=uint8), tensor([len(data)], dtype=int64)
+    size = tensor([len(data)], dtype=int64, device="cpu")
+    return frombuffer(data, dtype=uint8).cpu(), size
 
 
 def _unpacked(data, size: int):
@@ -36,10 +37,10 @@ def all_gather_object(object_list: list, obj, group=None) -> None:
     if found is None:
         return
     data, size = _packed(obj)
-    sizes = [empty(1, dtype=int64) for _ in range(found.size())]
+    sizes = [empty(1, dtype=int64, device="cpu") for _ in range(found.size())]
     all_gather(sizes, size, group=found)
     counts = [int(s) for s in sizes]
-    parts = [empty(max(counts), dtype=uint8) for _ in counts]
+    parts = [empty(max(counts), dtype=uint8, device="cpu") for _ in counts]
     all_gather(parts, _padded(data, max(counts)), group=found)
     for i, count in enumerate(counts):
         object_list[i] = _unpacked(parts[i], count)
@@ -48,7 +49,7 @@ def all_gather_object(object_list: list, obj, group=None) -> None:
 def _padded(data, size: int):
     if data.numel() == size:
         return data
-    out = empty(size, dtype=uint8).zero_()
+    out = empty(size, dtype=uint8, device="cpu").zero_()
     out[: data.numel()] = data
     return out
 
@@ -73,10 +74,14 @@ def gather_object(
             "non-destination ranks."
         )
     data, size = _packed(obj)
-    sizes = [empty(1, dtype=int64) for _ in range(found.size())]
+    sizes = [empty(1, dtype=int64, device="cpu") for _ in range(found.size())]
     all_gather(sizes, size, group=found)
     counts = [int(s) for s in sizes]
-    parts = [empty(max(counts), dtype=uint8) for _ in counts] if mine else None
+    parts = (
+        [empty(max(counts), dtype=uint8, device="cpu") for _ in counts]
+        if mine
+        else None
+    )
     gather(_padded(data, max(counts)), parts, group=found, group_dst=root)
     if mine:
         for i, count in enumerate(counts):
@@ -92,12 +97,12 @@ def broadcast_object_list(
         return
     root = root_of(found, src, group_src, "src", 0)
     mine = root == found.rank()
-    sizes = empty(len(object_list), dtype=int64)
+    sizes = empty(len(object_list), dtype=int64, device="cpu")
     packed = [_packed(obj) for obj in object_list] if mine else []
     for i, (_, size) in enumerate(packed):
         sizes[i] = size
     broadcast(sizes, group=found, group_src=root)
-    data = empty(int(sizes.sum()), dtype=uint8)
+    data = empty(int(sizes.sum()), dtype=uint8, device="cpu")
     at = 0
     for part, _ in packed:
         data[at : at + part.numel()] = part
@@ -143,8 +148,8 @@ def scatter_object_list(
         [max((data.numel() for data, _ in packed), default=0)], dtype=int64
     )
     broadcast(longest, group=found, group_src=root)
-    data = empty(int(longest), dtype=uint8)
-    size = empty(1, dtype=int64)
+    data = empty(int(longest), dtype=uint8, device="cpu")
+    size = empty(1, dtype=int64, device="cpu")
     parts = [_padded(part, int(longest)) for part, _ in packed]
     scatter(data, parts if mine else None, group=found, group_src=root)
     sizes = [count for _, count in packed] if mine else None
@@ -158,7 +163,9 @@ def send_object_list(
 ) -> None:  # fmt: skip
     """Sends a list of objects to a rank."""
     packed = [_packed(obj) for obj in object_list]
-    sizes = tensor([data.numel() for data, _ in packed], dtype=int64)
+    sizes = tensor(
+        [data.numel() for data, _ in packed], dtype=int64, device="cpu"
+    )
     send(sizes, dst, group, group_dst=group_dst)
     for data, _ in packed:
         send(data, dst, group, group_dst=group_dst)
@@ -169,12 +176,12 @@ def recv_object_list(
     use_batch: bool = False,
 ) -> int:  # fmt: skip
     """Receives as many objects as the list has; the rank of who sent."""
-    sizes = empty(len(object_list), dtype=int64)
+    sizes = empty(len(object_list), dtype=int64, device="cpu")
     sender = recv(sizes, src, group, group_src=group_src)
     if sender < 0:
         return sender
     for i, size in enumerate(sizes.tolist()):
-        data = empty(size, dtype=uint8)
+        data = empty(size, dtype=uint8, device="cpu")
         recv(data, sender, group)
         object_list[i] = _unpacked(data, size)
     return sender

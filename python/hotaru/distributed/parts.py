@@ -35,27 +35,58 @@ def split_of(
     return whole, list(whole.split(list(sizes)))
 
 
+class _CopyLater:
+    """A copy to a device that waits for the host's memory: whoever waits for
+    the collective makes it, as an event that is waited for.
+    """
+
+    def __init__(self, pairs: list) -> None:
+        self._pairs = pairs
+
+    @no_grad()
+    def synchronize(self) -> None:
+        """Copies, once."""
+        pairs, self._pairs = self._pairs, []
+        for target, place in pairs:
+            target.detach().copy_(place)
+
+    def query(self) -> bool:
+        """True: the collective is asked itself."""
+        return True
+
+
 @no_grad()
 def copy_back(targets, places, async_op: bool) -> tuple:
-    """Into tensors with strides, when their contents have come."""
-    if not async_op:
-        for target, place in zip(targets, places, strict=True):
-            if target is not place:
-                target.detach().copy_(place)
+    """Into tensors with strides, or elsewhere, when their contents have come.
+
+    What it gives are events.
+    """
+    pairs = [
+        (target, place)
+        for target, place in zip(targets, places, strict=True)
+        if target is not place
+    ]
+    from_host = [p for p in pairs if p[0].device != p[1].device]
+    if async_op and from_host:
+        return (_CopyLater(pairs),)
+    if not async_op or (pairs and pairs[0][0].is_cuda):
+        for target, place in pairs:
+            target.detach().copy_(place)
         return ()
     previous, own = _C._current_stream(), _C.Stream()
     _C._set_stream(own)
     try:
-        for target, place in zip(targets, places, strict=True):
-            if target is not place:
-                target.detach().copy_(place)
+        for target, place in pairs:
+            target.detach().copy_(place)
     finally:
         _C._set_stream(previous)
     return (own.record_event(),)
 
 
-def written_back(work: Work, output, whole, async_op: bool) -> Work:
-    """The same, of one tensor that was given in parts."""
+def written_back(work: Work | None, output, whole, async_op: bool):
+    """The same work, of one tensor that was given in parts."""
     if not output.is_contiguous():
-        work._after = copy_back([output], [whole], async_op)
+        after = copy_back([output], [whole], async_op)
+        if work is not None:
+            work._after = [*work._after, *after]
     return work

@@ -1,7 +1,8 @@
 """Processes that work together: PyTorch's ProcessGroup.
 
-Tensors are the CPU's. What is asynchronous runs beside the caller, and whoever
-uses the tensors meanwhile waits.
+What is asynchronous runs beside the caller, and whoever uses the tensors
+meanwhile waits. Tensors on GPUs go by NCCL where that is the group's backend
+for them, else by the host's memory.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from enum import Enum
 from .. import _C
 from .._C import _CollectiveKind as Kind
 from .._C import _ReduceKind
+from . import nccl
 from .foreign import ForeignHandle
 from .list_methods import ListMethods
 from .options import milliseconds
@@ -65,6 +67,8 @@ class ProcessGroup(ListMethods):
         self._size = len(handle.ranks)
         self._store = store
         self._sequence = 0
+        # What carries tensors, by type of device; see BackendConfig.
+        self._carriers: dict[str, str] = {}
         self.group_name = name
         self.group_desc = desc
 
@@ -79,7 +83,11 @@ class ProcessGroup(ListMethods):
     def name(self) -> str:
         """The backend's name."""
         own = getattr(self, "getBackendName", None)
-        return own().lower() if own is not None else "gloo"
+        if own is not None:
+            return own().lower()
+        if self._carriers.get("cpu") == "nccl":
+            return "nccl"
+        return "gloo"
 
     def get_group_store(self):
         """What the group found itself through."""
@@ -98,16 +106,37 @@ class ProcessGroup(ListMethods):
     def _get_backend(self, device) -> ProcessGroup:
         return self
 
+    _bound_device = None
+
     @property
     def bound_device_id(self):
-        """None: a group is bound to no device."""
-        return None
+        """The GPU that `init_process_group` was told, or None."""
+        return self._bound_device
 
     @property
     def _device_types(self) -> list:
         from .. import device
 
+        if self.name() == "nccl":
+            return [device("cuda")]
         return [device("cpu")]
+
+    def _carrier_of(self, kind: str) -> str:
+        """The backend that carries tensors of a type of device."""
+        found = self._carriers.get(kind)
+        if found is None and kind == "cuda" and "cpu" in self._carriers:
+            raise RuntimeError(
+                f"No backend type associated with device type {kind}"
+            )
+        return found or ("nccl" if nccl.is_available() else "gloo")
+
+    def _by_host(self, tensors) -> bool:
+        """Whether tensors travel by copies in the host's memory."""
+        if not tensors or not tensors[0].is_cuda:
+            return False
+        if isinstance(self._handle, ForeignHandle):
+            return False
+        return self._carrier_of("cuda") != "nccl"
 
     def _get_sequence_number_for_group(self) -> int:
         return self._sequence
@@ -141,24 +170,20 @@ class ProcessGroup(ListMethods):
 
     def _issue(
         self, kind, inputs=(), outputs=(), op=ReduceOp.SUM, root=0, tag=0,
-        timeout=None, async_op=False, result=None,
+        timeout=None, async_op=False, result=None, peers=None,
     ) -> Work | None:  # fmt: skip
         """One collective; a Work, or None where it is done already."""
-        if kind not in (Kind.SEND, Kind.RECEIVE):
+        if kind not in (Kind.SEND, Kind.RECEIVE, Kind.EXCHANGE):
             self._sequence += 1
         for watcher in watchers:
             watcher(kind)
         reduction, factor = kind_of(op)
-        strided = [t for t in outputs if not t.is_contiguous()]
-        places = [
-            t if t.is_contiguous() else t.detach().contiguous() for t in outputs
-        ]
+        by_host = self._by_host([*inputs, *outputs])
+        places = [_row_of(t, by_host) for t in outputs]
+        more = {} if peers is None else {"peers": peers}
         handle = self._handle.issue(
             kind,
-            [
-                t if t.is_contiguous() else t.detach().contiguous()
-                for t in inputs
-            ],
+            [_row_of(t, by_host) for t in inputs],
             places,
             _KINDS[reduction],
             factor,
@@ -166,13 +191,23 @@ class ProcessGroup(ListMethods):
             tag,
             milliseconds(timeout),
             async_op,
+            **more,
         )
         after = ()
-        if strided:
+        if any(t is not place for t, place in zip(outputs, places)):
             after = copy_back(outputs, places, async_op)
         if not async_op and kind is not Kind.RECEIVE:
             return None
         return Work(handle, outputs if result is None else result, after)
+
+
+def _row_of(tensor, by_host: bool):
+    """The tensor as collectives take it: itself, or a copy without strides, or
+    in the host's memory.
+    """
+    if by_host:
+        return tensor.detach().cpu().contiguous()
+    return tensor if tensor.is_contiguous() else tensor.detach().contiguous()
 
 
 class ProcessGroupGloo(ProcessGroup):
@@ -212,7 +247,13 @@ class ProcessGroupGloo(ProcessGroup):
         """Some of the ranks, this process's among them, in this order."""
         rank = ranks.index(self._rank)
         handle = self._mesh.open(name, list(ranks), rank, timeout)
-        return ProcessGroup(handle, rank, self._store, name, desc)
+        made = ProcessGroup(handle, rank, self._store, name, desc)
+        made._carriers, made._bound_device = self._carriers, self._bound_device
+        return made
+
+    def connect(self, device) -> None:
+        """Connects all ranks' GPUs already; every rank does it."""
+        self._handle.connect(device)
 
     def close(self) -> None:
         """Says goodbye to all others; every group of theirs ends here."""
@@ -224,3 +265,28 @@ class ProcessGroupGloo(ProcessGroup):
         return (hostname, interface)
 
     create_default_device = create_device
+
+
+class ProcessGroupNCCL(ProcessGroupGloo):
+    """A world whose tensors are on GPUs, each rank's on one of its own.
+
+    Those of the CPU go by sockets, as Gloo's.
+
+    Raises:
+        RuntimeError: on the first collective, NCCL is not found.
+    """
+
+    class Options(ProcessGroupGloo._Options):
+        """The timeout; the priority of streams is taken and not looked at."""
+
+        def __init__(self, is_high_priority_stream: bool = False) -> None:
+            super().__init__()
+            self._timeout = nccl.DEFAULT_TIMEOUT
+            self.is_high_priority_stream = is_high_priority_stream
+
+    def __init__(
+        self, store, rank: int, size: int, timeout=nccl.DEFAULT_TIMEOUT,
+        name: str = "0", desc: str = "default_pg",
+    ) -> None:  # fmt: skip
+        super().__init__(store, rank, size, timeout, name, desc)
+        self._carriers = {"cpu": "nccl", "cuda": "nccl"}

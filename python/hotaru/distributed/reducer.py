@@ -16,6 +16,7 @@ from .. import (
     _foreach_copy_,
     cat,
     empty,
+    empty_like,
     int32,
     is_tensor,
     no_grad,
@@ -95,7 +96,8 @@ class Bucket:
             return self.parameters[0].grad
         if self._flat is None:
             count = sum(p.numel() for p in self.parameters)
-            self._flat = zeros(count, dtype=self.parameters[0].dtype)
+            first = self.parameters[0]
+            self._flat = zeros(count, dtype=first.dtype, device=first.device)
             self._views = self.parts_of(self._flat)
         return self._flat
 
@@ -114,30 +116,31 @@ class Bucket:
 def assign_buckets(
     parameters: Sequence, order: Sequence[int], limits: Sequence[int]
 ) -> list[tuple[list[int], int]]:
-    """Indices of parameters by bucket, and its limit: of one dtype, in this
-    order.
+    """Indices of parameters by bucket, and its limit: of one dtype on one
+    device, in this order.
 
-    The n-th bucket of a dtype is closed when it has limits[n] bytes, those
+    The n-th bucket of these is closed when it has limits[n] bytes, those
     after the last limit when they have that.
     """
     open_: dict = {}
     done: list[tuple[list[int], int]] = []
     closed: dict = {}
 
-    def limit_of(dtype) -> int:
-        return limits[min(closed.get(dtype, 0), len(limits) - 1)]
+    def limit_of(kind) -> int:
+        return limits[min(closed.get(kind, 0), len(limits) - 1)]
 
     for index in order:
         p = parameters[index]
-        indices, size = open_.pop(p.dtype, ([], 0))
+        kind = p.dtype, p.device
+        indices, size = open_.pop(kind, ([], 0))
         indices.append(index)
         size += p.numel() * p.element_size()
-        if size >= limit_of(p.dtype):
-            done.append((indices, limit_of(p.dtype)))
-            closed[p.dtype] = closed.get(p.dtype, 0) + 1
+        if size >= limit_of(kind):
+            done.append((indices, limit_of(kind)))
+            closed[kind] = closed.get(kind, 0) + 1
         else:
-            open_[p.dtype] = (indices, size)
-    done += [(i, limit_of(dtype)) for dtype, (i, _) in open_.items()]
+            open_[kind] = (indices, size)
+    done += [(i, limit_of(kind)) for kind, (i, _) in open_.items()]
     # As their first gradients come.
     place = {index: i for i, index in enumerate(order)}
     return sorted(done, key=lambda bucket: place[bucket[0][0]])
@@ -157,10 +160,10 @@ def _compute_bucket_assignment_by_size(
 @no_grad()
 def broadcast_coalesced(tensors: Sequence, group, root: int) -> None:
     """Every process's tensors become the root's, few messages for many."""
-    by_dtype: dict = {}
+    kinds: dict = {}
     for t in tensors:
-        by_dtype.setdefault(t.dtype, []).append(t.detach())
-    for many in by_dtype.values():
+        kinds.setdefault((t.dtype, t.device), []).append(t.detach())
+    for many in kinds.values():
         flat = cat([t.reshape(-1) for t in many])
         broadcast(flat, group=group, group_src=root)
         if group.rank() == root:
@@ -171,8 +174,8 @@ def broadcast_coalesced(tensors: Sequence, group, root: int) -> None:
 
 def verify_shapes(parameters: Sequence, group) -> None:
     """RuntimeError unless the parameters' shapes are those of every process."""
-    counts = [empty(1, dtype=int32) for _ in range(group.size())]
-    mine = tensor([len(parameters)], dtype=int32)
+    counts = [empty(1, dtype=int32, device="cpu") for _ in range(group.size())]
+    mine = tensor([len(parameters)], dtype=int32, device="cpu")
     all_gather(counts, mine, group=group)
     for rank, count in enumerate(counts):
         if int(count) != len(parameters):
@@ -182,8 +185,10 @@ def verify_shapes(parameters: Sequence, group) -> None:
                 f"{rank} has inconsistent {int(count)} params."
             )
     numbers = [[p.dim(), *p.shape, *[0] * (8 - p.dim())] for p in parameters]
-    flat = tensor([n for row in numbers for n in row[:9]], dtype=int32)
-    theirs = [empty(flat.numel(), dtype=int32) for _ in range(group.size())]
+    flat = tensor(
+        [n for row in numbers for n in row[:9]], dtype=int32, device="cpu"
+    )
+    theirs = [empty_like(flat) for _ in range(group.size())]
     all_gather(theirs, flat, group=group)
     for rank, other in enumerate(theirs):
         differs = (other != flat).nonzero().flatten()
@@ -257,7 +262,7 @@ class Reducer:
             return
         if self.find_unused and not self.static_graph:
             return
-        order = tensor(self._order, dtype=int32)
+        order = tensor(self._order, dtype=int32, device="cpu")
         broadcast(order, group=self.group, group_src=0)
         self._build(order.tolist())
         self._rebuilt = True
@@ -460,7 +465,7 @@ class Reducer:
         mine = [int(i in had) for i in range(len(self.parameters))]
         if not self.find_unused and not self.static_graph:
             return [True] * len(mine)
-        used = tensor(mine, dtype=int32)
+        used = tensor(mine, dtype=int32, device="cpu")
         all_reduce(used, ReduceOp.MAX, self.group)
         return [bool(n) for n in used.tolist()]
 

@@ -14,6 +14,7 @@
 #include "hotaru/backend/cuda/libraries/cudnn_conv.h"
 #include "hotaru/backend/cuda/libraries/cufft.h"
 #include "hotaru/backend/cuda/libraries/cusolver.h"
+#include "hotaru/backend/cuda/libraries/nccl.h"
 #include "hotaru/backend/cuda/libraries/nvrtc.h"
 #include "hotaru/runtime/warning.h"
 
@@ -167,7 +168,8 @@ std::vector<DeviceLibrary> library_reports(std::string_view name) {
   constexpr std::pair<std::string_view, DeviceLibrary (*)()> kKnown[] = {
       {"cuBLASLt", &cublaslt_report}, {"cuDNN", &cudnn_report},
       {"cuSOLVER", &cusolver_report}, {"cuFFT", &cufft_report},
-      {"CUPTI", &cupti_report},       {"NVRTC", &nvrtc_report}};
+      {"CUPTI", &cupti_report},       {"NVRTC", &nvrtc_report},
+      {"NCCL", &nccl_report}};
   std::vector<DeviceLibrary> out;
   for (const auto& [known, report] : kKnown)
     if (name.empty() || name == known) out.push_back(report());

@@ -18,14 +18,17 @@ extern "C" __attribute__((visibility("default"))) long
 hotaru_softgpu_library_calls();
 inline std::atomic<long> library_calls{0};
 
-/// Puts work that opens the device's memory at a stream's end.
-inline bool enqueue_on(cuda::CUstream handle, std::function<void()> work) {
+/// Puts work that opens the device's memory at a stream's end; it runs when
+/// `ready`, if that is given.
+inline bool enqueue_on(cuda::CUstream handle, std::function<void()> work,
+                       std::function<bool()> ready = {}) {
   Call call(Call::kContext);
   if (call.error != cuda::CUDA_SUCCESS) return false;
   const StreamPtr stream = call.find(handle);
   if (!stream || stream->device != call.device()) return false;
   Operation operation;
   operation.opens = stream->device;
+  operation.ready = std::move(ready);
   operation.run = [work = std::move(work)] {
     work();
     return cuda::CUDA_SUCCESS;

@@ -39,12 +39,12 @@ class DataParallel(Module):
         if not hotaru.cuda.is_available():
             return
         ids = range(hotaru.cuda.device_count())
-        ids = [_index(each) for each in (device_ids or ids)]
+        ids = [index_of(each) for each in (device_ids or ids)]
         if len(ids) != 1:
             raise NotImplementedError(_SEVERAL)
         self.dim = dim
         self.device_ids = ids
-        self.output_device = _index(
+        self.output_device = index_of(
             ids[0] if output_device is None else output_device
         )
         self.src_device_obj = hotaru.device("cuda", ids[0])
@@ -78,7 +78,7 @@ def data_parallel(
     ids = device_ids or range(hotaru.cuda.device_count())
     if len(ids) != 1:
         raise NotImplementedError(_SEVERAL)
-    device = hotaru.device("cuda", _index(ids[0]))
+    device = hotaru.device("cuda", index_of(ids[0]))
     return _on_device(module, inputs, module_kwargs or {}, device)
 
 
@@ -90,24 +90,24 @@ def _on_device(module: Module, inputs: tuple, kwargs: dict, device):
                 f"{device} (device_ids[0]) but found one of them on device: "
                 f"{tensor.device}"
             )
-    return module(*_moved(inputs, device), **_moved(kwargs, device))
+    return module(*moved(inputs, device), **moved(kwargs, device))
 
 
-def _moved(value, device):
+def moved(value, device):
     """The value with all tensors in tuples, lists and dicts on the device."""
     if isinstance(value, Tensor):
         return value.to(device)
     if isinstance(value, tuple) and hasattr(value, "_fields"):
-        return type(value)(*(_moved(each, device) for each in value))
+        return type(value)(*(moved(each, device) for each in value))
     if isinstance(value, (tuple, list)):
-        return type(value)(_moved(each, device) for each in value)
+        return type(value)(moved(each, device) for each in value)
     if isinstance(value, dict):
-        moved = ((k, _moved(v, device)) for k, v in value.items())
+        moved = ((k, moved(v, device)) for k, v in value.items())
         return type(value)(moved)
     return value
 
 
-def _index(device) -> int:
+def index_of(device) -> int:
     """The number of a GPU given as number, name or device."""
     if isinstance(device, int):
         return device

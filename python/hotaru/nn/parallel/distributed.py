@@ -5,8 +5,9 @@ from __future__ import annotations
 import contextlib
 import itertools
 
-from ... import is_grad_enabled
+from ... import device, is_grad_enabled
 from ..modules import Module
+from .data_parallel import index_of, moved
 
 _MB = 1 << 20
 
@@ -23,8 +24,9 @@ class DistributedDataParallel(Module):
     Parameters and buffers begin as those of the group's first process
     (`init_sync`), and buffers are its own again before each forward pass
     (`broadcast_buffers`). Parameters without a gradient on some process are
-    found with `find_unused_parameters`. `device_ids` is None or empty for
-    modules of the CPU.
+    found with `find_unused_parameters`. `device_ids` names the one GPU that
+    inputs are moved to, where the module is; without it they stay where they
+    are.
 
     Raises:
         ValueError: there is no process group; see `distributed`.
@@ -66,11 +68,16 @@ class DistributedDataParallel(Module):
                 "DistributedDataParallel is not needed when a module doesn't "
                 "have any parameters that require a gradient."
             )
-        _check_devices(module, device_ids)
+        self.device_ids = _devices_of(module, device_ids) or None
+        self.device = next(module.parameters()).device
+        self.device_type = self.device.type
         self.module = module
         self.dim = dim
-        self.device_ids = device_ids or None
-        self.output_device = output_device
+        self.output_device = None
+        if self.device_ids:
+            self.output_device = index_of(
+                self.device_ids[0] if output_device is None else output_device
+            )
         self.broadcast_buffers = broadcast_buffers
         self.find_unused_parameters = find_unused_parameters
         self.gradient_as_bucket_view = gradient_as_bucket_view
@@ -208,6 +215,9 @@ class DistributedDataParallel(Module):
         if syncs:
             self.reducer.rebuild()
         self._sync_buffers()
+        if self.device_ids:
+            place = device("cuda", self.device_ids[0])
+            inputs, kwargs = moved(inputs, place), moved(kwargs, place)
         output = self.module(*inputs, **kwargs)
         if syncs:
             self._iteration += 1
@@ -263,10 +273,8 @@ class DistributedDataParallel(Module):
 
     @property
     def join_device(self):
-        """The CPU."""
-        from ... import device
-
-        return device("cpu")
+        """The module's."""
+        return self.device
 
     def __getstate__(self) -> dict:
         """Without what is of this world of processes."""
@@ -371,22 +379,26 @@ def _broadcast(tensors, group, root: int = 0) -> None:
     broadcast_coalesced(tensors, group, root)
 
 
-def _check_devices(module: Module, device_ids) -> None:
+def _devices_of(module: Module, device_ids) -> list[int]:
+    """The one GPU that a module is on and inputs go to, as it was named."""
     kinds = {p.device.type for p in module.parameters()}
     if len(kinds) > 1:
         raise ValueError(
             "DistributedDataParallel's input module must be on the same type "
             f"of devices, but input module parameters locate in {kinds}."
         )
-    if kinds != {"cpu"}:
-        raise NotImplementedError(
-            "DistributedDataParallel: the backend gloo takes modules of the "
-            f"CPU, not of {kinds.pop()}"
+    if not device_ids:
+        return []
+    if len(device_ids) > 1:
+        raise ValueError(
+            "device_ids can only be None or contain a single element."
         )
-    if device_ids:
+    places = {p.device for p in module.parameters()}
+    if kinds == {"cpu"} or len(places) > 1:
         raise ValueError(
             "DistributedDataParallel device_ids and output_device arguments "
             "only work with single-device/multiple-device GPU modules or CPU "
             f"modules, but got device_ids {device_ids}, and module parameters "
-            "{device(type='cpu')}."
+            f"{places}."
         )
+    return [index_of(device_ids[0])]
