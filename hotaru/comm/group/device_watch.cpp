@@ -77,16 +77,16 @@ void DeviceWatch::look() {
 }
 
 void DeviceWatch::announce(WatchedCollective& c) const {
-  const Millis left = std::max(c.timeout - kPatience, kRound);
   if (c.peers.empty()) {
-    c.operation = make_ref<Operation>(*mesh_, channel_, c.what, left);
+    c.operation = make_ref<Operation>(*mesh_, channel_, c.what, c.timeout);
     c.operation->number = c.number;
   } else {
     c.operation =
-        make_ref<Operation>(*mesh_, channel_, c.what, left, PointToPoint{});
+        make_ref<Operation>(*mesh_, channel_, c.what, c.timeout, PointToPoint{});
     c.operation->heard.assign(channel_->ranks.size(), true);
     for (const int peer : c.peers) c.operation->heard[size_t(peer)] = false;
   }
+  c.operation->deadline = c.issued + c.timeout;
   mesh_->watch(c.operation);
 }
 

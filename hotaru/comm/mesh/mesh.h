@@ -41,7 +41,8 @@ class Mesh final : public RefCounted, private LinkReader {
   /// For an operation that runs elsewhere, on a device: its number.
   uint64_t note(Channel& channel, const std::string& what);
   /// Has the group told that such an operation takes long, and hears why it
-  /// will not end, until unwatch(); `number` is what note() gave.
+  /// will not end, until unwatch(); `number` is what note() gave, and
+  /// `deadline` the caller's.
   void watch(const Ref<Operation>& operation);
   void unwatch(Operation& operation);
   /// Why the group is over, or null; of an operation that is watched, in its

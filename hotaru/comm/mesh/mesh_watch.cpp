@@ -23,7 +23,6 @@ void Mesh::watch(const Ref<Operation>& operation) {
   operation->watched = true;
   operation->heard[size_t(channel.rank)] = true;
   operation->says_it_waits = std::chrono::steady_clock::now();
-  operation->deadline = operation->says_it_waits + operation->timeout;
   operations_.push_back(operation);
   for (const auto& [rank, said] : channel.waiting)
     compare(channel, *operation, rank, said);

@@ -8,7 +8,8 @@ from collections.abc import Callable, Sequence
 from datetime import timedelta
 from typing import NamedTuple
 
-from .. import _C, device
+from .. import _C
+from .. import device as _device
 from . import mpi, nccl
 from .launchers import value_of
 from .process_group import (
@@ -263,9 +264,8 @@ def _carriers_of(backend: str, asked: str | None) -> dict[str, str]:
 
 def _device_of(value):
     """A device with an index; ValueError without one."""
-    found = (
-        device(value) if not isinstance(value, int) else device("cuda", value)
-    )
+    is_number = isinstance(value, int)
+    found = _device("cuda", value) if is_number else _device(value)
     if found.type != "cpu" and found.index is None:
         raise ValueError(
             "init_process_group device_id parameter must be a device with an "

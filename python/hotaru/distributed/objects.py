@@ -82,7 +82,12 @@ def gather_object(
         if mine
         else None
     )
-    gather(_padded(data, max(counts)), parts, group=found, group_dst=root)
+    gather(
+        _padded(data, max(counts)),
+        parts if mine else None,
+        group=found,
+        group_dst=root,
+    )
     if mine:
         for i, count in enumerate(counts):
             object_gather_list[i] = _unpacked(parts[i], count)

@@ -102,8 +102,7 @@ def moved(value, device):
     if isinstance(value, (tuple, list)):
         return type(value)(moved(each, device) for each in value)
     if isinstance(value, dict):
-        moved = ((k, moved(v, device)) for k, v in value.items())
-        return type(value)(moved)
+        return type(value)((k, moved(v, device)) for k, v in value.items())
     return value
 
 

@@ -10,20 +10,19 @@ class DistributedSampler(Sampler):
     """Every `num_replicas`-th index, from `rank` on.
 
     All replicas get equally many: the first indices come a second time, or,
-    with `drop_last`, the last ones are left out. hotaru has no process groups,
-    so both numbers must be given.
+    with `drop_last`, the last ones are left out.
 
     Args:
         dataset: what to sample.
-        num_replicas: number of processes.
-        rank: of this process, from 0.
+        num_replicas: number of processes (the default group's).
+        rank: of this process, from 0 (its rank there).
         shuffle: in an order that `seed` and the epoch decide.
         seed: the same in all processes.
         drop_last: leave out what does not divide evenly.
 
     Raises:
-        RuntimeError: `num_replicas` or `rank` is missing.
-        ValueError: a rank outside of the range.
+        ValueError: a rank outside of the range; a number is missing, and there
+            is no process group.
     """
 
     def __init__(
@@ -36,7 +35,12 @@ class DistributedSampler(Sampler):
         drop_last: bool = False,
     ) -> None:
         if num_replicas is None or rank is None:
-            raise RuntimeError("Requires distributed package to be available")
+            from ... import distributed
+
+            if num_replicas is None:
+                num_replicas = distributed.get_world_size()
+            if rank is None:
+                rank = distributed.get_rank()
         if rank >= num_replicas or rank < 0:
             raise ValueError(
                 f"Invalid rank {rank}, rank should be in the interval "
