@@ -3,6 +3,7 @@
 #include <array>
 #include <cstring>
 
+#include "hotaru/comm/dist_error.h"
 #include "hotaru/core/error.h"
 #include "hotaru/runtime/accelerator.h"
 
@@ -43,6 +44,7 @@ DeviceGroup::DeviceGroup(ProcessGroup& group)
       watch_(group.mesh(), channel_) {}
 
 DeviceGroup::~DeviceGroup() {
+  watch_.stop();
   group_.mesh()->shut(*channel_);
 }
 
@@ -113,8 +115,15 @@ std::string DeviceGroup::exchange_key(Device device, int peer) {
       padded(first ? there.communicator_key() : "", kKeyBytes) +
       padded(there.properties(device.index).uuid, kPlaceBytes);
   std::vector<std::string> cards;
-  for (const Tensor& card : exchange(bytes_of(mine), peer))
-    cards.push_back(string_of(card));
+  try {
+    for (const Tensor& card : exchange(bytes_of(mine), peer))
+      cards.push_back(string_of(card));
+  } catch (const DistBackendError& error) {
+    throw DistBackendError(
+        concat("connecting ", device.str(), " with ",
+               pair ? concat("rank ", peer) : std::string("all ranks"),
+               ", which call a collective for that: ", error.what()));
+  }
   if (pair) cards.insert(first ? cards.begin() : cards.end(), mine);
   if (!there.in_software()) check_places(cards, device);
   return cards[0].substr(0, kKeyBytes);
@@ -151,6 +160,9 @@ Work DeviceGroup::issue(const Collective& collective, IssuedCollective issued,
   HOTARU_CHECK_AS(ValueError, !message || collective.root != kAnyRank,
                   name_of(collective.kind), ": tensors of ", device.str(),
                   " are received from a rank that is named");
+  Mesh& mesh = *group_.mesh();
+  if (const std::exception_ptr error = mesh.failure(*group_.channel()))
+    std::rethrow_exception(error);
   const Link& link = this->link(device, message ? collective.root : -1);
   if (const std::exception_ptr error = link.communicator->error())
     std::rethrow_exception(error);
@@ -170,14 +182,16 @@ Work DeviceGroup::issue(const Collective& collective, IssuedCollective issued,
   }
   // Others do not take part in messages, which so have no number.
   if (watched.peers.empty())
-    watched.number = group_.mesh()->note(*channel_, watched.what);
+    watched.number = mesh.note(*channel_, watched.what);
   const Stream& stream = collective.async ? link.stream : here;
   stream.enqueue(call);
   Event event(false, device);
   stream.record(event);
   watched.event = event;
   watch_.add(std::move(watched));
-  return {stream, std::move(event), link.communicator};
+  return {stream, std::move(event),
+          std::make_shared<const int>(message ? collective.root : -1),
+          link.communicator};
 }
 
 void DeviceGroup::synchronize() {

@@ -26,6 +26,10 @@ DeviceWatch::DeviceWatch(Ref<Mesh> mesh, Ref<Channel> channel)
     : mesh_(std::move(mesh)), channel_(std::move(channel)) {}
 
 DeviceWatch::~DeviceWatch() {
+  stop();
+}
+
+void DeviceWatch::stop() {
   {
     const std::lock_guard lock(mutex_);
     ended_ = true;
@@ -34,6 +38,7 @@ DeviceWatch::~DeviceWatch() {
   if (thread_.joinable()) thread_.join();
   for (const WatchedCollective& collective : pending_)
     if (collective.operation) mesh_->unwatch(*collective.operation);
+  pending_.clear();
 }
 
 void DeviceWatch::add(WatchedCollective collective) {

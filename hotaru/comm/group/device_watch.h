@@ -37,10 +37,12 @@ class DeviceWatch {
   DeviceWatch(Ref<Mesh> mesh, Ref<Channel> channel);
   ~DeviceWatch();
   void add(WatchedCollective collective);
-  /// Has all communicators give up.
-  void abort(const std::exception_ptr& error);
+  /// Forgets all; nothing is added any more.
+  void stop();
 
  private:
+  /// Has all communicators give up; mutex_ held.
+  void abort(const std::exception_ptr& error);
   void work();
   void look();
   void announce(WatchedCollective& collective) const;

@@ -90,13 +90,14 @@ ProcessGroup::~ProcessGroup() {
   mesh_->shut(*channel_);
 }
 
-void ProcessGroup::shut() {
+void ProcessGroup::shut(bool aborts) {
   std::shared_ptr<DeviceGroup> devices;
   {
     const std::lock_guard lock(mutex_);
     devices.swap(devices_);
   }
-  if (devices) devices->shut();
+  if (devices && !aborts) devices->shut();
+  devices.reset();
   mesh_->shut(*channel_);
 }
 
@@ -188,7 +189,7 @@ Work ProcessGroup::issue(const Collective& collective) {
   own.enqueue(call);
   Event event;
   own.record(event);
-  Work work(own, std::move(event), std::shared_ptr<const int>());
+  Work work(own, std::move(event), nullptr);
   if (!collective.async && here.immediate()) work.wait();
   return work;
 }

@@ -62,9 +62,11 @@ class Work {
         event_(std::move(event)),
         source_(std::move(source)) {}
   /// Of a device: its streams wait, not the host.
-  Work(Stream stream, Event event, Ref<Communicator> communicator)
+  Work(Stream stream, Event event, std::shared_ptr<const int> source,
+       Ref<Communicator> communicator)
       : stream_(std::move(stream)),
         event_(std::move(event)),
+        source_(std::move(source)),
         communicator_(std::move(communicator)) {}
 
   bool done() const;
@@ -119,8 +121,9 @@ class ProcessGroup final : public RefCounted {
   void synchronize();
   /// The side of tensors on devices.
   std::shared_ptr<DeviceGroup> devices();
-  /// No collective is begun any more, and those under way fail.
-  void shut();
+  /// No collective is begun any more, and those under way fail; unless
+  /// `aborts`, devices finish theirs first.
+  void shut(bool aborts = false);
   /// One of a rank's messages went to who receives from any.
   void note_message(int rank, uint32_t tag);
 

@@ -138,8 +138,11 @@ void init_process_group(nb::module_& m) {
           [](const PyProcessGroup& self) { self.group->synchronize(); },
           nb::call_guard<GilRelease>())
       .def(
-          "shut", [](const PyProcessGroup& self) { self.group->shut(); },
-          nb::call_guard<GilRelease>())
+          "shut",
+          [](const PyProcessGroup& self, bool aborts) {
+            self.group->shut(aborts);
+          },
+          nb::arg("aborts") = false, nb::call_guard<GilRelease>())
       .def_prop_rw(
           "timeout",
           [](const PyProcessGroup& self) { return self.group->timeout(); },

@@ -36,7 +36,7 @@ _GRAPHS = {
     "is_current_stream_capturing": "is_current_stream_capturing",
     "make_graphed_callables": "make_graphed_callables",
 }
-_MODULES = {"amp", "nvtx", "profiler"}
+_MODULES = {"amp", "nccl", "nvtx", "profiler"}
 
 __all__ = [
     "AcceleratorError", "DeferredCudaCallError", "OutOfMemoryError",

@@ -166,7 +166,12 @@ class ProcessGroup(ListMethods):
         """Ends the group; what is under way fails."""
         self._handle.shut()
 
-    abort = shutdown
+    def abort(self) -> None:
+        """The same, without waiting for GPUs."""
+        if isinstance(self._handle, _C._CollectiveGroup):
+            self._handle.shut(True)
+        else:
+            self._handle.shut()
 
     def _issue(
         self, kind, inputs=(), outputs=(), op=ReduceOp.SUM, root=0, tag=0,

@@ -1,0 +1,30 @@
+"""NCCL, by which tensors of several GPUs are reduced: see `distributed`."""
+
+from __future__ import annotations
+
+from .. import _C
+
+__all__ = ["is_available", "version"]
+
+
+def version() -> tuple[int, ...]:
+    """NCCL's version, as (2, 28, 9); RuntimeError where it is not found."""
+    [library] = _C._cuda_libraries("NCCL")
+    if library["why_not"]:
+        raise RuntimeError(f"NCCL is not found: {library['why_not']}")
+    return tuple(map(int, library["version"].split(".")))
+
+
+def is_available(tensors) -> bool:
+    """Whether NCCL takes these: dense ones on GPUs, one on each."""
+    places = set()
+    for t in tensors:
+        if t.is_sparse or not t.is_cuda or not t.is_contiguous():
+            return False
+        if t.device in places:
+            return False
+        places.add(t.device)
+    return (
+        _C._device_count("cuda") > 0
+        and not (_C._cuda_libraries("NCCL")[0]["why_not"])
+    )
