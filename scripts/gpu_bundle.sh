@@ -45,8 +45,8 @@ tar -c --exclude='__pycache__' --exclude='_C*.so' python/hotaru |
   tar -C "$STAGE" -x
 cp -L python/hotaru/_C.so "$STAGE/python/hotaru/_C.so"
 cp -L build/hotaru/libhotaru.so.0 build/hotaru/libhotaru_cuda.so \
-  build/hotaru/libhotaru_softgpu.so "$STAGE/lib/"
-tests=(hotaru_cuda_tests hotaru_device_tests hotaru_gpu_raw)
+  build/hotaru/libhotaru_softgpu.so build/libtorch/libhotaru_torch.so.0 "$STAGE/lib/"
+tests=(hotaru_cuda_tests hotaru_device_tests hotaru_gpu_raw hotaru_torch_tests)
 for test in "${tests[@]}"; do
   found=$(find build -type f -name "$test" -print -quit)
   [[ -n $found ]] && cp "$found" "$STAGE/bin/"

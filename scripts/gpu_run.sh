@@ -5,7 +5,7 @@
 #   bash scripts/gpu_run.sh [test|bench|record|graphs|all] [--from STEP]
 #   bash scripts/gpu_run.sh step NAME SECONDS
 #
-# Steps, each with a limit in seconds, 540 in all: check, cpp, python, libraries (the
+# Steps, each with a limit in seconds, 540 in all: check, cpp, libtorch, python, libraries (the
 # same tests with NVIDIA's libraries), captured (the tests of graphs, on the GPU),
 # sanitizer, record, bench. `all --from python` goes on where an earlier run stopped.
 # `graphs` measures CUDA graphs, in 540 seconds of its own; $GRAPHS has options for
@@ -85,6 +85,12 @@ cpp() {
     LD_LIBRARY_PATH=$RUN/lib "$RUN/bin/hotaru_device_tests"
 }
 
+# Programs written for libtorch.
+libtorch() {
+  LD_LIBRARY_PATH=$RUN/lib HOTARU_CUDA_LIBRARIES=$LIBRARIES \
+    "$RUN/bin/hotaru_torch_tests" --gtest_filter='Cuda*'
+}
+
 python() { LIBRARIES=none tests python tests/python/cuda; }
 libraries() { tests libraries tests/python/cuda; }
 captured() {
@@ -135,6 +141,13 @@ graphs() {
   # shellcheck disable=SC2086 # several options
   py "$RUN/bench/gpu/graphs.py" "${peer[@]}" --json "$OUT_DIR/graphs.json" \
     ${GRAPHS:-}
+}
+
+# NCCL with one rank: what a call costs the host.
+collectives() {
+  py "$RUN/bench/gpu/collectives.py" hotaru
+  python3 -c 'import torch' 2>/dev/null &&
+    python3 "$RUN/bench/gpu/collectives.py" torch
 }
 
 # step NAME SECONDS [LINES]: so many of its last lines are shown.
