@@ -23,6 +23,12 @@ class DistStoreError : public DistError {
   using DistError::DistError;
 };
 
+/// A store's queue had nothing to take.
+class QueueEmptyError : public DistStoreError {
+ public:
+  using DistStoreError::DistStoreError;
+};
+
 /// An operation of several processes failed: see its text for whose fault.
 class DistBackendError : public DistError {
  public:

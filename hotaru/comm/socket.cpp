@@ -158,6 +158,18 @@ Socket Socket::listen(const std::string& host, uint16_t port) {
       host, ", port: ", port, ", message: ", why));
 }
 
+Socket Socket::listening(int descriptor) {
+  int listens = 0;
+  socklen_t size = sizeof listens;
+  if (::getsockopt(descriptor, SOL_SOCKET, SO_ACCEPTCONN, &listens, &size) ||
+      !listens)
+    throw DistNetworkError(
+        concat("descriptor ", descriptor, " is no socket that listens"));
+  Socket out(descriptor);
+  out.set_non_blocking();
+  return out;
+}
+
 Socket Socket::accept() const {
   Socket out(
       ::accept4(descriptor_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));

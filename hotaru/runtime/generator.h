@@ -40,7 +40,7 @@ class Generator : public Ordered {
 };
 
 /// The generator that random operators on a device draw from unless they are
-/// given another. Seeded with kDefaultSeed.
+/// given another. Seeded with kDefaultSeed; the CPU's from system entropy.
 Generator& default_generator(Device device = {});
 
 }  // namespace hotaru

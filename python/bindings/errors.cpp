@@ -23,6 +23,7 @@ PyObject* accelerator_error = nullptr;
 PyObject* dist_error = nullptr;
 PyObject* dist_network_error = nullptr;
 PyObject* dist_store_error = nullptr;
+PyObject* queue_empty_error = nullptr;
 PyObject* dist_backend_error = nullptr;
 
 PyObject* exception_class(const std::exception& e) {
@@ -34,6 +35,7 @@ PyObject* exception_class(const std::exception& e) {
   if (dynamic_cast<const OutOfMemoryError*>(&e)) return out_of_memory_error;
   if (dynamic_cast<const comm::DistNetworkError*>(&e))
     return dist_network_error;
+  if (dynamic_cast<const comm::QueueEmptyError*>(&e)) return queue_empty_error;
   if (dynamic_cast<const comm::DistStoreError*>(&e)) return dist_store_error;
   if (dynamic_cast<const comm::DistBackendError*>(&e))
     return dist_backend_error;
@@ -106,6 +108,9 @@ void init_errors(nanobind::module_& m) {
   dist_store_error = runtime_error_class(
       m, "torch.distributed.DistStoreError",
       "A store did not answer as it was asked to, or in time.", dist_error);
+  queue_empty_error = runtime_error_class(
+      m, "torch.distributed.QueueEmptyError",
+      "A store's queue had nothing to take.", dist_store_error);
   dist_backend_error = runtime_error_class(
       m, "torch.distributed.DistBackendError",
       "An operation of several processes failed; its text says whose fault.",

@@ -33,6 +33,14 @@ class CpuAllocator final : public Allocator {
   BlockCache& blocks_ = BlockCache::instance();
 };
 
+/// Unseeded programs draw other numbers each time, as do processes that train
+/// together.
+Ref<Generator> unlike_any_other() {
+  auto generator = make_ref<CpuGenerator>();
+  generator->seed();
+  return generator;
+}
+
 class CpuBackend final : public Backend {
  public:
   int device_count() override { return 1; }
@@ -49,7 +57,7 @@ class CpuBackend final : public Backend {
  private:
   CpuAllocator allocator_;
   const Stream immediate_ = Stream(Device{});
-  Ref<Generator> generator_ = make_ref<CpuGenerator>();
+  Ref<Generator> generator_ = unlike_any_other();
 };
 
 const bool registered = [] {

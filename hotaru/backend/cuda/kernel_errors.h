@@ -67,8 +67,8 @@ class KernelErrors {
     return recent_[size_t(number % recent_.size())];
   }
 
-  ErrorReport* report_;         // where the host sees it
-  ErrorReport* device_report_;  // where the device does
+  ErrorReport* report_;                // where the host sees it
+  ErrorReport* device_report_;         // where the device does
   std::atomic<bool> given_up_{false};  // whether there is a failure_
   std::mutex mutex_;                   // guards the rest
   bool of_graph_ = false;

@@ -28,8 +28,8 @@ void check_tensor(const Tensor& tensor, const Tensor& first, size_t index,
                "CUDA, not of ",
                tensor.device().str());
   HOTARU_CHECK(tensor.device() == first.device(), name,
-               ": tensors of one device are wanted, got ",
-               first.device().str(), " and ", tensor.device().str());
+               ": tensors of one device are wanted, got ", first.device().str(),
+               " and ", tensor.device().str());
   HOTARU_CHECK_AS(ValueError, tensor.is_contiguous(), name,
                   ": Tensors must be contiguous");
   HOTARU_CHECK(mixed || tensor.dtype() == first.dtype(), name,

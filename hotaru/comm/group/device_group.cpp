@@ -83,8 +83,9 @@ void DeviceGroup::check_library(Device device) {
         "tensors of ", device.str(), " need NCCL: ", found.why_not,
         ". It is in the package nvidia-nccl-cu13 (or -cu12); the backend "
         "'gloo' goes by the host's memory and needs none.");
-    group_.mesh()->give_up(*group_.channel(),
-                           concat("on rank ", group_.mesh()->rank(), ", ", why));
+    group_.mesh()->give_up(
+        *group_.channel(),
+        concat("on rank ", group_.mesh()->rank(), ", ", why));
     throw Error(why);
   }
 }
@@ -166,11 +167,11 @@ Work DeviceGroup::issue(const Collective& collective, IssuedCollective issued,
   const Link& link = this->link(device, message ? collective.root : -1);
   if (const std::exception_ptr error = link.communicator->error())
     std::rethrow_exception(error);
-  WatchedCollective watched{.communicator = link.communicator,
-                            .what = text_of(operands, issued),
-                            .peers = message ? std::vector{collective.root}
-                                             : collective.peers,
-                            .timeout = issued.timeout};
+  WatchedCollective watched{
+      .communicator = link.communicator,
+      .what = text_of(operands, issued),
+      .peers = message ? std::vector{collective.root} : collective.peers,
+      .timeout = issued.timeout};
   // Ranks of a pair: the lower one is 0.
   if (message) issued.root = int(group_.rank() < collective.root);
   operands.push_back(update(*link.communicator));

@@ -86,8 +86,8 @@ void DeviceWatch::announce(WatchedCollective& c) const {
     c.operation = make_ref<Operation>(*mesh_, channel_, c.what, c.timeout);
     c.operation->number = c.number;
   } else {
-    c.operation =
-        make_ref<Operation>(*mesh_, channel_, c.what, c.timeout, PointToPoint{});
+    c.operation = make_ref<Operation>(*mesh_, channel_, c.what, c.timeout,
+                                      PointToPoint{});
     c.operation->heard.assign(channel_->ranks.size(), true);
     for (const int peer : c.peers) c.operation->heard[size_t(peer)] = false;
   }

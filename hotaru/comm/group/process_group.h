@@ -34,10 +34,10 @@ enum class CollectiveKind : uint8_t {
 };
 
 /// What a rank asks for. Tensors are contiguous and of one device, all of one
-/// dtype (but for messages together). In place (reduce, broadcast; receive): one output; all_reduce takes
-/// several, which are reduced together. One a rank: outputs of all_gather and,
-/// at the root, gather, inputs of reduce_scatter and, at the root, scatter,
-/// both of all_to_all.
+/// dtype (but for messages together). In place (reduce, broadcast; receive):
+/// one output; all_reduce takes several, which are reduced together. One a
+/// rank: outputs of all_gather and, at the root, gather, inputs of
+/// reduce_scatter and, at the root, scatter, both of all_to_all.
 struct Collective {
   CollectiveKind kind = CollectiveKind::kBarrier;
   std::vector<Tensor> inputs, outputs;

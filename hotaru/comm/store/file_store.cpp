@@ -199,6 +199,14 @@ int64_t FileStore::num_keys() {
   return locked.table().size() - locked.table().has_all({kOpened}) -
          locked.table().has_all({kClosed});
 }
+Keys FileStore::list_keys() {
+  Locked locked(*this);
+  Keys out = locked.table().keys();
+  std::erase_if(out, [](const std::string& key) {
+    return key == kOpened || key == kClosed;
+  });
+  return out;
+}
 bool FileStore::check(const Keys& keys) {
   return Locked(*this).table().has_all(keys);
 }

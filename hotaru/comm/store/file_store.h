@@ -26,6 +26,7 @@ class FileStore final : public Store {
   void append(const std::string& key, const std::string& value) override;
   bool delete_key(const std::string& key) override;
   int64_t num_keys() override;
+  Keys list_keys() override;
   bool check(const Keys& keys) override;
   /// Looks at the file every few milliseconds.
   void wait(const Keys& keys, Millis timeout) override;

@@ -40,6 +40,25 @@ bool HashStore::check(const Keys& keys) {
   const std::lock_guard lock(mutex_);
   return table_.has_all(keys);
 }
+void HashStore::queue_push(const std::string& key, const std::string& value) {
+  change([&] { table_.push(key, value); });
+}
+std::string HashStore::queue_pop(const std::string& key, bool block) {
+  std::unique_lock lock(mutex_);
+  if (block && !changed_.wait_for(lock, timeout(),
+                                  [&] { return table_.length(key) > 0; }))
+    timed_out({key}, timeout());
+  if (auto value = table_.pop(key)) return *value;
+  queue_is_empty(key);
+}
+int64_t HashStore::queue_len(const std::string& key) {
+  const std::lock_guard lock(mutex_);
+  return table_.length(key);
+}
+Keys HashStore::list_keys() {
+  const std::lock_guard lock(mutex_);
+  return table_.keys();
+}
 void HashStore::wait(const Keys& keys, Millis timeout) {
   std::unique_lock lock(mutex_);
   wait(lock, keys, timeout);

@@ -22,6 +22,10 @@ class HashStore final : public Store {
   int64_t num_keys() override;
   bool check(const Keys& keys) override;
   void wait(const Keys& keys, Millis timeout) override;
+  void queue_push(const std::string& key, const std::string& value) override;
+  std::string queue_pop(const std::string& key, bool block) override;
+  int64_t queue_len(const std::string& key) override;
+  Keys list_keys() override;
 
  private:
   /// What f gives, under the lock; whoever waits looks again.

@@ -6,8 +6,24 @@
 namespace hotaru::comm {
 
 bool KeyTable::has_all(const Keys& keys) const {
-  return std::all_of(keys.begin(), keys.end(),
-                     [&](const std::string& key) { return find(key); });
+  return std::all_of(keys.begin(), keys.end(), [&](const std::string& key) {
+    return find(key) || length(key) > 0;
+  });
+}
+
+Keys KeyTable::keys() const {
+  Keys out;
+  for (const auto& [key, value] : values_) out.push_back(key);
+  return out;
+}
+
+std::optional<std::string> KeyTable::pop(const std::string& key) {
+  const auto found = queues_.find(key);
+  if (found == queues_.end()) return {};
+  std::string first = std::move(found->second.front());
+  found->second.pop_front();
+  if (found->second.empty()) queues_.erase(found);
+  return first;
 }
 
 int64_t KeyTable::add(const std::string& key, int64_t amount) {

@@ -46,6 +46,23 @@ class PrefixStore final : public Store {
                  const std::vector<std::string>& values) override {
     store_->multi_set(named(keys), values);
   }
+  void queue_push(const std::string& key, const std::string& value) override {
+    store_->queue_push(named(key), value);
+  }
+  std::string queue_pop(const std::string& key, bool block) override {
+    return store_->queue_pop(named(key), block);
+  }
+  int64_t queue_len(const std::string& key) override {
+    return store_->queue_len(named(key));
+  }
+  /// Its own.
+  Keys list_keys() override {
+    Keys out;
+    const std::string begin = named(std::string());
+    for (const std::string& key : store_->list_keys())
+      if (key.starts_with(begin)) out.push_back(key.substr(begin.size()));
+    return out;
+  }
   void set_timeout(Millis timeout) override {
     Store::set_timeout(timeout);
     store_->set_timeout(timeout);

@@ -14,6 +14,42 @@ void Store::multi_set(const Keys& keys,
   for (size_t i = 0; i < keys.size(); ++i) set(keys[i], values[i]);
 }
 
+namespace {
+
+[[noreturn]] void no_queues() {
+  throw NotImplementedError("queue support is not implemented.");
+}
+
+}  // namespace
+
+void Store::queue_push(const std::string&, const std::string&) {
+  no_queues();
+}
+std::string Store::queue_pop(const std::string&, bool) {
+  no_queues();
+}
+int64_t Store::queue_len(const std::string&) {
+  no_queues();
+}
+Keys Store::list_keys() {
+  throw NotImplementedError("list_keys support is not implemented.");
+}
+
+void Store::barrier(const std::string& key, int64_t size, Millis timeout) {
+  const std::string last = key + "/last_member";
+  if (add(key + "/num_members", 1) >= size) set(last, "1");
+  try {
+    wait({last}, timeout);
+  } catch (const DistStoreError&) {
+    throw DistStoreError(
+        concat("barrier timeout after ", timeout.count(), "ms, key: ", key));
+  }
+}
+
+void Store::queue_is_empty(const std::string& key) {
+  throw QueueEmptyError(concat("queue is empty: '", key, "'"));
+}
+
 void Store::check_as_many(const Keys& keys,
                           const std::vector<std::string>& values) {
   HOTARU_CHECK_AS(ValueError, keys.size() == values.size(),

@@ -45,6 +45,15 @@ class Store : public RefCounted {
   /// As many values as keys.
   virtual void multi_set(const Keys& keys,
                          const std::vector<std::string>& values);
+  /// A queue has the name of a key and is there while it holds something:
+  /// check() and wait() say so. Not in files: NotImplementedError.
+  virtual void queue_push(const std::string& key, const std::string& value);
+  /// Waits for something; QueueEmptyError where it may not wait.
+  virtual std::string queue_pop(const std::string& key, bool block);
+  virtual int64_t queue_len(const std::string& key);
+  virtual Keys list_keys();
+  /// Returns when so many have called it with this key.
+  virtual void barrier(const std::string& key, int64_t size, Millis timeout);
   /// The same keys through another handle, for another thread.
   virtual Ref<Store> clone() { return Ref<Store>(this); }
 
@@ -62,6 +71,7 @@ class Store : public RefCounted {
   static void check_as_many(const Keys& keys,
                             const std::vector<std::string>& values);
   [[noreturn]] static void timed_out(const Keys& keys, Millis timeout);
+  [[noreturn]] static void queue_is_empty(const std::string& key);
 
  private:
   std::atomic<Millis> timeout_;

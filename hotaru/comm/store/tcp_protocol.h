@@ -25,6 +25,11 @@ enum class Query : uint8_t {
   kMultiSet,
   kCancelWait,
   kPing,  // 4 bytes, which come back
+  kQueuePush,
+  kQueuePop,  // a count, 0 or 1, and so many values
+  kQueueLen,
+  kListKeys,
+  kBarrier,  // how many have to come; answered as kWait
 };
 inline constexpr uint32_t kStoreMagic = 0x3C85F7CE;
 // Answers of kCheck and kWait.

@@ -5,7 +5,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <vector>
 
 #include "hotaru/comm/store/tcp_protocol.h"
@@ -24,6 +26,7 @@ struct TcpServer::Client {
   bool valid = false;
   std::string in, out;
   Keys waits_for;
+  int64_t comers = 0;  // at a barrier: so many are waited for
 
   /// Who does not read its answers is not asked for more.
   short events() const {
@@ -76,8 +79,8 @@ class TcpServer::Request {
   size_t at_ = 0;
 };
 
-TcpServer::TcpServer(const std::string& host, uint16_t port)
-    : listener_(Socket::listen(host, port)), port_(listener_.port()) {
+TcpServer::TcpServer(Socket listener)
+    : listener_(std::move(listener)), port_(listener_.port()) {
   wake_ = ::eventfd(0, EFD_CLOEXEC);
   if (wake_ < 0) throw DistNetworkError("eventfd failed");
   thread_ = std::thread([this] { run(); });
@@ -151,10 +154,27 @@ bool TcpServer::write(Client& client) {
   return true;
 }
 
+bool TcpServer::is_there(
+    const Client& client,
+    std::unordered_map<std::string, int64_t>& taken) const {
+  if (client.comers) {
+    const std::string* came = table_.find(client.waits_for.front());
+    return came && std::atoll(came->c_str()) >= client.comers;
+  }
+  if (!table_.has_all(client.waits_for)) return false;
+  for (const std::string& key : client.waits_for)
+    if (!table_.find(key) && taken[key] >= table_.length(key)) return false;
+  for (const std::string& key : client.waits_for)
+    if (!table_.find(key)) ++taken[key];
+  return true;
+}
+
 void TcpServer::changed() {
+  std::unordered_map<std::string, int64_t> taken;
   for (Client& client : clients_)
-    if (!client.waits_for.empty() && table_.has_all(client.waits_for)) {
+    if (!client.waits_for.empty() && is_there(client, taken)) {
       client.waits_for.clear();
+      client.comers = 0;
       client.out += char(kStopWaiting);
     }
 }
@@ -208,6 +228,7 @@ void TcpServer::answer(Client& client, Request& request) {
     }
     case Query::kCancelWait:
       client.waits_for.clear();
+      client.comers = 0;
       reply.number(kWaitCanceled);
       break;
     case Query::kNumKeys:
@@ -238,6 +259,35 @@ void TcpServer::answer(Client& client, Request& request) {
     case Query::kPing:
       reply.number(request.number<uint32_t>());
       break;
+    case Query::kQueuePush: {
+      const std::string key = request.key();
+      table_.push(key, request.value());
+      changed();
+      break;
+    }
+    case Query::kQueuePop: {
+      const auto value = table_.pop(request.key());
+      reply.number(int64_t(value.has_value()));
+      if (value) reply.text(*value);
+      break;
+    }
+    case Query::kQueueLen:
+      reply.number(table_.length(request.key()));
+      break;
+    case Query::kListKeys: {
+      const Keys keys = table_.keys();
+      reply.number(int64_t(keys.size()));
+      for (const std::string& key : keys) reply.text(key);
+      break;
+    }
+    case Query::kBarrier: {
+      const std::string key = request.key();
+      client.comers = std::max<int64_t>(request.number<int64_t>(), 1);
+      client.waits_for = {key};
+      table_.add(key, 1);
+      changed();
+      break;
+    }
     default:
       throw Request::Wrong();
   }

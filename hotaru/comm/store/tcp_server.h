@@ -5,6 +5,7 @@
 #include <list>
 #include <string>
 #include <thread>
+#include <unordered_map>
 
 #include "hotaru/comm/socket.h"
 #include "hotaru/comm/store/key_table.h"
@@ -16,8 +17,8 @@ namespace hotaru::comm {
 /// others do not notice.
 class TcpServer : public RefCounted {
  public:
-  /// DistNetworkError where it cannot listen.
-  TcpServer(const std::string& host, uint16_t port);
+  /// Of a socket that listens.
+  explicit TcpServer(Socket listener);
   /// Closes every connection.
   ~TcpServer() override;
 
@@ -35,6 +36,10 @@ class TcpServer : public RefCounted {
   /// Answers one message; throws for what is none.
   void answer(Client& client, Request& request);
   void changed();
+  /// Whether what it waits for is there; items of queues that others who waited
+  /// get are `taken`.
+  bool is_there(const Client& client,
+                std::unordered_map<std::string, int64_t>& taken) const;
 
   const Socket listener_;
   const uint16_t port_;

@@ -45,7 +45,10 @@ TcpStore::TcpStore(TcpStoreOptions options)
     : Store(options.timeout), options_(std::move(options)) {
   if (options_.is_master) {
     try {
-      server_ = make_ref<TcpServer>(options_.host, options_.port);
+      server_ = make_ref<TcpServer>(
+          options_.listener < 0
+              ? Socket::listen(options_.host, options_.port)
+              : Socket::listening(std::exchange(options_.listener, -1)));
       options_.port = server_->port();
     } catch (const DistNetworkError&) {
       if (!options_.multi_tenant || options_.port == 0) throw;
@@ -221,21 +224,59 @@ void TcpStore::multi_set(const Keys& keys,
   send(message);
 }
 
+void TcpStore::queue_push(const std::string& key, const std::string& value) {
+  const std::lock_guard lock(mutex_);
+  send(Message(Query::kQueuePush).text(named(key)).text(fitting(value)));
+}
+std::string TcpStore::queue_pop(const std::string& key, bool block) {
+  const std::lock_guard lock(mutex_);
+  if (block) wait_named({named(key)}, timeout());
+  send(Message(Query::kQueuePop).text(named(key)));
+  if (answer<int64_t>() > 0) return answer_text();
+  queue_is_empty(key);  // or somebody else was first
+}
+int64_t TcpStore::queue_len(const std::string& key) {
+  const std::lock_guard lock(mutex_);
+  send(Message(Query::kQueueLen).text(named(key)));
+  return answer<int64_t>();
+}
+Keys TcpStore::list_keys() {
+  const std::lock_guard lock(mutex_);
+  send(Message(Query::kListKeys));
+  const auto count = answer<int64_t>();
+  Keys out;
+  for (int64_t i = 0; i < count; ++i)
+    if (std::string key = answer_text(); key.starts_with('/'))
+      out.push_back(key.substr(1));
+  return out;
+}
+void TcpStore::barrier(const std::string& key, int64_t size, Millis timeout) {
+  const std::lock_guard lock(mutex_);
+  send(Message(Query::kBarrier).text(named(key)).number(size));
+  if (!hear_end(timeout))
+    throw DistStoreError(
+        concat("barrier timeout after ", timeout.count(), "ms, key: ", key));
+}
+
 void TcpStore::wait_named(const Keys& keys, Millis timeout) {
   send(listed(Query::kWait, keys));
+  if (!hear_end(timeout)) timed_out(keys, timeout);
+}
+
+bool TcpStore::hear_end(Millis timeout) {
   uint8_t came = 0;
   const bool in_time = or_give_up(
       [&] { return socket_.receive(&came, 1, Clock::now() + timeout); });
   if (in_time) {
     HOTARU_CHECK_AS(comm::DistNetworkError, came == kStopWaiting,
                     "the store's answer makes no sense");
-    return;
+    return true;
   }
   send(Message(Query::kCancelWait));
   // The keys may have come at the last moment.
   const bool late = answer<uint8_t>() == kStopWaiting;
   if (late) answer<uint8_t>();
-  if (!late) timed_out(keys, timeout);
+  return late;
 }
 
 }  // namespace hotaru::comm

@@ -19,6 +19,8 @@ struct TcpStoreOptions {
   /// A port that is taken by another store's server is used with it.
   bool multi_tenant = false;
   Millis timeout = kStoreTimeout;
+  /// A master's: a socket that listens already, in place of the port.
+  int listener = -1;
 };
 
 /// A client, of PyTorch's server as well as of ours. Values are at most 8 MiB
@@ -47,6 +49,11 @@ class TcpStore final : public Store {
   std::vector<std::string> multi_get(const Keys& keys) override;
   void multi_set(const Keys& keys,
                  const std::vector<std::string>& values) override;
+  void queue_push(const std::string& key, const std::string& value) override;
+  std::string queue_pop(const std::string& key, bool block) override;
+  int64_t queue_len(const std::string& key) override;
+  Keys list_keys() override;
+  void barrier(const std::string& key, int64_t size, Millis timeout) override;
   std::string local_address() override;
   Ref<Store> clone() override;
 
@@ -65,6 +72,8 @@ class TcpStore final : public Store {
   std::string answer_text();
   int64_t add_named(const std::string& key, int64_t amount);
   void wait_named(const Keys& keys, Millis timeout);
+  /// For the answer that ends a wait; false, and it is given up, without one.
+  bool hear_end(Millis timeout);
 
   TcpStoreOptions options_;
   Ref<TcpServer> server_;

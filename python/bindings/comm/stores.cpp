@@ -5,6 +5,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include "bindings/comm/program_store.h"
 #include "bindings/gil.h"
 #include "hotaru/comm/store/file_store.h"
 #include "hotaru/comm/store/hash_store.h"
@@ -73,7 +74,13 @@ PyStore cloned(const PyStore& self) {
 }
 
 void init_base(nb::module_& m) {
-  nb::class_<PyStore>(m, "Store")
+  nb::class_<PyStore>(m, "Store", nb::is_weak_referenceable())
+      .def("__init__",
+           [](nb::handle_t<PyStore> self) {
+             new (nb::inst_ptr<PyStore>(self))
+                 PyStore{make_ref<ProgramStore>(self)};
+             nb::inst_mark_ready(self);
+           })
       .def(
           "set",
           [](const PyStore& self, const std::string& key, nb::handle value) {
@@ -157,6 +164,42 @@ void init_base(nb::module_& m) {
             unlocked(self, [&](comm::Store& s) { s.multi_set(keys, given); });
           },
           nb::arg("keys"), nb::arg("values"))
+      .def(
+          "queue_push",
+          [](const PyStore& self, const std::string& key, nb::handle value) {
+            const std::string bytes = value_of(value);
+            unlocked(self, [&](comm::Store& s) { s.queue_push(key, bytes); });
+          },
+          nb::arg("key"), nb::arg("value"))
+      .def(
+          "queue_pop",
+          [](const PyStore& self, const std::string& key, bool block) {
+            return bytes_of(unlocked(
+                self, [&](comm::Store& s) { return s.queue_pop(key, block); }));
+          },
+          nb::arg("key"), nb::arg("block") = true)
+      .def(
+          "queue_len",
+          [](const PyStore& self, const std::string& key) {
+            return unlocked(self,
+                            [&](comm::Store& s) { return s.queue_len(key); });
+          },
+          nb::arg("key"))
+      .def("list_keys",
+           [](const PyStore& self) {
+             return unlocked(self,
+                             [](comm::Store& s) { return s.list_keys(); });
+           })
+      .def(
+          "barrier",
+          [](const PyStore& self, const std::string& key, int64_t world_size,
+             std::optional<Millis> timeout) {
+            unlocked(self, [&](comm::Store& s) {
+              s.barrier(key, world_size, timeout.value_or(s.timeout()));
+            });
+          },
+          nb::arg("key"), nb::arg("world_size"),
+          nb::arg("timeout") = nb::none())
       .def("has_extended_api", [](const PyStore&) { return true; })
       .def(
           "__eq__",
@@ -183,12 +226,9 @@ comm::TcpStoreOptions tcp_options(const std::string& host, int port,
                                   std::optional<int> world_size, bool is_master,
                                   Millis timeout, bool wait_for_workers,
                                   bool multi_tenant,
-                                  nb::handle master_listen_fd) {
+                                  std::optional<int> master_listen_fd) {
   HOTARU_CHECK_AS(ValueError, 0 <= port && port <= 65535, "TCPStore: port ",
                   port, " is not from 0 to 65535");
-  HOTARU_CHECK_AS(NotImplementedError, master_listen_fd.is_none(),
-                  "TCPStore: a socket that listens already "
-                  "(master_listen_fd) is not taken over; give its port");
   HOTARU_CHECK_AS(ValueError, world_size != 0,
                   "TCPStore world size cannot be 0");
   if (world_size && *world_size < 0) world_size.reset();
@@ -198,7 +238,8 @@ comm::TcpStoreOptions tcp_options(const std::string& host, int port,
           .is_master = is_master,
           .wait_for_workers = wait_for_workers,
           .multi_tenant = multi_tenant,
-          .timeout = timeout};
+          .timeout = timeout,
+          .listener = master_listen_fd.value_or(-1)};
 }
 
 }  // namespace
@@ -228,7 +269,7 @@ void init_stores(nb::module_& m) {
             new (self) PyPrefixStore{
                 {make_ref<comm::PrefixStore>(prefix, store.store)}};
           },
-          nb::arg("prefix"), nb::arg("store"))
+          nb::arg("prefix"), nb::arg("store"), nb::keep_alive<1, 3>())
       .def_prop_ro(
           "underlying_store",
           [](const PyPrefixStore& self) {
@@ -247,7 +288,7 @@ void init_stores(nb::module_& m) {
           [](PyTcpStore* self, const std::string& host, int port,
              std::optional<int> world_size, bool is_master, Millis timeout,
              bool wait_for_workers, bool multi_tenant,
-             nb::handle master_listen_fd, bool use_libuv) {
+             std::optional<int> master_listen_fd, bool use_libuv) {
             comm::TcpStoreOptions options =
                 tcp_options(host, port, world_size, is_master, timeout,
                             wait_for_workers, multi_tenant, master_listen_fd);

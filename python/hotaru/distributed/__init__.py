@@ -1,7 +1,8 @@
 """Programs of several processes: groups, collectives, stores.
 
-The backend is "gloo" in PyTorch's words: tensors of the CPU over sockets. The
-processes find each other through a store, which may be PyTorch's own.
+Tensors of the CPU go over sockets ("gloo", in PyTorch's words) or by MPI, those
+of GPUs by NCCL. The processes find each other through a store, which may be
+PyTorch's own.
 """
 
 from __future__ import annotations

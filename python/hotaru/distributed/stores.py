@@ -10,11 +10,12 @@ from .._C import (
     FileStore,
     HashStore,
     PrefixStore,
+    QueueEmptyError,
     Store,
     TCPStore,
 )
 
 __all__ = [
     "DistBackendError", "DistError", "DistNetworkError", "DistStoreError",
-    "FileStore", "HashStore", "PrefixStore", "Store", "TCPStore",
+    "FileStore", "HashStore", "PrefixStore", "QueueEmptyError", "Store", "TCPStore",
 ]  # fmt: skip

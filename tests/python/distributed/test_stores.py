@@ -65,6 +65,128 @@ def test_compare_set(store):
     assert store.get("k") == b"second"
 
 
+def test_queues(store, request):
+    if "file" in request.node.name:
+        with pytest.raises(NotImplementedError, match="queue support"):
+            store.queue_push("q", "x")
+        return
+    store.queue_push("q", "first")
+    store.queue_push("q", b"\0second")
+    assert store.queue_len("q") == 2
+    assert store.check(["q"])
+    assert store.num_keys() == 0
+    assert store.queue_pop("q") == b"first"
+    assert store.queue_pop("q", block=False) == b"\0second"
+    assert not store.check(["q"])
+    with pytest.raises(dist.QueueEmptyError, match="queue is empty"):
+        store.queue_pop("q", block=False)
+    store.set_timeout(SHORT)
+    with pytest.raises(dist.DistStoreError, match="timeout after 80ms"):
+        store.queue_pop("q")
+
+
+def test_each_item_of_a_queue_wakes_one(store, request):
+    if "file" in request.node.name:
+        return
+    got = []
+    others = [store.clone() for _ in range(3)]
+    waiting = [
+        threading.Thread(target=lambda s=s: got.append(s.queue_pop("q")))
+        for s in others
+    ]
+    for thread in waiting:
+        thread.start()
+    for item in ("a", "b", "c"):
+        store.queue_push("q", item)
+    for thread in waiting:
+        thread.join()
+    assert sorted(got) == [b"a", b"b", b"c"]
+
+
+def test_keys_are_listed(store):
+    store.set("k", "1")
+    store.add("n", 1)
+    assert sorted(store.list_keys()) == ["k", "n"]
+
+
+def test_a_barrier(store):
+    store.barrier("alone", 1)
+    other = store.clone()
+    through = []
+    thread = threading.Thread(
+        target=lambda: through.append(other.barrier("both", 2))
+    )
+    thread.start()
+    store.barrier("both", 2)
+    thread.join()
+    assert through == [None]
+    with pytest.raises(
+        dist.DistStoreError, match="barrier timeout after 80ms, key: few"
+    ):
+        store.barrier("few", 2, SHORT)
+
+
+class Written(dist.Store):
+    """A store in Python."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.values = {}
+
+    def set(self, key, value):
+        self.values[key] = value
+
+    def get(self, key):
+        return self.values[key]
+
+    def add(self, key, amount):
+        self.values[key] = str(int(self.values.get(key, 0)) + amount).encode()
+        return int(self.values[key])
+
+    def wait(self, keys, timeout=None):
+        for key in keys:
+            if key not in self.values:
+                raise LookupError(key)
+
+
+def test_a_store_that_is_written_in_python():
+    store = Written()
+    part = dist.PrefixStore("p", store)
+    part.set("a", "x")
+    assert store.values == {"p/a": b"x"}
+    assert part.get("a") == b"x"
+    assert part.add("n", 4) == 4
+    assert part.multi_get(["a", "n"]) == [b"x", b"4"]
+    with pytest.raises(LookupError, match="p/z"):
+        part.wait(["z"])
+    with pytest.raises(RuntimeError, match="pure virtual.*check.*Written"):
+        part.check(["a"])
+    dist.init_process_group("gloo", store=Written(), rank=0, world_size=1)
+    dist.barrier()
+    dist.destroy_process_group()
+    # It lives as long as what stands on it.
+    part = dist.PrefixStore("q", Written())
+    part.set("a", "y")
+    assert part.get("a") == b"y"
+
+
+def test_a_socket_that_listens_already():
+    listener = socket.socket()
+    listener.bind(("127.0.0.1", 0))
+    listener.listen()
+    port = listener.getsockname()[1]
+    store = tcp(port=port, master_listen_fd=listener.detach())
+    assert store.port == port
+    other = tcp(port=port, is_master=False)
+    other.set("k", "v")
+    assert store.get("k") == b"v"
+    with (
+        socket.socket() as silent,
+        pytest.raises(dist.DistNetworkError, match="no socket that listens"),
+    ):
+        tcp(master_listen_fd=silent.fileno())
+
+
 def test_waiting_ends_in_time_and_names_the_keys(store):
     store.set("there", "")
     with pytest.raises(dist.DistStoreError, match=r"80ms, keys: .*missing"):

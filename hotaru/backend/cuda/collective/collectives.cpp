@@ -107,10 +107,9 @@ void check_reduction(const KernelCall& call) {
   const bool scaled = kind == ReduceKind::kScaledSum;
   if (dtype == DType::kBool ? op_of_bools(kind) == kUnknown
                             : !scaled && op_of(kind) == kUnknown)
-    throw ValueError(concat("Cannot use ReduceOp.", issued.reduction.name(),
-                            " with NCCL", dtype == DType::kBool
-                                              ? " and boolean tensors"
-                                              : ""));
+    throw ValueError(
+        concat("Cannot use ReduceOp.", issued.reduction.name(), " with NCCL",
+               dtype == DType::kBool ? " and boolean tensors" : ""));
   if (scaled && !is_floating_point(dtype))
     throw ValueError(
         "Cannot use ReduceOp.PREMUL_SUM with NCCL and other than real "
@@ -229,7 +228,8 @@ class Course {
   }
 
   void all_reduce() const {
-    const ReduceOp op(library_, comm_, issued_.reduction, call_.tensor(0).dtype());
+    const ReduceOp op(library_, comm_, issued_.reduction,
+                      call_.tensor(0).dtype());
     for (size_t i = 0; i < tensors(); ++i) {
       const Elements e = numbers_of(call_.tensor(i));
       check(library_.all_reduce(e.data, e.data, e.count, e.type, op.value(),

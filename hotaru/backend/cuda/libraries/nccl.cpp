@@ -27,8 +27,8 @@ void Nccl::check(int status, const char* call) const {
 
 const Nccl& nccl_library() {
   const Nccl& found = opened<Nccl>();
-  HOTARU_CHECK(found.library.why_not.empty(), "NCCL is not here: ",
-               found.library.why_not);
+  HOTARU_CHECK(found.library.why_not.empty(),
+               "NCCL is not here: ", found.library.why_not);
   return found;
 }
 

@@ -171,8 +171,7 @@ void show(Comm_st& comm, const Parts& parts) {
   for (const Part& p : parts) {
     const char* const from = static_cast<const char*>(p.from);
     if (p.kind == Kind::kSend) ranks.send(p.other, p.from, p.bytes());
-    bytes.insert(bytes.end(), from,
-                 from + p.shown(ranks.rank(), ranks.size()));
+    bytes.insert(bytes.end(), from, from + p.shown(ranks.rank(), ranks.size()));
   }
   if (has_collective(parts)) ranks.arrive(++comm.number, what_of(parts), bytes);
 }
@@ -389,8 +388,7 @@ int ncclReduceScatter(const void* from, void* to, size_t count, int type,
 }
 int ncclSend(const void* from, size_t count, int type, int peer, Comm comm,
              hotaru::cuda::CUstream stream) {
-  return add(comm, stream,
-             {Kind::kSend, from, nullptr, count, type, {}, peer});
+  return add(comm, stream, {Kind::kSend, from, nullptr, count, type, {}, peer});
 }
 int ncclRecv(void* to, size_t count, int type, int peer, Comm comm,
              hotaru::cuda::CUstream stream) {
