@@ -37,6 +37,19 @@ def per_call(f) -> float:
     return round(statistics.median(rounds), 2)
 
 
+def calls(count: int) -> dict[str, float]:
+    """Of a tensor with so many elements."""
+    x = torch.ones(count, device="cuda")
+    out = torch.empty_like(x)
+    return {
+        "all_reduce": per_call(lambda: dist.all_reduce(x)),
+        "asynchronous": per_call(
+            lambda: dist.all_reduce(x, async_op=True).wait()
+        ),
+        "all_gather": per_call(lambda: dist.all_gather_into_tensor(out, x)),
+    }
+
+
 def main() -> None:
     dist.init_process_group(
         "nccl", store=dist.HashStore(), rank=0, world_size=1,
@@ -44,17 +57,7 @@ def main() -> None:
     )  # fmt: skip
     told("version", nccl=list(torch.cuda.nccl.version()))
     for count in (1, 1 << 10, 1 << 18, 25 << 18):
-        x = torch.ones(count, device="cuda")
-        out = torch.empty_like(x)
-        told(
-            "us of a call",
-            bytes=4 * count,
-            all_reduce=per_call(lambda: dist.all_reduce(x)),
-            asynchronous=per_call(
-                lambda: dist.all_reduce(x, async_op=True).wait()
-            ),
-            all_gather=per_call(lambda: dist.all_gather_into_tensor(out, x)),
-        )
+        told("us of a call", bytes=4 * count, **calls(count))
     nn = torch.nn
     layers = [m for _ in range(8) for m in (nn.Linear(256, 256), nn.ReLU())]
     model = nn.Sequential(*layers).cuda()

@@ -5,6 +5,7 @@
 
 #include "hotaru/comm/dist_error.h"
 #include "hotaru/core/error.h"
+#include "hotaru/core/host.h"
 #include "hotaru/runtime/accelerator.h"
 
 namespace hotaru::comm {
@@ -19,11 +20,11 @@ constexpr uint32_t kKeyTag = 0xFFFFFF00;
 Tensor bytes_of(const std::string& text) {
   const std::array size{int64_t(text.size())};
   Tensor out = allocate(size, DType::kUInt8, {});
-  std::memcpy(out.raw_data(), text.data(), text.size());
+  std::memcpy(host_bytes(out, "c10d"), text.data(), text.size());
   return out;
 }
 std::string string_of(const Tensor& bytes) {
-  return {static_cast<const char*>(bytes.raw_data()), size_t(bytes.numel())};
+  return {host_data<const char>(bytes, "c10d"), size_t(bytes.numel())};
 }
 
 /// What a rank tells the others before they connect: the key, where it is the

@@ -72,6 +72,7 @@ _LATER = (
     "distributed_c10d", "elastic", "fsdp", "nn", "optim", "rpc", "tensor",
 )  # fmt: skip
 _FROM_LATER = {
+    "BuiltinCommHookType": "reducer",
     "DeviceMesh": "device_mesh",
     "GradBucket": "reducer",
     "_broadcast_coalesced": "distributed_c10d",

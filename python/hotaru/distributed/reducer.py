@@ -10,6 +10,7 @@ Data Parallel Training" (2020).
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from enum import Enum
 
 from .. import (
     _C,
@@ -31,6 +32,13 @@ from .reduce_op import ReduceOp
 from .work import Work
 
 FIRST_BUCKET_BYTES = 1 << 20
+
+
+class BuiltinCommHookType(Enum):
+    """Hooks that DistributedDataParallel knows by a name."""
+
+    ALLREDUCE = 0
+    FP16_COMPRESS = 1
 
 
 class GradBucket:

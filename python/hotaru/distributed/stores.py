@@ -17,5 +17,6 @@ from .._C import (
 
 __all__ = [
     "DistBackendError", "DistError", "DistNetworkError", "DistStoreError",
-    "FileStore", "HashStore", "PrefixStore", "QueueEmptyError", "Store", "TCPStore",
+    "FileStore", "HashStore", "PrefixStore", "QueueEmptyError", "Store",
+    "TCPStore",
 ]  # fmt: skip

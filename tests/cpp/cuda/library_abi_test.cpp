@@ -271,6 +271,54 @@ TEST(LibraryAbi, CufftTakesWhatItIsGiven) {
 }
 #endif
 
+#if __has_include(<nccl.h>)
+#include <nccl.h>
+
+#include "hotaru/backend/cuda/libraries/nccl_entries.h"
+
+namespace hotaru::cuda {
+namespace {
+
+TEST(LibraryAbi, NcclTakesWhatItIsGiven) {
+#define HOTARU_COMPARE(name, symbol, params) \
+  { \
+    int(*ours) params = nullptr; \
+    decltype(&::symbol) theirs = nullptr; \
+    EXPECT_EQ(shapes(ours), shapes(theirs)) << #symbol; \
+  }
+  HOTARU_NCCL_ENTRIES(HOTARU_COMPARE)
+#undef HOTARU_COMPARE
+}
+
+#define HOTARU_SAME(ours, theirs) static_assert(int(nccl::ours) == int(theirs))
+HOTARU_SAME(kInt8, ncclInt8);
+HOTARU_SAME(kUInt8, ncclUint8);
+HOTARU_SAME(kInt32, ncclInt32);
+HOTARU_SAME(kUInt32, ncclUint32);
+HOTARU_SAME(kInt64, ncclInt64);
+HOTARU_SAME(kUInt64, ncclUint64);
+HOTARU_SAME(kFloat16, ncclFloat16);
+HOTARU_SAME(kFloat32, ncclFloat32);
+HOTARU_SAME(kFloat64, ncclFloat64);
+HOTARU_SAME(kBFloat16, ncclBfloat16);
+HOTARU_SAME(kSum, ncclSum);
+HOTARU_SAME(kProd, ncclProd);
+HOTARU_SAME(kMax, ncclMax);
+HOTARU_SAME(kMin, ncclMin);
+HOTARU_SAME(kAvg, ncclAvg);
+HOTARU_SAME(kSuccess, ncclSuccess);
+HOTARU_SAME(kHostImmediate, ncclScalarHostImmediate);
+#undef HOTARU_SAME
+static_assert(sizeof(nccl::UniqueId) == sizeof(ncclUniqueId));
+
+}  // namespace
+}  // namespace hotaru::cuda
+#else
+TEST(LibraryAbi, NcclTakesWhatItIsGiven) {
+  GTEST_SKIP() << "built without nccl.h";
+}
+#endif
+
 #if __has_include(<cupti.h>)
 #include <cupti.h>
 

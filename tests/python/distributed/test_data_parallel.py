@@ -45,6 +45,57 @@ def alone(steps: int = 4):
     return [p.detach() for p in model.parameters()]
 
 
+@pytest.mark.parametrize("size", [2, 3, 4])
+@pytest.mark.parametrize("as_views", [False, True])
+def test_to_the_bit_what_one_process_adds_up_in_the_order_of_ranks(
+    world, size, as_views
+):
+    def gradients(model, x, y) -> list:
+        model.zero_grad()
+        nn.functional.mse_loss(model(x), y).backward()
+        return [p.grad.clone() for p in model.parameters()]
+
+    def f(rank):
+        model, one = network(), network()
+        parallel = DistributedDataParallel(
+            model, gradient_as_bucket_view=as_views
+        )
+        ours = hotaru.optim.SGD(model.parameters(), 0.1, momentum=0.9)
+        theirs = hotaru.optim.SGD(one.parameters(), 0.1, momentum=0.9)
+        x, y = data()
+        for _ in range(50):
+            train(parallel, ours, x[rank::size], y[rank::size], 1)
+            parts = [
+                gradients(one, x[i::size], y[i::size]) for i in range(size)
+            ]
+            for p, *rows in zip(one.parameters(), *parts):
+                total = rows[0]
+                for row in rows[1:]:
+                    total = total + row
+                p.grad = total / size
+            theirs.step()
+        for a, b in zip(model.parameters(), one.parameters()):
+            assert hotaru.equal(a, b)
+
+    world(size, f)
+
+
+def test_builtin_hooks(world):
+    kinds = dist.BuiltinCommHookType
+
+    def f(rank):
+        model = DistributedDataParallel(network())
+        model._register_builtin_comm_hook(kinds.FP16_COMPRESS)
+        with pytest.raises(RuntimeError, match="can only be called once"):
+            model._register_builtin_comm_hook(kinds.ALLREDUCE)
+        x, y = data()
+        train(model, hotaru.optim.SGD(model.parameters(), 0.1), x, y)
+        for mine, other in zip(model.parameters(), alone()):
+            hotaru.testing.assert_close(mine, other, rtol=1e-2, atol=1e-3)
+
+    world(2, f)
+
+
 @pytest.mark.parametrize(
     "options",
     [

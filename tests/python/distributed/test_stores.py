@@ -159,7 +159,7 @@ def test_a_store_that_is_written_in_python():
     assert part.multi_get(["a", "n"]) == [b"x", b"4"]
     with pytest.raises(LookupError, match="p/z"):
         part.wait(["z"])
-    with pytest.raises(RuntimeError, match="pure virtual.*check.*Written"):
+    with pytest.raises(RuntimeError, match=r"pure virtual.*check.*Written"):
         part.check(["a"])
     dist.init_process_group("gloo", store=Written(), rank=0, world_size=1)
     dist.barrier()

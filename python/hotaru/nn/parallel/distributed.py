@@ -186,6 +186,17 @@ class DistributedDataParallel(Module):
                 )
         self.reducer.hook = lambda bucket: hook(state, bucket)
 
+    def _register_builtin_comm_hook(self, comm_hook_type) -> None:
+        """The hook that a `distributed.BuiltinCommHookType` names."""
+        from ...distributed.algorithms.ddp_comm_hooks import default_hooks
+        from ...distributed.reducer import BuiltinCommHookType
+
+        hooks = {
+            BuiltinCommHookType.ALLREDUCE: default_hooks.allreduce_hook,
+            BuiltinCommHookType.FP16_COMPRESS: default_hooks.fp16_compress_hook,
+        }
+        self.register_comm_hook(self.process_group, hooks[comm_hook_type])
+
     @contextlib.contextmanager
     def _noting_errors(self):
         """What is raised inside is told by `_get_ddp_logging_data`, too."""
