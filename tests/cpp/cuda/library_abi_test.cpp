@@ -279,14 +279,14 @@ TEST(LibraryAbi, CufftTakesWhatItIsGiven) {
 namespace hotaru::cuda {
 namespace {
 
-TEST(LibraryAbi, NcclTakesWhatItIsGiven) {
+TEST(LibraryAbi, NcclTakesWhatItIsGiven){
 #define HOTARU_COMPARE(name, symbol, params) \
   { \
     int(*ours) params = nullptr; \
     decltype(&::symbol) theirs = nullptr; \
     EXPECT_EQ(shapes(ours), shapes(theirs)) << #symbol; \
   }
-  HOTARU_NCCL_ENTRIES(HOTARU_COMPARE)
+    HOTARU_NCCL_ENTRIES(HOTARU_COMPARE)
 #undef HOTARU_COMPARE
 }
 
