@@ -37,7 +37,7 @@ def is_gloo_available() -> bool:
 
 
 def is_mpi_available() -> bool:
-    """Whether mpi4py is installed, by which MPI's collectives are called."""
+    """Whether mpi4py is installed, and MPI's launcher started the process."""
     from .mpi import is_available
 
     return is_available()

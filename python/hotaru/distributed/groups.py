@@ -143,7 +143,7 @@ _begun = 0  # worlds of this process
 def _check_backend(backend: str | None) -> str:
     """What tensors of the CPU go by; an error for what is not there."""
     for name in BackendConfig(backend).device_backend_map.values():
-        if name in _BUILT or (name == "mpi" and mpi.is_available()):
+        if name in _BUILT or (name == "mpi" and mpi.is_installed()):
             continue
         if name == "nccl":
             if why := nccl.why_not():

@@ -8,6 +8,7 @@ not wait by themselves for an asynchronous collective: `Work.wait` does.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from datetime import timedelta
 
@@ -52,11 +53,38 @@ _OF_BOOLS = {
 }  # fmt: skip
 
 
-def is_available() -> bool:
-    """Whether mpi4py is installed."""
+# What a launcher of MPI tells its processes.
+_SIGNS = (
+    "OMPI_COMM_WORLD_RANK",
+    "PMI_RANK",
+    "PMIX_RANK",
+    "MV2_COMM_WORLD_RANK",
+)
+
+
+def is_installed() -> bool:
+    """Whether mpi4py is."""
     from importlib.util import find_spec
 
     return find_spec("mpi4py") is not None
+
+
+def is_available() -> bool:
+    """Whether it is, and a launcher of MPI started this process: libraries ask
+    that to choose a backend, and under torchrun each process would be a world of
+    its own.
+    """
+    return any(sign in os.environ for sign in _SIGNS) and is_installed()
+
+
+def _check_world(size: int) -> None:
+    """RuntimeError where another launcher started more processes."""
+    told = os.environ.get("WORLD_SIZE", "")
+    if size == 1 and told.isdigit() and int(told) > 1:
+        raise RuntimeError(
+            f"the backend 'mpi' has one process here, and WORLD_SIZE is {told}: "
+            "its processes are started by mpirun; under torchrun use 'gloo'"
+        )
 
 
 def _mpi():
@@ -343,7 +371,9 @@ class ProcessGroupMPI(ProcessGroup):
         self, comm=None, ranks: Sequence[int] | None = None,
         timeout=default_pg_timeout, name: str = "0", desc: str = "default_pg",
     ) -> None:  # fmt: skip
-        comm = _mpi().COMM_WORLD if comm is None else comm
+        if comm is None:
+            comm = _mpi().COMM_WORLD
+            _check_world(comm.Get_size())
         ranks = range(comm.Get_size()) if ranks is None else ranks
         handle = _Communicator(comm, ranks, timeout)
         super().__init__(handle, comm.Get_rank(), None, name, desc)

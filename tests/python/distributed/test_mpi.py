@@ -38,7 +38,30 @@ def test_collectives_and_training_under_mpirun(ranks):
 
 
 def test_without_mpi4py_it_is_refused(monkeypatch):
-    monkeypatch.setattr(dist.mpi, "is_available", lambda: False)
+    monkeypatch.setenv("PMI_RANK", "0")
+    monkeypatch.setattr(dist.mpi, "is_installed", lambda: False)
     assert not dist.is_mpi_available()
     with pytest.raises(RuntimeError, match="doesn't have MPI built in"):
         dist.init_process_group("mpi")
+
+
+def test_under_torchrun_it_is_not_chosen(monkeypatch):
+    """There each process would be a world of its own."""
+    for sign in dist.mpi._SIGNS:
+        monkeypatch.delenv(sign, raising=False)
+    assert not dist.is_mpi_available()
+    monkeypatch.setenv("PMI_RANK", "0")
+    assert dist.is_mpi_available() == (find_spec("mpi4py") is not None)
+
+
+@pytest.mark.skipif(not find_spec("mpi4py"), reason="needs mpi4py")
+def test_another_launchers_processes_are_told():
+    run = subprocess.run(
+        [
+            sys.executable, "-c",
+            "import hotaru.distributed as dist; dist.init_process_group('mpi')",
+        ],
+        capture_output=True, text=True, timeout=100, check=False,
+        env=os.environ | {"WORLD_SIZE": "2", "RANK": "0"},
+    )  # fmt: skip
+    assert "WORLD_SIZE is 2: its processes are started by mpirun" in run.stderr
