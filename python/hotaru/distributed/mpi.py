@@ -70,9 +70,10 @@ def is_installed() -> bool:
 
 
 def is_available() -> bool:
-    """Whether it is, and a launcher of MPI started this process: libraries ask
-    that to choose a backend, and under torchrun each process would be a world of
-    its own.
+    """Whether it is, and a launcher of MPI started this process.
+
+    Libraries ask that to choose a backend; under torchrun each process would be
+    a world of its own.
     """
     return any(sign in os.environ for sign in _SIGNS) and is_installed()
 
@@ -82,8 +83,9 @@ def _check_world(size: int) -> None:
     told = os.environ.get("WORLD_SIZE", "")
     if size == 1 and told.isdigit() and int(told) > 1:
         raise RuntimeError(
-            f"the backend 'mpi' has one process here, and WORLD_SIZE is {told}: "
-            "its processes are started by mpirun; under torchrun use 'gloo'"
+            "the backend 'mpi' has one process here, and WORLD_SIZE is "
+            f"{told}: its processes are started by mpirun; under torchrun use "
+            "'gloo'"
         )
 
 
