@@ -84,8 +84,8 @@ def test_a_rank_that_does_something_else_is_named(tmp_path, scenario):
     ours, _, theirs = words.removeprefix("is ").partition(" and ")
     assert words in said or f"is {theirs} and {ours}" in said
     assert again == "and then again"
-    limit = 2.5 if waits is None else 4.5
-    assert float(said.partition(" s: ")[0]) < limit, said
+    # Half a second and a second on a quiet machine; here others compute, too.
+    assert float(said.partition(" s: ")[0]) < 15, said
     if scenario in ("mismatched", "reordered"):
         assert "Detected mismatch" in found[1][1]
 
