@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Sequence
 from weakref import WeakValueDictionary
 
@@ -16,6 +17,7 @@ from .groups import (
     is_initialized,
     new_group,
 )
+from .launchers import value_of
 
 __all__ = ["DeviceMesh", "init_device_mesh"]
 
@@ -48,6 +50,8 @@ class DeviceMesh:
             raise ValueError(f"a rank is in the mesh twice: {ranks}")
         if not is_initialized():
             init_process_group()
+        if device_type == "cuda" and _init_backend:
+            _choose_gpu()
         if len(ranks) > get_world_size():
             raise RuntimeError(
                 "Mesh should not be bigger than default world size "
@@ -347,6 +351,26 @@ def _mine_of(rows):
 
 _known: WeakValueDictionary = WeakValueDictionary()
 _entered: list[DeviceMesh] = []
+
+
+def _choose_gpu() -> None:
+    """This rank's own GPU, if the program has not chosen one."""
+    from .. import cuda
+
+    count = cuda.device_count()
+    if not count or cuda.is_initialized() or cuda.current_device():
+        return
+    local = value_of("LOCAL_RANK")
+    if local is None:
+        local = get_rank()
+        if count > 1:
+            warnings.warn(
+                "no GPU was chosen before the device mesh was made, and no "
+                "launcher says LOCAL_RANK: this rank takes number "
+                f"{get_rank() % count}. torch.cuda.set_device() chooses one",
+                stacklevel=4,
+            )
+    cuda.set_device(int(local) % count)
 
 
 def _found(device_type: str, ranks: list, names) -> DeviceMesh:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from datetime import timedelta
 
 from .. import _C
@@ -9,6 +10,7 @@ from .. import _C
 DEFAULT_TIMEOUT = timedelta(minutes=10)
 
 
+@functools.cache
 def why_not() -> str:
     """Empty if there is a GPU, and the library."""
     if _C._device_count("cuda") == 0:

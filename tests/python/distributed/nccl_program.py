@@ -10,6 +10,7 @@ import os
 import signal
 import sys
 import time
+import warnings
 from datetime import timedelta
 
 import hotaru.distributed as dist
@@ -247,6 +248,36 @@ def data_parallel(r, n):
     trained(r, n, True)
 
 
+def captured_step(r, n):
+    """A training step with its collectives as one graph."""
+    model, alone = network().cuda(), network()
+    parallel = DistributedDataParallel(model, device_ids=[r])
+    ours = torch.optim.SGD(model.parameters(), lr=0.1)
+    theirs = torch.optim.SGD(alone.parameters(), lr=0.1)
+    x, y = torch.zeros(2, 8, device="cuda"), torch.zeros(2, 4, device="cuda")
+
+    def step():
+        ours.zero_grad(set_to_none=False)
+        nn.functional.mse_loss(parallel(x), y).backward()
+        ours.step()
+
+    graph, run = torch.cuda.CUDAGraph(), step
+    for i in range(8):
+        if i == 3:
+            with torch.cuda.graph(graph):
+                step()
+            run = graph.replay
+        whole_x, whole_y = batch(i, n)
+        x.copy_(whole_x[r::n])
+        y.copy_(whole_y[r::n])
+        run()
+        theirs.zero_grad()
+        nn.functional.mse_loss(alone(whole_x), whole_y).backward()
+        theirs.step()
+    for a, b in zip(model.parameters(), alone.parameters()):
+        torch.testing.assert_close(a.cpu(), b)
+
+
 def sharded(r, n):
     model, alone = network().cuda(), network()
     for layer in (model[0], model[2], model):
@@ -313,6 +344,19 @@ def groups(r, n):
     dist.barrier()
 
 
+def chosen_by_mesh(r, n):
+    """Nobody has chosen a GPU: each rank gets its own."""
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        mesh = dist.init_device_mesh("cuda", (n,))
+    assert ["no GPU was chosen" in str(w.message) for w in told] == [True]
+    assert torch.cuda.current_device() == r
+    t = full(1, r)
+    dist.all_reduce(t, group=mesh.get_group())
+    assert t.item() == n * (n - 1) / 2
+    assert t.device.index == r
+
+
 # Faults: a rank does something else.
 
 
@@ -377,7 +421,9 @@ def unanswered(r, n):
 
 def main():
     rank, size = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
-    torch.cuda.set_device(rank)
+    chooses = sys.argv[1] != "chosen_by_mesh"
+    if chooses:
+        torch.cuda.set_device(rank)
     eager = {"device_id": torch.device("cuda", rank)}
     seconds = float(os.environ.get("TIMEOUT_S", "60"))
     dist.init_process_group(
@@ -388,8 +434,9 @@ def main():
         world_size=size,
         **(eager if sys.argv[1] == "movements" else {}),
     )
-    dist.all_reduce(full(1, 1))
-    torch.cuda.synchronize()
+    if chooses:
+        dist.all_reduce(full(1, 1))
+        torch.cuda.synchronize()
     globals()[sys.argv[1]](rank, size)
     dist.destroy_process_group()
 
