@@ -1,5 +1,7 @@
 #include "hotaru/comm/group/device_watch.h"
 
+#include <unistd.h>
+
 #include "hotaru/comm/dist_error.h"
 #include "hotaru/core/error.h"
 
@@ -30,12 +32,17 @@ DeviceWatch::~DeviceWatch() {
 }
 
 void DeviceWatch::stop() {
+  if (thread_ && process_ != ::getpid()) {
+    (void)thread_.release();  // NOLINT: nobody runs it after a fork()
+    return;
+  }
   {
     const std::lock_guard lock(mutex_);
     ended_ = true;
     changed_.notify_all();
   }
-  if (thread_.joinable()) thread_.join();
+  if (thread_) thread_->join();
+  thread_ = nullptr;
   for (const WatchedCollective& collective : pending_)
     if (collective.operation) mesh_->unwatch(*collective.operation);
   pending_.clear();
@@ -43,7 +50,10 @@ void DeviceWatch::stop() {
 
 void DeviceWatch::add(WatchedCollective collective) {
   const std::lock_guard lock(mutex_);
-  if (!thread_.joinable()) thread_ = std::thread([this] { work(); });
+  if (!thread_) {
+    thread_ = std::make_unique<std::thread>([this] { work(); });
+    process_ = ::getpid();
+  }
   collective.issued = Clock::now();
   pending_.push_back(std::move(collective));
   if (pending_.size() == 1) changed_.notify_all();

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <list>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -53,7 +54,8 @@ class DeviceWatch {
   std::condition_variable changed_;
   std::list<WatchedCollective> pending_;
   bool ended_ = false;
-  std::thread thread_;
+  std::unique_ptr<std::thread> thread_;
+  int process_ = 0;  // the thread's
 };
 
 }  // namespace hotaru::comm

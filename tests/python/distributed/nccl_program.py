@@ -341,6 +341,14 @@ def groups(r, n):
     both = [full(1, 1), torch.ones(1)]
     raised(RuntimeError, lambda: dist.all_gather(both, full(1, 1)))
     dist.destroy_process_group(host)
+    child = os.fork()  # as workers of a DataLoader are
+    if child == 0:
+        signal.alarm(20)
+        try:
+            dist.group.WORLD.shutdown()
+        finally:
+            os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0
     dist.barrier()
 
 
