@@ -42,10 +42,13 @@ DeviceGroup::DeviceGroup(ProcessGroup& group)
     : group_(group),
       channel_(group.mesh()->open(concat(group.name(), "/devices"),
                                   group.ranks(), group.rank())),
-      watch_(group.mesh(), channel_) {}
+      watch_(std::make_unique<DeviceWatch>(group.mesh(), channel_)) {}
 
 DeviceGroup::~DeviceGroup() {
-  watch_.stop();
+  if (watch_->left_behind())
+    (void)watch_.release();  // NOLINT: what waits in there stayed behind, too
+  else
+    watch_->stop();
   group_.mesh()->shut(*channel_);
 }
 
@@ -190,7 +193,7 @@ Work DeviceGroup::issue(const Collective& collective, IssuedCollective issued,
   Event event(false, device);
   stream.record(event);
   watched.event = event;
-  watch_.add(std::move(watched));
+  watch_->add(std::move(watched));
   return {stream, std::move(event),
           std::make_shared<const int>(message ? collective.root : -1),
           link.communicator};

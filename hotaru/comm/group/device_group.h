@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
 
@@ -47,7 +48,7 @@ class DeviceGroup {
 
   ProcessGroup& group_;
   const Ref<Channel> channel_;  // of numbers and faults
-  DeviceWatch watch_;
+  std::unique_ptr<DeviceWatch> watch_;
   std::mutex mutex_;  // guards the rest
   std::map<Key, Link> links_;
 };

@@ -27,15 +27,15 @@ bool has_ended(const WatchedCollective& collective) {
 DeviceWatch::DeviceWatch(Ref<Mesh> mesh, Ref<Channel> channel)
     : mesh_(std::move(mesh)), channel_(std::move(channel)) {}
 
+bool DeviceWatch::left_behind() const {
+  return thread_ && process_ != ::getpid();
+}
+
 DeviceWatch::~DeviceWatch() {
   stop();
 }
 
 void DeviceWatch::stop() {
-  if (thread_ && process_ != ::getpid()) {
-    (void)thread_.release();  // NOLINT: nobody runs it after a fork()
-    return;
-  }
   {
     const std::lock_guard lock(mutex_);
     ended_ = true;

@@ -40,6 +40,9 @@ class DeviceWatch {
   void add(WatchedCollective collective);
   /// Forgets all; nothing is added any more.
   void stop();
+  /// Whether its thread stayed behind in the process that this one was forked
+  /// from: then it can be used for nothing, nor be destroyed.
+  bool left_behind() const;
 
  private:
   /// Has all communicators give up; mutex_ held.
