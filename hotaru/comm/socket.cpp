@@ -159,12 +159,9 @@ Socket Socket::listen(const std::string& host, uint16_t port) {
 }
 
 Socket Socket::listening(int descriptor) {
-  int listens = 0;
-  socklen_t size = sizeof listens;
-  if (::getsockopt(descriptor, SOL_SOCKET, SO_ACCEPTCONN, &listens, &size) ||
-      !listens)
-    throw DistNetworkError(
-        concat("descriptor ", descriptor, " is no socket that listens"));
+  if (::listen(descriptor, 2048) != 0)
+    throw DistNetworkError(concat("descriptor ", descriptor,
+                                  " is no socket that can listen: ", reason()));
   Socket out(descriptor);
   out.set_non_blocking();
   return out;

@@ -28,7 +28,7 @@ class Socket {
                         std::chrono::milliseconds timeout);
   /// Listens at the host's own address and nowhere else; 0: any free port.
   static Socket listen(const std::string& host, uint16_t port);
-  /// Somebody's that listens already; takes it over.
+  /// Somebody's that is bound, or listens already; takes it over.
   static Socket listening(int descriptor);
   /// Of one that listens; empty where nobody is there. Does not block.
   Socket accept() const;

@@ -1,6 +1,7 @@
 #include "hotaru/comm/store/tcp_store.h"
 
-#include <random>
+#include <unistd.h>
+
 #include <thread>
 
 #include "hotaru/comm/store/tcp_protocol.h"
@@ -78,7 +79,7 @@ std::string TcpStore::local_address() {
 
 void TcpStore::open() {
   socket_ = Socket::connect(options_.host, options_.port, timeout());
-  const auto nonce = uint32_t(std::random_device()());
+  const auto nonce = uint32_t(::getpid());  // PyTorch's, which tests look at
   send(Message(Query::kValidate).number(kStoreMagic));
   send(Message(Query::kPing).number(nonce));
   if (answer<uint32_t>() != nonce)

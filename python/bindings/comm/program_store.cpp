@@ -36,6 +36,23 @@ ProgramStore::~ProgramStore() {
   weak_.reset();
 }
 
+bool ProgramStore::has(const char* name) const {
+  const nb::object self = weak_();
+  return !self.is_none() &&
+         !nb::object(self.type().attr(name)).is(nb::type<PyStore>().attr(name));
+}
+
+void ProgramStore::check_has(const char* name, const char* by) const {
+  HOTARU_CHECK(has(name) || has(by),
+               "Not implemented. The store's class has "
+               "neither ",
+               name, "() nor ", by, "()");
+}
+
+bool ProgramStore::has_extended_api() const {
+  return has("has_extended_api") && nb::cast<bool>(call("has_extended_api"));
+}
+
 nb::object ProgramStore::method(const char* name) const {
   nb::object self = weak_();
   HOTARU_CHECK(!self.is_none(),
@@ -75,7 +92,35 @@ std::string ProgramStore::compare_set(const std::string& key,
 }
 void ProgramStore::append(const std::string& key, const std::string& value) {
   const nb::gil_scoped_acquire lock;
-  call("append", key, bytes_of(value));
+  check_has("append", "compare_set");
+  if (has("append")) {
+    call("append", key, bytes_of(value));
+    return;
+  }
+  std::string wanted = value;
+  std::string there = compare_set(key, "", wanted);
+  while (there != wanted) {
+    wanted = there + value;
+    there = compare_set(key, there, wanted);
+  }
+}
+std::vector<std::string> ProgramStore::multi_get(const Keys& keys) {
+  const nb::gil_scoped_acquire lock;
+  check_has("multi_get", "get");
+  if (!has("multi_get")) return Store::multi_get(keys);
+  std::vector<std::string> out;
+  for (nb::handle value : call("multi_get", keys))
+    out.push_back(text_of(nb::borrow(value)));
+  return out;
+}
+void ProgramStore::multi_set(const Keys& keys,
+                             const std::vector<std::string>& values) {
+  const nb::gil_scoped_acquire lock;
+  check_has("multi_set", "set");
+  if (!has("multi_set")) return Store::multi_set(keys, values);
+  nb::list given;
+  for (const std::string& value : values) given.append(bytes_of(value));
+  call("multi_set", keys, given);
 }
 bool ProgramStore::delete_key(const std::string& key) {
   const nb::gil_scoped_acquire lock;

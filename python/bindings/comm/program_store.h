@@ -3,6 +3,9 @@
 
 #include <nanobind/nanobind.h>
 
+#include <string>
+#include <vector>
+
 #include "hotaru/comm/store/store.h"
 
 namespace hotaru::python {
@@ -24,8 +27,17 @@ class ProgramStore final : public comm::Store {
   int64_t num_keys() override;
   bool check(const comm::Keys& keys) override;
   void wait(const comm::Keys& keys, comm::Millis timeout) override;
+  /// By get() and set() where the program has no methods of these names, as
+  /// append() is by compare_set().
+  std::vector<std::string> multi_get(const comm::Keys& keys) override;
+  void multi_set(const comm::Keys& keys,
+                 const std::vector<std::string>& values) override;
+  /// What the program's has_extended_api() says; false without one.
+  bool has_extended_api() const;
 
  private:
+  bool has(const char* name) const;
+  void check_has(const char* name, const char* by) const;
   /// The program's method; Error if the class has none of its own.
   nanobind::object method(const char* name) const;
   template <class... A>

@@ -41,6 +41,13 @@ nb::object store_object(const Ref<comm::Store>& store) {
   return nb::cast(PyStore{store});
 }
 
+/// What prefixes stand before.
+Ref<comm::Store> innermost(Ref<comm::Store> store) {
+  while (auto* prefix = dynamic_cast<comm::PrefixStore*>(store.get()))
+    store = prefix->underlying_store();
+  return store;
+}
+
 /// A value: bytes, or text.
 std::string value_of(nb::handle value) {
   if (PyBytes_Check(value.ptr()))
@@ -200,7 +207,12 @@ void init_base(nb::module_& m) {
           },
           nb::arg("key"), nb::arg("world_size"),
           nb::arg("timeout") = nb::none())
-      .def("has_extended_api", [](const PyStore&) { return true; })
+      .def("has_extended_api",
+           [](const PyStore& self) {
+             const Ref<comm::Store> below = innermost(self.store);
+             const auto* own = dynamic_cast<ProgramStore*>(below.get());
+             return !own || own->has_extended_api();
+           })
       .def(
           "__eq__",
           [](const PyStore& self, const PyStore& other) {
@@ -265,11 +277,13 @@ void init_stores(nb::module_& m) {
       .def(
           "__init__",
           [](PyPrefixStore* self, const std::string& prefix,
-             const PyStore& store) {
+             const PyStore* store) {
+            HOTARU_CHECK_AS(ValueError, store,
+                            "PrefixStore: a store is wanted, not None");
             new (self) PyPrefixStore{
-                {make_ref<comm::PrefixStore>(prefix, store.store)}};
+                {make_ref<comm::PrefixStore>(prefix, store->store)}};
           },
-          nb::arg("prefix"), nb::arg("store"), nb::keep_alive<1, 3>())
+          nb::arg("prefix"), nb::arg("store").none(), nb::keep_alive<1, 3>())
       .def_prop_ro(
           "underlying_store",
           [](const PyPrefixStore& self) {
@@ -277,10 +291,7 @@ void init_stores(nb::module_& m) {
                                     .underlying_store());
           })
       .def_prop_ro("_underlying_non_prefix_store", [](const PyStore& self) {
-        Ref<comm::Store> store = self.store;
-        while (auto* prefix = dynamic_cast<comm::PrefixStore*>(store.get()))
-          store = prefix->underlying_store();
-        return store_object(store);
+        return store_object(innermost(self.store));
       });
   nb::class_<PyTcpStore, PyStore>(m, "TCPStore")
       .def(

@@ -69,8 +69,10 @@ class ProcessGroup(ListMethods):
         self._sequence = 0
         # What carries tensors, by type of device; see BackendConfig.
         self._carriers: dict[str, str] = {}
-        self.group_name = name
-        self.group_desc = desc
+        for attribute, value in (("group_name", name), ("group_desc", desc)):
+            # A program's class may have properties in their place.
+            if not isinstance(getattr(type(self), attribute, None), property):
+                setattr(self, attribute, value)
 
     def rank(self) -> int:
         """This process's number in the group."""
