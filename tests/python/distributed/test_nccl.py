@@ -62,8 +62,8 @@ FAULTS = {
     "killed": "all_reduce(SUM) of 4 float32, collective 2 of group "
     "'0/devices' on rank 0: rank 1 is gone",
     "left": "rank 1 is gone",
-    "mismatched": "collective 2 of group '0/devices' is all_reduce(SUM) of 5 "
-    "float32 on rank 1 and all_reduce(SUM) of 4 float32 on rank 0",
+    "mismatched": "is all_reduce(SUM) of 5 float32 on rank 1 and "
+    "all_reduce(SUM) of 4 float32 on rank 0",
     "reordered": "is broadcast of 4 float32, root 0 on rank 0 and "
     "all_reduce(SUM) of 4 float32 on rank 1",
     "hung": "Timed out waiting 3000ms for all_reduce(SUM) of 4 float32, "
@@ -82,6 +82,7 @@ def test_a_rank_that_does_something_else_is_named(tmp_path, scenario):
     assert status == 0, errors
     said, again = out.strip().split("\n")
     words = FAULTS[scenario]
+    # Either rank may be the one that found it.
     ours, _, theirs = words.removeprefix("is ").partition(" and ")
     assert words in said or f"is {theirs} and {ours}" in said
     assert again == "and then again"
