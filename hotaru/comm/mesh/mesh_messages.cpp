@@ -133,7 +133,8 @@ bool Mesh::take_early(Transfer& transfer) {
     peer.early.erase(at);
     peer.early_bytes -= early.payload.size();
     if (!fits(transfer, int(i), early.frame)) return true;
-    std::memcpy(transfer.data, early.payload.data(), early.payload.size());
+    if (!early.payload.empty())  // of nothing there may be no address
+      std::memcpy(transfer.data, early.payload.data(), early.payload.size());
     transfer.rank = int(i);
     arrived(transfer);
     return true;
