@@ -33,7 +33,7 @@ class _CudnnFlag(Flag):
         _C._set_cudnn(*(library._values[name] for name in told))
 
 
-def _library_on_gpu(name: str) -> tuple[str, str]:
+def library_on_gpu(name: str) -> tuple[str, str]:
     """A library's version, and why there is none."""
     if _C._device_count("cuda") == 0:
         return "", "there is no CUDA device"
@@ -64,7 +64,7 @@ class Cudnn(Library):
 
     def version(self) -> int | None:
         """Its number, 91900 for 9.19.0; None where it is not found."""
-        version, _ = _library_on_gpu("cuDNN")
+        version, _ = library_on_gpu("cuDNN")
         if not version:
             return None
         major, minor, patch = map(int, version.split("."))
@@ -349,7 +349,7 @@ class Cuda(Library):
         if wanted is LinalgBackend.Magma:
             raise RuntimeError(missing.format("MAGMA"))
         if wanted is LinalgBackend.Cusolver:
-            version, why_not = _library_on_gpu("cuSOLVER")
+            version, why_not = library_on_gpu("cuSOLVER")
             if not version:
                 text = missing.format("cuSOLVER")
                 raise RuntimeError(f"{text} hotaru: it is not used ({why_not})")

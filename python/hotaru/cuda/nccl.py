@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from .. import _C
+from ..backends._libraries import library_on_gpu
 
 __all__ = ["is_available", "version"]
 
 
 def version() -> tuple[int, ...]:
     """NCCL's version, as (2, 28, 9); RuntimeError where it is not found."""
-    [library] = _C._cuda_libraries("NCCL")
-    if library["why_not"]:
-        raise RuntimeError(f"NCCL is not found: {library['why_not']}")
-    return tuple(map(int, library["version"].split(".")))
+    number, why_not = library_on_gpu("NCCL")
+    if why_not:
+        raise RuntimeError(f"NCCL is not found: {why_not}")
+    return tuple(map(int, number.split(".")))
 
 
 def is_available(tensors) -> bool:
@@ -24,7 +24,4 @@ def is_available(tensors) -> bool:
         if t.device in places:
             return False
         places.add(t.device)
-    return (
-        _C._device_count("cuda") > 0
-        and not (_C._cuda_libraries("NCCL")[0]["why_not"])
-    )
+    return not library_on_gpu("NCCL")[1]

@@ -53,7 +53,7 @@ class ForeignHandle:
         own = kinds[: kinds.index(base)]
         self._methods = {name for kind in own for name in vars(kind)}
 
-    def shut(self) -> None:
+    def shut(self, aborts: bool = False) -> None:
         """The group ends with its object."""
 
     def issue(

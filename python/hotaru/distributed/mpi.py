@@ -145,7 +145,7 @@ class _Communicator:
     def __init__(self, comm, ranks: Sequence[int], timeout) -> None:
         self._comm, self.ranks, self.timeout = comm, list(ranks), timeout
 
-    def shut(self) -> None:
+    def shut(self, aborts: bool = False) -> None:
         """Gives the communicator up, if it is not the world's."""
         if self._comm != _mpi().COMM_WORLD:
             self._comm.Free()

@@ -84,7 +84,7 @@ def gather_object(
     )
     gather(
         _padded(data, max(counts)),
-        parts if mine else None,
+        parts,
         group=found,
         group_dst=root,
     )

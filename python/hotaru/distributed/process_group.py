@@ -170,10 +170,7 @@ class ProcessGroup(ListMethods):
 
     def abort(self) -> None:
         """The same, without waiting for GPUs."""
-        if isinstance(self._handle, _C._CollectiveGroup):
-            self._handle.shut(True)
-        else:
-            self._handle.shut()
+        self._handle.shut(True)
 
     def _issue(
         self, kind, inputs=(), outputs=(), op=ReduceOp.SUM, root=0, tag=0,
