@@ -92,6 +92,22 @@ def print_table(size: int, rounds: list[dict]) -> None:
             )
             cells += f" {theirs:,.0f} | {ratio:.2f} |"
         print(f"| {name} | {ours:,.0f} |{cells}")
+    print_overlap(rounds)
+
+
+def print_overlap(rounds: list[dict]) -> None:
+    """What computing and summing take one after the other over the step."""
+    for net in ("resnet18", "gpt"):
+        step, summed = f"step of {net}", f"all_reduce of {net}"
+        for library in ("hotaru", "PyTorch"):
+            if step not in rounds[0][library]:
+                return
+            share = statistics.median(
+                (r[library][f"{step} alone"] + r[library][summed])
+                / r[library][step]
+                for r in rounds
+            )
+            print(f"overlap of {net}, {library}: {share:.2f}")
 
 
 if __name__ == "__main__":

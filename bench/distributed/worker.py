@@ -5,6 +5,7 @@ Runs under PyTorch and hotaru alike, started by their launchers.
 
 from __future__ import annotations
 
+import copy
 import json
 import statistics
 import sys
@@ -139,17 +140,47 @@ def sharded(net):
     return fully_shard(net)
 
 
+def in_turns_us(tasks: dict, seconds: float) -> dict[str, float]:
+    """Medians of calls that take turns, as what else a machine does changes
+    from one second to the next; each until all ranks have ended it, so that
+    the slower rank's computation is not taken for waiting.
+    """
+    for f in tasks.values():
+        f()
+    begin = time.perf_counter()
+    for f in tasks.values():
+        f()
+    count = torch.tensor([int(seconds / (time.perf_counter() - begin))])
+    dist.broadcast(count, 0)
+    times: dict = {name: [] for name in tasks}
+    for _ in range(max(int(count), 5)):
+        for name, f in tasks.items():
+            dist.barrier()
+            begin = time.perf_counter()
+            f()
+            dist.barrier()
+            times[name].append(time.perf_counter() - begin)
+    return {name: statistics.median(t) * 1e6 for name, t in times.items()}
+
+
 def steps(seconds: float) -> dict[str, float]:
-    """A step with and without the other ranks."""
+    """A step with and without the other ranks, and what lies between."""
     out = {}
     for make in (resnet18, gpt):
         torch.manual_seed(0)
         net, x, y = make()
-        for name, model in (("alone", net), ("", None)):
-            model = model or DistributedDataParallel(net)
-            out[f"step of {make.__name__} {name}".strip()] = median_us(
-                step_of(model, x, y), 4 * seconds
-            )
+        name = f"step of {make.__name__}"
+        count = sum(p.numel() for p in net.parameters())
+        # As few at once as a bucket of 25 MB holds.
+        gradients = torch.zeros(count).split(25 << 18)
+        tasks = {
+            f"{name} alone": step_of(net, x, y),
+            name: step_of(DistributedDataParallel(copy.deepcopy(net)), x, y),
+            f"all_reduce of {make.__name__}": lambda g=gradients: [
+                dist.all_reduce(part) for part in g
+            ],
+        }
+        out |= in_turns_us(tasks, 16 * seconds)
     net, x, y = gpt()
     out["step of gpt, fully_shard"] = median_us(
         step_of(sharded(net), x, y), 4 * seconds

@@ -58,14 +58,25 @@ void DeviceGroup::connect(Device device) {
 
 const DeviceGroup::Link& DeviceGroup::link(Device device, int peer) {
   const Key key{device.index, peer};
-  {
-    const std::lock_guard lock(mutex_);
-    if (const auto found = links_.find(key); found != links_.end())
-      return found->second;
+  std::unique_lock lock(mutex_);
+  // Of threads that need one at once, one connects.
+  connected_.wait(lock, [&] { return !connecting_.contains(key); });
+  if (const auto found = links_.find(key); found != links_.end())
+    return found->second;
+  connecting_.insert(key);
+  lock.unlock();
+  std::optional<Link> made;
+  std::exception_ptr error;
+  try {
+    made = make_link(device, peer);
+  } catch (...) {
+    error = std::current_exception();
   }
-  Link made = make_link(device, peer);
-  const std::lock_guard lock(mutex_);
-  return links_.emplace(key, std::move(made)).first->second;
+  lock.lock();
+  connecting_.erase(key);
+  connected_.notify_all();
+  if (error) std::rethrow_exception(error);
+  return links_.emplace(key, std::move(*made)).first->second;
 }
 
 DeviceGroup::Link DeviceGroup::make_link(Device device, int peer) {

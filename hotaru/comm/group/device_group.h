@@ -1,10 +1,12 @@
 // The side of a process group that carries tensors on devices.
 #pragma once
 
+#include <condition_variable>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 
 #include "hotaru/comm/group/collective_kernel.h"
 #include "hotaru/comm/group/device_watch.h"
@@ -51,6 +53,8 @@ class DeviceGroup {
   std::unique_ptr<DeviceWatch> watch_;
   std::mutex mutex_;  // guards the rest
   std::map<Key, Link> links_;
+  std::set<Key> connecting_;  // by a thread, outside the lock
+  std::condition_variable connected_;
 };
 
 }  // namespace hotaru::comm

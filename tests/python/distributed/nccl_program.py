@@ -9,6 +9,7 @@ import copy
 import os
 import signal
 import sys
+import threading
 import time
 import warnings
 from datetime import timedelta
@@ -153,6 +154,29 @@ def messages(r, n):
         sent.wait()
         assert t.tolist() == [1 - r] * 4
     raised(ValueError, lambda: dist.recv(full(1, 0)), "a rank that is named")
+
+
+def at_once(r, n):
+    """Threads that first need one communicator at the same time."""
+    ready = threading.Barrier(4)
+    got = []
+
+    def sends_or_receives():
+        t = full(5, r + 1)
+        ready.wait()
+        if r == 0:
+            dist.send(t, 1)
+        elif r == 1:
+            dist.recv(t, 0)
+            got.append(t.tolist())
+
+    threads = [threading.Thread(target=sends_or_receives) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert got == [[1] * 5] * (4 * (r == 1)), got
+    dist.barrier()
 
 
 def order(r, n):

@@ -47,7 +47,7 @@ def outputs(processes: list, last: int | None = None) -> list[tuple]:
 SCENARIOS = (
     "reductions", "movements", "messages", "order", "captured",
     "data_parallel", "sharded", "tensor_parallel", "groups",
-    "chosen_by_mesh", "captured_step",
+    "chosen_by_mesh", "captured_step", "at_once",
 )  # fmt: skip
 
 
