@@ -7,12 +7,12 @@
 
 namespace hotaru::cli {
 
-void add_alias(CLI::App& program, const std::string& command) {
-  CLI::App* alias = program.add_subcommand(
+void add_alias(Program& program, const std::string& command) {
+  const Verb verb = program.verb(
       "alias", "Makes `import torch` give hotaru in this Python environment");
   auto remove = std::make_shared<bool>(false);
-  alias->add_flag("--remove", *remove, "Take the alias away again");
-  alias->callback([command, remove] {
+  verb.flag("--remove", *remove, "Take the alias away again");
+  verb.action([command, remove] {
     std::vector<std::string> words{"hotaru", "alias"};
     if (*remove) words.emplace_back("--remove");
     become_python(command, "alias", words);

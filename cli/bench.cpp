@@ -3,11 +3,11 @@
 #include <cmath>
 #include <cstdio>
 #include <iostream>
-#include <nlohmann/json.hpp>
 #include <numeric>
 
 #include "commands.h"
 #include "hotaru/runtime/threads/parallel.h"
+#include "json.h"
 #include "model.h"
 
 namespace hotaru::cli {
@@ -60,10 +60,10 @@ void bench(const BenchOptions& options) {
       {"p99.9", percentile(samples, 0.999)},
       {"max", samples.back()}};
   if (options.json) {
-    nlohmann::ordered_json report = {{"model", options.path},
-                                     {"threads", get_num_threads()},
-                                     {"calls", samples.size()},
-                                     {"calls_per_second", rate}};
+    Json report = {{"model", options.path},
+                   {"threads", get_num_threads()},
+                   {"calls", samples.size()},
+                   {"calls_per_second", rate}};
     for (auto [name, time] : times) report["seconds"][name] = time;
     std::cout << report.dump() << '\n';
     return;
@@ -76,15 +76,15 @@ void bench(const BenchOptions& options) {
 
 }  // namespace
 
-void add_bench(CLI::App& program) {
-  CLI::App* command = program.add_subcommand(
+void add_bench(Program& program) {
+  const Verb verb = program.verb(
       "bench", "Calls a model again and again: latency and throughput");
   auto options = std::make_shared<BenchOptions>();
-  options->add_to(*command);
-  command->add_option("--seconds", options->seconds, "How long, at least")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  command->callback([options] { bench(*options); });
+  options->add_to(verb);
+  verb.option("--seconds", options->seconds, "How long, at least")
+      .positive()
+      .shows_default();
+  verb.action([options] { bench(*options); });
 }
 
 }  // namespace hotaru::cli

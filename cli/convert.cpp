@@ -196,44 +196,43 @@ void convert(const ConvertOptions& options, const std::string& command) {
 
 }  // namespace
 
-void add_convert(CLI::App& program, const std::string& command) {
-  CLI::App* verb = program.add_subcommand(
+void add_convert(Program& program, const std::string& command) {
+  const Verb verb = program.verb(
       "convert",
       "Writes a program or tensors in another format, which the suffix "
       "names");
   auto options = std::make_shared<ConvertOptions>();
-  verb->add_option("model", options->from,
-                   "A program (TorchScript archive, .pt2, ONNX), or tensors "
-                   "(safetensors, its index, GGUF, a state dict)")
-      ->required();
-  verb->add_option("to", options->to,
-                   "Of a program: FILE.onnx, FILE.pt2 (traced by the Python "
-                   "package), FILE.safetensors for its tensors, anything else "
-                   "for an archive. Of tensors: FILE.safetensors, anything "
-                   "else for a state dict")
-      ->required();
-  options->inputs.add_options(*verb);
-  verb->add_option("--dynamic", options->dynamic,
-                   "A dimension of any size in the ONNX model or .pt2 file")
-      ->type_name("NAME=INPUT:DIM");
-  verb->add_option("--opset", options->opset, "Version of ONNX's operators")
-      ->capture_default_str();
-  verb->add_option("--method", options->method, "What the model does")
-      ->capture_default_str();
-  verb->add_option("--precision", options->precision,
-                   "Of linear maps' weights in the archive: int8 (products in "
-                   "integers, inputs quantised in each call), int4 (in groups, "
-                   "widened in each call; only hotaru reads these two) or "
-                   "bfloat16 (stored so, products in float32)");
-  verb->add_option("--group", options->group,
-                   "Columns of int4 that share a scale")
-      ->check(CLI::IsMember({32, 64, 128}))
-      ->capture_default_str();
-  verb->add_flag("--external-data", options->external_data,
-                 "Weights in a file beside the model");
-  verb->add_option("--key", options->key,
-                   "Which entry of a file of torch.save holds the tensors");
-  verb->callback([options, command] { convert(*options, command); });
+  verb.option("model", options->from,
+              "A program (TorchScript archive, .pt2, ONNX), or tensors "
+              "(safetensors, its index, GGUF, a state dict)")
+      .required();
+  verb.option("to", options->to,
+              "Of a program: FILE.onnx, FILE.pt2 (traced by the Python "
+              "package), FILE.safetensors for its tensors, anything else "
+              "for an archive. Of tensors: FILE.safetensors, anything "
+              "else for a state dict")
+      .required();
+  options->inputs.add_options(verb);
+  verb.option("--dynamic", options->dynamic,
+              "A dimension of any size in the ONNX model or .pt2 file")
+      .type_name("NAME=INPUT:DIM");
+  verb.option("--opset", options->opset, "Version of ONNX's operators")
+      .shows_default();
+  verb.option("--method", options->method, "What the model does")
+      .shows_default();
+  verb.option("--precision", options->precision,
+              "Of linear maps' weights in the archive: int8 (products in "
+              "integers, inputs quantised in each call), int4 (in groups, "
+              "widened in each call; only hotaru reads these two) or "
+              "bfloat16 (stored so, products in float32)");
+  verb.option("--group", options->group, "Columns of int4 that share a scale")
+      .one_of({"32", "64", "128"})
+      .shows_default();
+  verb.flag("--external-data", options->external_data,
+            "Weights in a file beside the model");
+  verb.option("--key", options->key,
+              "Which entry of a file of torch.save holds the tensors");
+  verb.action([options, command] { convert(*options, command); });
 }
 
 }  // namespace hotaru::cli

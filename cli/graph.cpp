@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <cstdio>
 #include <iostream>
-#include <nlohmann/json.hpp>
 
 #include "capture.h"
 #include "commands.h"
 #include "hotaru/core/error.h"
 #include "hotaru/graph/drawing/drawing.h"
 #include "hotaru/graph/passes/passes.h"
+#include "json.h"
 #include "model.h"
 #include "text.h"
 
@@ -76,14 +76,14 @@ void print_extras(const graph::Program& program) {
 void print_json(const GraphOptions& options, const Graph& made,
                 const Description& after, const std::vector<double>& times) {
   const graph::MemoryPlan& plan = made.program().plan();
-  nlohmann::ordered_json report = {{"model", options.path},
-                                   {"captured", made.recorded().nodes.size()},
-                                   {"memory",
-                                    {{"plan", plan.nbytes},
-                                     {"together", plan.total},
-                                     {"least", plan.peak},
-                                     {"weights", made.program().kept_bytes()}}},
-                                   {"nodes", nlohmann::ordered_json::array()}};
+  Json report = {{"model", options.path},
+                 {"captured", made.recorded().nodes.size()},
+                 {"memory",
+                  {{"plan", plan.nbytes},
+                   {"together", plan.total},
+                   {"least", plan.peak},
+                   {"weights", made.program().kept_bytes()}}},
+                 {"nodes", Json::array()}};
   if (const DeviceGraph* device = made.program().device_graph())
     report["device"] = {{"nodes", device->nodes()},
                         {"launches", device->launches()}};
@@ -125,24 +125,22 @@ void run_graph(const GraphOptions& options) {
 
 }  // namespace
 
-void add_graph(CLI::App& program) {
-  CLI::App* command = program.add_subcommand(
+void add_graph(Program& program) {
+  const Verb verb = program.verb(
       "graph", "Captures a call as a graph: its nodes, times and memory");
   auto options = std::make_shared<GraphOptions>();
-  options->add_to(*command);
-  command
-      ->add_option("--picture", options->picture,
-                   "Draw it before and after the passes")
-      ->type_name("FILE.svg");
-  command->add_option("--memory", options->memory, "Draw where values lie")
-      ->type_name("FILE.svg");
+  options->add_to(verb);
+  verb.option("--picture", options->picture,
+              "Draw it before and after the passes")
+      .type_name("FILE.svg");
+  verb.option("--memory", options->memory, "Draw where values lie")
+      .type_name("FILE.svg");
   std::string names;
   for (const graph::Pass& pass : graph::passes())
     names += (names.empty() ? "" : ", ") + std::string(pass.name);
-  command
-      ->add_option("--without", options->without, "Leave out a pass: " + names)
-      ->type_name("PASS");
-  command->callback([options] { run_graph(*options); });
+  verb.option("--without", options->without, "Leave out a pass: " + names)
+      .type_name("PASS");
+  verb.action([options] { run_graph(*options); });
 }
 
 }  // namespace hotaru::cli

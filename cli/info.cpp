@@ -2,7 +2,6 @@
 #include <iomanip>
 #include <iostream>
 #include <iterator>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
 
@@ -16,14 +15,13 @@
 #include "hotaru/runtime/backend.h"
 #include "hotaru/runtime/threads/cpu_count.h"
 #include "hotaru/runtime/threads/parallel.h"
+#include "json.h"
 #include "program.h"
 #include "text.h"
 #include "weights.h"
 
 namespace hotaru::cli {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 /// The value of a key in /proc/cpuinfo; empty if the machine does not say.
 std::string cpu_field(const std::string& key) {
@@ -102,6 +100,7 @@ void info(bool as_json) {
   report["processor"] = cpu_field("model name");
   report["features"] = cpu_features();
   report["simd"] = simd_target_name();
+  report["simd_built_alone"] = simd_is_built_alone();
   report["cores"] = usable_physical_cores();
   report["threads"] = get_num_threads();
   report["cuda"] = gpu_names();
@@ -120,6 +119,7 @@ void info(bool as_json) {
   std::cout << "hotaru " << HOTARU_VERSION << "\nprocessor  "
             << report["processor"].get<std::string>() << "\nfeatures  "
             << features << "\nsimd       " << simd_target_name()
+            << (simd_is_built_alone() ? ", built for it alone" : "")
             << "\nthreads    " << get_num_threads() << " of "
             << usable_physical_cores() << " usable cores\ngpu        " << gpus
             << '\n';
@@ -153,25 +153,24 @@ void show_file(const std::string& path, bool as_json,
 
 }  // namespace
 
-void add_info(CLI::App& program) {
-  CLI::App* command = program.add_subcommand(
+void add_info(Program& program) {
+  const Verb verb = program.verb(
       "info", "Version, processor, threads and devices; or what a file holds");
   auto file = std::make_shared<std::string>();
-  command->add_option("file", *file,
-                      "Describe this file instead: a program (TorchScript "
-                      "archive, .pt2, ONNX) or weights (safetensors, its "
-                      "index, GGUF)");
+  verb.option("file", *file,
+              "Describe this file instead: a program (TorchScript "
+              "archive, .pt2, ONNX) or weights (safetensors, its "
+              "index, GGUF)");
   auto as_json = std::make_shared<bool>(false);
-  command->add_flag("--json", *as_json, "Print JSON");
+  verb.flag("--json", *as_json, "Print JSON");
   auto of_kernels = std::make_shared<bool>(false);
-  command->add_flag("--kernels", *of_kernels, "List kernels by device instead");
+  verb.flag("--kernels", *of_kernels, "List kernels by device instead");
   auto picture = std::make_shared<std::string>();
-  command
-      ->add_option("--picture", *picture,
-                   "Draw the file's program: modules, operators, shapes, "
-                   "control flow; repetitions once")
-      ->type_name("FILE.svg");
-  command->callback([file, as_json, of_kernels, picture] {
+  verb.option("--picture", *picture,
+              "Draw the file's program: modules, operators, shapes, "
+              "control flow; repetitions once")
+      .type_name("FILE.svg");
+  verb.action([file, as_json, of_kernels, picture] {
     HOTARU_CHECK_AS(ValueError, picture->empty() || !file->empty(),
                     "--picture draws a program: name its file");
     if (!file->empty()) return show_file(*file, *as_json, *picture);

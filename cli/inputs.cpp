@@ -1,6 +1,5 @@
 #include "inputs.h"
 
-#include <CLI/Option.hpp>
 #include <algorithm>
 #include <charconv>
 #include <cstring>
@@ -81,24 +80,18 @@ Tensor parse_shape(const std::string& word) {
   return made_up(sizes, dtype);
 }
 
-void Inputs::add_options(CLI::App& command) {
-  auto adder = [this](bool is_shape) {
-    return [this, is_shape](const std::vector<std::string>& texts) {
-      for (const std::string& text : texts) words_.push_back({is_shape, text});
+void Inputs::add_options(const Verb& verb) {
+  const auto adder = [this](bool is_shape) {
+    return [this, is_shape](const std::string& text) {
+      words_.push_back({is_shape, text});
     };
   };
-  command
-      .add_option_function<std::vector<std::string>>(
-          "--input", adder(false),
-          "An argument: a .npy file, a number, true, false or none")
-      ->type_name("VALUE")
-      ->trigger_on_parse();
-  command
-      .add_option_function<std::vector<std::string>>(
-          "--shape", adder(true),
-          "An argument made up: a random tensor, e.g. 1,512 or 1,77:int64")
-      ->type_name("SIZES[:DTYPE]")
-      ->trigger_on_parse();
+  verb.each("--input", adder(false),
+            "An argument: a .npy file, a number, true, false or none")
+      .type_name("VALUE");
+  verb.each("--shape", adder(true),
+            "An argument made up: a random tensor, e.g. 1,512 or 1,77:int64")
+      .type_name("SIZES[:DTYPE]");
 }
 
 std::vector<Value> Inputs::values() const {

@@ -1,10 +1,10 @@
 // What the user gives a model, from the words of the command line.
 #pragma once
 
-#include <CLI/App.hpp>
 #include <string>
 #include <vector>
 
+#include "command_line.h"
 #include "hotaru/core/value.h"
 
 namespace hotaru::cli {
@@ -21,8 +21,8 @@ Tensor parse_shape(const std::string& word);
 /// The arguments in the order in which the command line names them.
 class Inputs {
  public:
-  /// Adds --input and --shape to a command; the object must outlive it.
-  void add_options(CLI::App& command);
+  /// Adds --input and --shape to a verb; the object must outlive it.
+  void add_options(const Verb& verb);
   /// Reads the files and makes the tensors.
   std::vector<Value> values() const;
 

@@ -59,22 +59,19 @@ struct Model::State {
   Device device;
 };
 
-void ModelOptions::add_to(CLI::App& command) {
-  command
-      .add_option("model", path,
-                  "A TorchScript archive, a .pt2 file or an ONNX model")
-      ->required();
-  inputs.add_options(command);
-  command.add_option("--method", method, "What to call")->capture_default_str();
-  command
-      .add_option("--device", device, "Where it runs: cpu, cuda, cuda:1, ...")
-      ->capture_default_str();
-  command.add_option("--engine", engine, "What runs it: hotaru, onnxruntime")
-      ->check(CLI::IsMember({kHotaru, kOnnxRuntime}))
-      ->capture_default_str();
-  command.add_option("--threads", threads, "Threads an operator may use")
-      ->check(CLI::PositiveNumber);
-  command.add_flag("--json", json, "Print JSON");
+void ModelOptions::add_to(const Verb& verb) {
+  verb.option("model", path,
+              "A TorchScript archive, a .pt2 file or an ONNX model")
+      .required();
+  inputs.add_options(verb);
+  verb.option("--method", method, "What to call").shows_default();
+  verb.option("--device", device, "Where it runs: cpu, cuda, cuda:1, ...")
+      .shows_default();
+  verb.option("--engine", engine, "What runs it: hotaru, onnxruntime")
+      .one_of({kHotaru, kOnnxRuntime})
+      .shows_default();
+  verb.option("--threads", threads, "Threads an operator may use").positive();
+  verb.flag("--json", json, "Print JSON");
 }
 
 Model::Model(const ModelOptions& options) {

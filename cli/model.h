@@ -1,11 +1,11 @@
 // A method of a module, or a model of another engine, as the commands call it.
 #pragma once
 
-#include <CLI/App.hpp>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "command_line.h"
 #include "hotaru/core/device.h"
 #include "hotaru/core/value.h"
 #include "hotaru/script/program/module.h"
@@ -17,7 +17,7 @@ inline constexpr const char* kHotaru = "hotaru";
 
 /// The options that `run` and `bench` share: MODEL, --method, --input,
 /// --shape, --device, --engine, --threads, --json. The object must outlive the
-/// command.
+/// program.
 struct ModelOptions {
   std::string path;
   std::string method = "forward";
@@ -27,7 +27,7 @@ struct ModelOptions {
   bool json = false;
   Inputs inputs;
 
-  void add_to(CLI::App& command);
+  void add_to(const Verb& verb);
 };
 
 /// A loaded module, ready to be called with the same arguments again and

@@ -4,7 +4,6 @@
 #include <iomanip>
 #include <iostream>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <vector>
 
@@ -15,12 +14,12 @@
 #include "hotaru/ops/registry.h"
 #include "hotaru/script/program/function.h"
 #include "hotaru/script/source/source.h"
+#include "json.h"
 #include "text.h"
 
 namespace hotaru::cli {
 namespace {
 
-using Json = nlohmann::ordered_json;
 namespace onnx = io::onnx;
 
 struct Named {

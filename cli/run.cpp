@@ -1,6 +1,5 @@
 #include <chrono>
 #include <iostream>
-#include <nlohmann/json.hpp>
 
 #include "commands.h"
 #include "hotaru/core/host.h"
@@ -8,12 +7,12 @@
 #include "hotaru/io/npy.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/script/run/interpreter.h"
+#include "json.h"
 #include "model.h"
 
 namespace hotaru::cli {
 namespace {
 
-using Json = nlohmann::ordered_json;
 using Clock = std::chrono::steady_clock;
 
 struct RunOptions : ModelOptions {
@@ -116,16 +115,15 @@ void run(const RunOptions& options) {
 
 }  // namespace
 
-void add_run(CLI::App& program) {
-  CLI::App* command =
-      program.add_subcommand("run", "Calls a model once and shows the result");
+void add_run(Program& program) {
+  const Verb verb =
+      program.verb("run", "Calls a model once and shows the result");
   auto options = std::make_shared<RunOptions>();
-  options->add_to(*command);
-  command
-      ->add_option("--output", options->outputs,
-                   "Write the result's tensors to these files instead")
-      ->type_name("FILE.npy");
-  command->callback([options] { run(*options); });
+  options->add_to(verb);
+  verb.option("--output", options->outputs,
+              "Write the result's tensors to these files instead")
+      .type_name("FILE.npy");
+  verb.action([options] { run(*options); });
 }
 
 }  // namespace hotaru::cli

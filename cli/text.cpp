@@ -25,8 +25,7 @@ std::string amount(double value, const char* unit) {
   return out.str();
 }
 
-nlohmann::ordered_json whole(double value) {
-  using Json = nlohmann::ordered_json;
+Json whole(double value) {
   return value < 0x1p53 ? Json(uint64_t(value)) : Json(value);
 }
 

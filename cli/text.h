@@ -1,9 +1,10 @@
 // Texts that several commands print.
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
+
+#include "json.h"
 
 namespace hotaru::cli {
 
@@ -14,6 +15,6 @@ std::string amount(double value, const char* unit);
 /// Throws Error if the file can't be written.
 void write_file(const std::string& path, std::string_view text);
 /// Without a fraction where doubles have all integers.
-nlohmann::ordered_json whole(double value);
+Json whole(double value);
 
 }  // namespace hotaru::cli

@@ -4,16 +4,14 @@
 #include <iomanip>
 #include <iostream>
 #include <map>
-#include <nlohmann/json.hpp>
 
 #include "hotaru/core/error.h"
 #include "hotaru/io/weights/weight_file.h"
+#include "json.h"
 #include "text.h"
 
 namespace hotaru::cli {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr size_t kTextWidth = 60;
 

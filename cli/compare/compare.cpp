@@ -3,7 +3,6 @@
 #include <cmath>
 #include <cstdio>
 #include <iostream>
-#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "capture.h"
@@ -16,12 +15,12 @@
 #include "hotaru/exchange/load_program.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/runtime/threads/parallel.h"
+#include "json.h"
 #include "text.h"
 
 namespace hotaru::cli {
 namespace {
 
-using Json = nlohmann::ordered_json;
 using Clock = std::chrono::steady_clock;
 
 struct CompareOptions : ModelOptions {
@@ -281,41 +280,35 @@ void run_compare(const CompareOptions& options) {
 
 }  // namespace
 
-void add_compare(CLI::App& program) {
-  CLI::App* command = program.add_subcommand(
+void add_compare(Program& program) {
+  const Verb verb = program.verb(
       "compare",
       "Runs a model in float32 and in lower precision: how far results are "
       "apart, which layers cost most, how long each takes");
   auto options = std::make_shared<CompareOptions>();
-  command
-      ->add_option("model", options->path,
-                   "A TorchScript archive, a .pt2 file or an ONNX model")
-      ->required();
-  command
-      ->add_option("--precision", options->precision,
-                   "bfloat16 (products may round their factors), int8 (linear "
-                   "maps by constant weights in integers), int4 (their weights "
-                   "alone, in groups), or several")
-      ->capture_default_str();
-  command
-      ->add_option("--group", options->group,
-                   "Columns of int4 that share a scale")
-      ->check(CLI::IsMember({32, 64, 128}))
-      ->capture_default_str();
-  options->inputs.add_options(*command);
-  command->add_option("--method", options->method, "What to call")
-      ->capture_default_str();
-  command->add_option("--threads", options->threads, "Threads to use")
-      ->check(CLI::PositiveNumber);
-  command->add_option("--seconds", options->seconds, "How long to measure each")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str();
-  command->add_option("--layers", options->layers, "How many layers to show")
-      ->capture_default_str();
-  command->add_option("--picture", options->picture, "Draw the layers' errors")
-      ->type_name("FILE.svg");
-  command->add_flag("--json", options->json, "Print JSON");
-  command->callback([options] { run_compare(*options); });
+  verb.option("model", options->path,
+              "A TorchScript archive, a .pt2 file or an ONNX model")
+      .required();
+  verb.option("--precision", options->precision,
+              "bfloat16 (products may round their factors), int8 (linear "
+              "maps by constant weights in integers), int4 (their weights "
+              "alone, in groups), or several")
+      .shows_default();
+  verb.option("--group", options->group, "Columns of int4 that share a scale")
+      .one_of({"32", "64", "128"})
+      .shows_default();
+  options->inputs.add_options(verb);
+  verb.option("--method", options->method, "What to call").shows_default();
+  verb.option("--threads", options->threads, "Threads to use").positive();
+  verb.option("--seconds", options->seconds, "How long to measure each")
+      .not_negative()
+      .shows_default();
+  verb.option("--layers", options->layers, "How many layers to show")
+      .shows_default();
+  verb.option("--picture", options->picture, "Draw the layers' errors")
+      .type_name("FILE.svg");
+  verb.flag("--json", options->json, "Print JSON");
+  verb.action([options] { run_compare(*options); });
 }
 
 }  // namespace hotaru::cli

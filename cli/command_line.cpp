@@ -1,0 +1,120 @@
+#include "command_line.h"
+
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <exception>
+#include <iostream>
+#include <utility>
+
+namespace hotaru::cli {
+
+CommandOption CommandOption::required() const {
+  option_->required();
+  return *this;
+}
+
+CommandOption CommandOption::shows_default() const {
+  option_->capture_default_str();
+  return *this;
+}
+
+CommandOption CommandOption::type_name(const std::string& name) const {
+  option_->type_name(name);
+  return *this;
+}
+
+CommandOption CommandOption::one_of(
+    const std::vector<std::string>& words) const {
+  option_->check(CLI::IsMember(words));
+  return *this;
+}
+
+CommandOption CommandOption::positive() const {
+  option_->check(CLI::PositiveNumber);
+  return *this;
+}
+
+CommandOption CommandOption::not_negative() const {
+  option_->check(CLI::NonNegativeNumber);
+  return *this;
+}
+
+void Verb::flag(const std::string& name, bool& to,
+                const std::string& help) const {
+  app_->add_flag(name, to, help);
+}
+
+CommandOption Verb::option(const std::string& name, std::string& to,
+                           const std::string& help) const {
+  return CommandOption(app_->add_option(name, to, help));
+}
+
+CommandOption Verb::option(const std::string& name, int& to,
+                           const std::string& help) const {
+  return CommandOption(app_->add_option(name, to, help));
+}
+
+CommandOption Verb::option(const std::string& name, size_t& to,
+                           const std::string& help) const {
+  return CommandOption(app_->add_option(name, to, help));
+}
+
+CommandOption Verb::option(const std::string& name, int64_t& to,
+                           const std::string& help) const {
+  return CommandOption(app_->add_option(name, to, help));
+}
+
+CommandOption Verb::option(const std::string& name, double& to,
+                           const std::string& help) const {
+  return CommandOption(app_->add_option(name, to, help));
+}
+
+CommandOption Verb::option(const std::string& name,
+                           std::vector<std::string>& to,
+                           const std::string& help) const {
+  return CommandOption(app_->add_option(name, to, help));
+}
+
+CommandOption Verb::each(const std::string& name,
+                         std::function<void(const std::string&)> f,
+                         const std::string& help) const {
+  using Words = std::vector<std::string>;
+  const auto call = [f = std::move(f)](const Words& words) {
+    for (const std::string& word : words) f(word);
+  };
+  return CommandOption(
+      app_->add_option_function<Words>(name, call, help)->trigger_on_parse());
+}
+
+void Verb::action(std::function<void()> f) const {
+  app_->callback(std::move(f));
+}
+
+Program::Program()
+    : app_(std::make_unique<CLI::App>(
+          "Runs TorchScript models without PyTorch.", "hotaru")) {
+  app_->set_version_flag("--version", "hotaru " HOTARU_VERSION);
+  app_->require_subcommand(1);
+  app_->footer("hotaru COMMAND --help tells about a command's options.");
+}
+
+Program::~Program() = default;
+
+Verb Program::verb(const std::string& name, const std::string& help) {
+  return Verb(app_->add_subcommand(name, help));
+}
+
+int Program::run(int argc, char** argv) {
+  try {
+    app_->parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app_->exit(error) == 0 ? 0 : 2;
+  } catch (const std::exception& error) {
+    std::cerr << "hotaru: " << error.what() << '\n';
+    return 1;
+  }
+  return 0;
+}
+
+}  // namespace hotaru::cli
