@@ -27,8 +27,11 @@ endmacro()
 # Shared objects that the library loads from where it lies itself.
 set(HOTARU_LOADED ${HOTARU_THREADING_PLUGINS})
 if(HOTARU_CUDA)
-  list(APPEND HOTARU_LOADED hotaru_cuda hotaru_softgpu)
+  list(APPEND HOTARU_LOADED hotaru_cuda)
   set_target_properties(hotaru_cuda PROPERTIES INSTALL_RPATH "$ORIGIN")
+endif()
+if(HOTARU_SOFT_GPU)
+  list(APPEND HOTARU_LOADED hotaru_softgpu)
 endif()
 
 target_compile_features(hotaru PUBLIC cxx_std_20)

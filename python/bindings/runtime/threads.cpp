@@ -75,6 +75,7 @@ void init_threads(nb::module_& m) {
   m.def("_parallel_info", &parallel_info);
   m.def("_compiler_name", &compiler_name);
   m.def("_simd_target_name", &simd_target_name);
+  m.def("_simd_is_built_alone", &simd_is_built_alone);
   m.def("_build_settings", &build_settings);
 }
 

@@ -7,6 +7,7 @@ import sys
 
 import numpy as np
 import pytest
+from simd_choice import needs_simd
 
 import hotaru
 
@@ -498,6 +499,7 @@ def test_other_devices_know_the_shapes():
 
 
 def test_older_processors_give_the_same():
+    needs_simd("baseline")
     code = (
         "import test_int8_products as t\n"
         "for kinds in ('us', 'su'):\n"

@@ -9,6 +9,7 @@ import sys
 
 import pytest
 import weight_bytes as wb
+from simd_choice import needs_simd
 
 import hotaru as torch
 
@@ -225,6 +226,7 @@ def test_refused_operands(hotaru, weights, opened):
 def test_other_instruction_sets(simd):
     if os.environ.get("HOTARU_SIMD"):
         pytest.skip("chosen already")
+    needs_simd(simd)
     tests = (
         "test_products_with_every_type",
         "test_int4_by_every_number_of_rows",

@@ -2,6 +2,7 @@
 #include "hotaru/backend/cpu/conv/blocked_conv.h"
 #include "hotaru/backend/cpu/simd/simd_target.h"
 
+#undef HOTARU_SIMD_ONLY  // chooses between two itself
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "hotaru/backend/cpu/conv/blocked_pair_tile.cpp"
 #include "hotaru/backend/cpu/simd/simd.h"

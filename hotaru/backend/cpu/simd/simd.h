@@ -24,6 +24,11 @@
 // AVX-512 (Highway's AVX3), AVX2 with FMA, and for older processors Highway's
 // portable fallback, whose vectors may have a single lane. Vectors have a size
 // known when compiling, so arrays of them are allowed.
+//
+// A build for one machine (CMake's HOTARU_SIMD) defines HOTARU_SIMD_ONLY as that
+// machine's target: the file is then compiled once, for it alone, with the
+// attributes that it has in a build for all, so the code is the same. A file
+// that chooses between targets itself undefines the macro before simd.h.
 
 #ifndef HWY_DISABLED_TARGETS
 #define HWY_DISABLED_TARGETS \
@@ -38,6 +43,21 @@
 #endif
 
 // clang-format off
+#ifdef HOTARU_SIMD_ONLY
+#include <hwy/detect_targets.h>
+#undef HWY_TARGET
+#define HWY_TARGET HOTARU_SIMD_ONLY
+#else
 #include <hwy/foreach_target.h>
+#endif
 #include <hwy/highway.h>
 // clang-format on
+
+#ifdef HOTARU_SIMD_ONLY
+#undef HWY_EXPORT
+#define HWY_EXPORT(name) \
+  HWY_MAYBE_UNUSED static decltype(&HWY_NAMESPACE::name) const \
+  HWY_DISPATCH_TABLE(name)[1] = {&HWY_NAMESPACE::name}
+#undef HWY_DYNAMIC_DISPATCH
+#define HWY_DYNAMIC_DISPATCH(name) (*(HWY_DISPATCH_TABLE(name)[0]))
+#endif

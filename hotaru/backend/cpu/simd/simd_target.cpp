@@ -10,6 +10,7 @@
 #endif
 
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 #include <string_view>
 
@@ -79,12 +80,43 @@ void Abort(const char*, int, const char*, ...) {
 
 namespace hotaru {
 
+namespace {
+
+#ifdef HOTARU_SIMD_ONLY
+constexpr int64_t kCompiled = HOTARU_SIMD_ONLY;
+#else
+constexpr int64_t kCompiled =
+    HWY_AVX3 | HWY_AVX2 | HWY_NEON | HWY_EMU128 | HWY_SCALAR;
+#endif
+
+/// Ends a process whose processor lacks what the kernels were compiled for,
+/// with a sentence, before the first of them is an illegal instruction. Runs
+/// ahead of the library's other constructors, which call kernels' sources.
+[[gnu::constructor(101)]] void check_target() {
+  if (hwy::SupportedTargets() & kCompiled) return;
+  std::fprintf(
+      stderr,
+      "hotaru: this library was built for processors with %s alone, which %s: "
+      "build it on this machine, or for every one (-DHOTARU_SIMD=all)\n",
+      hwy::TargetName(kCompiled),
+      limit().empty() ? "this one lacks" : "HOTARU_SIMD leaves out here");
+  std::_Exit(1);
+}
+
+}  // namespace
+
 std::string simd_target_name() {
   // The lowest bit of those supported and compiled is the best one.
-  constexpr int64_t kCompiled =
-      HWY_AVX3 | HWY_AVX2 | HWY_NEON | HWY_EMU128 | HWY_SCALAR;
   const int64_t usable = hwy::SupportedTargets() & kCompiled;
   return hwy::TargetName(usable & -usable);
+}
+
+bool simd_is_built_alone() {
+#ifdef HOTARU_SIMD_ONLY
+  return true;
+#else
+  return false;
+#endif
 }
 
 namespace {

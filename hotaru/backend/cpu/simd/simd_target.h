@@ -14,6 +14,11 @@ namespace hotaru {
 /// Highway's name of the instruction set in use, e.g. "AVX3" for AVX-512.
 std::string simd_target_name();
 
+/// Whether the kernels were compiled for that instruction set alone (CMake's
+/// HOTARU_SIMD). Such a library ends a process without it, or whose HOTARU_SIMD
+/// leaves it out, with a sentence when it is loaded.
+bool simd_is_built_alone();
+
 /// Whether AVX-512's products of bfloat16 may be used (AVX512-BF16).
 bool simd_has_bf16_products();
 
