@@ -1,0 +1,39 @@
+# The quick checks and clang-tidy.
+
+# quick_checks [fix]: seconds each; `fix` rewrites what formatters find. Which
+# failed stands among the results.
+quick_checks() {
+  local mode=${1:-check} format=(--dry-run --Werror) ruff=(format --check) fix=()
+  [[ $mode == fix ]] && format=(-i) ruff=(format) fix=(--fix)
+  step layers .venv/bin/python scripts/check_layers.py || true
+  step lengths .venv/bin/python scripts/check_lengths.py || true
+  step tests-by-folder .venv/bin/python scripts/select_tests.py --check || true
+  step clang-format sh -c 'git ls-files "*.h" "*.cpp" "*.cu" |
+    xargs -r clang-format-14 "$@"' sh "${format[@]}" || true
+  if compgen -G 'build/kernels/*.ptxas' >/dev/null; then
+    step kernels .venv/bin/python scripts/check_kernels.py build/kernels || true
+  fi
+  step ruff .venv/bin/ruff check --quiet "${fix[@]}" . || true
+  step ruff-format .venv/bin/ruff "${ruff[@]}" --quiet . || true
+}
+
+# tidy JOBS: clang-tidy over the parts that read untrusted bytes and hold the
+# core's invariants; vector kernels are left out (their headers alone take
+# minutes). What was found to be clean is remembered beside the compiler's cache.
+tidy() {
+  git ls-files 'hotaru/core/*.cpp' 'hotaru/io/*.cpp' 'hotaru/script/*.cpp' |
+    xargs -r .venv/bin/python scripts/tidy.py build "$1"
+}
+
+# lint_verb [--fix]: ./dev lint.
+lint_verb() {
+  local mode=check
+  [[ ${1:-} == --fix ]] && mode=fix
+  setup build lint
+  rm -rf "$RESULTS"
+  mkdir -p "$RESULTS"
+  quick_checks "$mode"
+  [[ -f build/compile_commands.json ]] || build 'extension command'
+  step clang-tidy tidy "$JOBS" || true
+  .venv/bin/python scripts/test_summary.py "$RESULTS"
+}

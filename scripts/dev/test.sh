@@ -1,0 +1,294 @@
+# The tests: those that are named, all of them, and the whole check of CI.
+
+RESULTS=$PWD/build/results
+
+# step NAME COMMAND...: a check that passes or fails as a whole.
+step() {
+  local name=$1 status=0
+  shift
+  say "$name"
+  "$@" || status=$?
+  printf '%s %s\n' "$([[ $status == 0 ]] && echo pass || echo fail)" "$name" \
+    >>"$RESULTS/steps"
+  return $status
+}
+
+# ctests DIR NAME [PART PARTS]: the C++ tests of a build, or each PARTS-th.
+ctests() {
+  local dir=$1 name=$2 status=0 report
+  report=$RESULTS/ctest-$name${3:+-$3}.xml
+  ctest --test-dir "$dir" ${3:+-I "$3,,$4"} --output-on-failure --timeout 300 \
+    --output-junit "$report" || status=$?
+  [[ -f $report ]] || echo "fail ${report##*/}" >>"$RESULTS/steps"
+  return $status
+}
+
+# pytest_run NAME ARGS...: tests whose results are known as NAME.
+pytest_run() {
+  local name=$1 status=0
+  shift
+  .venv/bin/python -m pytest -q --junitxml="$RESULTS/$name.xml" \
+    -o cache_dir="build/.pytest_cache-$name" "$@" || status=$?
+  [[ -f $RESULTS/$name.xml ]] || echo "fail $name" >>"$RESULTS/steps"
+  ((status == 5)) || return $status  # nothing was selected
+}
+
+# stage NAME SECONDS COMMAND...: a line of the table of run_stages.py. SECONDS
+# is what it takes on a Zen 5, until it ran here.
+stage() {
+  printf '%s\t%s\t./dev run-stage' "$1" "$2"
+  shift 2
+  printf ' %q' "$@"
+  printf '\n'
+}
+
+# run_stages: the table's stages, as many at a time as there are cores.
+run_stages() {
+  mkdir -p "$RESULTS/logs"
+  .venv/bin/python scripts/run_stages.py "$JOBS" "$RESULTS/logs" || true
+}
+
+# ctest_stages DIR NAME PARTS SECONDS
+ctest_stages() {
+  local part
+  for ((part = 1; part <= $3; part++)); do
+    stage "ctest-$2-$part" "$4" ctests "$1" "$2" "$part" "$3"
+  done
+}
+
+# pytest_stages ARGS...: a stage for each folder of Python tests.
+pytest_stages() {
+  local folder name
+  for folder in tests/python/*/; do
+    name=${folder#tests/python/}
+    name=${name%/}
+    [[ $name != golden ]] && compgen -G "${folder}test_*.py" >/dev/null || continue
+    stage "python-$name" 60 pytest_run "pytest-$name" "$folder" "$@"
+  done
+}
+
+# on_soft_gpu DRIVER LIBRARIES NAME ARGS...: tests on GPUs in software.
+on_soft_gpu() {
+  HOTARU_CUDA_DRIVER=$1 HOTARU_CUDA_LIBRARIES=${2#none} pytest_run "${@:3}"
+}
+
+# graphs_on_soft_gpu: the tests of graphs on a CUDA device, their kernels
+# compiled.
+graphs_on_soft_gpu() {
+  HOTARU_TEST_GRAPHS_ON=cuda HOTARU_CUDA_COMPILE=wait \
+    on_soft_gpu soft soft:nvrtc pytest-graphs-soft tests/python/graphs
+}
+
+# soft_gpu_stages: what needs a CUDA device, on devices in software; once with
+# stand-ins for NVIDIA's libraries.
+soft_gpu_stages() {
+  local half
+  for half in 0 1; do
+    local files
+    mapfile -t files < <(printf '%s\n' tests/python/cuda/test_*.py |
+      awk "NR % 2 == $half")
+    stage "soft-$half" 200 on_soft_gpu soft none "pytest-soft-$half" "${files[@]}"
+    stage "soft-2-$half" 200 on_soft_gpu soft:2 none "pytest-soft-2-$half" \
+      "${files[@]}"
+    stage "soft-libraries-$half" 200 on_soft_gpu soft soft \
+      "pytest-soft-libraries-$half" "${files[@]}"
+  done
+  stage soft-graphs 200 graphs_on_soft_gpu
+}
+
+# sanitized NAME COMPILER SANITIZERS ARGS...: builds build-NAME for these
+# sanitizers.
+sanitized() {
+  local name=$1 compiler=$2 sanitizers=$3
+  shift 3
+  configure "build-$name" -DCMAKE_CXX_COMPILER="$compiler" \
+    -DHOTARU_SANITIZE="$sanitizers" -DHOTARU_PYTHON=OFF -DHOTARU_CLI=OFF \
+    -DHOTARU_TESTS=ON "$@"
+  compile "build-$name" all
+}
+
+# fuzz TARGET SECONDS: a target over its seed corpus. What it finds is added to a
+# copy below build-asan, never to the tree. An input may take five seconds:
+# the promised one, times what the sanitizers cost.
+fuzz() {
+  local name=$1 seconds=$2 seeds=()
+  mkdir -p "build-asan/corpus/$name"
+  [[ -d build-asan/seeds/${name#fuzz_} ]] &&
+    seeds=("build-asan/seeds/${name#fuzz_}")
+  step "$name" "build-asan/tests/fuzz/$name" -max_total_time="$seconds" \
+    -timeout=5 -rss_limit_mb=2048 -print_final_stats=1 -verbosity=0 \
+    -artifact_prefix="build-asan/corpus/$name-" \
+    "build-asan/corpus/$name" "${seeds[@]}"
+}
+
+# fuzz_stages SECONDS
+fuzz_stages() {
+  local target
+  .venv/bin/python tests/fuzz/make_corpus.py build-asan/seeds >&2
+  for target in build-asan/tests/fuzz/fuzz_*; do
+    [[ -f $target && -x $target ]] || continue
+    stage "${target##*/}" "$1" fuzz "${target##*/}" "$1"
+  done
+}
+
+conformance() {
+  .venv/bin/python tests/conformance/run.py --oracle .venv-oracle/bin/python \
+    --cache "$CACHE/conformance" "$@"
+}
+
+# conformance_on_soft_gpu: PyTorch's operators on a GPU in software.
+conformance_on_soft_gpu() {
+  HOTARU_CUDA_DRIVER=soft conformance --jobs 1 --suite op --device cuda \
+    --dtype float32
+}
+
+# conformance_stages: nothing that PyTorch's databases found right is lost.
+# PyTorch is an oracle that hotaru itself never needs: without it, only this is
+# left out.
+conformance_stages() {
+  if (venv .venv-oracle scripts/requirements-oracle.txt >&2); then
+    stage conformance 400 conformance --jobs 1
+    stage conformance-soft 200 conformance_on_soft_gpu
+  else
+    leave_out "PyTorch's databases: PyTorch 2.13 cannot be installed here"
+  fi
+}
+
+# few_programs: libraries over hotaru, compared with what PyTorch gave when it
+# was asked (run.py --ci --record), so that it is not needed here. Without a
+# package index, only this is left out.
+few_programs_stage() {
+  if (venv .venv-programs-ci scripts/requirements-programs-ci.txt --no-deps &&
+    named_torch .venv-programs-ci) >&2; then
+    stage programs 120 step programs .venv/bin/python tests/programs/run.py --ci \
+      --jobs 1 --subject .venv-programs-ci/bin/python
+  else
+    leave_out "programs: no package index gives the libraries that they use"
+  fi
+}
+
+# leave_out TEXT: the last line of the run says so.
+leave_out() {
+  echo "$*" >>"$RESULTS/left_out"
+}
+
+# one_target: the library built for this machine alone, beside build/.
+one_target() {
+  configure build-native -DCMAKE_BUILD_TYPE=Release -DHOTARU_SIMD=native \
+    -DHOTARU_PYTHON=OFF -DHOTARU_CLI=OFF -DHOTARU_LIBTORCH=OFF \
+    -DHOTARU_CUDA=OFF -DHOTARU_SOFT_GPU=OFF
+  compile build-native hotaru
+}
+
+# ended: the results of all runners, and what was left out.
+ended() {
+  local status=0
+  .venv/bin/python scripts/test_summary.py "$RESULTS" || status=$?
+  if [[ -s $RESULTS/left_out ]]; then
+    echo "left out: $(paste -sd ';' "$RESULTS/left_out")"
+  fi
+  return $status
+}
+
+# named_tests ARGS...: ./dev test WHAT..., which builds and runs just that.
+named_tests() {
+  local what=() options=() parts='extension command' chosen python native
+  while (($#)); do
+    case $1 in
+      -k) options+=(-k "${2:?-k needs an expression}"); shift ;;
+      --) options+=("${@:2}"); break ;;
+      *) what+=("$1") ;;
+    esac
+    shift
+  done
+  ((${#what[@]})) || what=(tests/python)
+  setup build test
+  chosen=$(.venv/bin/python scripts/select_tests.py "${what[@]}") || exit 2
+  python=$(sed -n 1p <<<"$chosen")
+  native=$(sed -n 2p <<<"$chosen")
+  # Tests of other parts skip what is not built, or say which part they need.
+  [[ -n $python ]] && parts+=' cuda soft_gpu libtorch'
+  [[ -n $native ]] && parts+=' cuda soft_gpu libtorch tests'
+  model
+  build "$parts"
+  local status=0 one
+  for one in $native; do
+    say "${one%%=*}"
+    HOTARU_CUDA_DRIVER=${HOTARU_CUDA_DRIVER:-} \
+      "$(native_program "${one%%=*}")" --gtest_brief=1 \
+      --gtest_filter="${one#*=}" || status=1
+  done
+  if [[ -n $python ]]; then
+    say "pytest"
+    # shellcheck disable=SC2086 # paths without blanks
+    .venv/bin/python -m pytest -q "${options[@]}" $python || status=1
+  fi
+  return $status
+}
+
+# native_program NAME: where the C++ test program is.
+native_program() {
+  find build/tests -maxdepth 2 -type f -name "$1" -perm -u+x -print -quit
+}
+
+# test_verb ARGS...: ./dev test.
+test_verb() {
+  local sanitize=0 fuzz_seconds=0 soft_gpu=0 ci=0 select=()
+  while (($#)); do
+    case $1 in
+      --sanitize) sanitize=1 ;;
+      --fuzz) fuzz_seconds=${2:?--fuzz needs a number of seconds}; shift ;;
+      --soft-gpu) soft_gpu=1 ;;
+      --every-target) SIMD=all ;;
+      --ci) ci=1 sanitize=1 soft_gpu=1 fuzz_seconds=60 SIMD=all ;;
+      --) select+=("${@:2}"); break ;;
+      -k | [^-]*) named_tests "$@"; return ;;
+      *) die "test: unknown option $1 (see ./dev --help)" ;;
+    esac
+    shift
+  done
+  local verbs=(build test) parts="$LOADED tests" arguments=()
+  ((ci)) && verbs+=(lint bench)
+  ((sanitize || fuzz_seconds)) && verbs+=(sanitize)
+  setup "${verbs[@]}"
+  model
+  if ((ci)); then
+    parts+=' bench'
+    local nvcc
+    nvcc=$(nvcc_path)
+    arguments+=("-DHOTARU_NVCC=$nvcc")
+    select+=(-m "ci or not ci")
+  fi
+  build "$parts" "${arguments[@]}"
+  rm -rf "$RESULTS"
+  mkdir -p "$RESULTS"
+  quick_checks
+  if ((ci)); then
+    one_target
+    step same-bits .venv/bin/python tests/same_bits.py build build-native || true
+  fi
+  say "tests"
+  {
+    ctest_stages build release 4 60
+    pytest_stages "${select[@]}"
+    ((soft_gpu)) && soft_gpu_stages
+    if ((ci)); then
+      stage attack 120 pytest_run attack tests/attack
+      conformance_stages
+      few_programs_stage
+      stage clang-tidy 200 step clang-tidy tidy 1
+    fi
+  } | run_stages
+  if ((sanitize || fuzz_seconds)); then
+    sanitized asan clang++-16 address,undefined,fuzzer-no-link -DHOTARU_FUZZ=ON
+    ((sanitize)) && sanitized tsan g++ thread
+    export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
+    say "tests with sanitizers"
+    {
+      ctest_stages build-asan asan 6 60
+      ((sanitize)) && ctest_stages build-tsan tsan 6 60
+      ((fuzz_seconds)) && fuzz_stages "$fuzz_seconds"
+    } | run_stages
+  fi
+  ended
+}
