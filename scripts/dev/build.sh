@@ -42,10 +42,11 @@ configure() {
   fi
 }
 
-# compile DIR [TARGET...]: builds, and says nothing where nothing is to be done.
+# compile DIR [TARGET...]: within LIMIT seconds, where that is set; status 124
+# says that they did not do.
 compile() {
   say "building $1"
-  cmake --build "$1" --parallel "$JOBS" ${2:+--target "${@:2}"}
+  ${LIMIT:+timeout "$LIMIT"} cmake --build "$1" --parallel "$JOBS" ${2:+--target "${@:2}"}
 }
 
 # build PARTS [ARGS...]: build/ with the library, these parts (one word, divided

@@ -25,8 +25,8 @@
 // portable fallback, whose vectors may have a single lane. Vectors have a size
 // known when compiling, so arrays of them are allowed.
 //
-// A build for one machine (CMake's HOTARU_SIMD) defines HOTARU_SIMD_ONLY as that
-// machine's target: the file is then compiled once, for it alone, with the
+// A build for one machine (CMake's HOTARU_SIMD) defines HOTARU_SIMD_ONLY as
+// that machine's target: the file is then compiled once, for it alone, with the
 // attributes that it has in a build for all, so the code is the same. A file
 // that chooses between targets itself undefines the macro before simd.h.
 
