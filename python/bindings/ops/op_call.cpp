@@ -353,6 +353,25 @@ bool is_plain(std::string_view name) {
   return name.find("::") == std::string_view::npos && !name.starts_with("__");
 }
 
+PyObject* make_op(std::string_view name,
+                  const std::vector<const Operator*>& overloads, bool method) {
+  auto* op = reinterpret_cast<OpObject*>(op_type->tp_alloc(op_type, 0));
+  if (!op) return nullptr;
+  op->vectorcall = op_vectorcall;
+  new (&op->signatures) std::vector<Signature>();
+  op->overloads = &overloads;
+  op->name = PyUnicode_FromStringAndSize(name.data(), Py_ssize_t(name.size()));
+  // As the names of attributes are, by which it is looked up.
+  PyUnicode_InternInPlace(&op->name);
+  op->method = method;
+  return reinterpret_cast<PyObject*>(op);
+}
+
+void put(PyObject* names, PyObject* name, const nb::object& op) {
+  if (!op.is_valid() || PyDict_SetItem(names, name, op.ptr()) != 0)
+    throw nb::python_error();
+}
+
 }  // namespace
 
 nb::object ask_trace(nb::handle callee, const nb::tuple& args,
@@ -363,14 +382,7 @@ nb::object ask_trace(nb::handle callee, const nb::tuple& args,
 }
 
 PyObject* make_op(std::string_view name, bool method) {
-  auto* op = reinterpret_cast<OpObject*>(op_type->tp_alloc(op_type, 0));
-  if (!op) return nullptr;
-  op->vectorcall = op_vectorcall;
-  new (&op->signatures) std::vector<Signature>();
-  op->overloads = &Registry::instance().find(name);
-  op->name = PyUnicode_FromStringAndSize(name.data(), Py_ssize_t(name.size()));
-  op->method = method;
-  return reinterpret_cast<PyObject*>(op);
+  return make_op(name, Registry::instance().find(name), method);
 }
 
 void init_ops(nb::module_& m) {
@@ -378,15 +390,19 @@ void init_ops(nb::module_& m) {
   if (!op_type) throw nb::python_error();
   m.attr("Op") = nb::handle(reinterpret_cast<PyObject*>(op_type));
   nb::object functions = nb::steal(PyModule_New("hotaru.ops"));
-  const nb::handle tensor(reinterpret_cast<PyObject*>(tensor_type));
+  // Straight into the dictionaries, as there are more than a thousand.
+  PyObject* module_names = PyModule_GetDict(functions.ptr());
+  PyObject* tensor_names = tensor_type->tp_dict;
   for (std::string_view name : Registry::instance().names()) {
     if (!is_plain(name)) continue;
-    const std::string text(name);
-    const Operator& op = *Registry::instance().find(name).front();
-    functions.attr(text.c_str()) = nb::steal(make_op(op.name(), false));
-    if (is_method(op) && !nb::hasattr(tensor, text.c_str()))
-      nb::setattr(tensor, text.c_str(), nb::steal(make_op(op.name(), true)));
+    const auto& overloads = Registry::instance().find(name);
+    const nb::object op = nb::steal(make_op(name, overloads, false));
+    PyObject* key = reinterpret_cast<OpObject*>(op.ptr())->name;
+    put(module_names, key, op);
+    if (is_method(*overloads.front()) && !PyDict_Contains(tensor_names, key))
+      put(tensor_names, key, nb::steal(make_op(name, overloads, true)));
   }
+  PyType_Modified(tensor_type);
   m.attr("ops") = functions;
   m.def("_set_trace_hook", [](nb::handle hook, nb::handle size_type) {
     trace_hook = hook.inc_ref().ptr();
