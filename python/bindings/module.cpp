@@ -79,8 +79,6 @@ NB_MODULE(_C, m) {
   init_onnx_export(m);
   init_weights(m);
   init_exported_program(m);
-  init_stores(m);
-  init_process_group(m);
   init_stream(m);
   init_own_kernel(m);
   init_accelerator(m);
@@ -88,4 +86,11 @@ NB_MODULE(_C, m) {
   init_memory(m);
   init_surroundings(m);
   init_graph_call(m);
+  // What needs Python's modules enum and datetime, which take longer to import
+  // than the rest of the extension to make.
+  m.def("_make_distributed", [] {
+    nanobind::module_ itself = nanobind::module_::import_("hotaru._C");
+    init_stores(itself);
+    init_process_group(itself);
+  });
 }

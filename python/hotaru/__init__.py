@@ -3,8 +3,6 @@
 `import hotaru as torch`: the names and their behaviour are PyTorch's.
 """
 
-from __future__ import annotations
-
 import sys as _sys
 
 from . import _C
@@ -47,122 +45,154 @@ ops.__getattr__ = _ops_attribute
 
 # Imported when first asked for: `import hotaru` stays cheap.
 _LAZY = {
-    # Operators that programs define, and what few ask for.
-    "_VF", "_awaits", "_custom_op", "_custom_ops", "_export", "_functorch",
-    "_guards",
-    "_library", "_prims", "_prims_common", "_refs",
-    "_subclasses", "_utils", "_utils_internal", "library", "monitor", "types",
-    "__config__", "__future__", "_dynamo", "_jit_internal", "_ops",
-    "_linalg_utils", "_lobpcg", "_tensor_str", "_vmap_internals",
+    "_VF", "__config__", "__future__", "_awaits", "_custom_op", "_custom_ops",
+    "_dynamo", "_export", "_functions", "_functorch", "_grad_mode", "_guards",
+    "_jit_internal", "_library", "_linalg_utils", "_lobpcg", "_lowrank", "_ops",
+    "_prims", "_prims_common", "_refs", "_subclasses", "_symbolic",
+    "_tensor_str", "_utils", "_utils_internal", "_vmap_internals",
     "_weights_only_unpickler", "accelerator", "amp", "ao", "autograd",
-    "backends", "classes",
-    "compiler", "cpu", "cuda", "distributed", "distributions", "export", "fft",
-    "func",
-    "futures", "fx", "graphs", "hub", "jit", "linalg", "masked",
-    "mps", "multiprocessing", "nested",
-    "nn", "onnx",
-    "optim", "overrides", "package", "profiler", "quantization",
-    "quasirandom", "random",
-    "return_types", "serialization",
-    "signal", "sparse", "special", "storage", "testing", "utils", "weights",
-    "xpu",
+    "backends", "classes", "compiler", "cpu", "cuda", "distributed",
+    "distributions", "export", "fft", "func", "functional", "futures", "fx",
+    "graphs", "hub", "jit", "library", "linalg", "masked", "monitor", "mps",
+    "multiprocessing", "nested", "nn", "onnx", "optim", "overrides", "package",
+    "profiler", "quantization", "quasirandom", "random", "return_types",
+    "serialization", "signal", "sparse", "special", "storage", "testing",
+    "torch_version", "types", "utils", "version", "weights", "xpu",
 }  # fmt: skip
-# Names that are here and made in a module that is not imported before.
+# Names that are here and made in a module that is not imported before, by
+# module: those of `from hotaru import *`, and others.
+_OFFERED = {
+    "_extension.communication": """
+        FileStore HashStore PrefixStore Store TCPStore
+    """,
+    "_extension.determinism": """
+        are_deterministic_algorithms_enabled get_deterministic_debug_mode
+        is_deterministic_algorithms_warn_only_enabled
+        set_deterministic_debug_mode use_deterministic_algorithms
+    """,
+    "_extension.dtypes": "finfo iinfo",
+    "_functions": """
+        _assert as_tensor broadcast_shapes e from_dlpack get_device
+        get_printoptions inf is_complex is_conj is_floating_point is_inference
+        is_neg is_nonzero is_same_size is_signed is_storage is_tensor nan
+        newaxis numel pi set_anomaly_enabled set_printoptions typename
+    """,
+    "_functions.arrays": "asarray from_file frombuffer vander",
+    "_functions.attention": "_masked_softmax _transform_bias_rescale_qkv",
+    "_functions.checks": """
+        _check _check_index _check_is_size _check_not_implemented
+        _check_tensor_all _check_tensor_all_with _check_type _check_value
+        _check_with
+    """,
+    "_functions.copies": "detach_copy view_as_complex_copy view_as_real_copy",
+    "_functions.in_place": "logit_ nan_to_num_ negative_ rrelu_ square_",
+    "_functions.ranges": "linspace logspace range",
+    "_functions.symbolic": """
+        _sym_sqrt _sym_cos _sym_cosh _sym_sin _sym_sinh _sym_tan _sym_tanh
+        _sym_asin _sym_acos _sym_atan _sym_log2 sym_constrain_range
+        sym_constrain_range_for_size sym_float sym_fresh_size sym_int sym_ite
+        sym_max sym_min sym_not sym_sqrt sym_sum
+    """,
+    "_functions.windows": """
+        bartlett_window blackman_window hamming_window hann_window
+        kaiser_window
+    """,
+    "_grad_mode": "enable_grad inference_mode no_grad set_grad_enabled",
+    "_lowrank": "lu pca_lowrank svd_lowrank",
+    "_tensor.nested_names": """
+        jagged _nested_from_padded _nested_from_padded_and_nested_example
+        _nested_tensor_from_mask _nested_tensor_from_mask_left_aligned
+        _nested_tensor_from_tensor_list
+    """,
+    "_symbolic.integers": "SymInt",
+    "functional": """
+        atleast_1d atleast_2d atleast_3d block_diag broadcast_tensors
+        cartesian_prod cdist chain_matmul einsum meshgrid nonzero norm stft
+        tensordot unique unique_consecutive unravel_index
+    """,
+    "torch_version": "__version__",
+}
+_OTHERS = {
+    "serialization": "load save",
+    "serialization._file_classes": "PyTorchFileReader PyTorchFileWriter",
+    "func": "vmap",
+    "storage": "TypedStorage UntypedStorage",
+    "compiler": "_disable_dynamo",
+    "graphs": "compile",
+    "jit._load_program": "load_program",
+    "_functions.settings": """
+        cond get_device_module get_float32_matmul_precision has_lapack has_mkl
+        has_openmp has_spectral init_num_threads is_distributed
+        set_default_tensor_type set_float32_matmul_precision
+        set_flush_denormal
+    """,
+    "random": "manual_seed seed thread_safe_generator",
+    "_functions.batch_norms": """
+        batch_norm_backward_elemt batch_norm_backward_reduce batch_norm_elemt
+        batch_norm_gather_stats batch_norm_gather_stats_with_counts
+        batch_norm_stats batch_norm_update_stats
+    """,
+    "_functions.eigenpairs": "lobpcg",
+    "_functions.rare": """
+        ccol_indices_copy col_indices_copy crow_indices_copy indices_copy
+        native_norm resize_as_sparse_ row_indices_copy slice_inverse
+        values_copy
+    """,
+    "_overrides": "DisableTorchFunction DisableTorchFunctionSubclass",
+    "_symbolic": "SymBool SymFloat",
+    "amp": "GradScaler autocast",
+    "_quantized.choose": "_choose_qparams_per_tensor",
+    "_quantized.create": """
+        _empty_affine_quantized _empty_per_channel_affine_quantized
+        _make_per_channel_quantized_tensor _make_per_tensor_quantized_tensor
+        dequantize int_repr q_per_channel_axis q_per_channel_scales
+        q_per_channel_zero_points q_scale q_zero_point quantize_per_channel
+        quantize_per_tensor quantize_per_tensor_dynamic
+    """,
+    "_quantized.dtypes": """
+        per_channel_affine per_channel_affine_float_qparams
+        per_channel_symmetric per_tensor_affine per_tensor_symmetric qint32
+        qint8 qscheme quint2x4 quint4x2 quint8
+    """,
+    "_quantized.fake": """
+        _fake_quantize_learnable_per_channel_affine
+        _fake_quantize_learnable_per_tensor_affine
+        _fake_quantize_per_tensor_affine_cachemask_tensor_qparams
+        fake_quantize_per_channel_affine fake_quantize_per_tensor_affine
+        fused_moving_avg_obs_fake_quant
+    """,
+    "amp._thread": """
+        get_autocast_cpu_dtype get_autocast_dtype get_autocast_gpu_dtype
+        is_autocast_cpu_enabled is_autocast_enabled set_autocast_cache_enabled
+        set_autocast_cpu_dtype set_autocast_cpu_enabled set_autocast_dtype
+        set_autocast_enabled set_autocast_gpu_dtype
+    """,
+    "sparse.compressed.convert": """
+        _convert_indices_from_coo_to_csr _convert_indices_from_csr_to_coo
+    """,
+    "sparse.compressed.create": """
+        _validate_compressed_sparse_indices _validate_sparse_bsc_tensor_args
+        _validate_sparse_bsr_tensor_args
+        _validate_sparse_compressed_tensor_args
+        _validate_sparse_csc_tensor_args _validate_sparse_csr_tensor_args
+        sparse_bsc_tensor sparse_bsr_tensor sparse_compressed_tensor
+        sparse_csc_tensor sparse_csr_tensor
+    """,
+    "sparse.compressed.reduce": "_sparse_csr_prod _sparse_csr_sum",
+    "sparse.coo.create": """
+        _sparse_coo_tensor_unsafe _validate_sparse_coo_tensor_args
+        sparse_coo_tensor
+    """,
+    "sparse.coo.products": "dsmm hsmm hspmm saddmm smm spmm sspaddmm",
+    "sparse.coo.shape": "_sparse_broadcast_to",
+    "sparse.coo.reductions": "_sparse_sum",
+}
 _MADE_IN = {
     name: module
-    for module, names in {
-        "serialization": ("load", "save"),
-        "serialization._file_classes": (
-            "PyTorchFileReader", "PyTorchFileWriter",
-        ),
-        "func": ("vmap",),
-        "storage": ("TypedStorage", "UntypedStorage"),
-        "compiler": ("_disable_dynamo",),
-        "graphs": ("compile",),
-        "jit._load_program": ("load_program",),
-        "_functions.settings": (
-            "cond", "get_device_module", "get_float32_matmul_precision",
-            "has_lapack", "has_mkl", "has_openmp", "has_spectral",
-            "init_num_threads", "is_distributed",
-            "set_default_tensor_type", "set_float32_matmul_precision",
-            "set_flush_denormal",
-        ),
-        "random": ("manual_seed", "seed", "thread_safe_generator"),
-        "_functions.batch_norms": (
-            "batch_norm_backward_elemt", "batch_norm_backward_reduce",
-            "batch_norm_elemt", "batch_norm_gather_stats",
-            "batch_norm_gather_stats_with_counts", "batch_norm_stats",
-            "batch_norm_update_stats",
-        ),
-        "_functions.eigenpairs": ("lobpcg",),
-        "_functions.rare": (
-            "ccol_indices_copy", "col_indices_copy", "crow_indices_copy",
-            "indices_copy", "native_norm", "resize_as_sparse_",
-            "row_indices_copy", "slice_inverse", "values_copy",
-        ),
-        "_overrides": ("DisableTorchFunction", "DisableTorchFunctionSubclass"),
-        "_symbolic": ("SymBool", "SymFloat"),
-        "amp": ("GradScaler", "autocast"),
-        "_quantized.choose": ("_choose_qparams_per_tensor",),
-        "_quantized.create": (
-            "_empty_affine_quantized", "_empty_per_channel_affine_quantized",
-            "_make_per_channel_quantized_tensor",
-            "_make_per_tensor_quantized_tensor", "dequantize", "int_repr",
-            "q_per_channel_axis", "q_per_channel_scales",
-            "q_per_channel_zero_points", "q_scale", "q_zero_point",
-            "quantize_per_channel", "quantize_per_tensor",
-            "quantize_per_tensor_dynamic",
-        ),
-        "_quantized.dtypes": (
-            "per_channel_affine", "per_channel_affine_float_qparams",
-            "per_channel_symmetric", "per_tensor_affine",
-            "per_tensor_symmetric", "qint32", "qint8", "qscheme", "quint2x4",
-            "quint4x2", "quint8",
-        ),
-        "_quantized.fake": (
-            "_fake_quantize_learnable_per_channel_affine",
-            "_fake_quantize_learnable_per_tensor_affine",
-            "_fake_quantize_per_tensor_affine_cachemask_tensor_qparams",
-            "fake_quantize_per_channel_affine",
-            "fake_quantize_per_tensor_affine",
-            "fused_moving_avg_obs_fake_quant",
-        ),
-        "amp._thread": (
-            "get_autocast_cpu_dtype", "get_autocast_dtype",
-            "get_autocast_gpu_dtype", "is_autocast_cpu_enabled",
-            "is_autocast_enabled", "set_autocast_cache_enabled",
-            "set_autocast_cpu_dtype", "set_autocast_cpu_enabled",
-            "set_autocast_dtype", "set_autocast_enabled",
-            "set_autocast_gpu_dtype",
-        ),
-        "sparse.compressed.convert": (
-            "_convert_indices_from_coo_to_csr",
-            "_convert_indices_from_csr_to_coo",
-        ),
-        "sparse.compressed.create": (
-            "_validate_compressed_sparse_indices",
-            "_validate_sparse_bsc_tensor_args",
-            "_validate_sparse_bsr_tensor_args",
-            "_validate_sparse_compressed_tensor_args",
-            "_validate_sparse_csc_tensor_args",
-            "_validate_sparse_csr_tensor_args",
-            "sparse_bsc_tensor", "sparse_bsr_tensor",
-            "sparse_compressed_tensor", "sparse_csc_tensor",
-            "sparse_csr_tensor",
-        ),
-        "sparse.compressed.reduce": ("_sparse_csr_prod", "_sparse_csr_sum"),
-        "sparse.coo.create": (
-            "_sparse_coo_tensor_unsafe", "_validate_sparse_coo_tensor_args",
-            "sparse_coo_tensor",
-        ),
-        "sparse.coo.products": (
-            "dsmm", "hsmm", "hspmm", "saddmm", "smm", "spmm", "sspaddmm",
-        ),
-        "sparse.coo.shape": ("_sparse_broadcast_to",),
-        "sparse.coo.reductions": ("_sparse_sum",),
-    }.items()
-    for name in names
-}  # fmt: skip
+    for table in (_OFFERED, _OTHERS)
+    for module, names in table.items()
+    for name in names.split()
+}
 _LEGACY = {"_storage_classes", "_tensor_classes"}
 
 # Operators that PyTorch has in `torch.ops` alone.
@@ -172,17 +202,18 @@ _OPS_ALONE = {
     "_upsample_nearest_exact2d", "_upsample_nearest_exact3d", "slow_conv3d",
     "thnn_conv2d", "unique_dim",
 }  # fmt: skip
-# Every operator is a function here, too, unless a module has its name; the
-# Python code below gives some names another meaning.
+# Every operator is a function here, too, unless a module has its name or Python
+# code gives the name another meaning.
+_HIDDEN = {*_LAZY, *_MADE_IN, *_OPS_ALONE}
 globals().update(
     {
         name: op
         for name, op in vars(ops).items()
-        if name not in _LAZY
-        and name not in _OPS_ALONE
-        and not name.startswith("__")
+        if name not in _HIDDEN and not name.startswith("__")
     }
 )
+for _name in _MADE_IN:  # the extension has some, which are not complete
+    globals().pop(_name, None)
 
 # Its older name.
 _segment_reduce = ops.segment_reduce
@@ -190,39 +221,6 @@ _segment_reduce = ops.segment_reduce
 _mkldnn = _C._mkldnn
 
 from . import _extension, _tensor
-from ._extension.determinism import *
-from ._extension.dtypes import finfo, iinfo
-from ._functions import *
-from ._functions import _assert
-from ._functions.arrays import *
-from ._functions.attention import *
-from ._functions.checks import *
-from ._functions.copies import *
-from ._functions.in_place import *
-from ._functions.ranges import *
-from ._functions.symbolic import *
-from ._functions.windows import *
-from ._grad_mode import (
-    enable_grad,
-    inference_mode,
-    no_grad,
-    set_grad_enabled,
-)
-from ._lowrank import *
-from ._tensor import nested_names as _nested_names
-from .functional import *
-from .torch_version import TorchVersion as _TorchVersion
-from .version import __version__ as _version
-
-__version__ = _TorchVersion(_version)
-_nested_names.install(globals())
-
-# The extension's seed the CPU alone.
-for _name, _module in _MADE_IN.items():
-    if _module == "random":
-        globals().pop(_name, None)
-# Complete once `storage` is imported.
-del globals()["UntypedStorage"]
 
 
 def __getattr__(name: str):
@@ -234,7 +232,12 @@ def __getattr__(name: str):
         if name in _LAZY:
             return found
         return globals().setdefault(name, getattr(found, name))
-    if name in _extension.PUBLIC:
+    if name == "__all__":  # of `from hotaru import *`
+        names = {*globals(), *_offered()}
+        return sorted(name for name in names if not name.startswith("_"))
+    from ._extension.places import PUBLIC
+
+    if name in PUBLIC:
         return getattr(_C, name)
     if name.endswith(("Storage", "Tensor")) or name in _LEGACY:
         from ._tensor import legacy
@@ -249,5 +252,11 @@ def __getattr__(name: str):
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
+def _offered() -> list[str]:
+    """What `from hotaru import *` gives beside what is there already."""
+    modules = ["functional", "torch_version", "version"]
+    return modules + " ".join(_OFFERED.values()).split()
+
+
 def __dir__() -> list[str]:
-    return sorted(set(globals()).union(_LAZY, _MADE_IN))
+    return sorted({*globals(), *_LAZY, *_MADE_IN})

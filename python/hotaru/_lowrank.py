@@ -105,7 +105,6 @@ def _lu(self: Tensor, pivot=True, get_infos=False):
     return lu(self, pivot, get_infos)
 
 
-_lu.__name__ = _lu.__qualname__ = "lu"
-Tensor.lu = _lu
+_lu.__name__ = _lu.__qualname__ = "lu"  # the method
 
 _overridable(globals(), __all__)

@@ -8,7 +8,6 @@ are of the subclass; `overrides` has what users of the protocol need.
 from __future__ import annotations
 
 import sys
-from types import FunctionType
 
 from . import _C
 from ._C import Tensor
@@ -125,9 +124,9 @@ class _Names:
     """
 
     def __init__(self) -> None:
-        self._offered: list[tuple[FunctionType, str]] = []
+        self._offered: list[tuple] = []
 
-    def say(self, function: FunctionType, module: str) -> None:
+    def say(self, function, module: str) -> None:
         """The function is offered by a module of this package, by its name."""
         place = module[len(module.partition(".")[0]) :]
         self._offered.append((function, place))
@@ -139,6 +138,8 @@ class _Names:
             function.__module__ = root + place
 
 
+# As `types.FunctionType`; nothing else here needs that module of Python's.
+_Function = type(has_torch_function)
 _names = _Names()
 use_root = _names.use_root
 
@@ -154,7 +155,7 @@ def overridable(namespace: dict, names, module: str | None = None) -> None:
     module = module or namespace["__name__"]
     for name in names:
         function = namespace.get(name)
-        if type(function) is not FunctionType:
+        if type(function) is not _Function:
             continue
         home = vars(sys.modules[function.__module__])
         namespace[name] = _C._overridable(function)

@@ -218,10 +218,6 @@ def norm(input: Tensor, p="fro", dim=None, keepdim=False, out=None, dtype=None):
     return found if out is None else out.copy_(found)
 
 
-for _function in (nonzero, norm, unique, unique_consecutive):
-    setattr(Tensor, _function.__name__, _function)
-
-
 def stft(
     input: Tensor,
     n_fft: int,

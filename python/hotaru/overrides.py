@@ -92,6 +92,8 @@ def get_default_nowrap_functions() -> set:
 
 def _places():
     """Where functions are public, with the names of the places."""
+    for name in hotaru._offered():  # also those that nobody has asked for yet
+        getattr(hotaru, name)
     return (
         ("torch", hotaru),
         ("torch.functional", hotaru.functional),

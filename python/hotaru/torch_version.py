@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from .version import __version__ as _version
+
 __all__ = ["TorchVersion"]
 
 # The parts of a version (PEP 440), in its normal form and the spellings that
@@ -85,3 +87,7 @@ class TorchVersion(str):
         return self._compared(other, "__ge__")
 
     __hash__ = str.__hash__
+
+
+# The package's.
+__version__ = TorchVersion(_version)

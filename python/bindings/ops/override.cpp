@@ -149,16 +149,44 @@ bool mode_active() {
 // --- functions written in Python ---------------------------------------------
 
 /// A Python function that others may answer. Calls cost a look at the types of
-/// the arguments.
+/// the arguments. A late one is imported when it is first called or looked at,
+/// so that a class may have methods whose files nobody has read yet.
 struct Function {
   PyObject_HEAD vectorcallfunc vectorcall;
-  PyObject* wrapped;
+  PyObject* wrapped;  // null for a late one that was not imported yet
   PyObject* dict;
+  PyObject* module;  // of a late one: where it is
+  PyObject* name;    // and by what name
 };
 PyTypeObject* function_type = nullptr;
 
 Function* cast(PyObject* self) {
   return reinterpret_cast<Function*>(self);
+}
+
+/// The Python function, borrowed; null with a Python error where the module of
+/// a late one can't be imported.
+PyObject* wrapped_of(PyObject* self) {
+  Function* function = cast(self);
+  if (function->wrapped) [[likely]]
+    return function->wrapped;
+  PyObject* module = PyImport_Import(function->module);
+  if (!module) return nullptr;
+  PyObject* found = PyObject_GetAttr(module, function->name);
+  Py_DECREF(module);
+  if (!found) return nullptr;
+  if (Py_TYPE(found) == function_type) {  // a module offers it the same way
+    PyObject* inner = wrapped_of(found);
+    Py_XINCREF(inner);
+    Py_DECREF(found);
+    if (!(found = inner)) return nullptr;
+  }
+  // Another thread may have been faster while this one imported.
+  if (function->wrapped)
+    Py_DECREF(found);
+  else
+    function->wrapped = found;
+  return function->wrapped;
 }
 
 PyObject* function_call(PyObject* self, PyObject* const* args, size_t nargsf,
@@ -167,7 +195,23 @@ PyObject* function_call(PyObject* self, PyObject* const* args, size_t nargsf,
   // What it calls is seen by __torch_dispatch__, not the function itself.
   if (overridden_as_function(call)) [[unlikely]]
     return ask(self, call);
-  return PyObject_Vectorcall(cast(self)->wrapped, args, nargsf, keywords);
+  PyObject* wrapped = wrapped_of(self);
+  return wrapped ? PyObject_Vectorcall(wrapped, args, nargsf, keywords)
+                 : nullptr;
+}
+
+/// Of those that nobody answers.
+PyObject* plain_call(PyObject* self, PyObject* const* args, size_t nargsf,
+                     PyObject* keywords) {
+  PyObject* wrapped = wrapped_of(self);
+  return wrapped ? PyObject_Vectorcall(wrapped, args, nargsf, keywords)
+                 : nullptr;
+}
+
+/// An attribute of the Python function.
+PyObject* wrapped_attribute(PyObject* self, PyObject* name) {
+  PyObject* wrapped = wrapped_of(self);
+  return wrapped ? PyObject_GetAttr(wrapped, name) : nullptr;
 }
 
 PyObject* function_get(PyObject* self, PyObject* object, PyObject*) {
@@ -180,23 +224,27 @@ PyObject* function_get(PyObject* self, PyObject* object, PyObject*) {
 PyObject* function_attribute(PyObject* self, PyObject* name) {
   for (const char* text : {"__module__", "__doc__"})
     if (PyUnicode_CompareWithASCIIString(name, text) == 0)
-      return PyObject_GetAttr(cast(self)->wrapped, name);
+      return wrapped_attribute(self, name);
   PyObject* own = PyObject_GenericGetAttr(self, name);
   if (own || !PyErr_ExceptionMatches(PyExc_AttributeError)) return own;
   PyErr_Clear();
-  return PyObject_GetAttr(cast(self)->wrapped, name);
+  return wrapped_attribute(self, name);
 }
 
 int function_traverse(PyObject* self, visitproc visit, void* arg) {
   Py_VISIT(Py_TYPE(self));
   Py_VISIT(cast(self)->wrapped);
   Py_VISIT(cast(self)->dict);
+  Py_VISIT(cast(self)->module);
+  Py_VISIT(cast(self)->name);
   return 0;
 }
 
 int function_clear(PyObject* self) {
   Py_CLEAR(cast(self)->dict);
   Py_CLEAR(cast(self)->wrapped);
+  Py_CLEAR(cast(self)->module);
+  Py_CLEAR(cast(self)->name);
   return 0;
 }
 
@@ -209,17 +257,25 @@ void function_dealloc(PyObject* self) {
 }
 
 PyObject* function_repr(PyObject* self) {
-  return PyObject_Repr(cast(self)->wrapped);
+  PyObject* wrapped = wrapped_of(self);
+  return wrapped ? PyObject_Repr(wrapped) : nullptr;
 }
 
 /// Pickles and copies are the name, as of any function.
 PyObject* function_reduce(PyObject* self, PyObject*) {
-  return PyObject_GetAttrString(cast(self)->wrapped, "__qualname__");
+  PyObject* wrapped = wrapped_of(self);
+  return wrapped ? PyObject_GetAttrString(wrapped, "__qualname__") : nullptr;
 }
 
-PyGetSetDef function_getset[] = {{"__dict__", PyObject_GenericGetDict,
-                                  PyObject_GenericSetDict, nullptr, nullptr},
-                                 {nullptr, nullptr, nullptr, nullptr, nullptr}};
+PyObject* function_wrapped(PyObject* self, void*) {
+  return Py_XNewRef(wrapped_of(self));
+}
+
+PyGetSetDef function_getset[] = {
+    {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, nullptr,
+     nullptr},
+    {"__wrapped__", function_wrapped, nullptr, nullptr, nullptr},
+    {nullptr, nullptr, nullptr, nullptr, nullptr}};
 PyMethodDef function_methods[] = {
     {"__reduce__", function_reduce, METH_NOARGS, nullptr},
     {nullptr, nullptr, 0, nullptr}};
@@ -227,7 +283,6 @@ PyMemberDef function_members[] = {
     {"__vectorcalloffset__", T_PYSSIZET, offsetof(Function, vectorcall),
      READONLY, nullptr},
     {"__dictoffset__", T_PYSSIZET, offsetof(Function, dict), READONLY, nullptr},
-    {"__wrapped__", T_OBJECT, offsetof(Function, wrapped), READONLY, nullptr},
     {nullptr, 0, 0, 0, nullptr}};
 
 PyType_Slot function_slots[] = {
@@ -253,6 +308,16 @@ nb::object overridable(nb::handle function) {
   if (!made) throw nb::python_error();
   cast(made)->vectorcall = function_call;
   cast(made)->wrapped = function.inc_ref().ptr();
+  return nb::steal(made);
+}
+
+/// A function that is in a module by that name, imported at its first use.
+nb::object late(nb::str module, nb::str name, bool answered) {
+  PyObject* made = function_type->tp_alloc(function_type, 0);
+  if (!made) throw nb::python_error();
+  cast(made)->vectorcall = answered ? function_call : plain_call;
+  cast(made)->module = module.release().ptr();
+  cast(made)->name = name.release().ptr();
   return nb::steal(made);
 }
 
@@ -361,6 +426,8 @@ void init_overrides(nb::module_& m) {
   if (!function_type) throw nb::python_error();
   m.attr("Function") = nb::handle(reinterpret_cast<PyObject*>(function_type));
   m.def("_overridable", &overridable);
+  m.def("_late", &late, nb::arg("module"), nb::arg("name"),
+        nb::arg("answered") = true);
   m.def("_disabled_torch_function_impl",
         [](nb::handle func, nb::handle, nb::args args, nb::kwargs) {
           nb::raise_type_error("__torch_function__ is disabled");

@@ -14,8 +14,16 @@ namespace {
 
 using script::EnumType;
 
-/// enum.EnumMeta, kept for good; set when the module is made.
-PyTypeObject* enum_meta = nullptr;
+/// enum.EnumMeta, kept for good. Python's module is imported when the first
+/// object comes whose class has a metaclass: it is slow, and few ask for it.
+PyTypeObject* enum_meta() {
+  static PyObject* meta = nullptr;  // under the GIL
+  if (!meta) {
+    nb::object found = nb::module_::import_("enum").attr("EnumMeta");
+    if (!meta) meta = found.release().ptr();
+  }
+  return reinterpret_cast<PyTypeObject*>(meta);
+}
 
 ScriptType enumeration(
     const SourceUnit& self, const std::string& name,
@@ -35,7 +43,8 @@ ScriptType enumeration(
 
 bool enum_to_value(PyObject* object, Value* out) {
   PyTypeObject* meta = Py_TYPE(Py_TYPE(object));
-  if (meta == &PyType_Type || !PyType_IsSubtype(meta, enum_meta)) return false;
+  if (meta == &PyType_Type || !PyType_IsSubtype(meta, enum_meta()))
+    return false;
   const nb::object type =
       nb::module_::import_("hotaru.jit._script")
           .attr("enum_type")(nb::handle((PyObject*)Py_TYPE(object)));
@@ -59,8 +68,6 @@ nb::object enum_to_python(const Value& value) {
 }
 
 void init_script_enum(nb::module_& m) {
-  nb::object meta = nb::module_::import_("enum").attr("EnumMeta");
-  enum_meta = reinterpret_cast<PyTypeObject*>(meta.release().ptr());
   m.def("_script_enumeration", &enumeration);
 }
 

@@ -1,95 +1,58 @@
 """What `torch._C` and its types have that is written in Python here.
 
-The names below are imported when they are first asked for.
+Its files are read when somebody asks for what is in them.
 """
 
 from __future__ import annotations
 
-import importlib
+import atexit
 
 from .. import _C
-from . import generator, streams
 
-_GRAPH = "hotaru.jit._ir"
-_PASSES = {
-    "_create_function_from_graph": "create_function_from_graph",
-    "_jit_pass_canonicalize": "canonicalize",
-    "_jit_pass_inline": "inline",
-    "_jit_pass_lint": "lint",
-}
-_INSIDE = {
-    **_PASSES,
-    "_GeneratorType": "GeneratorType",
-    "_jit_try_infer_type": "try_infer_type",
-}
-_TYPES = "hotaru._types"
-_PLACES = {
-    "_TensorMeta": "hotaru._extension.kinds",
-    "FileCheck": "hotaru._testing.file_check",
-    **dict.fromkeys(
-        ("Block", "Graph", "Node", "Use", "Value", "parse_ir"), _GRAPH
-    ),
-    **dict.fromkeys(
-        (
-            "AnyType", "AwaitType", "BoolType", "ClassType", "ComplexType",
-            "DeviceObjType", "DictType", "EnumType", "FloatType", "FutureType",
-            "IntType",
-            "ListType", "NoneType", "NumberType", "OptionalType",
-            "PyObjectType", "RRefType", "StreamObjType", "StringType",
-            "SymIntType", "TensorType", "TupleType", "Type", "UnionType",
-        ),
-        _TYPES,
-    ),
-    **dict.fromkeys(_PASSES, "hotaru.jit._ir.passes"),
-    "_create_function_from_graph": "hotaru.jit._ir.program",
-    "_Await": "hotaru._awaits",
-    "_are_functorch_transforms_active": "hotaru._functorch.active",
-    "_GeneratorType": _TYPES,
-    "_jit_try_infer_type": "hotaru.fx._infer",
-    "_freeze_module": "hotaru.jit._native_module",
-    "_EnableTorchFunction": "hotaru.overrides",
-    **dict.fromkeys(
-        (
-            "_get_privateuse1_backend_name", "_get_tracing_state",
-            "_infer_size", "_is_alias_of", "_log_api_usage_once", "has_lapack",
-        ),
-        "hotaru._extension.questions",
-    ),
-    **dict.fromkeys(
-        ("_ConvBackend", "_select_conv_backend"),
-        "hotaru._extension.conv_backends",
-    ),
-}  # fmt: skip
-
-
-# Which `torch` has, too.
-PUBLIC = frozenset(
-    (
-        *(n for n in _PLACES if n[0] != "_" and n != "has_lapack"),
-        "Argument", "DisableTorchFunction", "DisableTorchFunctionSubclass",
-        "DispatchKey", "DispatchKeySet", "ExcludeDispatchKeyGuard",
-        "FunctionSchema", "parse_schema",
-    )
-)  # fmt: skip
+# Errors that nobody asked for yet are told when the interpreter ends.
+atexit.register(_C._synchronize)
 
 
 def _attribute(name: str):
-    place = _PLACES.get(name)
-    if place is not None:
-        inside = _INSIDE.get(name, name)
-        value = getattr(importlib.import_module(place), inside)
-        return vars(_C).setdefault(name, value)
-    if name in ("_nn", "_fft", "_linalg", "_special"):
-        from ..fx._names import make_places
+    if name.startswith("__"):  # the import system asks for some
+        raise AttributeError(
+            f"module {_C.__name__!r} has no attribute {name!r}"
+        )
+    from .places import attribute
 
-        make_places()
-        return vars(_C)[name]
-    if not name.startswith("__"):
-        from .._library import questions
-
-        if name in questions.NAMES:
-            return vars(_C).setdefault(name, questions.NAMES[name])
-    raise AttributeError(f"module {_C.__name__!r} has no attribute {name!r}")
+    return attribute(name)
 
 
 _C.__getattr__ = _attribute
+
+
+def _method(module: str, name: str):
+    return _C._late(f"hotaru._extension.{module}", name, False)
+
+
+for _name in (
+    "__reduce__", "clone_state", "graphsafe_get_state", "graphsafe_set_state",
+    "get_offset", "set_offset",
+):  # fmt: skip
+    setattr(_C.Generator, _name, _method("generator", _name))
+for _name in ("__enter__", "__exit__", "is_capturing", "record_event"):
+    setattr(_C.Stream, _name, _method("streams", _name))
+_C.Stream.native_handle = property(
+    _method("streams", "native_handle"),
+    doc="The driver's stream; RuntimeError: it is a queue of the CPU.",
+)
+_C.dtype.abbr = property(
+    _method("dtypes", "abbreviation"), doc='As "f32", "bf16", "i64" or "b8".'
+)
+
+
+def _no_ipc(*args):
+    """NotImplementedError: events are of one process."""
+    raise NotImplementedError(
+        "torch.Event ipc is not supported yet; synchronise before another "
+        "process is told"
+    )
+
+
+_C.Event.ipc_handle = _no_ipc
+_C.Event.from_ipc_handle = staticmethod(_no_ipc)

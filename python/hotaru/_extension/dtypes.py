@@ -171,7 +171,7 @@ class iinfo(_Limits):  # noqa: N801
         return f"iinfo(min={self.min:g}, max={self.max:g}, dtype={self.dtype})"
 
 
-def _abbreviation(dtype) -> str:
+def abbreviation(dtype) -> str:
     """As "f32", "bf16", "i64" or "b8"."""
     name = str(dtype).removeprefix("torch.").replace("_", "")
     if name == "bool":
@@ -183,6 +183,3 @@ def _abbreviation(dtype) -> str:
         if name.startswith(kind):
             return short + name.removeprefix(kind)
     return name
-
-
-_C.dtype.abbr = property(_abbreviation)

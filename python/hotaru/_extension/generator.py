@@ -16,9 +16,6 @@ def __reduce__(self):
     return _rebuilt, (self.device, self.get_state(), self.initial_seed())
 
 
-Generator.__reduce__ = __reduce__
-
-
 def clone_state(self) -> Generator:
     """Another generator that goes on from here."""
     return _rebuilt(self.device, self.get_state(), self.initial_seed())
@@ -45,8 +42,4 @@ def graphsafe_set_state(self, state: Generator) -> None:
     )
 
 
-Generator.graphsafe_get_state = graphsafe_get_state
-Generator.graphsafe_set_state = graphsafe_set_state
-Generator.clone_state = clone_state
-Generator.get_offset = _no_offset
-Generator.set_offset = _no_offset
+get_offset = set_offset = _no_offset

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import atexit
 import threading
 
 from .. import _C
 
 __all__ = ["StreamContext", "stream"]
-
-# Errors that nobody asked for yet are told when the interpreter ends.
-atexit.register(_C._synchronize)
 
 
 def _make_current(stream: _C.Stream) -> tuple:
@@ -70,24 +66,24 @@ def stream(stream: _C.Stream | None) -> StreamContext:
 _entered = threading.local()
 
 
-def _enter(self: _C.Stream) -> _C.Stream:
+def __enter__(self: _C.Stream) -> _C.Stream:
     stack = _entered.__dict__.setdefault("stack", [])
     stack.append(_make_current(self))
     return self
 
 
-def _exit(self: _C.Stream, *error) -> None:
+def __exit__(self: _C.Stream, *error) -> None:
     _restore(_entered.stack.pop())
 
 
-def _record_event(self: _C.Stream, event: _C.Event | None = None) -> _C.Event:
+def record_event(self: _C.Stream, event: _C.Event | None = None) -> _C.Event:
     """Marks the work so far in ``event``, or in a new one; returns it."""
     event = _C.Event() if event is None else event
     event.record(self)
     return event
 
 
-def _native_handle(self: _C.Stream) -> int:
+def native_handle(self: _C.Stream) -> int:
     """The driver's stream.
 
     RuntimeError: it is a queue of the CPU, of which no driver knows.
@@ -100,26 +96,9 @@ def _native_handle(self: _C.Stream) -> int:
     return handle
 
 
-def _is_capturing(self: _C.Stream) -> bool:
+def is_capturing(self: _C.Stream) -> bool:
     """Whether a graph is captured from it."""
     from ..graphs import is_current_stream_capturing
 
     with StreamContext(self):
         return is_current_stream_capturing()
-
-
-def _no_ipc(*args):
-    """NotImplementedError: events are of one process."""
-    raise NotImplementedError(
-        "torch.Event ipc is not supported yet; synchronise before another "
-        "process is told"
-    )
-
-
-_C.Stream.native_handle = property(_native_handle)
-_C.Stream.is_capturing = _is_capturing
-_C.Event.ipc_handle = _no_ipc
-_C.Event.from_ipc_handle = staticmethod(_no_ipc)
-_C.Stream.__enter__ = _enter
-_C.Stream.__exit__ = _exit
-_C.Stream.record_event = _record_event

@@ -1,286 +1,62 @@
-"""Methods of Tensor that are plain Python."""
+"""The methods of Tensor that are plain Python.
+
+They are named here, and the files that have them are read when one of them is
+called for the first time: few programs need more than some, and reading them
+all would take longer than the rest of `import hotaru`.
+"""
 
 from __future__ import annotations
 
-from types import FunctionType
+from .. import _C, _overrides
+from .._C import Tensor, _late
 
-from .. import _C, _overrides, functional
-from .._C import Tensor, tensor
-from . import (
-    copying,
-    elements,
-    memory,
-    quantized_names,
-    removed,
-    sparse_names,
-)  # fmt: skip
-from .attributes import SWAPPED
-
-# Pickles know them here.
-from .copying import (
-    _rebuild,
-    _rebuild_from_type_v2,
-    _rebuild_meta,
+# By file; "type=_type" is the method `type`, which the file calls `_type`.
+_METHODS = {
+    "hotaru._tensor.methods": "_is_view dense_dim sparse_dim __repr__ "
+    "__format__ __array__ __array_wrap__ __dlpack__ __dlpack_device__ numpy "
+    "backward requires_grad_ register_hook register_post_accumulate_grad_hook "
+    "retain_grad new_tensor is_same_size is_conj is_neg module_load "
+    "type=_type __rdiv__=_rdiv __dir__=_names",
+    "hotaru._tensor.elements": "__contains__ __complex__ is_nonzero apply_ "
+    "map_ map2_ fill_diagonal_ absolute_ negative_ float=cast_float "
+    "double=cast_double half=cast_half bfloat16=cast_bfloat16 int=cast_int "
+    "long=cast_long short=cast_short char=cast_char byte=cast_byte "
+    "bool=cast_bool chalf=cast_chalf cfloat=cast_cfloat cdouble=cast_cdouble",
+    "hotaru._tensor.memory": "untyped_storage _typed_storage storage "
+    "storage_type set_ is_set_to cuda record_stream get_device is_contiguous "
+    "dim_order is_pinned pin_memory share_memory_ is_shared slice_inverse "
+    "new=_new",
+    "hotaru._tensor.views": "_view_func _view_func_unsafe "
+    "_rev_view_func_unsafe",
+    "hotaru._tensor.removed": "eig lstsq solve symeig reinforce resize "
+    "resize_as is_distributed const_data_ptr",
+    "hotaru._tensor.sparse_names": "to_dense to_sparse to_sparse_coo "
+    "to_sparse_csr to_sparse_csc to_sparse_bsr to_sparse_bsc sparse_mask smm "
+    "sspaddmm hspmm coalesce indices is_coalesced values crow_indices "
+    "col_indices ccol_indices row_indices _indices _values _nnz _dimI _dimV "
+    "_coalesced_ sparse_resize_ sparse_resize_and_clear_ resize_as_sparse_",
+    "hotaru._tensor.quantized_names": "dequantize int_repr q_per_channel_axis "
+    "q_per_channel_scales q_per_channel_zero_points q_scale q_zero_point "
+    "qscheme",
+    "hotaru._tensor.nested_names": "to_padded_tensor",
+    "hotaru.functional": "nonzero norm stft unique unique_consecutive",
+    "hotaru._lowrank": "lu=_lu",
+}
+# Those that nobody else answers calls of.
+_UNSEEN = {
+    "hotaru._tensor.copying": "__deepcopy__ __reduce_ex__",
+    "hotaru._overrides": "as_subclass",
+}
+# In-place forms of operators' second names.
+_ALIASES = (
+    "arctan2_=atan2_ divide_=div_ greater_=gt_ greater_equal_=ge_ less_=lt_ "
+    "less_equal_=le_ multiply_=mul_ not_equal_=ne_ subtract_=sub_"
 )
-
-
-def _cdata(self) -> int:
-    """A number that names what the object stands for: as long as it lives its
-    address, until `swap_tensors` makes it stand for something else.
-    """
-    return self.__dict__.get(SWAPPED, id(self))
-
-
-def __repr__(self, *, tensor_contents=None) -> str:
-    if type(self) is not Tensor:
-        from .subclass_text import text_of, wrapper_text
-
-        if _C._dispatches(self):
-            return wrapper_text(self, tensor_contents)
-        return text_of(self)
-    return _C._tensor_repr(self)
-
-
-def __format__(self, spec: str) -> str:
-    if self.dim() == 0 and type(self) is Tensor:
-        return self.item().__format__(spec)
-    return object.__format__(self, spec)
-
-
-def __array__(self, dtype=None, copy=None):
-    array = self.numpy()
-    return array if dtype is None else array.astype(dtype, copy=False)
-
-
-def __array_wrap__(self, array, context=None, return_scalar=False):
-    """What numpy computes of a tensor is a tensor, if one can hold it; truth
-    values are bytes there.
-    """
-    if array.dtype == bool:
-        array = array.astype("uint8")
-    try:
-        return _C.from_numpy(array)
-    except TypeError:
-        return array
-
-
-def numpy(self, *, force: bool = False):
-    """A numpy array over the same memory.
-
-    TypeError for another device's tensor and for dtypes that numpy does not
-    have, RuntimeError for one that requires grad, unless `force`.
-    """
-    import numpy
-
-    source = _C._numpy_source(self, force)
-    try:
-        return numpy.asarray(memoryview(source))
-    except BufferError as error:
-        if str(error).startswith("Got unsupported ScalarType"):
-            raise TypeError(str(error)) from None
-        raise
-
-
-def __dlpack__(self, **options):
-    """A capsule of DLPack; see `interchange.dlpack`."""
-    from .interchange import dlpack
-
-    return dlpack(self, **options)
-
-
-def __dlpack_device__(self) -> tuple[int, int]:
-    """(device type, index) in DLPack's numbers."""
-    from .interchange import dlpack_device
-
-    return dlpack_device(self)
-
-
-def _cuda_array_interface(self) -> dict:
-    from .interchange import cuda_array_interface
-
-    return cuda_array_interface(self)
-
-
-def backward(
-    self, gradient=None, retain_graph=None, create_graph=False, inputs=None
-):
-    """Adds the gradients of this tensor to the `.grad` of its graph's leaves.
-
-    A tensor of more than one element needs `gradient`, of its shape.
-    """
-    from ..autograd import backward
-
-    backward(self, gradient, retain_graph, create_graph, inputs=inputs)
-
-
-def requires_grad_(self, requires_grad: bool = True):
-    """Sets requires_grad; returns self."""
-    self.requires_grad = requires_grad
-    return self
-
-
-def register_hook(self, hook):
-    """Calls hook(grad) when the gradient is computed; it may return another."""
-    return _C._register_hook(self, hook)
-
-
-def register_post_accumulate_grad_hook(self, hook):
-    """Calls hook(tensor) after a leaf's gradient was accumulated."""
-    return _C._register_post_accumulate_grad_hook(self, hook)
-
-
-def retain_grad(self) -> None:
-    """Makes backward() keep the gradient of a tensor that is no leaf."""
-    _C._retain_grad(self)
-
-
-def _type(self, dtype=None, non_blocking=False):
-    """The legacy type string, or a cast."""
-    from .._extension.dtypes import dtype_of_type, type_string
-
-    if dtype is None:
-        return type_string(self)
-    return self.to(dtype_of_type(dtype))
-
-
-def new_tensor(self, data, *, dtype=None, device=None, requires_grad=False):
-    """tensor(data) with this tensor's dtype and device unless given."""
-    return tensor(
-        data,
-        dtype=self.dtype if dtype is None else dtype,
-        device=self.device if device is None else device,
-        requires_grad=requires_grad,
-    )
-
-
-def is_same_size(self, other) -> bool:
-    return self.shape == other.shape
-
-
-def is_conj(self) -> bool:
-    """False: `conj` computes, so no tensor stands for conjugates."""
-    return False
-
-
-def is_neg(self) -> bool:
-    """False: no tensor stands for the negatives of what is in memory."""
-    return False
-
-
-def module_load(self, other, assign: bool = False):
-    """What takes this tensor's place in a module that loads `other`: neither of
-    them. A subclass may override it; see
-    `__future__.set_swap_module_params_on_conversion`.
-    """
-    return other.detach() if assign else self.copy_(other).detach()
-
-
-_REAL = "The real part, a view; a real tensor itself."
-_IMAG = "The imaginary part of a complex tensor, a view."
-
-
-def _set_part(part):
-    def set_part(self, value):
-        target = part(self)
-        target.copy_(value if isinstance(value, Tensor) else _C.tensor(value))
-
-    return set_part
-
-
-def _is_view(self) -> bool:
-    """Whether autograd knows it as a view of another tensor."""
-    return self._base is not None
-
-
-def sparse_dim(self) -> int:
-    """How many dimensions are sparse: none."""
-    return 0
-
-
-def dense_dim(self) -> int:
-    """How many dimensions are dense: all."""
-    return self.dim()
-
-
-_METHODS = (
-    _is_view, dense_dim, sparse_dim, __repr__, __format__, __array__,
-    __array_wrap__, __dlpack__, __dlpack_device__, numpy, backward,
-    requires_grad_, register_hook, register_post_accumulate_grad_hook,
-    retain_grad, new_tensor, is_same_size, is_conj, is_neg, module_load,
-    *copying.METHODS,
-)  # fmt: skip
-
-
-def _rdiv(self, other):
-    """A number by a tensor."""
-    return self.reciprocal() * other
-
-
-def _adjoint_of_matrix(self):
-    """The conjugate of the transpose, of a matrix or a number."""
-    if self.dim() not in (0, 2):
-        batches = " For batches of matrices, consider using tensor.mH"
-        raise RuntimeError(
-            "tensor.H is only supported on matrices (2-D tensors). "
-            f"Got {self.dim()}-D tensor.{batches if self.dim() > 2 else ''}"
-        )
-    return _C.ops.adjoint(self)
-
-
-def _kept(name: str, get, put=None):
-    """An attribute that can be read, and not deleted."""
-
-    def delete(self):
-        raise RuntimeError(f"{name}: cannot delete this attribute")
-
-    return property(get, put, delete, get.__doc__)
-
-
-def _hooks(self):
-    """What `register_hook` was given, in order; None without hooks."""
-    from . import hook_table
-
-    return hook_table.get(self)
-
-
-def _set_hooks(self, hooks) -> None:
-    from . import hook_table
-
-    hook_table.put(self, hooks)
-
-
-def _node(self):
-    """The node that made it, as `grad_fn`."""
-    return self.grad_fn
-
-
 # Kinds of tensors and of devices that there are none of.
 _NEVER = (
-    "is_ipu", "is_maia", "is_mkldnn", "is_mps", "is_mtia", "is_nested",
-    "is_sparse_csr", "is_vulkan", "is_xla", "is_xpu",
-)  # fmt: skip
-
-
-def _false(self) -> bool:
-    return False
-
-
-def _names(self) -> list[str]:
-    """What can be asked for: CUDA's interface only where there is one."""
-    names = set(object.__dir__(self))
-    if not self.is_cuda:
-        names.discard("__cuda_array_interface__")
-    return sorted(names)
-
-
-def _adjoint_of_matrices(self):
-    """The conjugate of the transpose, of each matrix of a batch."""
-    if self.dim() == 1:
-        raise RuntimeError(
-            "tensor.mH is only supported on matrices or batches of matrices. "
-            "Got 1-D tensor."
-        )
-    return _C.ops.adjoint(self)
+    "is_ipu is_maia is_mkldnn is_mps is_mtia is_nested is_sparse_csr "
+    "is_vulkan is_xla is_xpu"
+)
 
 
 def _make_wrapper_subclass(cls, *args, **kwargs):
@@ -290,50 +66,105 @@ def _make_wrapper_subclass(cls, *args, **kwargs):
     return wrappers.make(cls, *args, **kwargs)
 
 
-def install() -> None:
-    """Attaches everything above to Tensor."""
-    for method in _METHODS:
-        setattr(Tensor, method.__name__, method)
+@classmethod
+def _answer(cls, func, types, args=(), kwargs=None):
+    """Layouts answer functions that take them and have no code for them."""
+    from .sparse_names import late
+
+    return late("_answers").answer(func, args, dict(kwargs or {}))
+
+
+def _pairs(names: str):
+    for name in names.split():
+        name, _, inside = name.partition("=")
+        yield name, inside or name
+
+
+def _attach_methods() -> None:
+    for module, names in _METHODS.items():
+        for name, inside in _pairs(names):
+            setattr(Tensor, name, _late(module, inside))
+    for module, names in _UNSEEN.items():
+        for name, inside in _pairs(names):
+            setattr(Tensor, name, _late(module, inside, False))
+    for name, other in _pairs(_ALIASES):
+        setattr(Tensor, name, getattr(Tensor, other))
     Tensor._make_subclass = staticmethod(_C._make_subclass)
     Tensor._make_wrapper_subclass = staticmethod(_make_wrapper_subclass)
-    Tensor.type = _type
-    Tensor.real = property(_C.ops.real, _set_part(_C.ops.real), doc=_REAL)
-    Tensor.imag = property(_C.ops.imag, _set_part(_C.ops.imag), doc=_IMAG)
-    Tensor._cdata = property(_cdata)
-    for name in _NEVER:
-        setattr(Tensor, name, property(_false))
-    Tensor._backward_hooks = _kept("_backward_hooks", _hooks, _set_hooks)
-    Tensor._grad_fn = _kept("_grad_fn", _node)
-    Tensor.H = property(_adjoint_of_matrix)
-    Tensor.mH = property(_adjoint_of_matrices)
-    Tensor.__rdiv__ = _rdiv
+    Tensor.__torch_function__ = _overrides.default
+    Tensor.__init_subclass__ = classmethod(_overrides.init_subclass)
     # Python 2's names, which PyTorch still has.
     Tensor.__div__ = Tensor.__truediv__
     Tensor.__idiv__ = Tensor.__itruediv__
-    Tensor.layout = property(lambda self: _C.strided)
-    Tensor.stft = functional.stft
     Tensor.__array_priority__ = 1000
-    Tensor.__dir__ = _names
-    Tensor.__cuda_array_interface__ = property(_cuda_array_interface)
-    memory.install()
-    elements.install()
-    removed.install()
+    _C._SparseLayout.__torch_function__ = _answer
 
 
-_UNSEEN = {"__torch_function__", "__reduce_ex__", "__deepcopy__"}
+def _property(doc: str, get: str, put=None, delete=None) -> property:
+    """Of functions among the methods; the text is given, as to look for it
+    there would read the file.
+    """
+    parts = [
+        name and _late("hotaru._tensor.methods", name, False)
+        for name in (get, put, delete)
+    ]
+    return property(*parts, doc)
 
 
-def _let_override() -> None:
-    """Lets the protocol see calls of the methods that are written in Python."""
-    for name, method in list(vars(Tensor).items()):
-        if type(method) is FunctionType and name not in _UNSEEN:
-            setattr(Tensor, name, _C._overridable(method))
-    Tensor.__torch_function__ = _overrides.default
-    Tensor.__init_subclass__ = classmethod(_overrides.init_subclass)
-    Tensor.as_subclass = _overrides.as_subclass
+def _attach_properties() -> None:
+    never = property(lambda self: False)
+    for name in _NEVER.split():
+        setattr(Tensor, name, never)
+    # Of the time when tensors and variables were two.
+    Tensor.name = property(lambda self: None)
+    Tensor.volatile = never
+    Tensor.layout = property(lambda self: _C.strided)
+    for name, doc in (
+        ("real", "The real part, a view; a real tensor itself."),
+        ("imag", "The imaginary part of a complex tensor, a view."),
+    ):
+        put = _late("hotaru._tensor.methods", f"_set_{name}", False)
+        part = property(getattr(_C.ops, name), put, doc=doc)
+        setattr(Tensor, name, part)
+    Tensor._cdata = _property(
+        "A number that names what the object stands for: as long as it lives "
+        "its address, until `swap_tensors` makes it stand for something else.",
+        "_cdata",
+    )
+    Tensor._backward_hooks = _property(
+        "What `register_hook` was given, in order; None without hooks.",
+        "_hooks", "_set_hooks", "_delete_hooks",
+    )  # fmt: skip
+    Tensor._grad_fn = _property(
+        "The node that made it, as `grad_fn`.",
+        "_node", None, "_delete_node",
+    )  # fmt: skip
+    Tensor.H = _property(
+        "The conjugate of the transpose, of a matrix or a number.",
+        "_adjoint_of_matrix",
+    )
+    Tensor.mH = _property(
+        "The conjugate of the transpose, of each matrix of a batch.",
+        "_adjoint_of_matrices",
+    )
+    Tensor.__cuda_array_interface__ = _property(
+        "Where the values are in a GPU's memory, for other libraries.",
+        "_cuda_array_interface",
+    )
 
 
-install()
-sparse_names.install()
-quantized_names.install()
-_let_override()
+_attach_methods()
+_attach_properties()
+
+
+def __getattr__(name: str):
+    """What pickles know here, and the functions behind the methods."""
+    if not name.startswith("__"):
+        # `from . import` would ask here for the files.
+        from importlib import import_module
+
+        for file in ("copying", "methods"):
+            found = vars(import_module(f"hotaru._tensor.{file}"))
+            if name in found:
+                return found[name]
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -104,7 +104,6 @@ def __reduce_ex__(self, protocol):
     return _rebuild, args, *more
 
 
-METHODS = (__deepcopy__, __reduce_ex__)
 # Pickles know them by the package's name, as PyTorch's `torch._tensor`.
 for _function in (_rebuild, _rebuild_from_type_v2, _rebuild_meta):
     _function.__module__ = __package__

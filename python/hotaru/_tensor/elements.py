@@ -21,18 +21,8 @@ CASTS = {
     "cdouble": _C.complex128,
 }
 
-# In-place forms of operators without one of their own: the result is copied
-# back.
-_IN_PLACE = """
-    absolute addbmm addmv addr cumprod negative renorm sgn tril triu
-""".split()  # noqa: SIM905
-
-# In-place forms of second names.
-_ALIASES = {
-    "arctan2_": "atan2_", "divide_": "div_", "greater_": "gt_",
-    "greater_equal_": "ge_", "less_": "lt_", "less_equal_": "le_",
-    "multiply_": "mul_", "not_equal_": "ne_", "subtract_": "sub_",
-}  # fmt: skip
+# Operators without an in-place form of their own: the result is copied back.
+_IN_PLACE = ("absolute", "negative")
 
 
 def _cast(dtype):
@@ -173,22 +163,8 @@ def fill_diagonal_(self, fill_value, wrap: bool = False):
     return self
 
 
-METHODS = (
-    __contains__, __complex__, is_nonzero, apply_, map_, map2_,
-    fill_diagonal_,
-)  # fmt: skip
-
-
-def install() -> None:
-    """Attaches everything above to Tensor."""
-    for method in METHODS:
-        setattr(Tensor, method.__name__, method)
-    for name, dtype in CASTS.items():
-        setattr(Tensor, name, _renamed(_cast(dtype), name))
-    for name, other in _ALIASES.items():
-        if not hasattr(Tensor, name):
-            setattr(Tensor, name, getattr(Tensor, other))
-    for name in _IN_PLACE:
-        method = _renamed(_in_place(name), name + "_")
-        if method is not None and not hasattr(Tensor, name + "_"):
-            setattr(Tensor, name + "_", method)
+# By names of their own here, where Python's types have theirs.
+for _name, _dtype in CASTS.items():
+    globals()[f"cast_{_name}"] = _renamed(_cast(_dtype), _name)
+for _name in _IN_PLACE:
+    globals()[f"{_name}_"] = _renamed(_in_place(_name), f"{_name}_")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from .. import _C
 from .._C import Tensor
-from . import views
 
 
 def untyped_storage(self):
@@ -244,15 +243,3 @@ def slice_inverse(
     RuntimeError: its memory does not reach that far.
     """
     return self.as_strided(src.shape, src.stride(), src.storage_offset())
-
-
-def install() -> None:
-    """Attaches everything above to Tensor."""
-    for method in (
-        untyped_storage, _typed_storage, storage, storage_type, set_,
-        is_set_to, cuda, record_stream, get_device, is_contiguous, dim_order,
-        is_pinned, pin_memory, share_memory_, is_shared, slice_inverse,
-        *views.METHODS,
-    ):  # fmt: skip
-        setattr(Tensor, method.__name__, method)
-    Tensor.new = _new

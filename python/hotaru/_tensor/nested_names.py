@@ -6,7 +6,6 @@ from importlib import import_module
 
 from .. import _C
 from .._C import Tensor
-from .._symbolic import SymInt
 
 
 class _Jagged(_C.layout):
@@ -56,10 +55,4 @@ FUNCTIONS = (
 )  # fmt: skip
 
 
-def install(names: dict) -> None:
-    """Attaches what Tensor and the module have of nested tensors."""
-    Tensor.to_padded_tensor = _C._overridable(to_padded_tensor)
-    names["jagged"] = jagged
-    names["SymInt"] = SymInt
-    for name in FUNCTIONS:
-        names[name] = _lazy(name)
+globals().update({name: _lazy(name) for name in FUNCTIONS})

@@ -6,8 +6,6 @@ from __future__ import annotations
 
 from importlib import import_module
 
-from .._C import Tensor
-
 _NAMES = (
     "dequantize", "int_repr", "q_per_channel_axis", "q_per_channel_scales",
     "q_per_channel_zero_points", "q_scale", "q_zero_point",
@@ -28,8 +26,4 @@ def qscheme(self):
     raise answers.not_quantized("qscheme", self)
 
 
-def install() -> None:
-    """Attaches the methods to Tensor."""
-    for name in _NAMES:
-        setattr(Tensor, name, _lazy(name))
-    Tensor.qscheme = qscheme
+globals().update({name: _lazy(name) for name in _NAMES})

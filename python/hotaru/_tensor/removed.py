@@ -57,12 +57,5 @@ def const_data_ptr(self) -> int:
     return self.data_ptr()
 
 
-def install() -> None:
-    for name, instead in _GONE.items():
-        setattr(Tensor, name, _gone(name, instead))
-    for method in (reinforce, resize, resize_as, is_distributed):
-        setattr(Tensor, method.__name__, method)
-    Tensor.const_data_ptr = const_data_ptr
-    # Of the time when tensors and variables were two.
-    Tensor.name = property(lambda self: None)
-    Tensor.volatile = property(lambda self: False)
+for _name, _instead in _GONE.items():
+    globals()[_name] = _gone(_name, _instead)

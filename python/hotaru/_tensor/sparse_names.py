@@ -5,9 +5,6 @@ from __future__ import annotations
 from functools import cache
 from importlib import import_module
 
-from .. import _C
-from .._C import Tensor
-
 _METHODS = {
     "convert": "to_dense to_sparse to_sparse_coo to_sparse_csr to_sparse_csc "
     "to_sparse_bsr to_sparse_bsc",
@@ -80,18 +77,8 @@ def _inside(name: str):
     return method
 
 
-def _answer(cls, func, types, args=(), kwargs=None):
-    """Layouts answer functions that take them and have no code for them."""
-    return late("_answers").answer(func, args, dict(kwargs or {}))
-
-
-def install() -> None:
-    """Attaches the methods to Tensor."""
-    for module, names in _METHODS.items():
-        for name in names.split():
-            setattr(Tensor, name, _lazy(module, name))
-    for name, kind in _PARTS.items():
-        setattr(Tensor, name, _part(name, kind))
-    for name in _INSIDE:
-        setattr(Tensor, name, _inside(name))
-    _C._SparseLayout.__torch_function__ = classmethod(_answer)
+for _module, _names in _METHODS.items():
+    for _name in _names.split():
+        globals()[_name] = _lazy(_module, _name)
+globals().update({name: _part(name, kind) for name, kind in _PARTS.items()})
+globals().update({name: _inside(name) for name in _INSIDE})

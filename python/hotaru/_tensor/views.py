@@ -146,6 +146,3 @@ def _alike(base: Tensor, other: Tensor) -> bool:
         and base.dtype == other.dtype
         and base.device == other.device
     )
-
-
-METHODS = (_view_func, _view_func_unsafe, _rev_view_func_unsafe)

@@ -1,0 +1,15 @@
+"""What the extension has for `distributed`: made when this is imported, as it
+takes modules of Python that are slow to import.
+"""
+
+from __future__ import annotations
+
+from .. import _C
+
+_C._make_distributed()
+
+
+def __getattr__(name: str):
+    if name in vars(_C):
+        return vars(_C)[name]
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
