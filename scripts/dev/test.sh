@@ -217,6 +217,7 @@ one_target() {
 # ended: the results of all runners, and what was left out.
 ended() {
   local status=0
+  .venv/bin/python scripts/slowest_tests.py "$RESULTS" >"$RESULTS/slowest.md"
   .venv/bin/python scripts/test_summary.py "$RESULTS" || status=$?
   if [[ -s $RESULTS/left_out ]]; then
     echo "left out: $(paste -sd ';' "$RESULTS/left_out")"
@@ -334,6 +335,11 @@ test_verb() {
         [[ $name != asan ]] || ((!fuzz_seconds)) || fuzz_stages "$fuzz_seconds"
       done
     } | run_stages
+  fi
+  if ((ci)); then
+    .venv/bin/python scripts/slowest_tests.py "$RESULTS" \
+      --write docs/development.md
+    step object-times .venv/bin/python scripts/build_times.py --limit 60 || true
   fi
   ended
 }

@@ -25,6 +25,15 @@ if os.environ.get("HOTARU_OVER_TORCH") == "1":
     torch_shim.install()
 
 
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_call(item):
+    """Notes the processor seconds of each test, its child processes' too."""
+    before = os.times()
+    yield
+    spent = sum(os.times()[:4]) - sum(before[:4])
+    item.user_properties.append(("processor_seconds", f"{spent:.2f}"))
+
+
 @pytest.fixture(scope="session", autouse=True)
 def same_numbers_each_time():
     """What tests draw without a seed is the same in each run."""
