@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "hotaru/core/error.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/graph/passes/passes.h"
 #include "hotaru/runtime/backend.h"
 

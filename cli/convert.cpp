@@ -6,6 +6,7 @@
 #include "commands.h"
 #include "compare/precision.h"
 #include "convert_weights.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/exchange/load_program.h"
 #include "hotaru/exchange/onnx_out/export_onnx.h"
 #include "hotaru/io/weights/weight_file.h"

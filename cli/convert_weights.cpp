@@ -1,6 +1,6 @@
 #include "convert_weights.h"
 
-#include "hotaru/core/error.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/exchange/load_program.h"
 #include "hotaru/io/torch_file.h"
 #include "hotaru/io/weights/safetensors.h"

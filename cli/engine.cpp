@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "hotaru/autograd/grad_mode.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/exchange/load_program.h"
 #include "hotaru/exchange/onnx_out/export_onnx.h"
 #include "hotaru/io/mapped_file.h"

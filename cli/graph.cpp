@@ -6,7 +6,6 @@
 
 #include "capture.h"
 #include "commands.h"
-#include "hotaru/core/error.h"
 #include "hotaru/graph/drawing/drawing.h"
 #include "hotaru/graph/passes/passes.h"
 #include "json.h"

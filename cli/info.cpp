@@ -7,7 +7,7 @@
 
 #include "commands.h"
 #include "hotaru/backend/cpu/simd/simd_target.h"
-#include "hotaru/core/error.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/exchange/load_program.h"
 #include "hotaru/exchange/picture/program_picture.h"
 #include "hotaru/io/mapped_file.h"

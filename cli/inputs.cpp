@@ -5,6 +5,7 @@
 #include <cstring>
 #include <random>
 
+#include "hotaru/core/checks/check.h"
 #include "hotaru/core/host.h"
 #include "hotaru/io/npy.h"
 #include "hotaru/ops/create/copy.h"

@@ -2,6 +2,7 @@
 
 #include "engine.h"
 #include "hotaru/autograd/grad_mode.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/exchange/load_program.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/runtime/backend.h"

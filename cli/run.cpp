@@ -2,6 +2,7 @@
 #include <iostream>
 
 #include "commands.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/core/host.h"
 #include "hotaru/core/printing/format.h"
 #include "hotaru/io/npy.h"

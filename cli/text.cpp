@@ -4,7 +4,7 @@
 #include <iomanip>
 #include <sstream>
 
-#include "hotaru/core/error.h"
+#include "hotaru/core/checks/check.h"
 
 namespace hotaru::cli {
 

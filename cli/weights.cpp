@@ -5,7 +5,7 @@
 #include <iostream>
 #include <map>
 
-#include "hotaru/core/error.h"
+#include "hotaru/core/printing/concat.h"
 #include "hotaru/io/weights/weight_file.h"
 #include "json.h"
 #include "text.h"

@@ -38,7 +38,7 @@ LAYERS = (
 # Rooms of a layer in the order in which their headers include each other; ""
 # is the layer's own folder.
 ROOMS = {
-    "core": ("printing", "", "inference", "sparse"),
+    "core": ("printing", "checks", "", "inference", "sparse"),
     "runtime": ("", "threads", "streams", "own"),
     "comm": ("", "store", "mesh", "group"),
     "io": ("", "onnx", "weights"),

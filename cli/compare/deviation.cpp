@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "hotaru/core/error.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/core/host.h"
 #include "hotaru/core/shape.h"
 #include "hotaru/ops/create/copy.h"

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstdio>
 
-#include "hotaru/core/error.h"
+#include "hotaru/core/printing/concat.h"
 #include "hotaru/graph/drawing/svg.h"
 #include "text.h"
 

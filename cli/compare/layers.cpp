@@ -4,6 +4,7 @@
 #include <mutex>
 #include <optional>
 
+#include "hotaru/core/checks/check.h"
 #include "hotaru/core/host.h"
 #include "hotaru/core/shape.h"
 #include "hotaru/graph/graph.h"

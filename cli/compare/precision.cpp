@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
-#include "hotaru/core/error.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/runtime/library_settings.h"
 
 namespace hotaru::cli {

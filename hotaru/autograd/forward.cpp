@@ -3,6 +3,7 @@
 #include <mutex>
 #include <unordered_set>
 
+#include "hotaru/core/checks/check.h"
 #include "hotaru/core/mutex.h"
 
 namespace hotaru::autograd {

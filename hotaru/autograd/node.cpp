@@ -4,6 +4,7 @@
 #include <mutex>
 
 #include "hotaru/autograd/record.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/core/inference/inference.h"
 
 namespace hotaru::autograd {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "hotaru/autograd/leaf.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/core/inference/inference.h"
 
 namespace hotaru::autograd {

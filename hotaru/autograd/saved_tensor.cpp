@@ -2,6 +2,7 @@
 
 #include "hotaru/autograd/forward.h"
 #include "hotaru/autograd/grad_mode.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/core/inference/inference.h"
 
 namespace hotaru::autograd {

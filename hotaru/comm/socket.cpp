@@ -15,6 +15,7 @@
 #include <thread>
 
 #include "hotaru/comm/dist_error.h"
+#include "hotaru/core/printing/concat.h"
 
 namespace hotaru::comm {
 namespace {

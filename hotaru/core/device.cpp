@@ -3,7 +3,7 @@
 #include <array>
 #include <cctype>
 
-#include "hotaru/core/error.h"
+#include "hotaru/core/checks/check.h"
 
 namespace hotaru {
 namespace {

@@ -2,6 +2,7 @@
 
 #include <atomic>
 
+#include "hotaru/core/checks/check.h"
 #include "hotaru/core/cpp_type.h"
 
 namespace hotaru {

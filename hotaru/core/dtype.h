@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <limits>
 #include <ostream>
+#include <type_traits>
 
 #include "hotaru/core/boolean.h"
-#include "hotaru/core/error.h"
 #include "hotaru/core/half.h"
 
 namespace hotaru {

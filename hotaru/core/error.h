@@ -3,8 +3,9 @@
 #pragma once
 
 #include <stdexcept>
+#include <string>
 
-#include "hotaru/core/printing/concat.h"
+#include "hotaru/core/checks/check.h"
 
 namespace hotaru {
 
@@ -51,37 +52,16 @@ class AssertionError : public Error {
   using Error::Error;
 };
 
+// See core/checks/check.h, which has all of it that those need who only fail.
 template <class E>
-[[noreturn, gnu::cold, gnu::noinline]] void throw_error(
-    const std::string& what) {
+void throw_error(const std::string& what) {
   throw E(what);
 }
-
-template <class E, class... Parts>
-[[noreturn, gnu::cold, gnu::noinline]] void fail_with(Parts... parts) {
-  std::string out;
-  (text::append_part<Parts>(out, parts), ...);
-  throw_error<E>(out);
-}
-
-/// Throws E with the concatenation of its arguments as message.
-template <class E = Error, class... Args>
-[[noreturn, gnu::always_inline]] inline void fail(const Args&... args) {
-  fail_with<E, text::Part<Args>...>(args...);
-}
+extern template void throw_error<Error>(const std::string&);
+extern template void throw_error<IndexError>(const std::string&);
+extern template void throw_error<TypeError>(const std::string&);
+extern template void throw_error<ValueError>(const std::string&);
+extern template void throw_error<NotImplementedError>(const std::string&);
+extern template void throw_error<AssertionError>(const std::string&);
 
 }  // namespace hotaru
-
-/// Throws hotaru::Error with the message unless the condition holds.
-#define HOTARU_CHECK(condition, ...) \
-  do { \
-    if (!(condition)) [[unlikely]] \
-      ::hotaru::fail(__VA_ARGS__); \
-  } while (false)
-
-/// The same with an exception class of hotaru's choice, e.g. IndexError.
-#define HOTARU_CHECK_AS(E, condition, ...) \
-  do { \
-    if (!(condition)) [[unlikely]] \
-      ::hotaru::fail<::hotaru::E>(__VA_ARGS__); \
-  } while (false)

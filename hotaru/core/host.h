@@ -2,7 +2,7 @@
 // printing, files, other libraries' arrays.
 #pragma once
 
-#include "hotaru/core/error.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/core/tensor.h"
 
 namespace hotaru {

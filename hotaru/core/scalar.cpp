@@ -1,5 +1,7 @@
 #include "hotaru/core/scalar.h"
 
+#include "hotaru/core/checks/check.h"
+
 namespace hotaru {
 
 DType Scalar::dtype() const {

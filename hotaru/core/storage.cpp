@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "hotaru/core/error.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/core/inference/inference.h"
 
 namespace hotaru {

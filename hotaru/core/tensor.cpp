@@ -2,6 +2,7 @@
 
 #include <atomic>
 
+#include "hotaru/core/checks/check.h"
 #include "hotaru/core/inference/inference.h"
 #include "hotaru/core/sparse/opaque.h"
 

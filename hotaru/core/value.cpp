@@ -3,6 +3,8 @@
 #include <functional>
 #include <iterator>
 
+#include "hotaru/core/checks/check.h"
+
 namespace hotaru {
 namespace {
 

@@ -1,6 +1,7 @@
 #include "hotaru/engine/engine.h"
 
 #include "hotaru/autograd/leaf.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/engine/pass.h"
 #include "hotaru/ops/create/factory.h"
 

@@ -6,6 +6,7 @@
 #include "hotaru/autograd/leaf.h"
 #include "hotaru/autograd/record.h"
 #include "hotaru/autograd/view_map.h"
+#include "hotaru/core/error.h"
 #include "hotaru/engine/engine.h"
 #include "hotaru/engine/strided_memory.h"
 #include "hotaru/ops/create/copy.h"

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <utility>
 
-#include "hotaru/core/error.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/exchange/onnx/load_onnx.h"
 #include "hotaru/exchange/pt2/load_pt2.h"
 #include "hotaru/io/mapped_file.h"

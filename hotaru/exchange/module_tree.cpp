@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "hotaru/autograd/node.h"
-#include "hotaru/core/error.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/script/archive/literal.h"
 #include "hotaru/script/program/class_type.h"
 

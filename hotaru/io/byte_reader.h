@@ -7,7 +7,7 @@
 #include <cstring>
 #include <string_view>
 
-#include "hotaru/core/error.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/io/mapped_file.h"
 
 namespace hotaru::io {

@@ -26,7 +26,7 @@
 #include <utility>
 #include <vector>
 
-#include "hotaru/core/error.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/io/utf8.h"
 
 namespace hotaru::io {

@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "hotaru/core/error.h"
+#include "hotaru/core/checks/check.h"
 
 namespace hotaru::io {
 

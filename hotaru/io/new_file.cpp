@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <cstring>
 
-#include "hotaru/core/error.h"
+#include "hotaru/core/checks/check.h"
 
 namespace hotaru::io {
 

@@ -9,6 +9,7 @@
 #include <fstream>
 #include <string_view>
 
+#include "hotaru/core/checks/check.h"
 #include "hotaru/core/host.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/runtime/backend.h"

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "hotaru/autograd/node.h"
-#include "hotaru/core/error.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/core/shape.h"
 
 namespace hotaru::io {

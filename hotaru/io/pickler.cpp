@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "hotaru/autograd/node.h"
-#include "hotaru/core/error.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/ops/create/copy.h"
 
 namespace hotaru::io {

@@ -3,8 +3,8 @@
 #include <cstring>
 #include <utility>
 
+#include "hotaru/core/checks/check.h"
 #include "hotaru/core/dtype.h"
-#include "hotaru/core/error.h"
 #include "hotaru/ops/create/copy.h"
 
 namespace hotaru::io {

@@ -4,7 +4,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "hotaru/core/error.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/io/pickler.h"
 #include "hotaru/io/storages.h"
 #include "hotaru/io/unpickler.h"

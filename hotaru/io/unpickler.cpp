@@ -5,7 +5,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "hotaru/core/error.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/core/printing/hex.h"
 #include "hotaru/io/byte_reader.h"
 #include "hotaru/io/pickle_global.h"

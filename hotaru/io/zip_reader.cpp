@@ -6,7 +6,7 @@
 #include <cstring>
 #include <limits>
 
-#include "hotaru/core/error.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/io/byte_reader.h"
 #include "hotaru/io/zip_format.h"
 

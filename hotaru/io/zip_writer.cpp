@@ -8,7 +8,7 @@
 #include <cstdio>
 #include <cstring>
 
-#include "hotaru/core/error.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/io/zip_format.h"
 
 namespace hotaru::io {

@@ -1,4 +1,5 @@
 // Other names that PyTorch gives to operators.
+#include "hotaru/core/checks/check.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/pointwise/pointwise.h"
 #include "hotaru/ops/registry.h"

@@ -8,6 +8,7 @@
 
 #include "hotaru/autograd/grad_mode.h"
 #include "hotaru/autograd/node.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/graph/capture/capture.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/registry.h"

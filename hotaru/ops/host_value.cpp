@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "hotaru/autograd/grad_mode.h"
+#include "hotaru/core/error.h"
 #include "hotaru/core/host.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/factory.h"

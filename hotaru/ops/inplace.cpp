@@ -1,6 +1,7 @@
 #include "hotaru/ops/inplace.h"
 
 #include "hotaru/autograd/leaf.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/ops/refuse.h"
 
 namespace hotaru {

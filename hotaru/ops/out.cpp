@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "hotaru/autograd/record.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/core/cpp_type.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/overlap.h"

@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "hotaru/core/checks/check.h"
 #include "hotaru/ops/shape/view.h"
 #include "hotaru/runtime/warning.h"
 

@@ -1,6 +1,7 @@
 #include "hotaru/ops/refuse.h"
 
 #include "hotaru/autograd/record.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/ops/create/factory.h"
 
 namespace hotaru {

@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "hotaru/core/checks/check.h"
 #include "hotaru/ops/boxing.h"
 
 namespace hotaru {

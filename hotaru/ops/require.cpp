@@ -4,7 +4,7 @@
 
 #include "hotaru/autograd/grad_mode.h"
 #include "hotaru/backend/common/reduce/require.h"
-#include "hotaru/core/error.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/pointwise/pointwise.h"
 #include "hotaru/ops/registry.h"

@@ -7,6 +7,8 @@
 #include <limits>
 #include <utility>
 
+#include "hotaru/core/checks/check.h"
+
 namespace hotaru {
 namespace {
 

@@ -6,6 +6,7 @@
 #include <bit>
 #include <string>
 
+#include "hotaru/core/error.h"
 #include "hotaru/runtime/accelerator.h"
 #include "hotaru/runtime/meta.h"
 #include "hotaru/runtime/streams/stream.h"

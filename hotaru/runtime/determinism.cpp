@@ -3,6 +3,7 @@
 #include <atomic>
 #include <limits>
 
+#include "hotaru/core/checks/check.h"
 #include "hotaru/core/rare.h"
 #include "hotaru/runtime/warning.h"
 

@@ -6,7 +6,7 @@
 #include <memory>
 #include <mutex>
 
-#include "hotaru/core/error.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/core/mutex.h"
 #include "hotaru/runtime/accelerator.h"
 #include "hotaru/runtime/streams/late_call.h"

@@ -11,6 +11,8 @@
 #include <map>
 #include <mutex>
 
+#include "hotaru/core/checks/check.h"
+
 namespace hotaru {
 
 struct SharedMemory::Counter {

@@ -2,6 +2,7 @@
 
 #include <optional>
 
+#include "hotaru/core/checks/check.h"
 #include "hotaru/ops/autocast.h"
 #include "hotaru/ops/out.h"
 

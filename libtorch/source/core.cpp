@@ -11,6 +11,7 @@
 #include "c10/core/ScalarType.h"
 #include "c10/core/TensorOptions.h"
 #include "c10/util/Type.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/core/cpp_type.h"
 #include "hotaru/ops/create/factory.h"
 #include "hotaru/runtime/determinism.h"

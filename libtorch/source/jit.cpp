@@ -5,6 +5,7 @@
 #include <map>
 #include <sstream>
 
+#include "hotaru/core/checks/check.h"
 #include "hotaru/script/archive/archive.h"
 #include "hotaru/script/passes/freeze.h"
 #include "hotaru/script/program/class_type.h"

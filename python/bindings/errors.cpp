@@ -8,6 +8,7 @@
 #include "bindings/gil.h"
 #include "hotaru/backend/common/linalg/linalg.h"
 #include "hotaru/comm/dist_error.h"
+#include "hotaru/core/error.h"
 #include "hotaru/core/special_errors.h"
 #include "hotaru/runtime/warning.h"
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "hotaru/core/checks/check.h"
 #include "hotaru/runtime/threads/parallel.h"
 
 namespace hotaru {

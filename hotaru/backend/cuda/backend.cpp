@@ -22,7 +22,7 @@
 #include "hotaru/backend/cuda/philox.h"
 #include "hotaru/backend/cuda/pinned.h"
 #include "hotaru/backend/cuda/stream.h"
-#include "hotaru/core/error.h"
+#include "hotaru/core/checks/check.h"
 
 namespace hotaru::cuda {
 

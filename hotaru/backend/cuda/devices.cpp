@@ -8,7 +8,7 @@
 #include <mutex>
 #include <vector>
 
-#include "hotaru/core/error.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/runtime/streams/stream.h"
 
 namespace hotaru::cuda {

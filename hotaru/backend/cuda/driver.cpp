@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "hotaru/core/printing/concat.h"
 #include "hotaru/core/special_errors.h"
 
 namespace hotaru::cuda {

@@ -8,7 +8,7 @@
 
 #include "hotaru/backend/common/loop_nest.h"
 #include "hotaru/backend/cuda/params/index.h"
-#include "hotaru/core/error.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/core/tensor.h"
 
 namespace hotaru::cuda {

@@ -8,7 +8,7 @@
 
 #include "hotaru/backend/cuda/graph/recorder.h"
 #include "hotaru/backend/cuda/stream.h"
-#include "hotaru/core/error.h"
+#include "hotaru/core/checks/check.h"
 
 namespace hotaru::cuda {
 namespace {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "hotaru/backend/cuda/params/errors.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/runtime/kernel.h"
 
 namespace hotaru::cuda {

@@ -6,7 +6,7 @@
 #include "hotaru/backend/cuda/allocator.h"
 #include "hotaru/backend/cuda/graph/recorder.h"
 #include "hotaru/backend/cuda/images.h"
-#include "hotaru/core/error.h"
+#include "hotaru/core/checks/check.h"
 
 namespace hotaru::cuda {
 namespace {

@@ -10,6 +10,7 @@
 
 #include "hotaru/backend/cuda/params/types.h"
 #include "hotaru/backend/cuda/stream.h"
+#include "hotaru/core/printing/concat.h"
 
 namespace hotaru::cuda {
 

@@ -7,6 +7,7 @@
 
 #include "hotaru/backend/common/create/copy.h"
 #include "hotaru/backend/cuda/allocator.h"
+#include "hotaru/core/error.h"
 #include "hotaru/core/special_errors.h"
 #include "hotaru/runtime/streams/queue.h"
 #include "hotaru/runtime/streams/uses.h"

@@ -1,7 +1,7 @@
 #include "hotaru/comm/group/collective_check.h"
 
 #include "hotaru/comm/group/collective_kernel.h"
-#include "hotaru/core/error.h"
+#include "hotaru/core/checks/check.h"
 
 namespace hotaru::comm {
 

@@ -1,7 +1,7 @@
 #include "hotaru/comm/group/collective_kernel.h"
 
 #include "hotaru/comm/group/collectives.h"
-#include "hotaru/core/error.h"
+#include "hotaru/core/printing/concat.h"
 
 namespace hotaru::comm {
 

@@ -5,7 +5,6 @@
 #include "hotaru/comm/group/collective_check.h"
 #include "hotaru/comm/group/collective_kernel.h"
 #include "hotaru/comm/group/device_group.h"
-#include "hotaru/core/error.h"
 #include "hotaru/runtime/threads/blocking.h"
 
 namespace hotaru::comm {

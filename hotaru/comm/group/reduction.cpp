@@ -4,6 +4,8 @@
 #include <complex>
 #include <type_traits>
 
+#include "hotaru/core/checks/check.h"
+
 namespace hotaru::comm {
 
 namespace {

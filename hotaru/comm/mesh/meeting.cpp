@@ -12,6 +12,7 @@
 #include <sstream>
 
 #include "hotaru/comm/dist_error.h"
+#include "hotaru/core/printing/concat.h"
 
 namespace hotaru::comm {
 

@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "hotaru/comm/dist_error.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/runtime/threads/blocking.h"
 
 namespace hotaru::comm {

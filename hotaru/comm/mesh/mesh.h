@@ -13,6 +13,7 @@
 
 #include "hotaru/comm/mesh/link.h"
 #include "hotaru/comm/mesh/operation.h"
+#include "hotaru/core/checks/check.h"
 
 namespace hotaru::comm {
 

@@ -3,6 +3,7 @@
 
 #include "hotaru/comm/dist_error.h"
 #include "hotaru/comm/mesh/mesh.h"
+#include "hotaru/core/checks/check.h"
 
 namespace hotaru::comm {
 

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "hotaru/comm/mesh/mesh.h"
+#include "hotaru/core/printing/concat.h"
 
 namespace hotaru::comm {
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "hotaru/comm/mesh/mesh.h"
+#include "hotaru/core/checks/check.h"
 
 namespace hotaru::comm {
 

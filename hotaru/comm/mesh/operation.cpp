@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "hotaru/comm/mesh/mesh.h"
-#include "hotaru/core/error.h"
+#include "hotaru/core/printing/concat.h"
 
 namespace hotaru::comm {
 

@@ -10,6 +10,8 @@
 #include <string_view>
 #include <thread>
 
+#include "hotaru/core/error.h"
+
 namespace hotaru::comm {
 namespace {
 

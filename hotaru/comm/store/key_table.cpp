@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "hotaru/core/printing/concat.h"
+
 namespace hotaru::comm {
 
 bool KeyTable::has_all(const Keys& keys) const {

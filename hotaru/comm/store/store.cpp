@@ -1,5 +1,7 @@
 #include "hotaru/comm/store/store.h"
 
+#include "hotaru/core/error.h"
+
 namespace hotaru::comm {
 
 std::vector<std::string> Store::multi_get(const Keys& keys) {

@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "hotaru/comm/store/tcp_protocol.h"
+#include "hotaru/core/checks/check.h"
 
 namespace hotaru::comm {
 namespace {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "hotaru/core/checks/check.h"
 #include "hotaru/core/host.h"
 #include "hotaru/core/printing/text_column.h"
 #include "hotaru/core/rare.h"

@@ -3,7 +3,7 @@
 #include <limits>
 #include <mutex>
 
-#include "hotaru/core/error.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/core/mutex.h"
 
 namespace hotaru {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <atomic>
 
-#include "hotaru/core/error.h"
+#include "hotaru/core/checks/check.h"
 
 namespace hotaru {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "hotaru/core/error.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/ops/create/factory.h"
 #include "hotaru/script/archive/literal.h"
 

@@ -7,7 +7,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "hotaru/core/error.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/exchange/onnx/texts.h"
 
 namespace hotaru::exchange::onnx {

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <array>
 
-#include "hotaru/core/error.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/exchange/onnx/graph_writer.h"
 #include "hotaru/script/archive/literal.h"
 

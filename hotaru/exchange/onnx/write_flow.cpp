@@ -1,7 +1,7 @@
 // If, Loop, Scan and SequenceMap: graphs within graphs.
 #include <algorithm>
 
-#include "hotaru/core/error.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/exchange/onnx/graph_writer.h"
 #include "hotaru/script/archive/literal.h"
 

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "hotaru/core/error.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/exchange/onnx_out/merger.h"
 
 namespace hotaru::exchange::onnx_out {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "hotaru/core/error.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/core/host.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/factory.h"

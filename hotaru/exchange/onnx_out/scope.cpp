@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "hotaru/core/error.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/exchange/onnx_out/exporter.h"
 #include "hotaru/ops/create/factory.h"
 

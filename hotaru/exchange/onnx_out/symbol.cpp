@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "hotaru/core/error.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/ops/create/factory.h"
 
 namespace hotaru::exchange::onnx_out {

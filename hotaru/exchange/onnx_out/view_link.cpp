@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "hotaru/core/error.h"
 #include "hotaru/exchange/onnx_out/exporter.h"
 #include "hotaru/ops/create/factory.h"
 

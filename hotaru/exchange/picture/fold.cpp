@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "hotaru/core/error.h"
+#include "hotaru/core/printing/concat.h"
 
 namespace hotaru::exchange {
 namespace {

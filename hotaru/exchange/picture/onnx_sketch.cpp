@@ -5,7 +5,7 @@
 #include <string_view>
 #include <utility>
 
-#include "hotaru/core/error.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/core/shape.h"
 #include "hotaru/exchange/picture/paths.h"
 

@@ -3,7 +3,7 @@
 #include <map>
 #include <string_view>
 
-#include "hotaru/core/error.h"
+#include "hotaru/core/printing/concat.h"
 #include "hotaru/core/shape.h"
 #include "hotaru/exchange/picture/paths.h"
 

@@ -8,7 +8,7 @@
 #include <unordered_set>
 #include <utility>
 
-#include "hotaru/core/error.h"
+#include "hotaru/core/printing/concat.h"
 #include "hotaru/exchange/picture/fold.h"
 #include "hotaru/graph/drawing/svg.h"
 

@@ -6,7 +6,7 @@
 #include <iterator>
 #include <limits>
 
-#include "hotaru/core/error.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/script/archive/literal.h"
 #include "hotaru/script/builtins/builtins.h"
 

@@ -1,5 +1,5 @@
 // Operators that take graphs: branches, loops, and what runs in a mode.
-#include "hotaru/core/error.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/exchange/pt2/graph_text.h"
 
 namespace hotaru::exchange::pt2 {

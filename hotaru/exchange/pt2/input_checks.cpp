@@ -4,7 +4,7 @@
 #include <map>
 #include <utility>
 
-#include "hotaru/core/error.h"
+#include "hotaru/core/printing/concat.h"
 #include "hotaru/script/archive/literal.h"
 
 namespace hotaru::exchange::pt2 {

@@ -4,7 +4,7 @@
 #include <optional>
 #include <set>
 
-#include "hotaru/core/error.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/exchange/module_tree.h"
 #include "hotaru/exchange/pt2/graph_text.h"
 #include "hotaru/exchange/pt2/input_checks.h"

@@ -2,7 +2,7 @@
 
 #include <limits>
 
-#include "hotaru/core/error.h"
+#include "hotaru/core/checks/check.h"
 
 namespace hotaru::exchange::pt2 {
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "hotaru/core/error.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/exchange/pt2/graph_text.h"
 
 namespace hotaru::exchange::pt2 {

@@ -1,6 +1,6 @@
 #include "hotaru/exchange/pt2/tree_text.h"
 
-#include "hotaru/core/error.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/script/archive/literal.h"
 
 namespace hotaru::exchange::pt2 {

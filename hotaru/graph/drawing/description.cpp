@@ -4,7 +4,7 @@
 #include <unordered_map>
 
 #include "hotaru/core/dtype.h"
-#include "hotaru/core/error.h"
+#include "hotaru/core/printing/concat.h"
 #include "hotaru/graph/program/fused_call.h"
 
 namespace hotaru::graph {

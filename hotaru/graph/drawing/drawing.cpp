@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "hotaru/core/error.h"
+#include "hotaru/core/printing/concat.h"
 #include "hotaru/graph/drawing/boxes.h"
 #include "hotaru/graph/drawing/svg.h"
 

@@ -2,7 +2,7 @@
 
 #include <cstdio>
 
-#include "hotaru/core/error.h"
+#include "hotaru/core/printing/concat.h"
 
 namespace hotaru::graph::svg {
 namespace {

@@ -7,7 +7,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "hotaru/core/error.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/graph/program/order.h"
 #include "hotaru/runtime/backend.h"
 #include "hotaru/runtime/threads/admission.h"

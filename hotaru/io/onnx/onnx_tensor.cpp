@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <utility>
 
-#include "hotaru/core/error.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/core/host.h"
 #include "hotaru/core/shape.h"
 #include "hotaru/io/onnx/onnx_file.h"

@@ -7,7 +7,7 @@
 #define PROTOZERO_USE_VIEW std::string_view
 #include <protozero/pbf_writer.hpp>
 
-#include "hotaru/core/error.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/core/host.h"
 #include "hotaru/io/new_file.h"
 #include "hotaru/ops/create/copy.h"

@@ -2,7 +2,7 @@
 #include "hotaru/autograd/grad_mode.h"
 #include "hotaru/autograd/node.h"
 #include "hotaru/backend/common/matmul/weight_only.h"
-#include "hotaru/core/error.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/core/shape.h"
 #include "hotaru/io/weights/block_types.h"
 #include "hotaru/ops/create/copy.h"

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <unordered_set>
 
-#include "hotaru/core/error.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/core/host.h"
 #include "hotaru/io/byte_reader.h"
 #include "hotaru/io/utf8.h"

@@ -2,8 +2,6 @@
 
 #include <limits>
 
-#include "hotaru/core/error.h"
-
 namespace hotaru::io {
 
 namespace {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "hotaru/core/error.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/io/byte_reader.h"
 #include "hotaru/io/json.h"
 #include "hotaru/io/weights/safetensors_types.h"

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <map>
 
-#include "hotaru/core/error.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/io/json.h"
 #include "hotaru/io/weights/safetensors.h"
 #include "hotaru/io/weights/safetensors_types.h"

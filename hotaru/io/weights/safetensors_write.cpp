@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <unordered_set>
 
-#include "hotaru/core/error.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/core/host.h"
 #include "hotaru/io/json.h"
 #include "hotaru/io/new_file.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
-#include "hotaru/core/error.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/io/weights/gguf.h"
 #include "hotaru/io/weights/safetensors.h"
 

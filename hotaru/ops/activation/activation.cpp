@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "hotaru/autograd/record.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/ops/activation/activation_grad.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/factory.h"

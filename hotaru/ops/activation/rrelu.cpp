@@ -1,6 +1,7 @@
 // Leaky ReLU with random slopes.
 #include "hotaru/autograd/record.h"
 #include "hotaru/backend/common/random/random.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/ops/activation/activation.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/factory.h"

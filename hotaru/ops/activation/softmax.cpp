@@ -4,6 +4,7 @@
 
 #include "hotaru/autograd/record.h"
 #include "hotaru/backend/common/reduce/line.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/ops/activation/softmax_grad.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/factory.h"

@@ -1,5 +1,6 @@
 #include "hotaru/ops/attention/attention.h"
 
+#include "hotaru/core/checks/check.h"
 #include "hotaru/core/cpp_type.h"
 #include "hotaru/ops/attention/attention_kinds.h"
 #include "hotaru/ops/attention/composed.h"

@@ -2,7 +2,7 @@
 
 #include <atomic>
 
-#include "hotaru/core/error.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/runtime/warning.h"
 
 namespace hotaru {

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "hotaru/core/checks/check.h"
 #include "hotaru/ops/activation/softmax.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/factory.h"

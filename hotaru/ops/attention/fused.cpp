@@ -5,6 +5,7 @@
 #include "hotaru/autograd/record.h"
 #include "hotaru/backend/common/attention/attention.h"
 #include "hotaru/core/cpp_type.h"
+#include "hotaru/core/printing/concat.h"
 #include "hotaru/ops/attention/composed.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/shape/view.h"

@@ -4,7 +4,7 @@
 #include <limits>
 #include <tuple>
 
-#include "hotaru/core/error.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/ops/activation/activation.h"
 #include "hotaru/ops/activation/softmax.h"
 #include "hotaru/ops/attention/attention.h"

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "hotaru/core/checks/check.h"
 #include "hotaru/core/cpp_type.h"
 #include "hotaru/ops/conv/conv_grad.h"
 #include "hotaru/ops/create/reorder.h"

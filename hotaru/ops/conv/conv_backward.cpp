@@ -1,6 +1,7 @@
 // The gradients of convolutions as operators of their own.
 #include <array>
 
+#include "hotaru/core/checks/check.h"
 #include "hotaru/ops/conv/conv.h"
 #include "hotaru/ops/conv/conv_grad.h"
 #include "hotaru/ops/pointwise/pointwise.h"

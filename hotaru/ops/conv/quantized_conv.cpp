@@ -1,5 +1,6 @@
 // Convolutions of 8-bit integers, as ONNX defines ConvInteger and QLinearConv.
 #include "hotaru/backend/common/conv/int8.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/ops/conv/conv.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/matmul/quantized.h"

@@ -1,5 +1,6 @@
 // Sliding windows as columns: what nn.Unfold and nn.Fold call.
 #include "hotaru/backend/common/conv/conv.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/ops/linear_map.h"
 #include "hotaru/ops/refuse.h"
 #include "hotaru/ops/registry.h"

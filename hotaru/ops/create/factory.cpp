@@ -5,6 +5,7 @@
 
 #include "hotaru/autograd/record.h"
 #include "hotaru/backend/common/pointwise/pointwise.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/core/cpp_type.h"
 #include "hotaru/core/host.h"
 #include "hotaru/core/rare.h"

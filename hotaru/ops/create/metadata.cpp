@@ -1,4 +1,5 @@
 // A check that traced programs keep of their tensors.
+#include "hotaru/core/checks/check.h"
 #include "hotaru/core/cpp_type.h"
 #include "hotaru/ops/registry.h"
 

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "hotaru/core/checks/check.h"
 #include "hotaru/ops/host_value.h"
 
 namespace hotaru {

@@ -2,6 +2,7 @@
 #include "hotaru/backend/common/distance/cdist.h"
 
 #include "hotaru/autograd/record.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/factory.h"
 #include "hotaru/ops/distance/distance.h"

@@ -1,5 +1,6 @@
 #include "hotaru/ops/distance/distance.h"
 
+#include "hotaru/core/checks/check.h"
 #include "hotaru/ops/autocast.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/operators.h"

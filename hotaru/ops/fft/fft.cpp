@@ -4,6 +4,7 @@
 
 #include "hotaru/autograd/record.h"
 #include "hotaru/backend/common/fft/fft.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/factory.h"
 #include "hotaru/ops/operators.h"

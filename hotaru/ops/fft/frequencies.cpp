@@ -1,4 +1,5 @@
 // Which frequency stands where.
+#include "hotaru/core/checks/check.h"
 #include "hotaru/ops/create/factory_schema.h"
 #include "hotaru/ops/operators.h"
 #include "hotaru/ops/registry.h"

@@ -1,6 +1,7 @@
 // Short-time Fourier transforms: of windows that overlap along a signal.
 #include <string>
 
+#include "hotaru/core/error.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/factory.h"
 #include "hotaru/ops/fft/fft.h"

@@ -1,6 +1,7 @@
 // torch.fft's transforms: which points, of which dtype, divided by what.
 #include <string>
 
+#include "hotaru/core/checks/check.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/fft/fft.h"
 #include "hotaru/ops/pointwise/pointwise.h"

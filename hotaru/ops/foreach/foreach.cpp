@@ -3,6 +3,7 @@
 #include <memory>
 #include <sstream>
 
+#include "hotaru/core/checks/check.h"
 #include "hotaru/ops/host_value.h"
 #include "hotaru/ops/registry.h"
 #include "hotaru/ops/shape/view.h"

@@ -2,6 +2,7 @@
 #include "hotaru/backend/common/index/embedding_bag.h"
 
 #include "hotaru/autograd/record.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/factory.h"
 #include "hotaru/ops/index/gather.h"

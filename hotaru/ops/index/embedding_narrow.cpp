@@ -1,7 +1,7 @@
 // Embeddings whose tables are integers.
 #include "hotaru/autograd/grad_mode.h"
 #include "hotaru/backend/common/index/narrow_rows.h"
-#include "hotaru/core/error.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/core/shape.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/index/index_dtype.h"

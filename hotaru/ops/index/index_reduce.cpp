@@ -1,6 +1,7 @@
 // index_reduce: slices of source that go to one place are combined there.
 #include <string>
 
+#include "hotaru/core/checks/check.h"
 #include "hotaru/ops/index/gather.h"
 #include "hotaru/ops/inplace.h"
 #include "hotaru/ops/registry.h"

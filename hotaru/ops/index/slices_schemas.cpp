@@ -1,5 +1,6 @@
 // Names of the operators on slices, and those made of them alone.
 #include "hotaru/autograd/grad_mode.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/factory.h"
 #include "hotaru/ops/host_value.h"

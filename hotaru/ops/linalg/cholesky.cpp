@@ -1,4 +1,5 @@
 // Cholesky's factors, LDL^T, and systems solved with them.
+#include "hotaru/core/checks/check.h"
 #include "hotaru/ops/linalg/linalg.h"
 #include "hotaru/ops/linalg/linalg_grad.h"
 #include "hotaru/ops/linalg/matrices.h"

@@ -1,4 +1,5 @@
 // LU factors, what is solved with them, and determinants.
+#include "hotaru/core/checks/check.h"
 #include "hotaru/ops/create/factory.h"
 #include "hotaru/ops/index/gather.h"
 #include "hotaru/ops/linalg/linalg.h"

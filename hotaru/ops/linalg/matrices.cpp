@@ -1,5 +1,6 @@
 #include "hotaru/ops/linalg/matrices.h"
 
+#include "hotaru/core/checks/check.h"
 #include "hotaru/ops/create/factory.h"
 
 namespace hotaru {

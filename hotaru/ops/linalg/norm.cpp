@@ -1,6 +1,7 @@
 // Norms of matrices and what is measured with them.
 #include <cmath>
 
+#include "hotaru/core/checks/check.h"
 #include "hotaru/ops/create/factory.h"
 #include "hotaru/ops/linalg/linalg.h"
 #include "hotaru/ops/linalg/matrices.h"

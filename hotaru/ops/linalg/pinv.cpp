@@ -1,6 +1,7 @@
 // Pseudoinverses, ranks and least squares.
 #include <cctype>
 
+#include "hotaru/core/checks/check.h"
 #include "hotaru/ops/create/factory.h"
 #include "hotaru/ops/host_value.h"
 #include "hotaru/ops/linalg/linalg.h"

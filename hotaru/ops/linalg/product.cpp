@@ -1,4 +1,5 @@
 // Products of matrices, powers and functions of one, and of vectors.
+#include "hotaru/core/checks/check.h"
 #include "hotaru/ops/autocast.h"
 #include "hotaru/ops/create/factory.h"
 #include "hotaru/ops/linalg/linalg.h"

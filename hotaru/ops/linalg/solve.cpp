@@ -1,4 +1,5 @@
 // Systems of equations and inverses.
+#include "hotaru/core/checks/check.h"
 #include "hotaru/ops/create/factory.h"
 #include "hotaru/ops/linalg/linalg.h"
 #include "hotaru/ops/linalg/linalg_grad.h"

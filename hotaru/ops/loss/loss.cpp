@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "hotaru/autograd/record.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/ops/activation/activation.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/loss/loss_grad.h"

@@ -1,4 +1,5 @@
 // Losses that compare with a margin.
+#include "hotaru/core/checks/check.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/factory.h"
 #include "hotaru/ops/distance/distance.h"

@@ -1,4 +1,5 @@
 // Margin losses over several classes.
+#include "hotaru/core/checks/check.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/factory.h"
 #include "hotaru/ops/index/gather.h"

@@ -1,6 +1,7 @@
 // Losses of classification.
 #include "hotaru/autograd/record.h"
 #include "hotaru/backend/common/loss/loss.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/ops/activation/softmax.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/factory.h"

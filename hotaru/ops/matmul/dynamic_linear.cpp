@@ -1,7 +1,7 @@
 // Linear maps of floats that compute in 8-bit integers.
 #include "hotaru/autograd/grad_mode.h"
 #include "hotaru/backend/common/matmul/dynamic_quantize.h"
-#include "hotaru/core/error.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/core/shape.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/factory.h"

@@ -2,6 +2,7 @@
 // matrices, from left to right.
 #include <array>
 
+#include "hotaru/core/checks/check.h"
 #include "hotaru/ops/autocast.h"
 #include "hotaru/ops/matmul/matmul.h"
 #include "hotaru/ops/pointwise/pointwise.h"

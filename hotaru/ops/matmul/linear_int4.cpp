@@ -1,7 +1,7 @@
 // Linear maps of floats by weights of 4 bits in groups.
 #include "hotaru/autograd/grad_mode.h"
 #include "hotaru/backend/common/matmul/weight_only.h"
-#include "hotaru/core/error.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/core/shape.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/registry.h"

@@ -2,6 +2,7 @@
 
 #include "hotaru/autograd/record.h"
 #include "hotaru/backend/common/matmul/matmul.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/core/cpp_type.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/factory.h"

@@ -1,5 +1,6 @@
 // matmul for any number of dimensions, and what is made of it.
 #include "hotaru/autograd/record.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/ops/autocast.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/factory.h"

@@ -3,6 +3,7 @@
 #include "hotaru/autograd/grad_mode.h"
 #include "hotaru/autograd/node.h"
 #include "hotaru/backend/common/matmul/weight_only.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/core/cpp_type.h"
 #include "hotaru/ops/activation/activation.h"
 #include "hotaru/ops/create/copy.h"

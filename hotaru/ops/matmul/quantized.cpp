@@ -1,6 +1,7 @@
 #include "hotaru/ops/matmul/quantized.h"
 
 #include "hotaru/backend/common/matmul/int8.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/matmul/matmul.h"
 #include "hotaru/ops/pointwise/pointwise.h"

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "hotaru/autograd/grad_mode.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/host_value.h"
 #include "hotaru/ops/registry.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "hotaru/autograd/grad_mode.h"
-#include "hotaru/core/error.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/factory.h"
 #include "hotaru/runtime/own/own_kernel.h"

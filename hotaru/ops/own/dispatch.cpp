@@ -5,7 +5,7 @@
 
 #include "hotaru/autograd/node.h"
 #include "hotaru/autograd/record.h"
-#include "hotaru/core/error.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/ops/autocast.h"
 #include "hotaru/ops/own/deferred_call.h"
 #include "hotaru/ops/own/own_operator.h"

@@ -1,7 +1,7 @@
 #include "hotaru/ops/own/keys.h"
 
 #include "hotaru/autograd/grad_mode.h"
-#include "hotaru/core/error.h"
+#include "hotaru/core/checks/check.h"
 
 namespace hotaru::own {
 

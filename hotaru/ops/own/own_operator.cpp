@@ -5,7 +5,7 @@
 #include <mutex>
 #include <set>
 
-#include "hotaru/core/error.h"
+#include "hotaru/core/checks/check.h"
 
 namespace hotaru::own {
 

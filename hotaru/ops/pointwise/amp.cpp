@@ -2,6 +2,7 @@
 #include "hotaru/backend/common/pointwise/amp.h"
 
 #include "hotaru/autograd/grad_mode.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/registry.h"
 #include "hotaru/ops/shape/memory_order.h"

@@ -1,6 +1,7 @@
 #include "hotaru/ops/pointwise/complex.h"
 
 #include "hotaru/autograd/record.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/factory.h"
 #include "hotaru/ops/pointwise/elementwise.h"

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "hotaru/autograd/record.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/core/rare.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/factory.h"

@@ -1,5 +1,6 @@
 // Schemas of the arithmetic operators, whose overloads follow no table.
 #include "hotaru/autograd/record.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/factory.h"
 #include "hotaru/ops/index/mask.h"

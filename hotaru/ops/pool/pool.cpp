@@ -5,6 +5,7 @@
 #include "hotaru/autograd/record.h"
 #include "hotaru/backend/common/pool/pool.h"
 #include "hotaru/backend/common/resample/resample.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/ops/linear_map.h"
 #include "hotaru/ops/reduce/reduce.h"
 #include "hotaru/ops/refuse.h"

@@ -1,5 +1,6 @@
 // Pooling over one dimension, and the schemas of the whole family.
 #include "hotaru/autograd/record.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/ops/create/factory.h"
 #include "hotaru/ops/create/reorder.h"
 #include "hotaru/ops/index/gather.h"

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "hotaru/backend/common/pool/pool.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/ops/create/reorder.h"
 #include "hotaru/ops/linear_map.h"
 #include "hotaru/ops/pool/pool.h"

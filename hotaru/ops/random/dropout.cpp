@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "hotaru/autograd/record.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/reorder.h"
 #include "hotaru/ops/pointwise/pointwise.h"

@@ -1,5 +1,6 @@
 // Names of the random operators.
 #include "hotaru/autograd/record.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/factory_schema.h"
 #include "hotaru/ops/create/reorder.h"

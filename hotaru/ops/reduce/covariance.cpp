@@ -1,5 +1,6 @@
 // Covariance and correlation of variables, one a row, over observations, one a
 // column.
+#include "hotaru/core/checks/check.h"
 #include "hotaru/ops/autocast.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/factory.h"

@@ -1,6 +1,7 @@
 #include "hotaru/ops/reduce/extremum.h"
 
 #include "hotaru/autograd/record.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/ops/line_result.h"
 #include "hotaru/ops/pointwise/pointwise.h"
 #include "hotaru/ops/reduce/extremum_grad.h"

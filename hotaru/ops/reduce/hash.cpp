@@ -1,4 +1,5 @@
 // hash_tensor: a fingerprint of elements, whatever their order.
+#include "hotaru/core/checks/check.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/factory.h"
 #include "hotaru/ops/pointwise/pointwise.h"

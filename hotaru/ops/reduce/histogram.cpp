@@ -4,6 +4,7 @@
 
 #include "hotaru/autograd/grad_mode.h"
 #include "hotaru/backend/common/reduce/histogram.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/factory.h"
 #include "hotaru/ops/host_value.h"

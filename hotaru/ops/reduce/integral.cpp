@@ -1,6 +1,7 @@
 // Integrals by trapezoids, and derivatives by differences.
 #include <vector>
 
+#include "hotaru/core/checks/check.h"
 #include "hotaru/ops/autocast.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/factory.h"

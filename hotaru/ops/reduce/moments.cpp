@@ -4,6 +4,7 @@
 
 #include "hotaru/autograd/record.h"
 #include "hotaru/backend/common/reduce/reduce.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/pointwise/pointwise.h"
 #include "hotaru/ops/reduce/moments_grad.h"

@@ -2,6 +2,7 @@
 
 #include "hotaru/autograd/record.h"
 #include "hotaru/backend/common/reduce/reduce.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/factory.h"
 #include "hotaru/ops/pointwise/complex.h"

@@ -1,5 +1,6 @@
 #include "hotaru/ops/reduce/reduce_dims.h"
 
+#include "hotaru/core/checks/check.h"
 #include "hotaru/ops/shape/view.h"
 
 namespace hotaru {

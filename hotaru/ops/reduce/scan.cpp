@@ -1,6 +1,7 @@
 #include "hotaru/ops/reduce/scan.h"
 
 #include "hotaru/autograd/record.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/factory.h"
 #include "hotaru/ops/create/reorder.h"

@@ -1,4 +1,5 @@
 // The adjoint of broadcasting.
+#include "hotaru/core/checks/check.h"
 #include "hotaru/ops/reduce/reduce.h"
 #include "hotaru/ops/registry.h"
 #include "hotaru/ops/shape/view.h"

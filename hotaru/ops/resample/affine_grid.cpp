@@ -1,5 +1,6 @@
 // Sampling grids of affine maps.
 #include "hotaru/autograd/record.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/ops/autocast.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/factory.h"

@@ -2,6 +2,7 @@
 #include "hotaru/backend/common/resample/grid_sample.h"
 
 #include "hotaru/autograd/record.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/registry.h"
 #include "hotaru/ops/resample/grid_sample_grad.h"

@@ -1,5 +1,6 @@
 // Interpolation: what nn.functional.interpolate calls.
 #include "hotaru/backend/common/resample/resample.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/ops/create/reorder.h"
 #include "hotaru/ops/linear_map.h"
 #include "hotaru/ops/registry.h"

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "hotaru/autograd/record.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/core/host.h"
 #include "hotaru/ops/autocast.h"
 #include "hotaru/ops/create/copy.h"

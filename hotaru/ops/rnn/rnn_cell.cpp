@@ -1,6 +1,7 @@
 #include "hotaru/ops/rnn/rnn_cell.h"
 
 #include "hotaru/autograd/record.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/ops/autocast.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/matmul/matmul.h"

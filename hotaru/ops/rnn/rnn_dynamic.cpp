@@ -1,6 +1,6 @@
 // Recurrent layers of floats that compute in 8-bit integers.
 #include "hotaru/autograd/grad_mode.h"
-#include "hotaru/core/error.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/core/shape.h"
 #include "hotaru/ops/activation/activation.h"
 #include "hotaru/ops/create/copy.h"

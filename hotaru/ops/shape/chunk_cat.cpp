@@ -1,6 +1,7 @@
 // Chunks of several tensors side by side.
 #include <algorithm>
 
+#include "hotaru/core/checks/check.h"
 #include "hotaru/ops/registry.h"
 #include "hotaru/ops/shape/join.h"
 #include "hotaru/ops/shape/pad.h"

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "hotaru/core/checks/check.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/factory.h"
 #include "hotaru/ops/host_value.h"

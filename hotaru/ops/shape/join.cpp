@@ -5,6 +5,7 @@
 
 #include "hotaru/autograd/record.h"
 #include "hotaru/backend/common/shape/join.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/core/memory_format.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/factory.h"

@@ -1,4 +1,5 @@
 // Names of the joining operators, and those made of them alone.
+#include "hotaru/core/checks/check.h"
 #include "hotaru/ops/registry.h"
 #include "hotaru/ops/shape/join.h"
 

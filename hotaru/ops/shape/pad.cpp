@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "hotaru/backend/common/shape/pad.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/ops/autocast.h"
 #include "hotaru/ops/create/factory.h"
 #include "hotaru/ops/create/reorder.h"

@@ -1,4 +1,5 @@
 // Rearrangements between channels and space.
+#include "hotaru/core/checks/check.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/reorder.h"
 #include "hotaru/ops/registry.h"

@@ -1,5 +1,6 @@
 #include "hotaru/ops/shape/tensor_split.h"
 
+#include "hotaru/core/checks/check.h"
 #include "hotaru/ops/host_value.h"
 #include "hotaru/ops/registry.h"
 #include "hotaru/ops/shape/view.h"

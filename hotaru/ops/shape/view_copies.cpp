@@ -1,6 +1,7 @@
 // Copies of views (`permute_copy`), copies of a tensor with one view of them
 // written (`slice_scatter`), and pieces that are no views (`unsafe_split`).
 #include "hotaru/autograd/record.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/registry.h"
 #include "hotaru/ops/shape/view.h"

@@ -1,6 +1,7 @@
 // Views of the same bytes as another dtype.
 #include "hotaru/ops/shape/view_dtype.h"
 
+#include "hotaru/core/checks/check.h"
 #include "hotaru/ops/registry.h"
 #include "hotaru/ops/shape/view.h"
 

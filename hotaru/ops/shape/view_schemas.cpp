@@ -4,6 +4,7 @@
 
 #include "hotaru/autograd/leaf.h"
 #include "hotaru/autograd/record.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/registry.h"
 #include "hotaru/ops/shape/view.h"

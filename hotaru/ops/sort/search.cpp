@@ -2,6 +2,7 @@
 
 #include "hotaru/autograd/record.h"
 #include "hotaru/backend/common/sort/search.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/factory.h"
 #include "hotaru/ops/host_value.h"

@@ -1,4 +1,5 @@
 // Names of the operators on sets of values.
+#include "hotaru/core/checks/check.h"
 #include "hotaru/ops/create/factory.h"
 #include "hotaru/ops/registry.h"
 #include "hotaru/ops/sort/search.h"

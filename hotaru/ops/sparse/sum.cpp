@@ -1,6 +1,6 @@
 #include "hotaru/ops/sparse/sum.h"
 
-#include "hotaru/core/error.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/ops/index/index.h"
 #include "hotaru/ops/shape/view.h"
 

@@ -3,6 +3,7 @@
 #include "hotaru/backend/common/vision/deform.h"
 
 #include "hotaru/autograd/record.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/factory.h"
 #include "hotaru/ops/matmul/matmul.h"

@@ -1,6 +1,7 @@
 // Which of overlapping boxes stay: torchvision::nms.
 #include "hotaru/autograd/grad_mode.h"
 #include "hotaru/backend/common/vision/regions.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/host_value.h"
 #include "hotaru/ops/index/slices.h"

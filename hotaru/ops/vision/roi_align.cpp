@@ -2,6 +2,7 @@
 // ps_roi_align, ps_roi_pool. Each is the derivative of its own transpose.
 #include "hotaru/autograd/record.h"
 #include "hotaru/backend/common/vision/regions.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/factory.h"
 #include "hotaru/ops/registry.h"

@@ -1,6 +1,7 @@
 // Maxima over regions: torchvision::roi_pool.
 #include "hotaru/autograd/record.h"
 #include "hotaru/backend/common/vision/regions.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/refuse.h"
 #include "hotaru/ops/registry.h"

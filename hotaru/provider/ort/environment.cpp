@@ -2,7 +2,7 @@
 
 #include <mutex>
 
-#include "hotaru/core/error.h"
+#include "hotaru/core/checks/check.h"
 
 namespace hotaru::provider::ort {
 

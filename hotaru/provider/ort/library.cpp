@@ -8,7 +8,7 @@
 #include <memory>
 #include <mutex>
 
-#include "hotaru/core/error.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/core/mutex.h"
 
 namespace hotaru::provider::ort {

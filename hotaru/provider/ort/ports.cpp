@@ -1,4 +1,4 @@
-#include "hotaru/core/error.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/io/onnx/onnx_file.h"
 #include "hotaru/provider/ort/session.h"
 

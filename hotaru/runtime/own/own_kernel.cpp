@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "hotaru/core/checks/check.h"
 #include "hotaru/runtime/accelerator.h"
 #include "hotaru/runtime/own/launch_function.h"
 #include "hotaru/runtime/streams/stream.h"

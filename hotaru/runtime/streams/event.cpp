@@ -1,6 +1,6 @@
 #include "hotaru/runtime/streams/event.h"
 
-#include "hotaru/core/error.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/runtime/streams/stream.h"
 
 namespace hotaru {

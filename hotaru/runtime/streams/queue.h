@@ -6,6 +6,7 @@
 #include <mutex>
 #include <vector>
 
+#include "hotaru/core/checks/check.h"
 #include "hotaru/core/pool.h"
 #include "hotaru/runtime/streams/event.h"
 #include "hotaru/runtime/streams/late_call.h"

@@ -4,7 +4,7 @@
 #include <array>
 #include <vector>
 
-#include "hotaru/core/error.h"
+#include "hotaru/core/printing/concat.h"
 #include "hotaru/runtime/backend.h"
 #include "hotaru/runtime/streams/event.h"
 #include "hotaru/runtime/streams/queue.h"

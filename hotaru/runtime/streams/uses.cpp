@@ -1,6 +1,6 @@
 #include "hotaru/runtime/streams/uses.h"
 
-#include "hotaru/core/error.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/runtime/profiler.h"
 #include "hotaru/runtime/streams/stream.h"
 

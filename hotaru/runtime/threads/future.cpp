@@ -3,7 +3,7 @@
 #include <mutex>
 #include <utility>
 
-#include "hotaru/core/error.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/runtime/threads/scheduler.h"
 
 namespace hotaru {

@@ -9,7 +9,7 @@
 #include <filesystem>
 #include <mutex>
 
-#include "hotaru/core/error.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/runtime/threads/region.h"
 #include "hotaru/runtime/threads/scheduler.h"
 

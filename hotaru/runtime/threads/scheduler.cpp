@@ -9,7 +9,7 @@
 #include <thread>
 #include <utility>
 
-#include "hotaru/core/error.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/runtime/threads/admission.h"
 #include "hotaru/runtime/threads/cpu_count.h"
 #include "hotaru/runtime/threads/cpu_relax.h"

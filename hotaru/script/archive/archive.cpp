@@ -5,7 +5,7 @@
 #include <memory>
 #include <utility>
 
-#include "hotaru/core/error.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/io/storages.h"
 #include "hotaru/io/unpickler.h"
 #include "hotaru/io/zip_reader.h"

@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <set>
 
-#include "hotaru/core/error.h"
+#include "hotaru/core/printing/concat.h"
 #include "hotaru/io/storages.h"
 #include "hotaru/io/zip_writer.h"
 #include "hotaru/script/archive/archive.h"

@@ -4,7 +4,7 @@
 #include <iterator>
 #include <utility>
 
-#include "hotaru/core/error.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/script/archive/literal.h"
 #include "hotaru/script/archive/op_spelling.h"
 #include "hotaru/script/archive/source_printer.h"

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <iterator>
 
-#include "hotaru/core/error.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/script/types/enum_type.h"
 
 namespace hotaru::script {

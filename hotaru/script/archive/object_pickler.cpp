@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "hotaru/core/error.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/script/program/class_type.h"
 #include "hotaru/script/program/own_class.h"
 #include "hotaru/script/program/unit.h"

@@ -4,7 +4,7 @@
 #include <iterator>
 #include <utility>
 
-#include "hotaru/core/error.h"
+#include "hotaru/core/printing/concat.h"
 
 namespace hotaru::script {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "hotaru/core/error.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/script/archive/literal.h"
 #include "hotaru/script/program/unit.h"
 #include "hotaru/script/types/enum_type.h"

@@ -1,5 +1,5 @@
 // Dicts.
-#include "hotaru/core/error.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/script/builtins/builtins.h"
 #include "hotaru/script/run/interpreter.h"
 

@@ -4,7 +4,7 @@
 #include <numeric>
 #include <tuple>
 
-#include "hotaru/core/error.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/script/builtins/builtins.h"
 
 namespace hotaru::script {

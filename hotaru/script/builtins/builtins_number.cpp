@@ -4,7 +4,7 @@
 #include <complex>
 #include <limits>
 
-#include "hotaru/core/error.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/script/builtins/builtins.h"
 #include "hotaru/script/run/interpreter.h"
 #include "hotaru/script/types/enum_type.h"

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cctype>
 
-#include "hotaru/core/error.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/script/builtins/builtins.h"
 #include "hotaru/script/run/interpreter.h"
 

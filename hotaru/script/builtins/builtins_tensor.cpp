@@ -3,7 +3,7 @@
 
 #include "hotaru/autograd/grad_mode.h"
 #include "hotaru/autograd/node.h"
-#include "hotaru/core/error.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/engine/engine.h"
 #include "hotaru/ops/autocast.h"
 #include "hotaru/ops/create/copy.h"

@@ -1,6 +1,7 @@
 // Attributes of values, classes, modules and namespaces; super().
 #include <utility>
 
+#include "hotaru/core/printing/concat.h"
 #include "hotaru/script/compile/compiler.h"
 #include "hotaru/script/types/enum_type.h"
 

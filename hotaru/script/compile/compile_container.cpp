@@ -2,6 +2,7 @@
 // it is known while compiling.
 #include <algorithm>
 
+#include "hotaru/core/printing/concat.h"
 #include "hotaru/script/compile/compiler.h"
 
 namespace hotaru::script {

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <set>
 
+#include "hotaru/core/printing/concat.h"
 #include "hotaru/script/compile/compiler.h"
 
 namespace hotaru::script {

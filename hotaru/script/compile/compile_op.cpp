@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <map>
 
+#include "hotaru/core/printing/concat.h"
 #include "hotaru/script/builtins/builtins.h"
 #include "hotaru/script/compile/compiler.h"
 

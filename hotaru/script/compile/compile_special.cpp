@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "hotaru/core/printing/concat.h"
 #include "hotaru/script/compile/annotation.h"
 #include "hotaru/script/compile/compiler.h"
 #include "hotaru/script/types/enum_type.h"

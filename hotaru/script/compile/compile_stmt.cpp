@@ -1,6 +1,7 @@
 // Statements other than control flow.
 #include <utility>
 
+#include "hotaru/core/printing/concat.h"
 #include "hotaru/script/compile/annotation.h"
 #include "hotaru/script/compile/compiler.h"
 

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "hotaru/core/printing/concat.h"
 #include "hotaru/script/compile/annotation.h"
 
 namespace hotaru::script {

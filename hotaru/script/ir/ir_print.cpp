@@ -1,4 +1,5 @@
 // Graphs as TorchScript prints them.
+#include "hotaru/core/printing/concat.h"
 #include "hotaru/script/ir/ir.h"
 #include "hotaru/script/program/function.h"
 #include "hotaru/script/run/interpreter.h"

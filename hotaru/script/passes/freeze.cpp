@@ -8,7 +8,7 @@
 #include <unordered_map>
 
 #include "hotaru/autograd/node.h"
-#include "hotaru/core/error.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/script/archive/source_printer.h"
 #include "hotaru/script/compile/constant.h"

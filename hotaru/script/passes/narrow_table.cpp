@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "hotaru/backend/common/index/narrow_rows.h"
-#include "hotaru/core/error.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/core/half.h"
 #include "hotaru/core/host.h"
 #include "hotaru/core/shape.h"

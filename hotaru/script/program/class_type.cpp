@@ -4,7 +4,7 @@
 #include <mutex>
 #include <new>
 
-#include "hotaru/core/error.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/script/program/function.h"
 #include "hotaru/script/program/own_class.h"
 #include "hotaru/script/program/unit.h"

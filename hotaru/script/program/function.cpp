@@ -3,7 +3,7 @@
 #include <mutex>
 #include <utility>
 
-#include "hotaru/core/error.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/script/compile/annotation.h"
 #include "hotaru/script/compile/compiler.h"
 #include "hotaru/script/compile/constant.h"

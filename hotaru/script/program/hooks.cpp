@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "hotaru/core/error.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/script/program/function.h"
 #include "hotaru/script/program/unit.h"
 #include "hotaru/script/run/interpreter.h"

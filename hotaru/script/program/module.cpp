@@ -3,7 +3,7 @@
 #include <unordered_set>
 
 #include "hotaru/autograd/node.h"
-#include "hotaru/core/error.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/script/archive/source_printer.h"
 #include "hotaru/script/compile/constant.h"

@@ -2,7 +2,7 @@
 #include <unordered_map>
 
 #include "hotaru/autograd/node.h"
-#include "hotaru/core/error.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/script/program/class_type.h"
 #include "hotaru/script/program/module.h"

@@ -4,7 +4,7 @@
 #include <map>
 #include <mutex>
 
-#include "hotaru/core/error.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/core/mutex.h"
 
 namespace hotaru::script {

@@ -7,6 +7,7 @@
 #include <numbers>
 #include <utility>
 
+#include "hotaru/core/checks/check.h"
 #include "hotaru/script/compile/annotation.h"
 #include "hotaru/script/program/unit.h"
 

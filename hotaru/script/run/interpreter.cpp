@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <exception>
 
+#include "hotaru/core/error.h"
 #include "hotaru/runtime/threads/admission.h"
 #include "hotaru/script/program/class_type.h"
 #include "hotaru/script/program/function.h"

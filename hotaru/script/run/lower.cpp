@@ -3,7 +3,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "hotaru/core/error.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/script/builtins/builtins.h"
 #include "hotaru/script/program/function.h"
 #include "hotaru/script/run/code.h"

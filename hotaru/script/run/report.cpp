@@ -2,6 +2,7 @@
 #include <cstdio>
 #include <utility>
 
+#include "hotaru/core/error.h"
 #include "hotaru/script/run/interpreter.h"
 
 namespace hotaru::script {

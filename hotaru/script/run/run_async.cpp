@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "hotaru/autograd/grad_mode.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/ops/autocast.h"
 #include "hotaru/runtime/streams/stream.h"
 #include "hotaru/runtime/threads/scheduler.h"

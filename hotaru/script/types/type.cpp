@@ -4,7 +4,7 @@
 #include <array>
 #include <cctype>
 
-#include "hotaru/core/error.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/script/program/class_type.h"
 #include "hotaru/script/types/enum_type.h"
 

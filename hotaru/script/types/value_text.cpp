@@ -2,6 +2,7 @@
 #include <cmath>
 #include <limits>
 
+#include "hotaru/core/checks/check.h"
 #include "hotaru/script/program/class_type.h"
 #include "hotaru/script/run/interpreter.h"
 #include "hotaru/script/types/enum_type.h"

@@ -16,6 +16,7 @@
 #include "hotaru/autograd/grad_mode.h"
 #include "hotaru/autograd/leaf.h"
 #include "hotaru/autograd/record.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/engine/engine.h"
 #include "hotaru/engine/pass.h"
 

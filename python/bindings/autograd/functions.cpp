@@ -6,6 +6,7 @@
 #include "bindings/errors.h"
 #include "bindings/tensor/tensor_object.h"
 #include "hotaru/autograd/record.h"
+#include "hotaru/core/checks/check.h"
 
 namespace hotaru::python {
 namespace {

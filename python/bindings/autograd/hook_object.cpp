@@ -3,6 +3,7 @@
 #include "bindings/autograd/collect.h"
 #include "bindings/gil.h"
 #include "bindings/tensor/tensor_object.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/engine/engine.h"
 
 namespace hotaru::python {

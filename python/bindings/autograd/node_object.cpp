@@ -12,6 +12,7 @@
 #include "bindings/tensor/types.h"
 #include "hotaru/autograd/leaf.h"
 #include "hotaru/autograd/record.h"
+#include "hotaru/core/checks/check.h"
 
 namespace hotaru::python {
 

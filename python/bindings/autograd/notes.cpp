@@ -1,5 +1,6 @@
 #include "bindings/autograd/notes.h"
 
+#include "hotaru/core/printing/concat.h"
 #include "hotaru/runtime/warning.h"
 
 namespace hotaru::python {

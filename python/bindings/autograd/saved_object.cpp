@@ -6,6 +6,7 @@
 #include "bindings/gil.h"
 #include "bindings/tensor/tensor_object.h"
 #include "hotaru/autograd/record.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/ops/registry.h"
 #include "hotaru/ops/schema.h"
 

@@ -11,6 +11,7 @@
 #include "hotaru/comm/group/device_group.h"
 #include "hotaru/comm/group/process_group.h"
 #include "hotaru/comm/mesh/meeting.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/runtime/backend.h"
 
 namespace nb = nanobind;

@@ -11,6 +11,7 @@
 #include "hotaru/comm/store/hash_store.h"
 #include "hotaru/comm/store/prefix_store.h"
 #include "hotaru/comm/store/tcp_store.h"
+#include "hotaru/core/checks/check.h"
 
 namespace nb = nanobind;
 

@@ -4,6 +4,7 @@
 #include "bindings/tensor/tensor_object.h"
 #include "bindings/tensor/types.h"
 #include "bindings/tensor/value_convert.h"
+#include "hotaru/core/error.h"
 #include "hotaru/exchange/python_api.h"
 
 namespace hotaru::python {

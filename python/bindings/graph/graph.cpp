@@ -9,7 +9,7 @@
 #include "bindings/gil.h"
 #include "bindings/tensor/tensor_object.h"
 #include "bindings/tensor/types.h"
-#include "hotaru/core/error.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/graph/graph.h"
 #include "hotaru/graph/passes/passes.h"
 #include "hotaru/graph/program/fused_call.h"

@@ -3,7 +3,7 @@
 #include "hotaru/autograd/grad_mode.h"
 #include "hotaru/autograd/leaf.h"
 #include "hotaru/autograd/saved_tensor.h"
-#include "hotaru/core/error.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/factory.h"
 

@@ -5,7 +5,7 @@
 #include "bindings/graph/graph_arguments.h"
 #include "hotaru/autograd/grad_mode.h"
 #include "hotaru/autograd/saved_tensor.h"
-#include "hotaru/core/error.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/core/sparse/opaque.h"
 #include "hotaru/ops/create/copy.h"
 

@@ -8,7 +8,6 @@
 #include "bindings/tensor/tensor_object.h"
 #include "bindings/tensor/types.h"
 #include "hotaru/autograd/record.h"
-#include "hotaru/core/error.h"
 #include "hotaru/core/sparse/opaque.h"
 
 namespace hotaru::python::dispatch {

@@ -6,6 +6,7 @@
 #include "bindings/tensor/default_device.h"
 #include "bindings/tensor/tensor_object.h"
 #include "bindings/tensor/value_convert.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/ops/create/factory.h"
 
 namespace hotaru::python {

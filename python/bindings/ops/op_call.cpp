@@ -17,6 +17,7 @@
 #include "bindings/runtime/callers.h"
 #include "bindings/tensor/tensor_object.h"
 #include "bindings/tensor/value_convert.h"
+#include "hotaru/core/error.h"
 #include "hotaru/ops/autocast.h"
 #include "hotaru/ops/out.h"
 

@@ -6,6 +6,7 @@
 
 #include "bindings/tensor/tensor_object.h"
 #include "bindings/tensor/value_convert.h"
+#include "hotaru/core/printing/concat.h"
 #include "hotaru/runtime/determinism.h"
 #include "hotaru/runtime/warning.h"
 

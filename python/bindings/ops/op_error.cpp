@@ -7,6 +7,7 @@
 
 #include "bindings/ops/op_text.h"
 #include "bindings/tensor/value_convert.h"
+#include "hotaru/core/checks/check.h"
 
 namespace hotaru::python {
 namespace {

@@ -10,6 +10,7 @@
 #include "bindings/tensor/tensor_object.h"
 #include "bindings/tensor/types.h"
 #include "bindings/tensor/value_convert.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/ops/out.h"
 
 namespace hotaru::python {

@@ -5,6 +5,7 @@
 
 #include "bindings/tensor/tensor_object.h"
 #include "bindings/tensor/types.h"
+#include "hotaru/core/printing/concat.h"
 
 namespace hotaru::python {
 namespace {

@@ -8,6 +8,7 @@
 #include "bindings/ops/call_walk.h"
 #include "bindings/ops/dispatch.h"
 #include "bindings/tensor/tensor_object.h"
+#include "hotaru/core/checks/check.h"
 
 namespace hotaru::python::overrides {
 

@@ -9,7 +9,7 @@
 
 #include "bindings/gil.h"
 #include "bindings/tensor/value_convert.h"
-#include "hotaru/core/error.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/ops/own/own_operator.h"
 
 namespace hotaru::python {

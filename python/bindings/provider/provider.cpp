@@ -12,7 +12,7 @@
 #include "bindings/gil.h"
 #include "bindings/tensor/tensor_object.h"
 #include "bindings/tensor/types.h"
-#include "hotaru/core/error.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/provider/compile_onnx.h"
 
 namespace nb = nanobind;

@@ -9,7 +9,7 @@
 #include "bindings/runtime/generator_object.h"
 #include "bindings/tensor/tensor_object.h"
 #include "bindings/tensor/types.h"
-#include "hotaru/core/error.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/runtime/accelerator.h"
 #include "hotaru/runtime/library_settings.h"

@@ -1,6 +1,7 @@
 #include "bindings/runtime/determinism.h"
 
 #include "bindings/errors.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/runtime/determinism.h"
 
 namespace hotaru::python {

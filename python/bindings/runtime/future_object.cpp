@@ -8,7 +8,7 @@
 #include "bindings/gil.h"
 #include "bindings/tensor/types.h"
 #include "bindings/tensor/value_convert.h"
-#include "hotaru/core/error.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/runtime/threads/future.h"
 
 namespace hotaru::python {

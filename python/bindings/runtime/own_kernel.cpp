@@ -7,7 +7,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "bindings/tensor/tensor_object.h"
-#include "hotaru/core/error.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/runtime/accelerator.h"
 #include "hotaru/runtime/own/own_kernel.h"
 #include "hotaru/runtime/streams/stream.h"

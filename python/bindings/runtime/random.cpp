@@ -3,6 +3,7 @@
 #include "bindings/runtime/generator_object.h"
 #include "bindings/tensor/tensor_object.h"
 #include "bindings/tensor/types.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/core/host.h"
 #include "hotaru/ops/create/factory.h"
 #include "hotaru/runtime/backend.h"

@@ -6,7 +6,7 @@
 
 #include "bindings/gil.h"
 #include "bindings/tensor/types.h"
-#include "hotaru/core/error.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/graph/capture/capture.h"
 #include "hotaru/runtime/backend.h"
 #include "hotaru/runtime/profiler.h"

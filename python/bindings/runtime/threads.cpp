@@ -8,6 +8,7 @@
 #include "bindings/gil.h"
 #include "bindings/tensor/value_convert.h"
 #include "hotaru/backend/cpu/simd/simd_target.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/runtime/build_info.h"
 #include "hotaru/runtime/threads/admission.h"
 #include "hotaru/runtime/threads/cpu_count.h"

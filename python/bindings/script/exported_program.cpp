@@ -13,7 +13,7 @@
 
 #include "bindings/gil.h"
 #include "bindings/tensor/tensor_object.h"
-#include "hotaru/core/error.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/exchange/pt2/load_pt2.h"
 
 namespace hotaru::python {

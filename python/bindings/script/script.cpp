@@ -15,6 +15,7 @@
 #include "bindings/tensor/tensor_object.h"
 #include "bindings/tensor/types.h"
 #include "bindings/tensor/value_convert.h"
+#include "hotaru/core/error.h"
 #include "hotaru/io/torch_file.h"
 #include "hotaru/script/archive/archive.h"
 #include "hotaru/script/compile/constant.h"

@@ -7,6 +7,7 @@
 #include "bindings/script/script_source.h"
 #include "bindings/tensor/tensor_object.h"
 #include "bindings/tensor/value_convert.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/script/compile/constant.h"
 #include "hotaru/script/program/class_type.h"
 #include "hotaru/script/program/hooks.h"

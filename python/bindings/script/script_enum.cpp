@@ -7,6 +7,7 @@
 #include "bindings/script/script_object.h"
 #include "bindings/script/script_source.h"
 #include "bindings/tensor/value_convert.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/script/types/enum_type.h"
 
 namespace hotaru::python {

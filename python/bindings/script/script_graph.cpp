@@ -9,6 +9,7 @@
 #include "bindings/gil.h"
 #include "bindings/script/script_source.h"
 #include "bindings/tensor/value_convert.h"
+#include "hotaru/core/printing/concat.h"
 #include "hotaru/script/archive/op_spelling.h"
 #include "hotaru/script/passes/passes.h"
 

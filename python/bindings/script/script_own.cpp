@@ -6,7 +6,7 @@
 #include "bindings/gil.h"
 #include "bindings/script/script_source.h"
 #include "bindings/tensor/value_convert.h"
-#include "hotaru/core/error.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/script/program/own_class.h"
 
 namespace hotaru::python {

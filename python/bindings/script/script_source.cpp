@@ -10,6 +10,7 @@
 #include "bindings/gil.h"
 #include "bindings/tensor/tensor_object.h"
 #include "bindings/tensor/value_convert.h"
+#include "hotaru/core/error.h"
 #include "hotaru/script/archive/source_printer.h"
 #include "hotaru/script/builtins/builtins.h"
 #include "hotaru/script/run/foreign.h"

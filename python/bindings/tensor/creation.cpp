@@ -17,6 +17,7 @@
 #include "bindings/tensor/types.h"
 #include "bindings/tensor/value_convert.h"
 #include "hotaru/autograd/record.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/core/host.h"
 #include "hotaru/core/rare.h"
 #include "hotaru/ops/create/copy.h"

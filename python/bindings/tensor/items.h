@@ -3,7 +3,7 @@
 
 #include <nanobind/nanobind.h>
 
-#include "hotaru/core/error.h"
+#include "hotaru/core/checks/check.h"
 
 namespace hotaru::python {
 

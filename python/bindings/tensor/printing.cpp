@@ -7,6 +7,7 @@
 #include "bindings/errors.h"
 #include "bindings/tensor/tensor_object.h"
 #include "hotaru/autograd/forward.h"
+#include "hotaru/core/error.h"
 #include "hotaru/core/printing/format.h"
 #include "hotaru/ops/create/copy.h"
 

@@ -2,7 +2,7 @@
 
 #include "bindings/ops/override.h"
 #include "bindings/tensor/types.h"
-#include "hotaru/core/error.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/core/sparse/sparse.h"
 
 namespace hotaru::python {

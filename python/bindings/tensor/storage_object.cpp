@@ -8,7 +8,7 @@
 #include "bindings/tensor/tensor_object.h"
 #include "bindings/tensor/types.h"
 #include "hotaru/autograd/record.h"
-#include "hotaru/core/special_errors.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/ops/create/factory.h"
 
 namespace hotaru::python {

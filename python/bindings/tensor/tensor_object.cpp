@@ -17,6 +17,7 @@
 #include "bindings/tensor/types.h"
 #include "hotaru/autograd/leaf.h"
 #include "hotaru/autograd/record.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/core/inference/inference.h"
 #include "hotaru/core/sparse/opaque.h"
 #include "hotaru/ops/create/copy.h"

@@ -6,6 +6,7 @@
 #include "bindings/tensor/items.h"
 #include "bindings/tensor/tensor_object.h"
 #include "bindings/tensor/value_convert.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/core/memory_format.h"
 #include "hotaru/runtime/accelerator.h"
 #include "hotaru/runtime/streams/stream.h"

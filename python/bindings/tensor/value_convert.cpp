@@ -9,6 +9,7 @@
 #include "bindings/tensor/tensor_object.h"
 #include "bindings/tensor/types.h"
 #include "hotaru/autograd/node.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/ops/create/copy.h"
 
 namespace hotaru::python {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "hotaru/autograd/grad_mode.h"
+#include "hotaru/core/error.h"
 #include "hotaru/core/inference/inference.h"
 #include "hotaru/engine/engine.h"
 #include "hotaru/engine/pass.h"

@@ -11,8 +11,8 @@
 #include "hotaru/backend/cpu/matmul/amx/quad_tiles.h"
 #include "hotaru/backend/cpu/matmul/amx/tile_units.h"
 #include "hotaru/backend/cpu/simd/simd_target.h"
-#include "hotaru/core/error.h"
 #include "hotaru/core/half.h"
+#include "hotaru/core/printing/concat.h"
 
 namespace hotaru {
 namespace {

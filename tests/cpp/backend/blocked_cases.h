@@ -13,7 +13,7 @@
 #include <string>
 
 #include "hotaru/backend/common/conv/blocked.h"
-#include "hotaru/core/error.h"
+#include "hotaru/core/printing/concat.h"
 #include "hotaru/ops/activation/activation.h"
 #include "hotaru/ops/conv/conv.h"
 #include "hotaru/ops/create/copy.h"

@@ -1,6 +1,7 @@
 // Convolutions on blocked pictures of bfloat16, beside those of the same
 // numbers as floats.
 #include "hotaru/backend/cpu/simd/simd_target.h"
+#include "hotaru/core/printing/concat.h"
 #include "hotaru/runtime/threads/parallel.h"
 #include "tests/cpp/backend/blocked_cases.h"
 

@@ -1,6 +1,7 @@
 // Kernels on blocked pictures, beside those on plain ones.
 #include "hotaru/backend/common/pool/pool.h"
 #include "hotaru/backend/common/resample/resample.h"
+#include "hotaru/core/printing/concat.h"
 #include "hotaru/ops/pool/pool.h"
 #include "hotaru/ops/shape/view.h"
 #include "hotaru/runtime/threads/parallel.h"

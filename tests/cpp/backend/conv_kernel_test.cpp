@@ -6,7 +6,7 @@
 #include <random>
 #include <vector>
 
-#include "hotaru/core/error.h"
+#include "hotaru/core/printing/concat.h"
 #include "hotaru/runtime/threads/parallel.h"
 #include "tests/cpp/backend/conv_cases.h"
 

@@ -8,7 +8,7 @@
 #include "hotaru/backend/cpu/conv/amx/plane_conv.h"
 #include "hotaru/backend/cpu/conv/amx/plane_weights.h"
 #include "hotaru/backend/cpu/matmul/amx/gemm_tiles.h"
-#include "hotaru/core/error.h"
+#include "hotaru/core/printing/concat.h"
 #include "tests/cpp/backend/conv_cases.h"
 
 namespace hotaru {

@@ -9,7 +9,7 @@
 #include <random>
 #include <vector>
 
-#include "hotaru/core/error.h"
+#include "hotaru/core/printing/concat.h"
 #include "hotaru/runtime/threads/parallel.h"
 
 namespace hotaru {

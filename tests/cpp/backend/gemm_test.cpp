@@ -9,8 +9,8 @@
 #include <random>
 #include <vector>
 
-#include "hotaru/core/error.h"
 #include "hotaru/core/half.h"
+#include "hotaru/core/printing/concat.h"
 #include "hotaru/runtime/threads/parallel.h"
 
 namespace hotaru {

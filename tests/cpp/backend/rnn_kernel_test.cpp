@@ -6,7 +6,7 @@
 #include <random>
 #include <vector>
 
-#include "hotaru/core/error.h"
+#include "hotaru/core/printing/concat.h"
 
 namespace hotaru {
 namespace {

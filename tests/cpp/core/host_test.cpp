@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "hotaru/core/error.h"
+
 namespace hotaru {
 namespace {
 

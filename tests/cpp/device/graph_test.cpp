@@ -7,6 +7,7 @@
 
 #include "hotaru/backend/cuda/graph/dependent_launch.h"
 #include "hotaru/backend/cuda/graph/scratch.h"
+#include "hotaru/core/error.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/factory.h"
 #include "hotaru/ops/index/slices.h"

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "hotaru/core/error.h"
 #include "hotaru/core/host.h"
+#include "hotaru/core/printing/concat.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/factory.h"
 #include "hotaru/ops/operators.h"

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "hotaru/core/error.h"
 #include "hotaru/runtime/backend.h"
 
 namespace hotaru::io {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "hotaru/autograd/node.h"
+#include "hotaru/core/error.h"
 #include "hotaru/ops/create/factory.h"
 #include "hotaru/ops/matmul/matmul.h"
 #include "hotaru/ops/registry.h"

@@ -6,6 +6,7 @@
 
 #include <limits>
 
+#include "hotaru/core/error.h"
 #include "hotaru/ops/index/gather.h"
 #include "hotaru/ops/index/mask.h"
 #include "hotaru/ops/index/slices.h"

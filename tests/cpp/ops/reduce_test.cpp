@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "hotaru/backend/common/reduce/reduce.h"
+#include "hotaru/core/error.h"
 #include "hotaru/ops/activation/softmax.h"
 #include "hotaru/ops/pointwise/pointwise.h"
 #include "hotaru/ops/reduce/extremum.h"

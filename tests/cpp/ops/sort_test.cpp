@@ -5,6 +5,7 @@
 
 #include <numeric>
 
+#include "hotaru/core/error.h"
 #include "hotaru/ops/sort/search.h"
 #include "tests/cpp/op_tensors.h"
 

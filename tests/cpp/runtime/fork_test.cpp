@@ -8,6 +8,7 @@
 
 #include "hotaru/autograd/grad_mode.h"
 #include "hotaru/autograd/node.h"
+#include "hotaru/core/printing/concat.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/factory.h"
 #include "hotaru/runtime/threads/parallel.h"

@@ -5,7 +5,6 @@
 #include <mutex>
 #include <thread>
 
-#include "hotaru/core/error.h"
 #include "hotaru/core/mutex.h"
 #include "hotaru/ops/create/factory.h"
 #include "hotaru/ops/random/random.h"

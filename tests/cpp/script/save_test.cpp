@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "hotaru/autograd/grad_mode.h"
+#include "hotaru/core/error.h"
 #include "hotaru/io/zip_reader.h"
 #include "hotaru/runtime/threads/future.h"
 #include "hotaru/script/archive/archive.h"

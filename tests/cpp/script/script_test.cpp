@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "hotaru/autograd/grad_mode.h"
+#include "hotaru/core/error.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/factory.h"
 #include "hotaru/script/archive/archive.h"

@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "hotaru/autograd/grad_mode.h"
+#include "hotaru/core/error.h"
 #include "hotaru/io/zip_writer.h"
 #include "hotaru/ops/create/factory.h"
 #include "hotaru/script/archive/archive.h"

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "hotaru/core/dtype.h"
-#include "hotaru/core/special_errors.h"
 
 namespace hotaru {
 

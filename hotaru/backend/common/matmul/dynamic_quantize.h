@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "hotaru/core/error.h"
+#include "hotaru/core/checks/check.h"
 
 namespace hotaru {
 

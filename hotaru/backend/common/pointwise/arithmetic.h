@@ -7,6 +7,7 @@
 #include "hotaru/backend/common/pointwise/pointwise.h"
 #include "hotaru/backend/common/pointwise/vector_functions.h"
 #include "hotaru/backend/common/product.h"
+#include "hotaru/core/checks/check.h"
 
 namespace hotaru::formulas {
 

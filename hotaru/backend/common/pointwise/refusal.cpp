@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string>
 
-#include "hotaru/core/error.h"
+#include "hotaru/core/checks/check.h"
 
 namespace hotaru {
 namespace {

@@ -10,6 +10,7 @@
 #include "hotaru/backend/cpu/index/bag_simd.h"
 #include "hotaru/backend/cpu/indexing.h"
 #include "hotaru/backend/cpu/lines.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/runtime/threads/parallel.h"
 
 namespace hotaru::cpu {

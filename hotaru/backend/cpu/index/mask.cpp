@@ -9,6 +9,7 @@
 #include "hotaru/backend/cpu/indexing.h"
 #include "hotaru/backend/cpu/lines.h"
 #include "hotaru/backend/cpu/words.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/runtime/kernel.h"
 
 namespace hotaru::cpu {

@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "hotaru/backend/cpu/indexing.h"
-#include "hotaru/core/error.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/core/half.h"
 #include "hotaru/core/tensor.h"
 #include "hotaru/runtime/kernel.h"

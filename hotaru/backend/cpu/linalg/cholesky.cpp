@@ -4,6 +4,8 @@
 
 #include "hotaru/backend/cpu/linalg/triangular.h"
 #include "hotaru/backend/cpu/matmul/gemm.h"
+#include "hotaru/core/checks/check.h"
+#include "hotaru/core/special_errors.h"
 
 namespace hotaru::cpu {
 namespace {

@@ -9,6 +9,8 @@
 #include "hotaru/backend/cpu/matmul/areas.h"
 #include "hotaru/backend/cpu/matmul/gemm.h"
 #include "hotaru/backend/cpu/matmul/gemm_kernel.h"
+#include "hotaru/core/checks/check.h"
+#include "hotaru/core/special_errors.h"
 
 namespace hotaru::cpu {
 namespace {

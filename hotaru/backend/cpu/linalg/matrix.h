@@ -6,6 +6,7 @@
 #include "hotaru/backend/common/kernel_types.h"
 #include "hotaru/backend/common/linalg/linalg.h"
 #include "hotaru/backend/common/linalg/scalar.h"
+#include "hotaru/core/printing/concat.h"
 
 namespace hotaru::cpu {
 

@@ -9,6 +9,7 @@
 #include "hotaru/backend/common/kernel_types.h"
 #include "hotaru/backend/common/pointwise/vector_math.h"
 #include "hotaru/backend/cpu/independent.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/runtime/threads/parallel.h"
 
 namespace hotaru::cpu {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "hotaru/backend/common/kernel_types.h"
+#include "hotaru/core/checks/check.h"
 
 namespace hotaru::cpu {
 namespace {

@@ -9,6 +9,7 @@
 #include "hotaru/backend/common/kernel_types.h"
 #include "hotaru/backend/cpu/pool/pool_simd.h"
 #include "hotaru/backend/cpu/reduce/reduce_simd.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/runtime/threads/parallel.h"
 
 namespace hotaru::cpu {

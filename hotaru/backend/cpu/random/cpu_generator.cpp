@@ -5,7 +5,7 @@
 #include <cstring>
 #include <numbers>
 
-#include "hotaru/core/error.h"
+#include "hotaru/core/checks/check.h"
 
 namespace hotaru {
 namespace {

@@ -9,6 +9,7 @@
 #include "hotaru/backend/common/kernel_types.h"
 #include "hotaru/backend/cpu/lines.h"
 #include "hotaru/backend/cpu/random/random_fill.h"
+#include "hotaru/core/checks/check.h"
 
 namespace hotaru::cpu {
 namespace {

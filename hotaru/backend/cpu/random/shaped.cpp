@@ -7,6 +7,7 @@
 #include "hotaru/backend/common/random/implicit_slopes.h"
 #include "hotaru/backend/common/random/shaped_draws.h"
 #include "hotaru/backend/cpu/random/cpu_generator.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/runtime/threads/parallel.h"
 
 namespace hotaru::cpu {

@@ -1,6 +1,6 @@
 #include "hotaru/backend/common/reduce/require.h"
 
-#include "hotaru/core/error.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/runtime/kernel.h"
 
 namespace hotaru::cpu {

@@ -11,6 +11,7 @@
 #include "hotaru/backend/common/resample/grid_taps.h"
 #include "hotaru/backend/cpu/matmul/gemm_kernel.h"
 #include "hotaru/backend/cpu/resample/grid_simd.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/runtime/threads/parallel.h"
 
 namespace hotaru::cpu {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "hotaru/backend/common/vision/taps.h"
-#include "hotaru/core/error.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/core/tensor.h"
 
 namespace hotaru::cpu {

@@ -5,7 +5,7 @@
 
 #include "hotaru/backend/common/kernel_types.h"
 #include "hotaru/backend/cuda/attention/launch.h"
-#include "hotaru/core/error.h"
+#include "hotaru/core/checks/check.h"
 
 namespace hotaru::cuda {
 namespace {

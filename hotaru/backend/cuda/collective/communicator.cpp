@@ -6,7 +6,7 @@
 #include "hotaru/backend/cuda/devices.h"
 #include "hotaru/backend/cuda/stream.h"
 #include "hotaru/comm/dist_error.h"
-#include "hotaru/core/error.h"
+#include "hotaru/core/checks/check.h"
 
 namespace hotaru::cuda {
 

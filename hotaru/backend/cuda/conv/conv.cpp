@@ -13,7 +13,7 @@
 #include "hotaru/backend/cuda/libraries/cudnn_conv.h"
 #include "hotaru/backend/cuda/params/conv.h"
 #include "hotaru/backend/cuda/params/types.h"
-#include "hotaru/core/error.h"
+#include "hotaru/core/checks/check.h"
 
 namespace hotaru::cuda {
 namespace {

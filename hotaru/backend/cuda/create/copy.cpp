@@ -11,6 +11,7 @@
 #include "hotaru/backend/cuda/params/create.h"
 #include "hotaru/backend/cuda/params/types.h"
 #include "hotaru/backend/cuda/pinned.h"
+#include "hotaru/core/printing/concat.h"
 
 namespace hotaru::cuda {
 namespace {

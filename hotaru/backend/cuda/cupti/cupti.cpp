@@ -12,7 +12,7 @@
 #include "hotaru/backend/cuda/cupti/cupti_records.h"
 #include "hotaru/backend/cuda/devices.h"
 #include "hotaru/backend/cuda/libraries/library.h"
-#include "hotaru/core/error.h"
+#include "hotaru/core/printing/concat.h"
 
 namespace hotaru::cuda {
 

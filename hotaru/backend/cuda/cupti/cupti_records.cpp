@@ -7,7 +7,7 @@
 #include <iterator>
 #include <memory>
 
-#include "hotaru/core/error.h"
+#include "hotaru/core/printing/concat.h"
 
 namespace hotaru::cuda {
 namespace {

@@ -13,6 +13,7 @@
 #include "hotaru/backend/cuda/launch.h"
 #include "hotaru/backend/cuda/libraries/cufft.h"
 #include "hotaru/backend/cuda/params/fft.h"
+#include "hotaru/core/checks/check.h"
 
 namespace hotaru::cuda {
 namespace {

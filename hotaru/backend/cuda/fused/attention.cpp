@@ -8,7 +8,6 @@
 #include "hotaru/backend/cuda/fused/element_text.h"
 #include "hotaru/backend/cuda/fused/set_values.h"
 #include "hotaru/backend/cuda/params/fused_attention.h"
-#include "hotaru/core/error.h"
 
 namespace hotaru::cuda::fused {
 namespace {

@@ -2,7 +2,7 @@
 
 #include "hotaru/backend/common/attention/attention.h"
 #include "hotaru/backend/cuda/fused/element_text.h"
-#include "hotaru/core/error.h"
+#include "hotaru/core/printing/concat.h"
 
 namespace hotaru::cuda::fused {
 namespace {

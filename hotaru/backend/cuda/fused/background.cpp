@@ -9,7 +9,7 @@
 #include "hotaru/backend/cuda/fused/element_text.h"
 #include "hotaru/backend/cuda/graph/recorder.h"
 #include "hotaru/backend/cuda/params/index.h"
-#include "hotaru/core/error.h"
+#include "hotaru/core/printing/concat.h"
 #include "hotaru/runtime/threads/blocking.h"
 #include "hotaru/runtime/threads/scheduler.h"
 

@@ -1,6 +1,6 @@
 #include "hotaru/backend/cuda/fused/element_text.h"
 
-#include "hotaru/core/error.h"
+#include "hotaru/core/printing/concat.h"
 
 namespace hotaru::cuda::fused {
 namespace {

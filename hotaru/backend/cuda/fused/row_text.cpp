@@ -6,7 +6,7 @@
 #include "hotaru/backend/cuda/fused/element_text.h"
 #include "hotaru/backend/cuda/params/reduce.h"
 #include "hotaru/backend/cuda/reduce/formula.h"
-#include "hotaru/core/error.h"
+#include "hotaru/core/printing/concat.h"
 
 namespace hotaru::cuda::fused {
 namespace {

@@ -6,7 +6,7 @@
 #include "hotaru/backend/common/same_elements.h"
 #include "hotaru/backend/cuda/params/pointwise/fused.h"
 #include "hotaru/backend/cuda/pointwise/formula.h"
-#include "hotaru/core/error.h"
+#include "hotaru/core/printing/concat.h"
 
 namespace hotaru::cuda::fused {
 namespace {

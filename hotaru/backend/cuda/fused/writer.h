@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "hotaru/backend/common/pointwise/fused.h"
-#include "hotaru/core/error.h"
+#include "hotaru/core/printing/concat.h"
 
 namespace hotaru::cuda::fused {
 

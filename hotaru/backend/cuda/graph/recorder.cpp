@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "hotaru/core/error.h"
+#include "hotaru/core/checks/check.h"
 
 namespace hotaru::cuda {
 namespace {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "hotaru/core/error.h"
 #include "hotaru/runtime/backend.h"
 
 namespace hotaru::cuda {

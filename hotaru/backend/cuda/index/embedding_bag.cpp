@@ -7,6 +7,7 @@
 #include "hotaru/backend/cuda/launch.h"
 #include "hotaru/backend/cuda/params/index/embedding_bag.h"
 #include "hotaru/backend/cuda/params/types.h"
+#include "hotaru/core/checks/check.h"
 
 namespace hotaru::cuda {
 namespace {

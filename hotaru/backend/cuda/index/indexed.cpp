@@ -6,6 +6,7 @@
 #include "hotaru/backend/cuda/kernel_errors.h"
 #include "hotaru/backend/cuda/params/create.h"
 #include "hotaru/backend/cuda/params/types.h"
+#include "hotaru/core/checks/check.h"
 
 namespace hotaru::cuda {
 namespace {

@@ -6,6 +6,7 @@
 #include "hotaru/backend/cuda/kernel_errors.h"
 #include "hotaru/backend/cuda/launch.h"
 #include "hotaru/backend/cuda/params/index/select.h"
+#include "hotaru/core/checks/check.h"
 
 namespace hotaru::cuda {
 namespace {

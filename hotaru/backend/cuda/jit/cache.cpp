@@ -12,7 +12,7 @@
 #include <iterator>
 #include <vector>
 
-#include "hotaru/core/error.h"
+#include "hotaru/core/checks/check.h"
 
 namespace hotaru::cuda::jit {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "hotaru/backend/cuda/jit/headers.h"
 #include "hotaru/backend/cuda/libraries/nvrtc.h"
-#include "hotaru/core/error.h"
+#include "hotaru/core/checks/check.h"
 
 namespace hotaru::cuda::jit {
 namespace {

@@ -7,7 +7,7 @@
 #include "hotaru/backend/cuda/jit/cache.h"
 #include "hotaru/backend/cuda/jit/compiler.h"
 #include "hotaru/backend/cuda/launch.h"
-#include "hotaru/core/error.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/runtime/own/launch_function.h"
 #include "hotaru/runtime/threads/blocking.h"
 

@@ -12,7 +12,6 @@
 #include "hotaru/backend/cuda/graph/recorder.h"
 #include "hotaru/backend/cuda/launch.h"
 #include "hotaru/backend/cuda/libraries/library.h"
-#include "hotaru/core/error.h"
 #include "hotaru/runtime/library_settings.h"
 
 namespace hotaru::cuda {

@@ -12,7 +12,6 @@
 #include "hotaru/backend/cuda/graph/recorder.h"
 #include "hotaru/backend/cuda/launch.h"
 #include "hotaru/backend/cuda/libraries/cudnn_graph.h"
-#include "hotaru/core/error.h"
 #include "hotaru/core/memory_format.h"
 #include "hotaru/runtime/determinism.h"
 #include "hotaru/runtime/library_settings.h"

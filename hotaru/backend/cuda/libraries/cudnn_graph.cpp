@@ -4,7 +4,6 @@
 #include <memory>
 
 #include "hotaru/backend/cuda/launch.h"
-#include "hotaru/core/error.h"
 
 namespace hotaru::cuda::dnn {
 

@@ -7,7 +7,7 @@
 #include <mutex>
 
 #include "hotaru/backend/cuda/devices.h"
-#include "hotaru/core/error.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/runtime/streams/stream.h"
 #include "hotaru/runtime/threads/blocking.h"
 

@@ -14,7 +14,7 @@
 #include "hotaru/backend/cuda/libraries/cufft_entries.h"
 #include "hotaru/backend/cuda/libraries/library.h"
 #include "hotaru/backend/cuda/params/fft_scale.h"
-#include "hotaru/core/error.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/runtime/threads/blocking.h"
 
 namespace hotaru::cuda {

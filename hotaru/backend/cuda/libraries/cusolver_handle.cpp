@@ -6,7 +6,6 @@
 #include "hotaru/backend/cuda/graph/recorder.h"
 #include "hotaru/backend/cuda/params/linalg.h"
 #include "hotaru/backend/cuda/params/turn.h"
-#include "hotaru/core/error.h"
 #include "hotaru/runtime/threads/blocking.h"
 
 namespace hotaru::cuda::solver {

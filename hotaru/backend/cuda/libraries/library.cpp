@@ -16,6 +16,7 @@
 #include "hotaru/backend/cuda/libraries/cusolver.h"
 #include "hotaru/backend/cuda/libraries/nccl.h"
 #include "hotaru/backend/cuda/libraries/nvrtc.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/runtime/warning.h"
 
 namespace hotaru::cuda {

@@ -1,7 +1,7 @@
 #include "hotaru/backend/cuda/libraries/nccl.h"
 
 #include "hotaru/comm/dist_error.h"
-#include "hotaru/core/error.h"
+#include "hotaru/core/checks/check.h"
 
 namespace hotaru::cuda {
 

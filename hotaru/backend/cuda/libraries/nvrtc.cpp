@@ -1,7 +1,7 @@
 #include "hotaru/backend/cuda/libraries/nvrtc.h"
 
 #include "hotaru/backend/cuda/devices.h"
-#include "hotaru/core/error.h"
+#include "hotaru/core/checks/check.h"
 
 namespace hotaru::cuda {
 

@@ -1,5 +1,6 @@
 // Launching L D L^T and what solves with it.
 #include "hotaru/backend/cuda/linalg/linalg.h"
+#include "hotaru/core/checks/check.h"
 
 namespace hotaru::cuda {
 namespace {

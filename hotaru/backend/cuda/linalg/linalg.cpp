@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "hotaru/core/checks/check.h"
+
 namespace hotaru::cuda {
 namespace {
 

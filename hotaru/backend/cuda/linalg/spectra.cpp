@@ -3,6 +3,8 @@
 
 #include "hotaru/backend/cuda/libraries/cusolver.h"
 #include "hotaru/backend/cuda/linalg/linalg.h"
+#include "hotaru/core/checks/check.h"
+#include "hotaru/core/special_errors.h"
 
 namespace hotaru::cuda {
 namespace {

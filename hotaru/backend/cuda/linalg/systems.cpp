@@ -1,5 +1,7 @@
 // Launching LU, Cholesky's factors and what solves with them.
 #include "hotaru/backend/cuda/linalg/linalg.h"
+#include "hotaru/core/checks/check.h"
+#include "hotaru/core/special_errors.h"
 
 namespace hotaru::cuda {
 namespace {

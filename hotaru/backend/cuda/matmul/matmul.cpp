@@ -5,7 +5,7 @@
 #include "hotaru/backend/cuda/libraries/cublaslt.h"
 #include "hotaru/backend/cuda/matmul/multiply.h"
 #include "hotaru/backend/cuda/params/types.h"
-#include "hotaru/core/error.h"
+#include "hotaru/core/checks/check.h"
 
 namespace hotaru::cuda {
 namespace {

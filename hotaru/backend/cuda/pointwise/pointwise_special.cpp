@@ -3,6 +3,7 @@
 
 #include "hotaru/backend/common/pointwise/special.h"
 #include "hotaru/backend/cuda/pointwise/pointwise.h"
+#include "hotaru/core/printing/concat.h"
 
 namespace hotaru::cuda {
 namespace {

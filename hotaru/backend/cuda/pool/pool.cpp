@@ -8,6 +8,7 @@
 #include "hotaru/backend/cuda/kernel_errors.h"
 #include "hotaru/backend/cuda/params/types.h"
 #include "hotaru/backend/cuda/pool/windows.h"
+#include "hotaru/core/checks/check.h"
 
 namespace hotaru::cuda {
 namespace {

@@ -6,6 +6,7 @@
 #include "hotaru/backend/cuda/geometry.h"
 #include "hotaru/backend/cuda/launch.h"
 #include "hotaru/backend/cuda/params/pool.h"
+#include "hotaru/core/checks/check.h"
 
 namespace hotaru::cuda {
 

@@ -12,6 +12,7 @@
 #include "hotaru/backend/cuda/params/random/random.h"
 #include "hotaru/backend/cuda/params/types.h"
 #include "hotaru/backend/cuda/random/random.h"
+#include "hotaru/core/checks/check.h"
 
 namespace hotaru::cuda {
 

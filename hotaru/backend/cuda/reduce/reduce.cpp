@@ -9,6 +9,7 @@
 #include "hotaru/backend/cuda/launch.h"
 #include "hotaru/backend/cuda/params/types.h"
 #include "hotaru/backend/cuda/reduce/formula.h"
+#include "hotaru/core/checks/check.h"
 
 namespace hotaru::cuda {
 namespace {

@@ -7,7 +7,7 @@
 #include "hotaru/backend/cuda/launch.h"
 #include "hotaru/backend/cuda/params/errors.h"
 #include "hotaru/backend/cuda/params/index.h"
-#include "hotaru/core/error.h"
+#include "hotaru/core/checks/check.h"
 
 namespace hotaru::cuda {
 namespace {

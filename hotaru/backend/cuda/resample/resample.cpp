@@ -7,6 +7,7 @@
 #include "hotaru/backend/cuda/params/resample.h"
 #include "hotaru/backend/cuda/params/types.h"
 #include "hotaru/backend/cuda/pool/windows.h"
+#include "hotaru/core/checks/check.h"
 
 namespace hotaru::cuda {
 namespace {

@@ -4,7 +4,7 @@
 #include "hotaru/backend/cuda/graph/recorder.h"
 #include "hotaru/backend/cuda/launch.h"
 #include "hotaru/backend/cuda/libraries/cudnn_rnn.h"
-#include "hotaru/core/error.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/runtime/library_settings.h"
 #include "hotaru/runtime/threads/blocking.h"
 

@@ -6,6 +6,7 @@
 #include "hotaru/backend/cuda/index/ordered.h"
 #include "hotaru/backend/cuda/params/join.h"
 #include "hotaru/backend/cuda/params/types.h"
+#include "hotaru/core/checks/check.h"
 
 namespace hotaru::cuda {
 namespace {

@@ -11,6 +11,7 @@
 #include "hotaru/backend/cuda/geometry.h"
 #include "hotaru/backend/cuda/params/sort/radix.h"
 #include "hotaru/backend/cuda/params/types.h"
+#include "hotaru/core/checks/check.h"
 
 namespace hotaru::cuda {
 namespace {

@@ -5,6 +5,7 @@
 #include "hotaru/backend/cuda/clear.h"
 #include "hotaru/backend/cuda/geometry.h"
 #include "hotaru/backend/cuda/params/vision.h"
+#include "hotaru/core/checks/check.h"
 
 namespace hotaru::cuda {
 namespace {

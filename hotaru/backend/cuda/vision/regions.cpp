@@ -6,6 +6,7 @@
 #include "hotaru/backend/common/vision/taps.h"
 #include "hotaru/backend/cuda/geometry.h"
 #include "hotaru/backend/cuda/kernel_errors.h"
+#include "hotaru/core/checks/check.h"
 
 namespace hotaru::cuda {
 namespace {

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "hotaru/core/error.h"
 #include "hotaru/exchange/onnx_out/table.h"
 
 namespace hotaru::exchange::onnx_out {

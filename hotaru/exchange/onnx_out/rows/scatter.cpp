@@ -1,4 +1,5 @@
 // Elements written by their places.
+#include "hotaru/core/printing/concat.h"
 #include "hotaru/exchange/onnx_out/rows/common.h"
 #include "hotaru/ops/create/factory.h"
 

@@ -1,6 +1,8 @@
 // Eigenvalues and eigenvectors of general matrices: by way of Schur's form.
 #include "hotaru/backend/cpu/linalg/spectra/condensed.h"
 #include "hotaru/backend/cpu/linalg/spectra/schur.h"
+#include "hotaru/core/checks/check.h"
+#include "hotaru/core/special_errors.h"
 
 namespace hotaru::cpu {
 namespace {

@@ -2,6 +2,8 @@
 // one.
 #include "hotaru/backend/cpu/linalg/spectra/condensed.h"
 #include "hotaru/backend/cpu/linalg/spectra/tridiagonal.h"
+#include "hotaru/core/checks/check.h"
+#include "hotaru/core/special_errors.h"
 
 namespace hotaru::cpu {
 namespace {

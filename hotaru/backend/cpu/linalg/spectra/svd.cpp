@@ -9,6 +9,8 @@
 #include "hotaru/backend/cpu/linalg/spectra/condensed.h"
 #include "hotaru/backend/cpu/linalg/spectra/singular_values.h"
 #include "hotaru/backend/cpu/linalg/vectors.h"
+#include "hotaru/core/checks/check.h"
+#include "hotaru/core/special_errors.h"
 
 namespace hotaru::cpu {
 namespace {
