@@ -37,3 +37,4 @@
 #include "hotaru/runtime/threads/scheduler.h"
 #include "hotaru/script/archive/archive.h"
 #include "hotaru/script/passes/freeze.h"
+#include "hotaru/script/source/script_error.h"

@@ -8,7 +8,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "hotaru/core/error.h"
+#include "hotaru/core/checks/check.h"
 #include "hotaru/core/shape.h"
 #include "hotaru/exchange/error_block.h"
 #include "hotaru/exchange/picture/paths.h"
@@ -16,6 +16,7 @@
 #include "hotaru/script/program/class_type.h"
 #include "hotaru/script/program/function.h"
 #include "hotaru/script/program/unit.h"
+#include "hotaru/script/source/script_error.h"
 
 namespace hotaru::exchange {
 namespace {

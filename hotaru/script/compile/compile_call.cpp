@@ -1,9 +1,11 @@
 // Calls of functions, methods, classes and operators.
 #include <algorithm>
 
+#include "hotaru/core/printing/concat.h"
 #include "hotaru/script/builtins/builtins.h"
 #include "hotaru/script/compile/compiler.h"
 #include "hotaru/script/program/hooks.h"
+#include "hotaru/script/source/script_error.h"
 
 namespace hotaru::script {
 

@@ -10,6 +10,7 @@
 #include "hotaru/script/program/autocast_source.h"
 #include "hotaru/script/program/own_class.h"
 #include "hotaru/script/run/foreign.h"
+#include "hotaru/script/source/script_error.h"
 #include "hotaru/script/types/enum_type.h"
 
 namespace hotaru::script {

@@ -1,5 +1,7 @@
 #include "hotaru/script/source/ast.h"
 
+#include "hotaru/core/checks/check.h"
+
 namespace hotaru::script {
 
 void* LimitedMemory::do_allocate(size_t bytes, size_t alignment) {

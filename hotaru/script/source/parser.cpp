@@ -5,6 +5,7 @@
 #include <cctype>
 #include <cstring>
 
+#include "hotaru/core/printing/concat.h"
 #include "hotaru/script/source/parser_impl.h"
 
 namespace hotaru::script {

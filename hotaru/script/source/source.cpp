@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "hotaru/script/source/script_error.h"
+
 namespace hotaru::script {
 
 namespace {
@@ -67,6 +69,10 @@ std::string SourceRange::highlight() const {
 
 SourceRange SourceRange::to(const SourceRange& last) const {
   return {source, begin, std::max(end, last.end)};
+}
+
+void refuse_source(const std::string& text, const SourceRange& where) {
+  throw ScriptError(text, where);
 }
 
 ScriptError::ScriptError(const std::string& what, const SourceRange& where)

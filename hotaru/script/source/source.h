@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "hotaru/core/error.h"
+#include "hotaru/core/printing/concat.h"
 
 namespace hotaru::script {
 
@@ -51,23 +51,13 @@ struct SourceRange {
   SourceRange to(const SourceRange& last) const;
 };
 
-/// Source code that is not valid TorchScript. The text names file, line and
-/// column and shows the line.
-class ScriptError : public Error {
- public:
-  ScriptError(const std::string& what, const SourceRange& where);
-  /// The same error, with the call that made `callee` compile added.
-  ScriptError called_from(std::string_view callee, std::string_view caller,
-                          const SourceRange& where) const;
-
- private:
-  explicit ScriptError(const std::string& text) : Error(text) {}
-};
-
-/// Throws ScriptError at `where` with the concatenation of the arguments.
+/// Throws ScriptError (script_error.h) with this text at `where`.
+[[noreturn]] void refuse_source(const std::string& text,
+                                const SourceRange& where);
+/// The same with the concatenation of the arguments.
 template <class... Args>
 [[noreturn]] void fail_at(const SourceRange& where, const Args&... args) {
-  throw ScriptError(concat(args...), where);
+  refuse_source(concat(args...), where);
 }
 
 }  // namespace hotaru::script

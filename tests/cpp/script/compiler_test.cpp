@@ -1,10 +1,12 @@
 // Functions from source: what compiles, what it computes, what is refused.
 #include <gtest/gtest.h>
 
+#include "hotaru/core/error.h"
 #include "hotaru/ops/create/factory.h"
 #include "hotaru/script/program/unit.h"
 #include "hotaru/script/run/code.h"
 #include "hotaru/script/run/interpreter.h"
+#include "hotaru/script/source/script_error.h"
 
 namespace hotaru::script {
 namespace {

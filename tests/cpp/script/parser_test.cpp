@@ -4,7 +4,9 @@
 
 #include <functional>
 
+#include "hotaru/core/error.h"
 #include "hotaru/script/source/lexer.h"
+#include "hotaru/script/source/script_error.h"
 
 namespace hotaru::script {
 namespace {
