@@ -2,6 +2,7 @@
 // halves.
 #include <vector>
 
+#include "hotaru/backend/cpu/linalg/operands.h"
 #include "hotaru/backend/cpu/linalg/triangular.h"
 #include "hotaru/backend/cpu/matmul/gemm.h"
 #include "hotaru/core/checks/check.h"

@@ -1,5 +1,6 @@
 // QR by Householder's reflections, by blocks of columns (G. Golub and C. Van
 // Loan, Matrix computations, 5.2).
+#include "hotaru/backend/cpu/linalg/operands.h"
 #include "hotaru/backend/cpu/linalg/reflectors.h"
 
 namespace hotaru::cpu {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "hotaru/backend/cpu/linalg/matrix.h"
+#include "hotaru/backend/cpu/linalg/operands.h"
 #include "hotaru/core/checks/check.h"
 
 namespace hotaru::cpu {

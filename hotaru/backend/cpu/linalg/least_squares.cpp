@@ -4,6 +4,7 @@
 #include <random>
 #include <vector>
 
+#include "hotaru/backend/cpu/linalg/operands.h"
 #include "hotaru/backend/cpu/linalg/reflectors.h"
 #include "hotaru/backend/cpu/linalg/spectra/condensed.h"
 #include "hotaru/backend/cpu/linalg/spectra/singular_values.h"

@@ -4,6 +4,7 @@
 #include <numeric>
 #include <vector>
 
+#include "hotaru/backend/cpu/linalg/operands.h"
 #include "hotaru/backend/cpu/linalg/triangular.h"
 #include "hotaru/backend/cpu/linalg/vectors.h"
 #include "hotaru/backend/cpu/matmul/areas.h"

@@ -5,6 +5,7 @@
 
 #include "hotaru/backend/common/linalg/exponential.h"
 #include "hotaru/backend/cpu/linalg/matrix.h"
+#include "hotaru/backend/cpu/linalg/operands.h"
 #include "hotaru/backend/cpu/matmul/gemm.h"
 #include "hotaru/runtime/threads/parallel.h"
 

@@ -3,6 +3,7 @@
 // data structures for dense matrix library software", 2004).
 #include "hotaru/backend/cpu/linalg/triangular.h"
 
+#include "hotaru/backend/cpu/linalg/operands.h"
 #include "hotaru/backend/cpu/linalg/vectors.h"
 #include "hotaru/backend/cpu/matmul/areas.h"
 #include "hotaru/backend/cpu/matmul/gemm.h"

@@ -1,4 +1,5 @@
 // Eigenvalues and eigenvectors of general matrices: by way of Schur's form.
+#include "hotaru/backend/cpu/linalg/operands.h"
 #include "hotaru/backend/cpu/linalg/spectra/condensed.h"
 #include "hotaru/backend/cpu/linalg/spectra/schur.h"
 #include "hotaru/core/checks/check.h"

@@ -1,5 +1,6 @@
 // Eigenvalues and eigenvectors of Hermitian matrices: by way of a tridiagonal
 // one.
+#include "hotaru/backend/cpu/linalg/operands.h"
 #include "hotaru/backend/cpu/linalg/spectra/condensed.h"
 #include "hotaru/backend/cpu/linalg/spectra/tridiagonal.h"
 #include "hotaru/core/checks/check.h"

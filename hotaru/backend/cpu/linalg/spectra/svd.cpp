@@ -4,6 +4,7 @@
 #include <functional>
 #include <type_traits>
 
+#include "hotaru/backend/cpu/linalg/operands.h"
 #include "hotaru/backend/cpu/linalg/reflectors.h"
 #include "hotaru/backend/cpu/linalg/spectra/bidiagonal.h"
 #include "hotaru/backend/cpu/linalg/spectra/condensed.h"
