@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "hotaru/backend/cpu/grain.h"
 #include "hotaru/core/tensor.h"
 #include "hotaru/runtime/threads/parallel.h"
 
@@ -57,11 +58,6 @@ inline Dims without(IntSpan values, int64_t dim) {
   Dims out(values);
   if (!out.empty()) out.erase(size_t(dim));
   return out;
-}
-
-/// How many rows of `work` elements each make a thread's while.
-inline int64_t row_grain(int64_t work) {
-  return std::max<int64_t>(1, kGrainSize / std::max<int64_t>(1, work));
 }
 
 /// f(offsets, state) for each line along `dim`, in parallel: the positions are

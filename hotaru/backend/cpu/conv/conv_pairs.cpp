@@ -4,7 +4,7 @@
 #include <type_traits>
 
 #include "hotaru/backend/cpu/conv/conv_patches.h"
-#include "hotaru/backend/cpu/lines.h"
+#include "hotaru/backend/cpu/grain.h"
 #include "hotaru/backend/cpu/matmul/gemm_bf16.h"
 #include "hotaru/backend/cpu/scratch.h"
 #include "hotaru/backend/cpu/simd/reduced_simd.h"

@@ -5,8 +5,8 @@
 
 #include "hotaru/backend/common/kernel_types.h"
 #include "hotaru/backend/cpu/distance/difference_sums.h"
+#include "hotaru/backend/cpu/grain.h"
 #include "hotaru/backend/cpu/independent.h"
-#include "hotaru/backend/cpu/lines.h"
 
 namespace hotaru::cpu {
 namespace {

@@ -6,10 +6,10 @@
 
 #include "hotaru/backend/common/kernel_types.h"
 #include "hotaru/backend/common/pointwise/pointwise.h"
+#include "hotaru/backend/cpu/grain.h"
 #include "hotaru/backend/cpu/independent.h"
 #include "hotaru/backend/cpu/index/bag_simd.h"
 #include "hotaru/backend/cpu/indexing.h"
-#include "hotaru/backend/cpu/lines.h"
 #include "hotaru/core/checks/check.h"
 #include "hotaru/runtime/threads/parallel.h"
 

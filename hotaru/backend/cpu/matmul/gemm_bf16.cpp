@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "hotaru/backend/cpu/lines.h"
+#include "hotaru/backend/cpu/grain.h"
 #include "hotaru/backend/cpu/matmul/amx/gemm_tiles.h"
 #include "hotaru/backend/cpu/matmul/areas.h"
 #include "hotaru/backend/cpu/matmul/gemm_kernel.h"

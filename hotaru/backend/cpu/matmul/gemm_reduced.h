@@ -5,7 +5,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "hotaru/backend/cpu/lines.h"
+#include "hotaru/backend/cpu/grain.h"
 #include "hotaru/backend/cpu/matmul/gemm.h"
 #include "hotaru/backend/cpu/matmul/gemm_bf16.h"
 #include "hotaru/backend/cpu/matmul/halves/gemm_widened.h"

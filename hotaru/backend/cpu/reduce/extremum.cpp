@@ -2,6 +2,7 @@
 
 #include "hotaru/backend/common/kernel_types.h"
 #include "hotaru/backend/common/reduce/line.h"
+#include "hotaru/backend/cpu/grain.h"
 #include "hotaru/backend/cpu/number.h"
 #include "hotaru/backend/cpu/reduce/extreme_columns.h"
 #include "hotaru/backend/cpu/reduce/extreme_lines.h"

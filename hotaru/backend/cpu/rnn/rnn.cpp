@@ -7,7 +7,7 @@
 #include <memory>
 
 #include "hotaru/backend/common/kernel_types.h"
-#include "hotaru/backend/cpu/lines.h"
+#include "hotaru/backend/cpu/grain.h"
 #include "hotaru/backend/cpu/matmul/gemm.h"
 #include "hotaru/backend/cpu/matmul/pair_kernels.h"
 #include "hotaru/backend/cpu/rnn/rnn_kernel.h"

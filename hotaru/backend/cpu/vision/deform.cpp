@@ -6,7 +6,7 @@
 
 #include "hotaru/backend/common/kernel_types.h"
 #include "hotaru/backend/common/vision/offset_sample.h"
-#include "hotaru/backend/cpu/lines.h"
+#include "hotaru/backend/cpu/grain.h"
 
 namespace hotaru::cpu {
 namespace {

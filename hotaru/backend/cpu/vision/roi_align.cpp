@@ -8,8 +8,8 @@
 
 #include "hotaru/backend/common/kernel_types.h"
 #include "hotaru/backend/common/vision/regions.h"
+#include "hotaru/backend/cpu/grain.h"
 #include "hotaru/backend/cpu/independent.h"
-#include "hotaru/backend/cpu/lines.h"
 #include "hotaru/backend/cpu/vision/region.h"
 
 namespace hotaru::cpu {

@@ -7,7 +7,7 @@
 #include "hotaru/backend/common/kernel_types.h"
 #include "hotaru/backend/common/vision/bins.h"
 #include "hotaru/backend/common/vision/regions.h"
-#include "hotaru/backend/cpu/lines.h"
+#include "hotaru/backend/cpu/grain.h"
 #include "hotaru/backend/cpu/vision/region.h"
 
 namespace hotaru::cpu {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <type_traits>
 
-#include "hotaru/backend/cpu/lines.h"
+#include "hotaru/backend/cpu/grain.h"
 #include "hotaru/backend/cpu/matmul/areas.h"
 #include "hotaru/backend/cpu/matmul/gemm_kernel.h"
 #include "hotaru/backend/cpu/matmul/halves/reduced_rows.h"
