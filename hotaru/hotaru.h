@@ -29,6 +29,7 @@
 #include "hotaru/runtime/own/launch_function.h"
 #include "hotaru/runtime/own/own_kernel.h"
 #include "hotaru/runtime/profiler.h"
+#include "hotaru/runtime/streams/enqueue.h"
 #include "hotaru/runtime/streams/event.h"
 #include "hotaru/runtime/streams/stream.h"
 #include "hotaru/runtime/threads/future.h"

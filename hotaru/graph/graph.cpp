@@ -4,6 +4,7 @@
 
 #include "hotaru/core/checks/check.h"
 #include "hotaru/graph/passes/passes.h"
+#include "hotaru/runtime/operand.h"
 
 namespace hotaru::graph {
 
@@ -65,7 +66,7 @@ bool Graph::touches(const Tensor& t) const {
   const auto operands = program().operands();
   return std::any_of(
       operands.begin(), operands.end(),
-      [&](const Operand& operand) { return operand.ordered() == storage; });
+      [&](const Operand& operand) { return ordered_of(operand) == storage; });
 }
 
 void Graph::abandon() {

@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 
+#include "hotaru/core/tensor.h"
 #include "hotaru/graph/drawing/description.h"
 #include "hotaru/graph/program/program.h"
 

@@ -3,6 +3,7 @@
 
 #include "hotaru/backend/common/reduce/line.h"
 #include "hotaru/ops/reduce/reduce_dims.h"
+#include "hotaru/runtime/streams/enqueue.h"
 
 namespace hotaru {
 

@@ -8,6 +8,7 @@
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/pointwise/pointwise.h"
 #include "hotaru/ops/registry.h"
+#include "hotaru/runtime/streams/enqueue.h"
 #include "hotaru/runtime/streams/stream.h"
 
 namespace hotaru {

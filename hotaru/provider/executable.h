@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "hotaru/core/tensor.h"
 #include "hotaru/runtime/kernel.h"
 
 namespace hotaru::provider {

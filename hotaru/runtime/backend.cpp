@@ -7,6 +7,7 @@
 #include <string>
 
 #include "hotaru/core/error.h"
+#include "hotaru/core/tensor.h"
 #include "hotaru/runtime/accelerator.h"
 #include "hotaru/runtime/meta.h"
 #include "hotaru/runtime/streams/stream.h"

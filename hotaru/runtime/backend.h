@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "hotaru/core/dtype.h"
 #include "hotaru/core/mutex.h"
 #include "hotaru/core/storage.h"
 #include "hotaru/runtime/device_graph.h"

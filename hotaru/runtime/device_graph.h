@@ -11,6 +11,8 @@
 
 namespace hotaru {
 
+class Storage;
+
 /// When a call began, of any origin, and how long it took, in ns.
 struct NodeTime {
   int64_t start, duration;

@@ -6,6 +6,7 @@
 #include "hotaru/core/error.h"
 #include "hotaru/core/pool.h"
 #include "hotaru/core/special_errors.h"
+#include "hotaru/core/tensor.h"
 #include "hotaru/runtime/backend.h"
 
 namespace hotaru {

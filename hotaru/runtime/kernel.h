@@ -6,15 +6,19 @@
 #include <memory>
 #include <new>
 #include <span>
+#include <string>
 #include <string_view>
 #include <type_traits>
 #include <utility>
 
-#include "hotaru/core/tensor.h"
+#include "hotaru/core/device.h"
+#include "hotaru/core/ordered.h"
+#include "hotaru/core/shape.h"
 
 namespace hotaru {
 
 class KernelCall;
+class Tensor;
 /// Computes. Runs in whichever thread the stream chooses; reads and writes
 /// only its operands.
 using KernelFunction = void (*)(const KernelCall&);
@@ -91,17 +95,12 @@ struct KernelRegistration {
 enum class Access : uint8_t { kRead, kWrite, kReadWrite };
 
 /// Something a kernel reads or writes: a tensor, or a shared object such as a
-/// generator.
+/// generator. See also operand.h.
 struct Operand {
   const Tensor* tensor = nullptr;
   Ordered* object = nullptr;
   Access access = Access::kRead;
 
-  /// What streams have to keep in order; null for an undefined tensor.
-  const Ordered* ordered() const {
-    if (object) return object;
-    return tensor->defined() ? tensor->storage().get() : nullptr;
-  }
   bool reads() const { return access != Access::kWrite; }
   bool writes() const { return access != Access::kRead; }
 };

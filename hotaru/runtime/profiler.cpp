@@ -9,6 +9,7 @@
 #include "hotaru/core/checks/check.h"
 #include "hotaru/core/mutex.h"
 #include "hotaru/runtime/accelerator.h"
+#include "hotaru/runtime/operand.h"
 #include "hotaru/runtime/streams/late_call.h"
 #include "hotaru/runtime/streams/stream.h"
 
@@ -101,7 +102,7 @@ void run_recorded(const KernelCall& call, DeviceType type, int64_t stream) {
     call.run(type);
   if (with_shapes)
     for (const Operand& operand : call.operands())
-      if (operand.ordered() && !operand.object)
+      if (ordered_of(operand) && !operand.object)
         record.shapes.emplace_back(operand.tensor->sizes());
   if (LateCall* late = late_of(call))
     return late->keep(std::make_unique<CallRecord>(std::move(record)));

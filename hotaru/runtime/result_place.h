@@ -5,6 +5,7 @@
 #include <atomic>
 #include <string_view>
 
+#include "hotaru/core/tensor.h"
 #include "hotaru/runtime/backend.h"
 
 namespace hotaru {

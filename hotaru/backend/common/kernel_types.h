@@ -11,6 +11,7 @@
 // Kernels with code for every dtype need none of it.
 #pragma once
 
+#include "hotaru/core/tensor.h"
 #include "hotaru/runtime/kernel.h"
 
 namespace hotaru {

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "hotaru/core/checks/check.h"
+#include "hotaru/core/tensor.h"
 #include "hotaru/runtime/threads/parallel.h"
 
 namespace hotaru {

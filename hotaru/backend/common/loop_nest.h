@@ -4,11 +4,14 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <span>
 
-#include "hotaru/core/tensor.h"
+#include "hotaru/core/shape.h"
 
 namespace hotaru {
+
+class Tensor;
 
 /// Geometry of up to four operands over one index space. Strides in bytes.
 class LoopNest {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "hotaru/backend/cuda/launch.h"
+#include "hotaru/core/tensor.h"
 
 namespace hotaru::cuda {
 

@@ -9,6 +9,7 @@
 #include "hotaru/backend/cuda/graph/recorder.h"
 #include "hotaru/backend/cuda/stream.h"
 #include "hotaru/core/checks/check.h"
+#include "hotaru/core/tensor.h"
 
 namespace hotaru::cuda {
 namespace {

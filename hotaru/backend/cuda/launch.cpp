@@ -7,6 +7,7 @@
 #include "hotaru/backend/cuda/graph/recorder.h"
 #include "hotaru/backend/cuda/images.h"
 #include "hotaru/core/checks/check.h"
+#include "hotaru/core/tensor.h"
 
 namespace hotaru::cuda {
 namespace {

@@ -9,6 +9,7 @@
 #include "hotaru/backend/cuda/allocator.h"
 #include "hotaru/core/error.h"
 #include "hotaru/core/special_errors.h"
+#include "hotaru/runtime/operand.h"
 #include "hotaru/runtime/streams/queue.h"
 #include "hotaru/runtime/streams/uses.h"
 #include "hotaru/runtime/threads/blocking.h"
@@ -246,7 +247,7 @@ void StreamTimeline::run_tracked(const KernelCall& call, int64_t stream_id) {
       after.push_back({owner, owner->issued_.load()});
     const Ticket mine{Ref<Timeline>(this), issued_.fetch_add(1) + 1};
     for (const Operand& operand : call.operands())
-      if (const Ordered* object = operand.ordered())
+      if (const Ordered* object = ordered_of(operand))
         if (crosses || !on_cpu(operand))
           Uses::of(*object).add(mine, operand, after);
   }

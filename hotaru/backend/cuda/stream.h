@@ -140,12 +140,6 @@ class StreamTimeline final : public Timeline {
   std::vector<std::shared_ptr<KernelErrors>> others_;  // of graphs
 };
 
-/// A tensor in the host's memory.
-inline bool on_cpu(const Operand& operand) {
-  return operand.tensor && operand.tensor->defined() &&
-         operand.tensor->device().is_cpu();
-}
-
 /// While it lives, kernel functions in this thread launch on the timeline.
 class LaunchScope {
  public:

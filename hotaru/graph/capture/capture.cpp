@@ -5,6 +5,7 @@
 
 #include "hotaru/core/error.h"
 #include "hotaru/runtime/backend.h"
+#include "hotaru/runtime/operand.h"
 #include "hotaru/runtime/streams/event.h"
 #include "hotaru/runtime/streams/uses.h"
 
@@ -170,7 +171,7 @@ bool Recording::touches(const Storage* storage) const {
     const auto operands = node->call().operands();
     return std::any_of(
         operands.begin(), operands.end(),
-        [&](const Operand& operand) { return operand.ordered() == storage; });
+        [&](const Operand& operand) { return ordered_of(operand) == storage; });
   });
 }
 

@@ -8,6 +8,10 @@
 
 #include "hotaru/runtime/streams/stream.h"
 
+namespace hotaru {
+class Storage;
+}
+
 namespace hotaru::graph {
 
 /// One call of a graph.

@@ -2,6 +2,7 @@
 
 #include "hotaru/graph/capture/touch.h"
 #include "hotaru/runtime/backend.h"
+#include "hotaru/runtime/operand.h"
 
 namespace hotaru::graph {
 
@@ -14,7 +15,7 @@ bool Region::lasts(const Tensor& t) const {
   for (const auto& node : nodes) {
     if (!node) continue;  // left out meanwhile
     for (const Operand& operand : node->call().operands())
-      if (operand.writes() && operand.ordered() &&
+      if (operand.writes() && ordered_of(operand) &&
           touch_of(operand).overlaps(mine))
         return false;
   }

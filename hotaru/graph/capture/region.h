@@ -3,6 +3,8 @@
 
 #include <unordered_set>
 
+#include "hotaru/core/dtype.h"
+#include "hotaru/core/storage.h"
 #include "hotaru/graph/capture/capture.h"
 
 namespace hotaru::graph {

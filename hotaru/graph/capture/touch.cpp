@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "hotaru/runtime/operand.h"
+
 namespace hotaru::graph {
 
 Touch touch_of(const Operand& operand) {
@@ -24,7 +26,7 @@ Touch touch_of(const Operand& operand) {
 Touches touches_of(const KernelCall& call) {
   Touches out;
   for (const Operand& operand : call.operands())
-    if (operand.ordered()) out.push_back(touch_of(operand));
+    if (ordered_of(operand)) out.push_back(touch_of(operand));
   return out;
 }
 

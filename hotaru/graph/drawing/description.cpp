@@ -5,6 +5,7 @@
 
 #include "hotaru/core/dtype.h"
 #include "hotaru/core/printing/concat.h"
+#include "hotaru/core/tensor.h"
 #include "hotaru/graph/program/fused_call.h"
 
 namespace hotaru::graph {

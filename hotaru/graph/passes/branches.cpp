@@ -6,6 +6,7 @@
 #include "hotaru/backend/common/rnn/rnn.h"
 #include "hotaru/graph/capture/touch.h"
 #include "hotaru/graph/passes/cost.h"
+#include "hotaru/runtime/operand.h"
 #include "hotaru/runtime/threads/parallel.h"
 
 namespace hotaru::graph {
@@ -46,7 +47,7 @@ bool write_apart(const KernelCall& a, const KernelCall& b) {
   const auto others = [](const KernelCall& call) {
     Touches out;
     for (const Operand& operand : call.operands().subspan(1))
-      if (operand.ordered()) out.push_back(touch_of(operand));
+      if (ordered_of(operand)) out.push_back(touch_of(operand));
     return out;
   };
   const Touches of_a = others(a), of_b = others(b);

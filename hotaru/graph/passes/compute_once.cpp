@@ -5,6 +5,7 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "hotaru/core/tensor.h"
 #include "hotaru/runtime/backend.h"
 
 namespace hotaru::graph {

@@ -10,6 +10,7 @@
 #include "hotaru/backend/common/matmul/linear.h"
 #include "hotaru/backend/common/matmul/matmul.h"
 #include "hotaru/backend/common/rnn/rnn.h"
+#include "hotaru/core/tensor.h"
 
 namespace hotaru::graph {
 namespace {

@@ -10,6 +10,7 @@
 #include "hotaru/backend/common/reduce/line.h"
 #include "hotaru/graph/capture/touch.h"
 #include "hotaru/runtime/backend.h"
+#include "hotaru/runtime/operand.h"
 
 namespace hotaru::graph {
 namespace {
@@ -74,8 +75,8 @@ class Finder {
   explicit Finder(Region& region) : region_(region) {
     for (size_t n = 0; n < region.nodes.size(); ++n)
       for (const Operand& operand : call(n).operands()) {
-        if (!operand.ordered()) continue;
-        std::vector<size_t>& users = users_[operand.ordered()];
+        if (!ordered_of(operand)) continue;
+        std::vector<size_t>& users = users_[ordered_of(operand)];
         if (users.empty() || users.back() != n) users.push_back(n);
       }
   }

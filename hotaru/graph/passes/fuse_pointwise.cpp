@@ -9,6 +9,7 @@
 #include "hotaru/graph/passes/restated.h"
 #include "hotaru/graph/program/fused_call.h"
 #include "hotaru/runtime/backend.h"
+#include "hotaru/runtime/operand.h"
 
 namespace hotaru::graph {
 namespace {
@@ -191,8 +192,8 @@ class Fusion {
   void count_uses(const KernelCall& call, int change) {
     std::unordered_set<const Ordered*> seen;
     for (const Operand& operand : call.operands())
-      if (operand.ordered() && seen.insert(operand.ordered()).second)
-        uses_[operand.ordered()] += change;
+      if (ordered_of(operand) && seen.insert(ordered_of(operand)).second)
+        uses_[ordered_of(operand)] += change;
   }
 
   /// The CPU's tiles need a loop that says how elements lie.
@@ -321,7 +322,7 @@ class Fusion {
           // Other blocks still read what a head takes.
           const bool taken =
               items_[k].role == FusedRole::kHead && &y != others.data();
-          if (taken ? y.ordered() && touch_of(x).conflicts(touch_of(y))
+          if (taken ? ordered_of(y) && touch_of(x).conflicts(touch_of(y))
                     : !in_step(x, y))
             return false;
         }

@@ -4,6 +4,7 @@
 
 #include "hotaru/backend/common/conv/int8.h"
 #include "hotaru/backend/cpu/simd/simd_target.h"
+#include "hotaru/core/tensor.h"
 #include "hotaru/runtime/backend.h"
 
 namespace hotaru::graph {

@@ -5,6 +5,7 @@
 
 #include "hotaru/backend/common/matmul/linear.h"
 #include "hotaru/backend/common/rnn/rnn.h"
+#include "hotaru/core/tensor.h"
 #include "hotaru/runtime/backend.h"
 
 namespace hotaru::graph {

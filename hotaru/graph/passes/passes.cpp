@@ -4,6 +4,7 @@
 #include <array>
 #include <unordered_set>
 
+#include "hotaru/core/tensor.h"
 #include "hotaru/graph/passes/branches.h"
 #include "hotaru/graph/passes/compute_once.h"
 #include "hotaru/graph/passes/fuse_attention.h"

@@ -8,6 +8,7 @@
 #include "hotaru/backend/common/elementwise.h"
 #include "hotaru/graph/capture/touch.h"
 #include "hotaru/graph/passes/passes.h"
+#include "hotaru/runtime/operand.h"
 
 namespace hotaru::graph {
 namespace {
@@ -21,8 +22,8 @@ class Duplicates {
   explicit Duplicates(Region& region) : region_(region) {
     for (const auto& node : region.nodes)
       for (const Operand& operand : node->call().operands())
-        if (operand.writes() && operand.ordered())
-          ++writers_[operand.ordered()];
+        if (operand.writes() && ordered_of(operand))
+          ++writers_[ordered_of(operand)];
   }
 
   void run() {
@@ -36,7 +37,7 @@ class Duplicates {
       loops_.push_back(loop_of(call));
       if (!loops_[i]) continue;
       const Ordered* input =
-          call.operands().size() > 1 ? call.operands()[1].ordered() : nullptr;
+          call.operands().size() > 1 ? ordered_of(call.operands()[1]) : nullptr;
       std::vector<size_t>& same_start = known[{&call.kernel(), input}];
       const auto end = same_start.rbegin() +
                        ptrdiff_t(std::min(same_start.size(), kMaxTries));
@@ -74,7 +75,7 @@ class Duplicates {
         writers_.at(&out) != 1)
       return {};
     for (const Operand& operand : operands.subspan(1))
-      if (operand.writes() || operand.ordered() == &out) return {};
+      if (operand.writes() || ordered_of(operand) == &out) return {};
     return function(call);
   }
 
@@ -111,7 +112,7 @@ class Duplicates {
   void replace_operands(const KernelCall& call) const {
     for (const Operand& operand : call.operands()) {
       if (operand.object || !operand.tensor->defined()) continue;
-      const auto at = replaced_.find(operand.ordered());
+      const auto at = replaced_.find(ordered_of(operand));
       if (at != replaced_.end()) operand.tensor->impl()->storage = at->second;
     }
   }

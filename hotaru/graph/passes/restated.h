@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "hotaru/core/tensor.h"
 #include "hotaru/runtime/kernel.h"
 
 namespace hotaru::graph {

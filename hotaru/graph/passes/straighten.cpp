@@ -6,6 +6,7 @@
 #include "hotaru/backend/common/elementwise.h"
 #include "hotaru/graph/capture/touch.h"
 #include "hotaru/runtime/backend.h"
+#include "hotaru/runtime/operand.h"
 
 namespace hotaru::graph {
 namespace {
@@ -26,7 +27,7 @@ class Straightener {
     for (size_t n = 0; n < region.nodes.size(); ++n) {
       const auto operands = call(n).operands();
       for (size_t o = 0; o < operands.size(); ++o) {
-        if (!operands[o].ordered() || operands[o].object) continue;
+        if (!ordered_of(operands[o]) || operands[o].object) continue;
         const Storage* storage = operands[o].tensor->storage().get();
         if (!region.values.contains(storage)) continue;
         Value& value = values_[storage];

@@ -11,6 +11,7 @@
 
 #include "hotaru/backend/common/elementwise.h"
 #include "hotaru/backend/common/reduce/row_reduction.h"
+#include "hotaru/core/tensor.h"
 #include "hotaru/graph/capture/capture.h"
 
 namespace hotaru::graph {

@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "hotaru/core/pool.h"
+#include "hotaru/core/tensor.h"
 
 namespace hotaru::graph {
 namespace {

@@ -10,6 +10,7 @@
 #include "hotaru/core/checks/check.h"
 #include "hotaru/graph/program/order.h"
 #include "hotaru/runtime/backend.h"
+#include "hotaru/runtime/operand.h"
 #include "hotaru/runtime/threads/admission.h"
 #include "hotaru/runtime/threads/blocking.h"
 #include "hotaru/runtime/threads/parallel.h"
@@ -123,8 +124,8 @@ void Program::watch() {
   for (const auto& node : once_)
     for (const Operand& operand : node->call().operands()) {
       if (operand.writes()) {
-        made.insert(operand.ordered());
-      } else if (operand.ordered() && !made.contains(operand.ordered())) {
+        made.insert(ordered_of(operand));
+      } else if (ordered_of(operand) && !made.contains(ordered_of(operand))) {
         objects.emplace_back(operand.tensor->storage().get());
         sources_.push_back(operand.tensor->storage().get());
       }
@@ -173,7 +174,7 @@ void Program::collect_operands() {
     if (!value.renewed) index.emplace(value.storage, SIZE_MAX);
   const auto add = [&](const Operand& operand) {
     const auto [at, fresh] =
-        index.try_emplace(operand.ordered(), operands_.size());
+        index.try_emplace(ordered_of(operand), operands_.size());
     if (at->second == SIZE_MAX) return;
     if (fresh)
       operands_.push_back(operand);
@@ -183,10 +184,10 @@ void Program::collect_operands() {
   const auto for_each = [](const Nodes& nodes, const auto& f) {
     for (const auto& node : nodes)
       for (const Operand& operand : node->call().operands())
-        if (operand.ordered()) f(operand);
+        if (ordered_of(operand)) f(operand);
   };
   for_each(once_, [&](const Operand& operand) {
-    operand.writes() ? void(index.emplace(operand.ordered(), SIZE_MAX))
+    operand.writes() ? void(index.emplace(ordered_of(operand), SIZE_MAX))
                      : add(operand);
   });
   for_each(nodes_, add);

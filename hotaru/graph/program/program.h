@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "hotaru/core/mutex.h"
+#include "hotaru/core/tensor.h"
 #include "hotaru/graph/capture/capture.h"
 #include "hotaru/graph/program/memory_plan.h"
 #include "hotaru/runtime/device_graph.h"

@@ -10,7 +10,7 @@
 #include "hotaru/ops/random/random.h"
 #include "hotaru/ops/registry.h"
 #include "hotaru/runtime/generator.h"
-#include "hotaru/runtime/streams/stream.h"
+#include "hotaru/runtime/streams/enqueue.h"
 
 namespace hotaru {
 namespace {

@@ -13,7 +13,7 @@
 #include "hotaru/ops/pointwise/pointwise.h"
 #include "hotaru/ops/reduce/reduce.h"
 #include "hotaru/ops/registry.h"
-#include "hotaru/runtime/streams/stream.h"
+#include "hotaru/runtime/streams/enqueue.h"
 
 namespace hotaru {
 namespace {

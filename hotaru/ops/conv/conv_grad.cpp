@@ -6,7 +6,7 @@
 #include "hotaru/ops/pointwise/pointwise.h"
 #include "hotaru/ops/reduce/reduce.h"
 #include "hotaru/runtime/backend.h"
-#include "hotaru/runtime/streams/stream.h"
+#include "hotaru/runtime/streams/enqueue.h"
 
 namespace hotaru {
 namespace {

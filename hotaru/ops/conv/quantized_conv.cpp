@@ -9,7 +9,7 @@
 #include "hotaru/ops/shape/pad.h"
 #include "hotaru/ops/shape/view.h"
 #include "hotaru/runtime/result_place.h"
-#include "hotaru/runtime/streams/stream.h"
+#include "hotaru/runtime/streams/enqueue.h"
 
 namespace hotaru {
 namespace {

@@ -19,7 +19,7 @@
 #include "hotaru/runtime/backend.h"
 #include "hotaru/runtime/determinism.h"
 #include "hotaru/runtime/result_place.h"
-#include "hotaru/runtime/streams/stream.h"
+#include "hotaru/runtime/streams/enqueue.h"
 
 namespace hotaru {
 namespace {

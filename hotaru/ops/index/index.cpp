@@ -14,7 +14,7 @@
 #include "hotaru/ops/shape/view.h"
 #include "hotaru/runtime/backend.h"
 #include "hotaru/runtime/determinism.h"
-#include "hotaru/runtime/streams/stream.h"
+#include "hotaru/runtime/streams/enqueue.h"
 #include "hotaru/runtime/warning.h"
 
 namespace hotaru {

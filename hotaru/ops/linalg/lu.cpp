@@ -7,6 +7,7 @@
 #include "hotaru/ops/linalg/matrices.h"
 #include "hotaru/ops/shape/triangle.h"
 #include "hotaru/ops/sort/sort.h"
+#include "hotaru/runtime/streams/enqueue.h"
 
 namespace hotaru {
 namespace {

@@ -10,6 +10,7 @@
 #include "hotaru/ops/matmul/matmul.h"
 #include "hotaru/ops/reduce/extremum.h"
 #include "hotaru/ops/reduce/reduce.h"
+#include "hotaru/runtime/streams/enqueue.h"
 
 namespace hotaru {
 namespace {

@@ -9,6 +9,7 @@
 #include "hotaru/ops/pointwise/pointwise_grad.h"
 #include "hotaru/ops/reduce/reduce.h"
 #include "hotaru/ops/reduce/scan.h"
+#include "hotaru/runtime/streams/enqueue.h"
 
 namespace hotaru {
 namespace {

@@ -7,6 +7,7 @@
 #include "hotaru/ops/matmul/matmul.h"
 #include "hotaru/ops/pointwise/pointwise_grad.h"
 #include "hotaru/ops/shape/triangle.h"
+#include "hotaru/runtime/streams/enqueue.h"
 
 namespace hotaru {
 namespace {

@@ -5,6 +5,7 @@
 #include "hotaru/ops/linalg/linalg_grad.h"
 #include "hotaru/ops/linalg/matrices.h"
 #include "hotaru/ops/reduce/reduce.h"
+#include "hotaru/runtime/streams/enqueue.h"
 
 namespace hotaru {
 namespace {

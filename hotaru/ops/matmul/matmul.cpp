@@ -14,7 +14,7 @@
 #include "hotaru/runtime/backend.h"
 #include "hotaru/runtime/library_settings.h"
 #include "hotaru/runtime/result_place.h"
-#include "hotaru/runtime/streams/stream.h"
+#include "hotaru/runtime/streams/enqueue.h"
 
 namespace hotaru {
 namespace {

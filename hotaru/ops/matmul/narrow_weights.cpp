@@ -15,7 +15,7 @@
 #include "hotaru/ops/shape/view.h"
 #include "hotaru/runtime/backend.h"
 #include "hotaru/runtime/kernel.h"
-#include "hotaru/runtime/streams/stream.h"
+#include "hotaru/runtime/streams/enqueue.h"
 
 namespace hotaru {
 namespace {

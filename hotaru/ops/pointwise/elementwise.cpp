@@ -15,6 +15,7 @@
 #include "hotaru/ops/refuse.h"
 #include "hotaru/runtime/backend.h"
 #include "hotaru/runtime/result_place.h"
+#include "hotaru/runtime/streams/enqueue.h"
 #include "hotaru/runtime/streams/stream.h"
 
 namespace hotaru {

@@ -15,7 +15,7 @@
 #include "hotaru/ops/refuse.h"
 #include "hotaru/ops/registry.h"
 #include "hotaru/ops/shape/view.h"
-#include "hotaru/runtime/streams/stream.h"
+#include "hotaru/runtime/streams/enqueue.h"
 #include "hotaru/runtime/warning.h"
 
 namespace hotaru {

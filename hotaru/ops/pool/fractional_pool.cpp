@@ -7,7 +7,7 @@
 #include "hotaru/ops/pool/pool.h"
 #include "hotaru/ops/registry.h"
 #include "hotaru/runtime/backend.h"
-#include "hotaru/runtime/streams/stream.h"
+#include "hotaru/runtime/streams/enqueue.h"
 
 namespace hotaru {
 namespace {

@@ -22,7 +22,7 @@
 #include "hotaru/ops/shape/view.h"
 #include "hotaru/ops/sort/sort.h"
 #include "hotaru/runtime/generator.h"
-#include "hotaru/runtime/streams/stream.h"
+#include "hotaru/runtime/streams/enqueue.h"
 #include "hotaru/runtime/warning.h"
 
 namespace hotaru {

@@ -11,6 +11,7 @@
 #include "hotaru/ops/reduce/reduce.h"
 #include "hotaru/ops/reduce/reduce_dims.h"
 #include "hotaru/ops/registry.h"
+#include "hotaru/runtime/streams/enqueue.h"
 
 namespace hotaru {
 namespace {

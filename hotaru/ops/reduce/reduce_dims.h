@@ -3,7 +3,7 @@
 
 #include "hotaru/ops/boxing.h"
 #include "hotaru/runtime/result_place.h"
-#include "hotaru/runtime/streams/stream.h"
+#include "hotaru/runtime/streams/enqueue.h"
 
 namespace hotaru {
 

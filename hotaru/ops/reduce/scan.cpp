@@ -11,6 +11,7 @@
 #include "hotaru/ops/reduce/scan_grad.h"
 #include "hotaru/ops/registry.h"
 #include "hotaru/ops/shape/join.h"
+#include "hotaru/runtime/streams/enqueue.h"
 
 namespace hotaru {
 namespace {

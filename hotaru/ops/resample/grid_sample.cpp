@@ -8,7 +8,7 @@
 #include "hotaru/ops/resample/grid_sample_grad.h"
 #include "hotaru/runtime/backend.h"
 #include "hotaru/runtime/determinism.h"
-#include "hotaru/runtime/streams/stream.h"
+#include "hotaru/runtime/streams/enqueue.h"
 
 namespace hotaru {
 namespace {

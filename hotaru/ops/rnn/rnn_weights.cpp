@@ -5,6 +5,7 @@
 #include "hotaru/autograd/node.h"
 #include "hotaru/ops/rnn/rnn_stack.h"
 #include "hotaru/runtime/backend.h"
+#include "hotaru/runtime/streams/enqueue.h"
 #include "hotaru/runtime/streams/stream.h"
 #include "hotaru/runtime/streams/uses.h"
 #include "hotaru/runtime/threads/blocking.h"

@@ -9,6 +9,7 @@
 #include "hotaru/ops/create/reorder.h"
 #include "hotaru/ops/linear_map.h"
 #include "hotaru/ops/registry.h"
+#include "hotaru/runtime/streams/enqueue.h"
 
 namespace hotaru {
 namespace {

@@ -16,7 +16,7 @@
 #include "hotaru/ops/pointwise/pointwise.h"
 #include "hotaru/ops/registry.h"
 #include "hotaru/ops/shape/view.h"
-#include "hotaru/runtime/streams/stream.h"
+#include "hotaru/runtime/streams/enqueue.h"
 
 namespace hotaru {
 namespace {

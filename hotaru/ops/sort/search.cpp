@@ -19,7 +19,7 @@
 #include "hotaru/ops/require.h"
 #include "hotaru/ops/shape/view.h"
 #include "hotaru/ops/sort/sort.h"
-#include "hotaru/runtime/streams/stream.h"
+#include "hotaru/runtime/streams/enqueue.h"
 
 namespace hotaru {
 namespace {

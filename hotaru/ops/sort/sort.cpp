@@ -10,6 +10,7 @@
 #include "hotaru/ops/reduce/extremum_grad.h"
 #include "hotaru/ops/registry.h"
 #include "hotaru/ops/shape/view.h"
+#include "hotaru/runtime/streams/enqueue.h"
 
 namespace hotaru {
 namespace {

@@ -9,7 +9,7 @@
 #include "hotaru/ops/shape/view.h"
 #include "hotaru/ops/sort/sort.h"
 #include "hotaru/runtime/backend.h"
-#include "hotaru/runtime/streams/stream.h"
+#include "hotaru/runtime/streams/enqueue.h"
 
 namespace hotaru {
 namespace {

@@ -10,7 +10,7 @@
 #include "hotaru/ops/vision/regions.h"
 #include "hotaru/runtime/backend.h"
 #include "hotaru/runtime/determinism.h"
-#include "hotaru/runtime/streams/stream.h"
+#include "hotaru/runtime/streams/enqueue.h"
 
 namespace hotaru {
 namespace {

@@ -14,6 +14,7 @@
 #include <span>
 #include <string_view>
 
+#include "hotaru/core/tensor.h"
 #include "hotaru/runtime/kernel.h"
 
 namespace hotaru::cuda {

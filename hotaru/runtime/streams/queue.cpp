@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "hotaru/core/error.h"
+#include "hotaru/runtime/operand.h"
 #include "hotaru/runtime/profiler.h"
 #include "hotaru/runtime/streams/uses.h"
 #include "hotaru/runtime/threads/blocking.h"
@@ -96,7 +97,7 @@ void StreamQueue::take(const KernelCall& call) {
   entry->number = issued_.load(std::memory_order_relaxed) + 1;
   const Ticket mine{Ref<Timeline>(this), entry->number};
   for (const Operand& operand : call.operands())
-    if (const Ordered* object = operand.ordered())
+    if (const Ordered* object = ordered_of(operand))
       Uses::of(*object).add(mine, operand, entry->after);
   push(entry.release());
 }

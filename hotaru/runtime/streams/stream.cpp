@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "hotaru/core/printing/concat.h"
+#include "hotaru/core/tensor.h"
 #include "hotaru/runtime/backend.h"
 #include "hotaru/runtime/streams/event.h"
 #include "hotaru/runtime/streams/queue.h"

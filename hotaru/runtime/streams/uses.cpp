@@ -1,6 +1,7 @@
 #include "hotaru/runtime/streams/uses.h"
 
 #include "hotaru/core/checks/check.h"
+#include "hotaru/runtime/operand.h"
 #include "hotaru/runtime/profiler.h"
 #include "hotaru/runtime/streams/stream.h"
 
@@ -14,7 +15,7 @@ constinit std::atomic<int> failed_objects{0};
 constinit thread_local int kernels_here = 0;
 
 Uses* uses_of(const Operand& operand) {
-  const Ordered* object = operand.ordered();
+  const Ordered* object = ordered_of(operand);
   return object ? static_cast<Uses*>(object->uses()) : nullptr;
 }
 
@@ -195,9 +196,9 @@ void set_output_error(const KernelCall& call, const std::exception_ptr& error) {
   const std::lock_guard lock(ordering);
   for (const Operand& operand : call.operands()) {
     // A generator that a failed call drew from still works.
-    if (!operand.writes() || operand.object || !operand.ordered()) continue;
+    if (!operand.writes() || operand.object || !ordered_of(operand)) continue;
     if (error)
-      Uses::of(*operand.ordered()).set_error(error);
+      Uses::of(*ordered_of(operand)).set_error(error);
     else if (Uses* uses = uses_of(operand); uses && covers(operand))
       uses->set_error(nullptr);
   }

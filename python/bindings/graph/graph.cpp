@@ -14,6 +14,7 @@
 #include "hotaru/graph/passes/passes.h"
 #include "hotaru/graph/program/fused_call.h"
 #include "hotaru/runtime/backend.h"
+#include "hotaru/runtime/operand.h"
 #include "hotaru/runtime/threads/blocking.h"
 
 namespace hotaru::python {
@@ -67,11 +68,11 @@ nb::list nodes_of(const PyGraph& self) {
   for (const auto& node : program.nodes()) {
     nb::list operands;
     for (const Operand& operand : node->call().operands()) {
-      if (!operand.ordered()) continue;
+      if (!ordered_of(operand)) continue;
       const char* access = !operand.reads()    ? "w"
                            : !operand.writes() ? "r"
                                                : "rw";
-      const auto key = reinterpret_cast<uintptr_t>(operand.ordered());
+      const auto key = reinterpret_cast<uintptr_t>(ordered_of(operand));
       if (operand.object) {
         operands.append(
             nb::make_tuple(key, access, nb::none(), nb::none(), 0, nb::none()));

@@ -21,6 +21,7 @@
 #include "hotaru/ops/autocast.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/shape/view.h"
+#include "hotaru/runtime/operand.h"
 
 namespace hotaru::python {
 namespace {
@@ -63,7 +64,7 @@ class GraphCall {
     for (size_t i = 0; i < targets.size(); ++i)
       find_aliases(targets, i, owned_, aliases_);
     for (const Operand& operand : graph->graph->program().operands())
-      writes_ |= operand.writes() && knows(operand.ordered());
+      writes_ |= operand.writes() && knows(ordered_of(operand));
     renew(std::move(around));
   }
 
@@ -177,7 +178,7 @@ class GraphCall {
     backward_->fresh = fresh_;
     for (const Operand& operand : graph.graph->program().operands())
       for (const Guarded& g : guarded_)
-        if (operand.reads() && operand.ordered() == g.storage) {
+        if (operand.reads() && ordered_of(operand) == g.storage) {
           backward_->saved.push_back(g);
           break;
         }

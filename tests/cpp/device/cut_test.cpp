@@ -34,7 +34,7 @@
 #include "hotaru/runtime/backend.h"
 #include "hotaru/runtime/determinism.h"
 #include "hotaru/runtime/generator.h"
-#include "hotaru/runtime/streams/stream.h"
+#include "hotaru/runtime/streams/enqueue.h"
 
 namespace hotaru {
 namespace {

@@ -11,7 +11,7 @@
 #include "hotaru/ops/pointwise/pointwise.h"
 #include "hotaru/ops/random/random.h"
 #include "hotaru/ops/reduce/extremum.h"
-#include "hotaru/runtime/streams/stream.h"
+#include "hotaru/runtime/streams/enqueue.h"
 
 namespace hotaru {
 namespace {

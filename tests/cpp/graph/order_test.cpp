@@ -12,6 +12,7 @@
 #include "hotaru/ops/create/factory.h"
 #include "hotaru/ops/pointwise/pointwise.h"
 #include "hotaru/ops/shape/view.h"
+#include "hotaru/runtime/operand.h"
 #include "hotaru/runtime/streams/stream.h"
 
 namespace hotaru::graph {
@@ -117,7 +118,7 @@ TEST(MemoryPlan, InAnyOrderNoTwoLivesShareBytes) {
       std::vector<size_t> out;
       for (size_t i = 0; i < region.nodes.size(); ++i)
         for (const Operand& o : region.nodes[i]->call().operands())
-          if (o.ordered() == p.storage) out.push_back(i);
+          if (ordered_of(o) == p.storage) out.push_back(i);
       return out;
     };
     const auto all_before = [&](const Placement& a, const Placement& b) {

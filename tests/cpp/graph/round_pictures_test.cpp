@@ -18,6 +18,7 @@
 #include "hotaru/ops/shape/join.h"
 #include "hotaru/ops/shape/view.h"
 #include "hotaru/runtime/library_settings.h"
+#include "hotaru/runtime/operand.h"
 #include "tests/cpp/captured_graph.h"
 
 namespace hotaru::graph {
@@ -168,7 +169,7 @@ TEST_F(RoundPictures, WhatIsLeftOutIsNoLongerAValue) {
     std::unordered_set<const Ordered*> made;
     for (const auto& node : graph.graph->program().once())
       for (const Operand& operand : node->call().operands())
-        if (operand.writes()) made.insert(operand.ordered());
+        if (operand.writes()) made.insert(ordered_of(operand));
     for (const Placement& value : graph.graph->program().plan().placements)
       EXPECT_FALSE(made.contains(value.storage));
   }

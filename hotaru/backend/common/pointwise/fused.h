@@ -10,6 +10,8 @@
 
 namespace hotaru {
 
+class Storage;
+
 /// Calls in their order, on elements of one shape, that of the first call's, or
 /// one of each of their rows. Whatever one writes and another one touches they
 /// touch as the same elements.

@@ -2,6 +2,8 @@
 
 #include <unordered_map>
 
+#include "hotaru/core/tensor.h"
+
 namespace hotaru {
 
 namespace {

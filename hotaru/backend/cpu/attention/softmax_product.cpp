@@ -8,6 +8,7 @@
 #include "hotaru/backend/cpu/matmul/gemm_bf16.h"
 #include "hotaru/backend/cpu/matmul/gemm_kernel.h"
 #include "hotaru/backend/cpu/scratch.h"
+#include "hotaru/core/tensor.h"
 #include "hotaru/runtime/kernel.h"
 #include "hotaru/runtime/threads/parallel.h"
 

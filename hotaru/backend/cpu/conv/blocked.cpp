@@ -12,6 +12,7 @@
 #include "hotaru/backend/cpu/matmul/gemm_kernel.h"
 #include "hotaru/backend/cpu/pool/blocked_pool.h"
 #include "hotaru/backend/cpu/prepared.h"
+#include "hotaru/core/tensor.h"
 #include "hotaru/runtime/kernel.h"
 #include "hotaru/runtime/threads/parallel.h"
 

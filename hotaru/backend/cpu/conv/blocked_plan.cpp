@@ -4,6 +4,7 @@
 
 #include "hotaru/backend/cpu/conv/blocked_conv.h"
 #include "hotaru/backend/cpu/simd/simd_target.h"
+#include "hotaru/core/tensor.h"
 #include "hotaru/runtime/threads/parallel.h"
 
 // How a convolution in blocks of channels goes: its tiles, and their order.

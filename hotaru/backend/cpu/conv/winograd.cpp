@@ -6,6 +6,7 @@
 
 #include "hotaru/backend/cpu/prepared.h"
 #include "hotaru/backend/cpu/scratch.h"
+#include "hotaru/core/tensor.h"
 #include "hotaru/runtime/backend.h"
 #include "hotaru/runtime/threads/parallel.h"
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "hotaru/core/tensor.h"
 #include "hotaru/runtime/threads/parallel.h"
 
 namespace hotaru::cpu {

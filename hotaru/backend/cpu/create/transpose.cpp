@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "hotaru/core/tensor.h"
 #include "hotaru/runtime/threads/parallel.h"
 
 #undef HWY_TARGET_INCLUDE

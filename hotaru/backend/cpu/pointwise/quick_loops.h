@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "hotaru/backend/common/elementwise.h"
+#include "hotaru/core/dtype.h"
 
 namespace hotaru::cpu {
 

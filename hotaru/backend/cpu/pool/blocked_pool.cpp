@@ -7,6 +7,7 @@
 #include "hotaru/backend/common/pool/pool.h"
 #include "hotaru/backend/common/resample/resample.h"
 #include "hotaru/backend/cpu/scratch.h"
+#include "hotaru/core/tensor.h"
 #include "hotaru/runtime/threads/parallel.h"
 
 #undef HWY_TARGET_INCLUDE

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "hotaru/core/half.h"
 #include "hotaru/runtime/kernel.h"
 
 namespace hotaru::cpu {

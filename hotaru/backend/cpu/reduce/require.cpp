@@ -1,6 +1,7 @@
 #include "hotaru/backend/common/reduce/require.h"
 
 #include "hotaru/core/checks/check.h"
+#include "hotaru/core/tensor.h"
 #include "hotaru/runtime/kernel.h"
 
 namespace hotaru::cpu {

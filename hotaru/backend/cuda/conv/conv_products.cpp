@@ -4,6 +4,7 @@
 
 #include "hotaru/backend/cuda/conv/conv_gather.h"
 #include "hotaru/backend/cuda/matmul/multiply.h"
+#include "hotaru/core/tensor.h"
 
 namespace hotaru::cuda {
 namespace {

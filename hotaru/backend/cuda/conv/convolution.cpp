@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "hotaru/backend/cuda/params/conv/gather.h"
+#include "hotaru/core/tensor.h"
 
 namespace hotaru::cuda {
 namespace {

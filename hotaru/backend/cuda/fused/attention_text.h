@@ -2,6 +2,7 @@
 #pragma once
 
 #include "hotaru/backend/cuda/fused/writer.h"
+#include "hotaru/core/dtype.h"
 
 namespace hotaru::cuda::fused {
 

@@ -4,6 +4,7 @@
 #include <span>
 
 #include "hotaru/backend/cuda/fused/writer.h"
+#include "hotaru/core/tensor.h"
 
 namespace hotaru::cuda::fused {
 

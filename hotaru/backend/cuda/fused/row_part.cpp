@@ -7,6 +7,7 @@
 #include "hotaru/backend/cuda/fused/writer.h"
 #include "hotaru/backend/cuda/params/pointwise/fused.h"
 #include "hotaru/backend/cuda/reduce/formula.h"
+#include "hotaru/core/tensor.h"
 
 namespace hotaru::cuda::fused {
 namespace {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "hotaru/backend/common/pointwise/fused.h"
+#include "hotaru/core/dtype.h"
 #include "hotaru/core/printing/concat.h"
 
 namespace hotaru::cuda::fused {

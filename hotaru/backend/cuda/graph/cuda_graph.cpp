@@ -11,6 +11,7 @@
 #include "hotaru/backend/cuda/params/index.h"
 #include "hotaru/core/special_errors.h"
 #include "hotaru/runtime/backend.h"
+#include "hotaru/runtime/operand.h"
 
 namespace hotaru::cuda {
 namespace {
@@ -26,8 +27,9 @@ PhiloxGenerator* generator_of(const Operand& operand) {
 
 bool touches(const KernelCall& call, const Storage& storage) {
   const auto operands = call.operands();
-  return std::any_of(operands.begin(), operands.end(),
-                     [&](const Operand& o) { return o.ordered() == &storage; });
+  return std::any_of(operands.begin(), operands.end(), [&](const Operand& o) {
+    return ordered_of(o) == &storage;
+  });
 }
 
 void add_new(std::vector<CUgraphNode>& to, std::span<const CUgraphNode> nodes) {

@@ -6,6 +6,7 @@
 #include <unordered_set>
 
 #include "hotaru/backend/cuda/graph/recorder.h"
+#include "hotaru/core/tensor.h"
 
 namespace hotaru::cuda {
 

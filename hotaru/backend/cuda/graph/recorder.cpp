@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "hotaru/core/checks/check.h"
+#include "hotaru/core/tensor.h"
 
 namespace hotaru::cuda {
 namespace {
@@ -148,6 +149,10 @@ bool CallRecorder::arrived() const {
   return !awaited_.empty() &&
          std::all_of(awaited_.begin(), awaited_.end(),
                      [](const auto& kernel) { return kernel->settled(); });
+}
+
+std::vector<Tensor> CallRecorder::scratch() const {
+  return scratch_.pieces();
 }
 
 void CallRecorder::keep(std::shared_ptr<const void> object) {

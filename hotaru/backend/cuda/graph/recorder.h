@@ -70,7 +70,7 @@ class CallRecorder {
   bool arrived() const;
   /// Memory in which kernels work. After fix_scratch() it stays the same, and
   /// calls that want more cannot be recorded.
-  std::vector<Tensor> scratch() const { return scratch_.pieces(); }
+  std::vector<Tensor> scratch() const;
   void fix_scratch() { scratch_.fix(); }
   /// Null if no call can fail.
   const std::shared_ptr<KernelErrors>& errors() const { return errors_; }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "hotaru/core/tensor.h"
 #include "hotaru/runtime/backend.h"
 
 namespace hotaru::cuda {

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "hotaru/backend/common/conv/conv.h"
-#include "hotaru/core/tensor.h"
 #include "hotaru/runtime/accelerator.h"
 
 namespace hotaru::cuda {

@@ -1,6 +1,7 @@
 // Launching QR and products of reflections.
 #include <algorithm>
 
+#include "hotaru/backend/common/kernel_types.h"
 #include "hotaru/backend/cuda/libraries/cusolver.h"
 #include "hotaru/backend/cuda/linalg/linalg.h"
 

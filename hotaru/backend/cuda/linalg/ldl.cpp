@@ -1,4 +1,5 @@
 // Launching L D L^T and what solves with it.
+#include "hotaru/backend/common/kernel_types.h"
 #include "hotaru/backend/cuda/linalg/linalg.h"
 #include "hotaru/core/checks/check.h"
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "hotaru/core/checks/check.h"
+#include "hotaru/core/tensor.h"
 
 namespace hotaru::cuda {
 namespace {

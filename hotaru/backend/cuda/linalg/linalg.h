@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <optional>
 
-#include "hotaru/backend/common/kernel_types.h"
 #include "hotaru/backend/common/linalg/linalg.h"
 #include "hotaru/backend/cuda/kernel_errors.h"
 #include "hotaru/backend/cuda/launch.h"

@@ -1,4 +1,5 @@
 // Launching the exponential of matrices.
+#include "hotaru/backend/common/kernel_types.h"
 #include "hotaru/backend/cuda/linalg/linalg.h"
 
 namespace hotaru::cuda {

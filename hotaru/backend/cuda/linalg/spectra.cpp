@@ -1,6 +1,7 @@
 // Launching eigenvalues and singular values.
 #include <algorithm>
 
+#include "hotaru/backend/common/kernel_types.h"
 #include "hotaru/backend/cuda/libraries/cusolver.h"
 #include "hotaru/backend/cuda/linalg/linalg.h"
 #include "hotaru/core/checks/check.h"

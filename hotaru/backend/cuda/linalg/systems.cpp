@@ -1,4 +1,5 @@
 // Launching LU, Cholesky's factors and what solves with them.
+#include "hotaru/backend/common/kernel_types.h"
 #include "hotaru/backend/cuda/linalg/linalg.h"
 #include "hotaru/core/checks/check.h"
 #include "hotaru/core/special_errors.h"

@@ -9,6 +9,7 @@
 
 #include "hotaru/backend/common/pointwise/formulas.h"
 #include "hotaru/backend/common/pointwise/pointwise.h"
+#include "hotaru/core/tensor.h"
 #include "hotaru/runtime/kernel.h"
 
 namespace hotaru::cuda {

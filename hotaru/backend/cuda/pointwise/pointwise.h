@@ -11,6 +11,7 @@
 #include "hotaru/backend/cuda/params/pointwise.h"
 #include "hotaru/backend/cuda/params/types.h"
 #include "hotaru/backend/cuda/pointwise/formula.h"
+#include "hotaru/core/tensor.h"
 
 namespace hotaru::cuda {
 

@@ -5,6 +5,7 @@
 #include "hotaru/backend/cuda/launch.h"
 #include "hotaru/backend/cuda/libraries/cudnn_rnn.h"
 #include "hotaru/core/checks/check.h"
+#include "hotaru/core/tensor.h"
 #include "hotaru/runtime/library_settings.h"
 #include "hotaru/runtime/threads/blocking.h"
 

@@ -4,6 +4,7 @@
 
 #include "hotaru/graph/passes/pictures/blocker.h"
 #include "hotaru/runtime/backend.h"
+#include "hotaru/runtime/operand.h"
 
 namespace hotaru::graph {
 namespace {
@@ -22,10 +23,10 @@ bool by_one_tap(const Convolution& c) {
 Blocker::Blocker(Region& region) : region_(region) {
   for (const auto& node : region.nodes)
     for (const Operand& operand : node->call().operands())
-      if (operand.ordered()) {
-        users_[operand.ordered()].push_back(&node->call());
-        readers_[operand.ordered()] += operand.reads();
-        writers_[operand.ordered()] += operand.writes();
+      if (ordered_of(operand)) {
+        users_[ordered_of(operand)].push_back(&node->call());
+        readers_[ordered_of(operand)] += operand.reads();
+        writers_[ordered_of(operand)] += operand.writes();
       }
 }
 
@@ -238,7 +239,7 @@ std::pair<Tensor, Tensor> Blocker::weight(const Convolution& c, bool plain) {
 void Blocker::keep(std::unique_ptr<Node>& node) {
   const auto tensors = [&](const auto& f) {
     for (const Operand& operand : node->call().operands())
-      if (operand.ordered() && !operand.object) f(operand, *operand.tensor);
+      if (ordered_of(operand) && !operand.object) f(operand, *operand.tensor);
   };
   // What is written in place is read by a later operand.
   tensors([&](const Operand& operand, const Tensor& t) {

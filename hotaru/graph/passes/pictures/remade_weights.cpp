@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "hotaru/runtime/operand.h"
+
 namespace hotaru::graph {
 
 Tensor RemadeWeights::of(const Tensor& packed) {
@@ -28,7 +30,8 @@ void RemadeWeights::drop_unread() {
   std::unordered_set<const Ordered*> read;
   for (const auto& node : region_.nodes)
     for (const Operand& operand : node->call().operands())
-      if (operand.reads() && operand.ordered()) read.insert(operand.ordered());
+      if (operand.reads() && ordered_of(operand))
+        read.insert(ordered_of(operand));
   std::erase_if(region_.once, [&](const auto& once) {
     const Storage* packed = once->call().tensor(0).storage().get();
     return made_.contains(packed) && !read.contains(packed);

@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "hotaru/backend/common/conv/blocked.h"
+#include "hotaru/core/tensor.h"
 #include "hotaru/graph/passes/passes.h"
 
 namespace hotaru::graph {

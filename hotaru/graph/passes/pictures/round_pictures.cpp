@@ -10,6 +10,7 @@
 #include "hotaru/graph/capture/touch.h"
 #include "hotaru/graph/passes/pictures/remade_weights.h"
 #include "hotaru/runtime/backend.h"
+#include "hotaru/runtime/operand.h"
 
 namespace hotaru::graph {
 namespace {
@@ -41,7 +42,7 @@ class Rounder {
     Nodes old = std::exchange(region_.nodes, {});
     for (size_t i = 0; i < old.size(); ++i) {
       for (const Operand& operand : old[i]->call().operands())
-        if (operand.writes()) rounded_.erase(operand.ordered());
+        if (operand.writes()) rounded_.erase(ordered_of(operand));
       const KernelCall& call = old[i]->call();
       const bool reads = widens(call) && kept(call.tensor(kX)).defined();
       region_.nodes.push_back(!takes_[i] && !is_kept(call) && !reads
@@ -105,8 +106,8 @@ class Rounder {
     for (size_t i = 0; i < region_.nodes.size(); ++i) {
       const auto operands = region_.nodes[i]->call().operands();
       for (size_t o = 0; o < operands.size(); ++o) {
-        if (!operands[o].ordered()) continue;
-        Use& use = uses_[operands[o].ordered()];
+        if (!ordered_of(operands[o])) continue;
+        Use& use = uses_[ordered_of(operands[o])];
         if (operands[o].reads()) use.reads.emplace_back(i, o);
         if (operands[o].writes()) use.writers.push_back(i);
       }

@@ -8,6 +8,7 @@
 #include "hotaru/backend/common/norm/norm.h"
 #include "hotaru/graph/capture/touch.h"
 #include "hotaru/runtime/backend.h"
+#include "hotaru/runtime/operand.h"
 
 namespace hotaru::graph {
 namespace {
@@ -27,8 +28,8 @@ class Widener {
       : region_(region), half_(half), chosen_(region.nodes.size(), false) {
     for (size_t n = 0; n < region.nodes.size(); ++n)
       for (const Operand& operand : call(n).operands()) {
-        if (!operand.ordered()) continue;
-        Value& value = values_[operand.ordered()];
+        if (!ordered_of(operand)) continue;
+        Value& value = values_[ordered_of(operand)];
         value.halves &= !operand.object && is_half(*operand.tensor);
         if (operand.writes()) value.writers.push_back(n);
         if (operand.reads()) value.readers.push_back(n);

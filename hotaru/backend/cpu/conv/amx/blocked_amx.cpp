@@ -8,6 +8,7 @@
 #include "hotaru/backend/cpu/matmul/amx/tile_scope.h"
 #include "hotaru/backend/cpu/scratch.h"
 #include "hotaru/backend/cpu/simd/reduced_simd.h"
+#include "hotaru/core/tensor.h"
 #include "hotaru/runtime/kernel.h"
 #include "hotaru/runtime/threads/parallel.h"
 
