@@ -102,6 +102,7 @@ DEVICE_ROOMS = {
         "matmul/halves",
         "matmul/narrow",
         "matmul/quads",
+        "matmul/whole",
     },
     "cuda": {"libraries", "collective", "cupti", "fused", "graph", "jit"}
     | {"params", "device"}

@@ -274,16 +274,20 @@ struct RunningLogSumExp {
 
 /// Reductions of the last operand to the first: kernel, its name in errors,
 /// dtypes of the input, and the formulas of which the attributes choose one.
-#define HOTARU_REDUCTIONS(X) \
+#define HOTARU_SUMS(X) \
   X("sum", "sum_cpu", AllTypes, Sum, NanSum) \
-  X("prod", "prod_cpu", AllTypes, Product) \
+  X("prod", "prod_cpu", AllTypes, Product)
+#define HOTARU_COUNTS_AND_EXTREMES(X) \
   X("count_nonzero", "count_nonzero", AllTypes, CountNonzero) \
   X("any", "any_all", AllTypes, Any) \
   X("all", "any_all", AllTypes, All) \
   X("amax", "max_values_cpu", RealAndBoolTypes, Largest) \
-  X("amin", "min_values_cpu", RealAndBoolTypes, Smallest) \
+  X("amin", "min_values_cpu", RealAndBoolTypes, Smallest)
+#define HOTARU_NORMS(X) \
   X("norm", "linalg_vector_norm_cpu", FloatingAndComplexTypes, SumSquares, \
     SumAbs, CountAbs, MaxAbs, MinAbs)
+#define HOTARU_REDUCTIONS(X) \
+  HOTARU_SUMS(X) HOTARU_COUNTS_AND_EXTREMES(X) HOTARU_NORMS(X)
 
 /// Scans: kernel, its name in errors, dtypes, formula.
 #define HOTARU_SCANS(X) \

@@ -1,9 +1,16 @@
-// The kernels of all reductions in the list of formulas.
+// The kernels of reductions in the list of formulas: HOTARU_REGISTER_REDUCTION
+// registers a row of it. For the sources that each take a part of the list.
+#pragma once
+
+#include <algorithm>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+
 #include "hotaru/backend/common/kernel_types.h"
 #include "hotaru/backend/cpu/reduce/reduce_loop.h"
 
 namespace hotaru::cpu {
-namespace {
 
 /// A name as a template argument.
 template <size_t n>
@@ -67,14 +74,9 @@ template <class K>
 using Registration =
     ReduceRegistration<K::template run<const ReduceShape>, K::row()>;
 
-using namespace formulas;  // the list names them as they are
+}  // namespace hotaru::cpu
 
-#define HOTARU_REGISTER(kernel, name, ...) \
+#define HOTARU_REGISTER_REDUCTION(kernel, name, ...) \
   const Registration<Reduction<name, __VA_ARGS__>> HOTARU_CONCAT(registered_, \
                                                                  __COUNTER__)( \
       kernel, check_types<Reduction<name, __VA_ARGS__>::kTypes>);
-HOTARU_REDUCTIONS(HOTARU_REGISTER)
-#undef HOTARU_REGISTER
-
-}  // namespace
-}  // namespace hotaru::cpu

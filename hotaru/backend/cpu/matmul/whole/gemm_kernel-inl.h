@@ -1,14 +1,21 @@
-#include "hotaru/backend/cpu/matmul/gemm_kernel.h"
+// Kernels of matrix products for one type of element: packing, tiles, and what
+// ends them. For inclusion after simd.h in files that use its pattern.
+
+// clang-format off
+#if defined(HOTARU_GEMM_KERNEL_INL_H) == defined(HWY_TARGET_TOGGLE)
+#ifdef HOTARU_GEMM_KERNEL_INL_H
+#undef HOTARU_GEMM_KERNEL_INL_H
+#else
+#define HOTARU_GEMM_KERNEL_INL_H
+#endif
+// clang-format on
 
 #include <hwy/cache_control.h>
 
 #include <algorithm>
 #include <type_traits>
 
-#undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "hotaru/backend/cpu/matmul/gemm_kernel.cpp"
-#include "hotaru/backend/cpu/simd/simd.h"
-// After simd.h: compiled for each target.
+#include "hotaru/backend/cpu/matmul/gemm_kernel.h"
 #include "hotaru/backend/cpu/matmul/tile-inl.h"
 #include "hotaru/backend/cpu/simd/simd_load-inl.h"
 #include "hotaru/backend/cpu/simd/simd_math-inl.h"
@@ -210,67 +217,6 @@ GemmKernels<T> kernels() {
           &finish<T>};
 }
 
-/// Bias alone: integers know no activations.
-template <class T>
-void finish_integers(T* c, int64_t ldc, int64_t rows, int64_t cols,
-                     const Epilogue<T>& e) {
-  if (!e.bias) return;
-  for (int64_t i = 0; i < rows; ++i)
-    for (int64_t j = 0; j < cols; ++j)
-      c[i * ldc + j] += e.bias[e.bias_per_row ? i : j];
-}
-
-// Fewer than of floats: each height of tiles is 20 KB of code for each type.
-constexpr int kIntegerRows = kMaxRows < 6 ? kMaxRows : 6;
-
-template <class T>
-GemmKernels<T> integer_kernels() {
-  constexpr int kLanes = static_cast<int>(hn::MaxLanes(hn::ScalableTag<T>()));
-  using P = IntegerProducts;
-  return {kIntegerRows,
-          2 * kLanes,
-          0,
-          kDotRows,
-          &any_tile<P, T, kIntegerRows, false>,
-          &any_tile<P, T, GemmKernels<T>::kFewRows, true>,
-          nullptr,
-          nullptr,
-          &dot<P, T>,
-          &pack<T>,
-          &finish_integers<T>};
-}
-
-GemmKernels<float> kernels_float() {
-  return kernels<float>();
-}
-GemmKernels<double> kernels_double() {
-  return kernels<double>();
-}
-GemmKernels<uint32_t> kernels_uint32() {
-  return integer_kernels<uint32_t>();
-}
-GemmKernels<uint64_t> kernels_uint64() {
-  return integer_kernels<uint64_t>();
-}
-
 }  // namespace hotaru::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
-
-#if HWY_ONCE
-namespace hotaru {
-
-#define HOTARU_GEMM_KERNELS(T, name) \
-  HWY_EXPORT(name); \
-  template <> \
-  const GemmKernels<T>& gemm_kernels() { \
-    static const GemmKernels<T> table = HWY_DYNAMIC_DISPATCH(name)(); \
-    return table; \
-  }
-HOTARU_GEMM_KERNELS(float, kernels_float)
-HOTARU_GEMM_KERNELS(double, kernels_double)
-HOTARU_GEMM_KERNELS(uint32_t, kernels_uint32)
-HOTARU_GEMM_KERNELS(uint64_t, kernels_uint64)
-#undef HOTARU_GEMM_KERNELS
-
-}  // namespace hotaru
 #endif
