@@ -129,4 +129,4 @@ SymBool.__eq__ = _binary("eq")
 SymBool.__sym_not__ = _unary("sym_not")
 for _kind in (SymBool, SymFloat):
     _kind.__hash__ = _Symbolic.__hash__
-    _kind.__module__ = __package__
+    _kind.__module__ = __name__.rpartition(".")[0]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from .._own_names import own_root
+
 # No memory is that large: whoever takes it for a number gets an error.
 _VALUE = 1 << 60
 
@@ -99,4 +101,4 @@ class _DimRange:
         return [self.dim, self.min, self.max]
 
 
-_DimRange.__module__ = "hotaru._dynamo.decorators"
+_DimRange.__module__ = f"{own_root()}._dynamo.decorators"

@@ -106,4 +106,4 @@ def __reduce_ex__(self, protocol):
 
 # Pickles know them by the package's name, as PyTorch's `torch._tensor`.
 for _function in (_rebuild, _rebuild_from_type_v2, _rebuild_meta):
-    _function.__module__ = __package__
+    _function.__module__ = __name__.rpartition(".")[0]

@@ -240,4 +240,4 @@ def _adjoint_of_matrices(self):
 # Programs know them by the package's name, as PyTorch's `torch._tensor`.
 for _value in list(globals().values()):
     if getattr(_value, "__module__", None) == __name__:
-        _value.__module__ = __package__
+        _value.__module__ = __name__.rpartition(".")[0]

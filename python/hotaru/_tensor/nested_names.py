@@ -6,6 +6,7 @@ from importlib import import_module
 
 from .. import _C
 from .._C import Tensor
+from .._own_names import own_root
 
 
 class _Jagged(_C.layout):
@@ -25,7 +26,7 @@ class _Jagged(_C.layout):
 
 
 jagged = _C.layout.__new__(_Jagged)
-_Jagged.__module__ = "hotaru"
+_Jagged.__module__ = own_root()
 
 
 def to_padded_tensor(self, padding: float, output_size=None) -> Tensor:
