@@ -49,7 +49,7 @@ if(HOTARU_NVCC)
       "    {\"${name}\", hotaru_fatbin_${name},\n"
       "     size_t(hotaru_fatbin_${name}_end - hotaru_fatbin_${name})},\n")
   endforeach()
-  add_custom_target(hotaru_kernels ALL DEPENDS ${HOTARU_KERNEL_FATBINS})
+  add_custom_target(hotaru_cuda_kernels ALL DEPENDS ${HOTARU_KERNEL_FATBINS})
 endif()
 configure_file(${CMAKE_CURRENT_LIST_DIR}/images.cpp.in
   ${PROJECT_BINARY_DIR}/kernels/images.cpp @ONLY)
@@ -61,7 +61,7 @@ function(hotaru_cuda_images target)
   # The assembler reads the files, of which CMake knows nothing.
   set_property(SOURCE ${images} TARGET_DIRECTORY ${target}
     APPEND PROPERTY OBJECT_DEPENDS "${HOTARU_KERNEL_FATBINS}")
-  if(TARGET hotaru_kernels)
-    add_dependencies(${target} hotaru_kernels)
+  if(TARGET hotaru_cuda_kernels)
+    add_dependencies(${target} hotaru_cuda_kernels)
   endif()
 endfunction()
