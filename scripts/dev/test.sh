@@ -165,6 +165,13 @@ fuzz_stages() {
   done
 }
 
+# environments: those of other libraries, made beside the build, which keeps the
+# other core; a stage whose environment cannot be made is left out.
+environments() {
+  (venv .venv-oracle scripts/requirements-oracle.txt) || true
+  (venv .venv-programs-ci scripts/requirements-programs-ci.txt --no-deps) || true
+}
+
 conformance() {
   .venv/bin/python tests/conformance/run.py --oracle .venv-oracle/bin/python \
     --cache "$CACHE/conformance" "$@"
@@ -266,9 +273,42 @@ native_program() {
   find build/tests -maxdepth 2 -type f -name "$1" -perm -u+x -print -quit
 }
 
-# test_verb ARGS...: ./dev test.
-test_verb() {
-  local sanitize=0 fuzz_seconds=0 soft_gpu=0 ci=0 select=()
+# What test_verb was asked for.
+sanitize=0 fuzz_seconds=0 soft_gpu=0 ci=0 select=()
+
+# every_stage: the table of what follows the release build.
+every_stage() {
+  ctest_stages build release 4 60
+  pytest_stages "${select[@]}"
+  ((soft_gpu)) && soft_gpu_stages
+  if ((ci)); then
+    stage attack 120 pytest_run attack tests/attack
+    conformance_stages
+    few_programs_stage
+    stage clang-tidy 200 step clang-tidy tidy 1
+  fi
+}
+
+# sanitized_stages: the table of what follows the builds for sanitizers.
+sanitized_stages() {
+  local name
+  for name in $sanitized_built; do
+    ctest_stages "build-$name" "$name" 6 60
+    [[ $name != asan ]] || ((!fuzz_seconds)) || fuzz_stages "$fuzz_seconds"
+  done
+}
+
+# owed_builds: those for sanitizers that an earlier run left out.
+owed_builds() {
+  [[ -s $OWED ]] || return 0
+  local owed
+  owed=$(sort -u "$OWED" | xargs)
+  rm "$OWED"
+  sanitized_builds "$owed"
+}
+
+# test_options ARGS...
+test_options() {
   while (($#)); do
     case $1 in
       --sanitize) sanitize=1 ;;
@@ -276,65 +316,50 @@ test_verb() {
       --soft-gpu) soft_gpu=1 ;;
       --every-target) SIMD=all ;;
       --ci) ci=1 sanitize=1 soft_gpu=1 fuzz_seconds=60 SIMD=all ;;
-      --) select+=("${@:2}"); break ;;
-      -k | [^-]*) named_tests "$@"; return ;;
+      --) select+=("${@:2}"); return ;;
       *) die "test: unknown option $1 (see ./dev --help)" ;;
     esac
     shift
   done
-  local verbs=(build test) parts="$LOADED tests" arguments=()
+}
+
+# all_tests OPTIONS: ./dev test without a test's name.
+all_tests() {
+  test_options "$@"
+  local verbs=(build test) parts="$LOADED tests" arguments=() name nvcc
   ((ci)) && verbs+=(lint bench)
   ((sanitize || fuzz_seconds)) && verbs+=(sanitize)
   setup "${verbs[@]}"
   model
   if ((ci)); then
     parts+=' bench'
-    local nvcc
     nvcc=$(nvcc_path)
     arguments+=("-DHOTARU_NVCC=$nvcc")
     select+=(-m "ci or not ci")
+    mkdir -p build
+    environments >build/environments.log 2>&1 &
   fi
   build "$parts" "${arguments[@]}"
+  wait
   rm -rf "$RESULTS"
   mkdir -p "$RESULTS"
   quick_checks
   if ((ci)); then
     one_target
     step same-bits .venv/bin/python tests/same_bits.py build build-native || true
-  fi
-  local sanitizers='' owed='' name
-  ((sanitize || fuzz_seconds)) && sanitizers=asan
-  ((sanitize)) && sanitizers+=' tsan'
-  if ((ci)) && [[ -s $OWED ]]; then
-    owed=$(sort -u "$OWED" | xargs)
-    rm "$OWED"
-    sanitized_builds "$owed"
+    owed_builds
   fi
   say "tests"
-  {
-    ctest_stages build release 4 60
-    pytest_stages "${select[@]}"
-    ((soft_gpu)) && soft_gpu_stages
-    if ((ci)); then
-      stage attack 120 pytest_run attack tests/attack
-      conformance_stages
-      few_programs_stage
-      stage clang-tidy 200 step clang-tidy tidy 1
-    fi
-  } | run_stages
+  every_stage | run_stages
   ((ci)) && DEADLINE=$((60 * ${HOTARU_CI_MINUTES:-60}))
-  for name in $sanitizers; do
-    [[ " $owed " == *" $name "* ]] || sanitized_builds "$name"
+  for name in $( ((sanitize || fuzz_seconds)) && echo asan) \
+    $( ((sanitize)) && echo tsan); do
+    [[ " $sanitized_built " == *" $name "* ]] || sanitized_builds "$name"
   done
   if [[ -n $sanitized_built ]]; then
     export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
     say "tests with sanitizers"
-    {
-      for name in $sanitized_built; do
-        ctest_stages "build-$name" "$name" 6 60
-        [[ $name != asan ]] || ((!fuzz_seconds)) || fuzz_stages "$fuzz_seconds"
-      done
-    } | run_stages
+    sanitized_stages | run_stages
   fi
   if ((ci)); then
     .venv/bin/python scripts/slowest_tests.py "$RESULTS" \
@@ -342,4 +367,12 @@ test_verb() {
     step object-times .venv/bin/python scripts/build_times.py --limit 60 || true
   fi
   ended
+}
+
+# test_verb ARGS...: ./dev test.
+test_verb() {
+  case ${1:-} in
+    -k | [^-]*) named_tests "$@" ;;
+    *) all_tests "$@" ;;
+  esac
 }
