@@ -7,6 +7,8 @@ quick_checks() {
   [[ $mode == fix ]] && format=(-i) ruff=(format) fix=(--fix)
   step layers .venv/bin/python scripts/check_layers.py || true
   step lengths .venv/bin/python scripts/check_lengths.py || true
+  step include-costs .venv/bin/python scripts/include_costs.py \
+    --limit hotaru/core/error.h=25 --limit hotaru/core/tensor.h=70 || true
   step tests-by-folder .venv/bin/python scripts/select_tests.py --check || true
   step clang-format sh -c 'git ls-files "*.h" "*.cpp" "*.cu" |
     xargs -r clang-format-14 "$@"' sh "${format[@]}" || true
