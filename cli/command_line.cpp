@@ -45,36 +45,22 @@ void Verb::flag(const std::string& name, bool& to,
   app_->add_flag(name, to, help);
 }
 
-CommandOption Verb::option(const std::string& name, std::string& to,
+template <class T>
+CommandOption Verb::option(const std::string& name, T& to,
                            const std::string& help) const {
   return CommandOption(app_->add_option(name, to, help));
 }
 
-CommandOption Verb::option(const std::string& name, int& to,
-                           const std::string& help) const {
-  return CommandOption(app_->add_option(name, to, help));
-}
-
-CommandOption Verb::option(const std::string& name, size_t& to,
-                           const std::string& help) const {
-  return CommandOption(app_->add_option(name, to, help));
-}
-
-CommandOption Verb::option(const std::string& name, int64_t& to,
-                           const std::string& help) const {
-  return CommandOption(app_->add_option(name, to, help));
-}
-
-CommandOption Verb::option(const std::string& name, double& to,
-                           const std::string& help) const {
-  return CommandOption(app_->add_option(name, to, help));
-}
-
-CommandOption Verb::option(const std::string& name,
-                           std::vector<std::string>& to,
-                           const std::string& help) const {
-  return CommandOption(app_->add_option(name, to, help));
-}
+#define HOTARU_OPTION(...) \
+  template CommandOption Verb::option(const std::string&, __VA_ARGS__&, \
+                                      const std::string&) const;
+HOTARU_OPTION(std::string)
+HOTARU_OPTION(int)
+HOTARU_OPTION(int64_t)
+HOTARU_OPTION(size_t)
+HOTARU_OPTION(double)
+HOTARU_OPTION(std::vector<std::string>)
+#undef HOTARU_OPTION
 
 CommandOption Verb::each(const std::string& name,
                          std::function<void(const std::string&)> f,

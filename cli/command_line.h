@@ -2,8 +2,6 @@
 // it (CLI11), whose code each source that includes it compiles again.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -41,18 +39,10 @@ class Verb {
  public:
   explicit Verb(CLI::App* app) : app_(app) {}
   void flag(const std::string& name, bool& to, const std::string& help) const;
-  CommandOption option(const std::string& name, std::string& to,
-                       const std::string& help) const;
-  CommandOption option(const std::string& name, int& to,
-                       const std::string& help) const;
-  CommandOption option(const std::string& name, size_t& to,
-                       const std::string& help) const;
-  CommandOption option(const std::string& name, int64_t& to,
-                       const std::string& help) const;
-  CommandOption option(const std::string& name, double& to,
-                       const std::string& help) const;
-  /// May be given several times.
-  CommandOption option(const std::string& name, std::vector<std::string>& to,
+  /// T is std::string, int, int64_t, size_t, double, or
+  /// std::vector<std::string> for an option that may be given several times.
+  template <class T>
+  CommandOption option(const std::string& name, T& to,
                        const std::string& help) const;
   /// Calls f with each word, in the order of the line among options like it.
   CommandOption each(const std::string& name,
