@@ -13,14 +13,18 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import subprocess
 import sys
+import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
 
 TIDY = "clang-tidy-16"
+# GCC's precompiled headers, which clang can't read.
+PRECOMPILED = re.compile(r" -Winvalid-pch| -include \S*cmake_pch\.hxx")
 ROOT = Path(__file__).resolve().parent.parent
 KEPT = (
     Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
@@ -63,6 +67,9 @@ class Checks:
 
     def __init__(self, build: Path) -> None:
         entries = json.loads((build / "compile_commands.json").read_text())
+        for entry in entries:
+            entry["command"] = PRECOMPILED.sub("", entry["command"])
+        self.database = json.dumps(entries)
         self.entries = {entry["file"]: entry for entry in entries}
         self.included = included(build)
         self.always = [
@@ -85,13 +92,13 @@ class Checks:
         return KEPT / key.hexdigest()
 
 
-def read(source: str, build: Path, stamp: Path | None) -> str:
+def read(source: str, build: str, stamp: Path | None) -> str:
     """What clang-tidy says, or nothing."""
     if stamp and stamp.exists():
         stamp.touch()
         return ""
     done = subprocess.run(
-        [TIDY, "-p", str(build), "--quiet", source],
+        [TIDY, "-p", build, "--quiet", source],
         cwd=ROOT, capture_output=True, text=True, check=False,
     )  # fmt: skip
     if done.returncode or done.stdout.strip():
@@ -108,10 +115,12 @@ def main(build: Path, jobs: int, sources: list[str]) -> int:
         if stamp.stat().st_mtime < oldest:
             stamp.unlink(missing_ok=True)
     checks = Checks(build)
-    with ThreadPoolExecutor(jobs) as pool:
-        found = list(
-            pool.map(lambda s: read(s, build, checks.stamp(s)), sources)
-        )
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "compile_commands.json").write_text(checks.database)
+        with ThreadPoolExecutor(jobs) as pool:
+            found = list(
+                pool.map(lambda s: read(s, folder, checks.stamp(s)), sources)
+            )
     print("".join(found), end="")
     return 1 if any(found) else 0
 
