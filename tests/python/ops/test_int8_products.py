@@ -513,7 +513,11 @@ def test_older_processors_give_the_same():
     )
     done = subprocess.run(
         [sys.executable, "-c", code],
-        env={**os.environ, "HOTARU_SIMD": "baseline"},
+        env={
+            **os.environ,
+            "HOTARU_SIMD": "baseline",
+            "PYTHONPATH": os.pathsep.join(sys.path),
+        },
         cwd=os.path.dirname(__file__),
         capture_output=True,
         text=True,
