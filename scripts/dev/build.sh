@@ -2,16 +2,16 @@
 
 # Parts beside the library. Columns: the name, CMake's switch, the targets, and
 # what the part adds to a first build, in processor seconds on a Zen 5
-# (scripts/build_times.py). The library itself is 650 for one instruction set and
-# 850 for all.
+# (scripts/build_times.py). The library itself is 640 for one instruction set and
+# 830 for all.
 readonly PARTS='
-extension  HOTARU_PYTHON    _C                 70
-command    HOTARU_CLI       hotaru-cli         55
-cuda       HOTARU_CUDA      hotaru_cuda        100
-soft_gpu   HOTARU_SOFT_GPU  hotaru_softgpu     110
-libtorch   HOTARU_LIBTORCH  hotaru_torch       90
-tests      HOTARU_TESTS     hotaru_all_tests   340
-bench      HOTARU_BENCH     hotaru_all_bench   40
+extension  HOTARU_PYTHON    _C                 57
+command    HOTARU_CLI       hotaru-cli         47
+cuda       HOTARU_CUDA      hotaru_cuda        91
+soft_gpu   HOTARU_SOFT_GPU  hotaru_softgpu     81
+libtorch   HOTARU_LIBTORCH  hotaru_torch       111
+tests      HOTARU_TESTS     hotaru_all_tests   310
+bench      HOTARU_BENCH     hotaru_all_bench   15
 '
 # Those that a program may load at run time: once built, they are kept in step
 # with the library by every build.
