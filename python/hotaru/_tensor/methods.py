@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from .. import _C
-from .._C import Tensor, tensor
+# The package's `tensor`, as modes put their own there (_dispatch/lifted.py).
+from .. import _C, tensor
+from .._C import Tensor
 from .attributes import SWAPPED
 
 

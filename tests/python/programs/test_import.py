@@ -170,3 +170,30 @@ def test_threads_that_import_at_once():
         "print(errors, len(found), len(set(found)))"
     )
     assert out == "[] 8 1\n"
+
+
+def test_files_read_late_have_what_modes_put_in_place():
+    """A mode replaces functions that make tensors by ones that ask it, in every
+    file that was read; one that is read afterwards must find those.
+    """
+    code = """
+import importlib, pkgutil, sys
+import hotaru
+from hotaru.utils._python_dispatch import TorchDispatchMode
+
+class Mode(TorchDispatchMode):
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        return func(*args, **(kwargs or {}))
+
+with Mode():
+    for room in ("_tensor", "_functions", "_extension"):
+        package = importlib.import_module(f"hotaru.{room}")
+        for found in pkgutil.iter_modules(package.__path__):
+            importlib.import_module(f"hotaru.{room}.{found.name}")
+for name, module in list(sys.modules.items()):
+    if name.startswith("hotaru") and "_dispatch" not in name:
+        if module is not hotaru._C and name != "hotaru.ops":
+            if vars(module).get("tensor") is hotaru._C.tensor:
+                print(name)
+"""
+    assert _python(code) == ""
