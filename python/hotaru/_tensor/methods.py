@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hotaru
+
 # The package's `tensor`, as modes put their own there (_dispatch/lifted.py).
 from .. import _C, tensor
 from .._C import Tensor
@@ -89,9 +91,10 @@ def backward(
 
     A tensor of more than one element needs `gradient`, of its shape.
     """
-    from ..autograd import backward
-
-    backward(self, gradient, retain_graph, create_graph, inputs=inputs)
+    # By the attribute: an import statement would be a tenth of a small pass.
+    hotaru.autograd.backward(
+        self, gradient, retain_graph, create_graph, inputs=inputs
+    )
 
 
 def requires_grad_(self, requires_grad: bool = True):
