@@ -234,7 +234,7 @@ ended() {
 
 # named_tests ARGS...: ./dev test WHAT..., which builds and runs just that.
 named_tests() {
-  local what=() options=() parts='extension command' chosen python native
+  local what=() options=() parts=$LOADED chosen python native
   while (($#)); do
     case $1 in
       -k) options+=(-k "${2:?-k needs an expression}"); shift ;;
@@ -248,16 +248,13 @@ named_tests() {
   chosen=$(.venv/bin/python scripts/select_tests.py "${what[@]}") || exit 2
   python=$(sed -n 1p <<<"$chosen")
   native=$(sed -n 2p <<<"$chosen")
-  # Tests of other parts skip what is not built, or say which part they need.
-  [[ -n $python ]] && parts+=' cuda soft_gpu libtorch'
-  [[ -n $native ]] && parts+=' cuda soft_gpu libtorch tests'
+  [[ -n $native ]] && parts+=' tests'
   model
   build "$parts"
   local status=0 one
   for one in $native; do
     say "${one%%=*}"
-    HOTARU_CUDA_DRIVER=${HOTARU_CUDA_DRIVER:-} \
-      "$(native_program "${one%%=*}")" --gtest_brief=1 \
+    "$(native_program "${one%%=*}")" --gtest_brief=1 \
       --gtest_filter="${one#*=}" || status=1
   done
   if [[ -n $python ]]; then
