@@ -19,7 +19,7 @@ struct BenchOptions : ModelOptions {
   double seconds = 2;
 };
 
-constexpr size_t kWarmUpCalls = 10;
+constexpr size_t kBenchWarmUpCalls = 10;
 constexpr size_t kFewestCalls = 20;
 
 /// The value that a share of the sorted samples does not exceed (nearest
@@ -31,7 +31,7 @@ double percentile(const std::vector<double>& sorted, double share) {
 
 /// Seconds of each call, sorted.
 std::vector<double> measure(Model& model, double seconds) {
-  for (size_t i = 0; i < kWarmUpCalls; ++i) model.call();
+  for (size_t i = 0; i < kBenchWarmUpCalls; ++i) model.call();
   std::vector<double> samples;
   const auto start = Clock::now();
   auto before = start;

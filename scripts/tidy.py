@@ -25,6 +25,7 @@ from pathlib import Path
 TIDY = "clang-tidy-16"
 # GCC's precompiled headers, which clang can't read.
 PRECOMPILED = re.compile(r" -Winvalid-pch| -include \S*cmake_pch\.hxx")
+INCLUDED = re.compile(r'^#include "([^"]+)"', re.MULTILINE)
 ROOT = Path(__file__).resolve().parent.parent
 KEPT = (
     Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
@@ -62,11 +63,27 @@ def included(build: Path) -> dict[str, list[str]]:
     return out
 
 
+def alone(entry: dict[str, str]) -> list[dict[str, str]]:
+    """The sources of a unit (cmake/units.cmake), each with its command."""
+    unit = Path(entry["file"])
+    if unit.parent.name != "Unity" or not unit.exists():
+        return [entry]
+    return [
+        entry
+        | {
+            "file": source,
+            "command": entry["command"].replace(str(unit), source),
+        }
+        for source in INCLUDED.findall(unit.read_text())
+    ]
+
+
 class Checks:
     """Which sources have to be read (again)."""
 
     def __init__(self, build: Path) -> None:
-        entries = json.loads((build / "compile_commands.json").read_text())
+        listed = json.loads((build / "compile_commands.json").read_text())
+        entries = [one for entry in listed for one in alone(entry)]
         for entry in entries:
             entry["command"] = PRECOMPILED.sub("", entry["command"])
         self.database = json.dumps(entries)

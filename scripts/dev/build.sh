@@ -20,6 +20,9 @@ readonly LOADED='extension command cuda soft_gpu libtorch'
 # HOTARU_SIMD of the build: this machine's instruction set, unless --every-target
 # asks for what wheels have.
 SIMD=native
+# HOTARU_UNITS of the build: sources some at a time, in half the time, except
+# where a check has each source compile alone.
+UNITS=ON
 
 # What scripts/build_times.py reads.
 readonly OBJECT_SECONDS=${XDG_CACHE_HOME:-$HOME/.cache}/hotaru/object_seconds.log
@@ -71,7 +74,7 @@ build() {
     -DPython_EXECUTABLE="$PWD/.venv/bin/python" \
     -DPython_ROOT_DIR="$PWD/.venv" \
     -Dnanobind_ROOT="$(nanobind_dir)" \
-    -DHOTARU_SIMD="$SIMD" "${switches[@]}" "$@"
+    -DHOTARU_SIMD="$SIMD" -DHOTARU_UNITS="$UNITS" "${switches[@]}" "$@"
   compile build "${chosen[@]}"
   link
 }

@@ -107,7 +107,7 @@ sanitized() {
   shift 3
   configure "build-$name" -DCMAKE_CXX_COMPILER="$compiler" \
     -DHOTARU_SANITIZE="$sanitizers" -DHOTARU_PYTHON=OFF -DHOTARU_CLI=OFF \
-    -DHOTARU_TESTS=ON "$@"
+    -DHOTARU_TESTS=ON -DHOTARU_UNITS=ON "$@"
   local LIMIT=$((DEADLINE ? DEADLINE - SECONDS : 0))
   if ((DEADLINE && LIMIT <= 0)); then
     status=124
@@ -213,9 +213,11 @@ leave_out() {
   echo "$*" >>"$RESULTS/left_out"
 }
 
-# one_target: the library built for this machine alone, beside build/.
+# one_target: the library built for this machine alone, as a newcomer's is,
+# beside build/.
 one_target() {
   configure build-native -DCMAKE_BUILD_TYPE=Release -DHOTARU_SIMD=native \
+    -DHOTARU_UNITS=ON \
     -DHOTARU_PYTHON=OFF -DHOTARU_CLI=OFF -DHOTARU_LIBTORCH=OFF \
     -DHOTARU_CUDA=OFF -DHOTARU_SOFT_GPU=OFF
   compile build-native hotaru
@@ -312,7 +314,7 @@ test_options() {
       --fuzz) fuzz_seconds=${2:?--fuzz needs a number of seconds}; shift ;;
       --soft-gpu) soft_gpu=1 ;;
       --every-target) SIMD=all ;;
-      --ci) ci=1 sanitize=1 soft_gpu=1 fuzz_seconds=60 SIMD=all ;;
+      --ci) ci=1 sanitize=1 soft_gpu=1 fuzz_seconds=60 SIMD=all UNITS=OFF ;;
       --) select+=("${@:2}"); return ;;
       *) die "test: unknown option $1 (see ./dev --help)" ;;
     esac

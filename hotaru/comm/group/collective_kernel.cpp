@@ -9,11 +9,11 @@ using Kind = CollectiveKind;
 
 namespace {
 
-struct Row {
+struct NamedKind {
   Kind kind;
   const char* name;
 };
-constexpr Row kRows[] = {{Kind::kAllReduce, "all_reduce"},
+constexpr NamedKind kNamedKinds[] = {{Kind::kAllReduce, "all_reduce"},
                          {Kind::kReduce, "reduce"},
                          {Kind::kBroadcast, "broadcast"},
                          {Kind::kAllGather, "all_gather"},
@@ -29,7 +29,7 @@ constexpr Row kRows[] = {{Kind::kAllReduce, "all_reduce"},
 }  // namespace
 
 const char* name_of(Kind kind) {
-  return kRows[size_t(kind)].name;
+  return kNamedKinds[size_t(kind)].name;
 }
 Kernel& kernel_of(Kind kind) {
   return kernel(concat("c10d::", name_of(kind)));
@@ -138,7 +138,7 @@ void run_collective(const KernelCall& call) {
 }
 
 const bool kRegistered = [] {
-  for (const Row& row : kRows)
+  for (const NamedKind& row : kNamedKinds)
     if (row.kind != Kind::kExchange)
       kernel_of(row.kind).set(DeviceType::kCPU, &run_collective);
   return true;

@@ -14,8 +14,8 @@ namespace {
 
 namespace onnx = io::onnx;
 
-constexpr size_t kMaxCalls = 100'000;
-constexpr int kMaxDepth = 50;
+constexpr size_t kMaxOnnxNodes = 100'000;
+constexpr int kMaxOnnxDepth = 50;
 
 /// Modules by what PyTorch's exporters write of them: ": Net/0.a: Layer/relu:
 /// aten.relu.default" in metadata, or "/0/0.a/Relu" as a node's name.
@@ -42,9 +42,9 @@ std::vector<std::string> path_of(const onnx::Node& node) {
   return split_path(full);
 }
 
-class Sketcher {
+class OnnxSketcher {
  public:
-  explicit Sketcher(const onnx::OnnxFile& file) : file_(file) {
+  explicit OnnxSketcher(const onnx::OnnxFile& file) : file_(file) {
     for (const onnx::Function& function : file.model().functions)
       functions_[{function.domain, function.name}] = &function;
   }
@@ -125,8 +125,8 @@ class Sketcher {
                                 Scope& scope) {
     std::vector<SketchCall> out;
     for (const onnx::Node& node : nodes) {
-      HOTARU_CHECK(++count_ <= kMaxCalls, file_.name(),
-                   ": a picture of more than ", kMaxCalls, " nodes");
+      HOTARU_CHECK(++count_ <= kMaxOnnxNodes, file_.name(),
+                   ": a picture of more than ", kMaxOnnxNodes, " nodes");
       if (is_constant(node, scope)) continue;
       out.push_back(call(node, scope));
     }
@@ -193,8 +193,8 @@ class Sketcher {
   /// What one of the model's own functions does, with the call's values.
   SketchBlock body(const onnx::Node& node, const onnx::Function& function,
                    const Scope& around) {
-    HOTARU_CHECK(++depth_ <= kMaxDepth, file_.name(),
-                 ": functions call each other more than ", kMaxDepth, " deep");
+    HOTARU_CHECK(++depth_ <= kMaxOnnxDepth, file_.name(),
+                 ": functions call each other more than ", kMaxOnnxDepth, " deep");
     Scope scope{.prefix = concat(function.name, "#", count_, ".")};
     for (size_t i = 0; i < function.inputs.size(); ++i) {
       if (i >= node.inputs.size()) break;
@@ -221,7 +221,7 @@ class Sketcher {
 }  // namespace
 
 Sketch sketch_of(const io::onnx::OnnxFile& file) {
-  return Sketcher(file).run();
+  return OnnxSketcher(file).run();
 }
 
 }  // namespace hotaru::exchange

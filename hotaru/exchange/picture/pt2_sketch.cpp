@@ -44,9 +44,9 @@ bool is_value(const pt2::Argument& argument) {
           argument.kind == Kind::kSymFloat || argument.kind == Kind::kSymBool);
 }
 
-class Sketcher {
+class Pt2Sketcher {
  public:
-  explicit Sketcher(const pt2::File& file) : file_(file) {}
+  explicit Pt2Sketcher(const pt2::File& file) : file_(file) {}
 
   Sketch run() {
     Sketch out{.title = file_.model};
@@ -169,7 +169,7 @@ class Sketcher {
 }  // namespace
 
 Sketch sketch_of(const pt2::File& file) {
-  return Sketcher(file).run();
+  return Pt2Sketcher(file).run();
 }
 
 }  // namespace hotaru::exchange

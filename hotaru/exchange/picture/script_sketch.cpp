@@ -28,8 +28,8 @@ using script::NodeKind;
 using script::TypeKind;
 using script::Var;
 
-constexpr size_t kMaxCalls = 100'000, kMaxSteps = 1'000'000;
-constexpr size_t kMaxDepth = 100;
+constexpr size_t kMaxScriptCalls = 100'000, kMaxSteps = 1'000'000;
+constexpr size_t kMaxScriptDepth = 100;
 // Values and weights that one variable is followed to, and its parts.
 constexpr size_t kMaxSources = 64, kMaxParts = 4096;
 
@@ -91,7 +91,7 @@ void collect(const Entry& from, Entry& into) {
   for (const Entry& item : from.items) collect(item, into);
 }
 
-class Sketcher {
+class ScriptSketcher {
  public:
   Sketch run(const script::Module& module, Function& function) {
     Sketch out{.title = function.name()};
@@ -126,7 +126,7 @@ class Sketcher {
   std::string fresh() { return concat("%", ++values_); }
 
   SketchCall& emit(std::string name, const std::string& module) {
-    HOTARU_CHECK(++made_ <= kMaxCalls, "a picture of more than ", kMaxCalls,
+    HOTARU_CHECK(++made_ <= kMaxScriptCalls, "a picture of more than ", kMaxScriptCalls,
                  " calls");
     nested_ = nested_ || !module.empty();
     return calls_->emplace_back(
@@ -139,7 +139,7 @@ class Sketcher {
              const std::string& module) {
     // A function that calls itself is followed once.
     const bool again = !active_.insert(&function).second;
-    if (again || active_.size() > kMaxDepth) {
+    if (again || active_.size() > kMaxScriptDepth) {
       if (!again) active_.erase(&function);
       return opaque(std::string(function.short_name()), arguments, module);
     }
@@ -493,7 +493,7 @@ class Sketcher {
 Sketch sketch_of(const script::Module& module, const std::string& method) {
   Function& function = module.method(method);
   const std::lock_guard lock(function.unit().mutex());
-  return Sketcher().run(module, function);
+  return ScriptSketcher().run(module, function);
 }
 
 }  // namespace hotaru::exchange

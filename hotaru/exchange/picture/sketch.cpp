@@ -23,7 +23,7 @@ using Known = std::unordered_set<std::string_view>;
 // Weights that one call lists.
 constexpr size_t kListed = 4;
 // Parts of a module's path that make boxes of their own.
-constexpr size_t kMaxDepth = 24;
+constexpr size_t kMaxFolders = 24;
 
 /// "1.2 M": units of 1,000.
 std::string count_text(double n) {
@@ -96,7 +96,7 @@ class List {
     std::vector<Made> out;
     for (size_t i = first; i < last;) {
       const auto& path = calls_[i].path;
-      if (path.size() <= depth || depth >= kMaxDepth) {
+      if (path.size() <= depth || depth >= kMaxFolders) {
         out.push_back(std::move(calls_made_[i]));
         link(out.back(), end);
         ++i;

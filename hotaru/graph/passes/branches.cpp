@@ -56,9 +56,9 @@ bool write_apart(const KernelCall& a, const KernelCall& b) {
          !conflict(of_b, {touch_of(a.operands()[0])});
 }
 
-class Finder {
+class BranchFinder {
  public:
-  Finder(Region& region, double fork_join)
+  BranchFinder(Region& region, double fork_join)
       : region_(region), fork_join_(fork_join), threads_(get_num_threads()) {}
 
   void run() {
@@ -195,7 +195,7 @@ void find_branches(Region& region) {
 }
 
 void find_branches(Region& region, double fork_join) {
-  Finder(region, fork_join).run();
+  BranchFinder(region, fork_join).run();
 }
 
 }  // namespace hotaru::graph

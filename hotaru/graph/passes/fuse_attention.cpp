@@ -19,7 +19,7 @@ namespace {
 constexpr int64_t kRows = 16;
 
 /// Tensors of calls live as long as these, aliases longer.
-Tensor own(const Tensor& t) {
+Tensor kept(const Tensor& t) {
   return t.defined() ? make_alias(t) : Tensor();
 }
 
@@ -49,8 +49,8 @@ std::optional<Product> product_of(const KernelCall& call) {
     if (p.g.packed || p.g.activation != Activation::kNone ||
         (bias.defined() && residual.defined()))
       return std::nullopt;
-    p.scale = own(call.tensor(4));
-    p.added = own(bias.defined() ? bias : residual);
+    p.scale = kept(call.tensor(4));
+    p.added = kept(bias.defined() ? bias : residual);
     p.added_row = bias.defined() ? 0 : p.g.residual_stride;
   } else {
     return std::nullopt;
@@ -70,9 +70,9 @@ struct Sums {
   std::vector<Tensor> masks;
 };
 
-class Finder {
+class AttentionFinder {
  public:
-  explicit Finder(Region& region) : region_(region) {
+  explicit AttentionFinder(Region& region) : region_(region) {
     for (size_t n = 0; n < region.nodes.size(); ++n)
       for (const Operand& operand : call(n).operands()) {
         if (!ordered_of(operand)) continue;
@@ -182,7 +182,7 @@ class Finder {
         !same(own_input.sizes(), add.tensor(0).sizes()))
       return nullptr;
     sums.nodes.push_back(n);
-    sums.masks.push_back(own(mask));
+    sums.masks.push_back(kept(mask));
     return &own_input;
   }
 
@@ -331,7 +331,7 @@ class Finder {
 }  // namespace
 
 void fuse_attention(Region& region) {
-  Finder(region).run();
+  AttentionFinder(region).run();
 }
 
 }  // namespace hotaru::graph

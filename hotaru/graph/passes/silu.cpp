@@ -15,9 +15,9 @@ bool same_view(const Tensor& a, const Tensor& b) {
          same(a.sizes(), b.sizes()) && same(a.strides(), b.strides());
 }
 
-class Finder {
+class SiluFinder {
  public:
-  explicit Finder(Region& region) : region_(region) {
+  explicit SiluFinder(Region& region) : region_(region) {
     for (size_t n = 0; n < region.nodes.size(); ++n)
       for (const Operand& operand : region.nodes[n]->call().operands()) {
         if (operand.object || !operand.tensor->defined()) continue;
@@ -73,7 +73,7 @@ class Finder {
 }  // namespace
 
 void find_silu(Region& region) {
-  Finder(region).run();
+  SiluFinder(region).run();
 }
 
 }  // namespace hotaru::graph

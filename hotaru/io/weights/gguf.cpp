@@ -20,7 +20,7 @@ namespace {
 constexpr std::string_view kMagic = "GGUF";
 constexpr std::string_view kAlignmentKey = "general.alignment";
 constexpr uint64_t kDefaultAlignment = 32;
-constexpr uint32_t kMaxDims = 4;
+constexpr uint32_t kMaxGgufDims = 4;
 constexpr uint64_t kMaxEntries = uint64_t{1} << 20;  // of tensors and of keys
 constexpr uint64_t kMaxName = 65535;
 constexpr uint64_t kMetadataMemory = uint64_t{256} << 20;
@@ -149,8 +149,8 @@ class GgufFile : public WeightFile {
     info.name = gguf_text(in, kMaxName);
     if (!is_utf8(info.name)) in.fail_at(at, "a tensor's name is no UTF-8");
     const auto dims = in.number<uint32_t>();
-    HOTARU_CHECK(dims <= kMaxDims, where(path(), info.name), " at offset ", at,
-                 " has ", dims, " dimensions, more than ", kMaxDims);
+    HOTARU_CHECK(dims <= kMaxGgufDims, where(path(), info.name), " at offset ", at,
+                 " has ", dims, " dimensions, more than ", kMaxGgufDims);
     for (uint32_t i = 0; i < dims; ++i) {
       const auto size = in.number<uint64_t>();
       HOTARU_CHECK(size >> 63 == 0, where(path(), info.name), " at offset ", at,

@@ -15,7 +15,7 @@ namespace hotaru::io {
 namespace {
 
 constexpr uint64_t kLengthSize = 8;
-constexpr size_t kMaxDims = 64;
+constexpr size_t kMaxSafetensorsDims = 64;
 
 /// Begins as a file does; its text says how, in errors.
 class SafetensorsFile : public WeightFile {
@@ -97,8 +97,8 @@ class SafetensorsFile : public WeightFile {
     info.name = name;
     info.type = text_of(member(name, entry, "dtype", rapidjson::kStringType));
     const Json& shape = member(name, entry, "shape", rapidjson::kArrayType);
-    HOTARU_CHECK(shape.Size() <= kMaxDims, where(path(), name), " has ",
-                 shape.Size(), " dimensions, more than ", kMaxDims);
+    HOTARU_CHECK(shape.Size() <= kMaxSafetensorsDims, where(path(), name), " has ",
+                 shape.Size(), " dimensions, more than ", kMaxSafetensorsDims);
     for (const Json& size : shape.GetArray())
       info.shape.push_back(int64_t(number(name, "shape", size)));
     const Json& range =

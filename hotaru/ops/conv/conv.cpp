@@ -15,7 +15,7 @@
 namespace hotaru {
 namespace {
 
-constexpr const char* kNode = "ConvolutionBackward0";
+constexpr const char* kConvNode = "ConvolutionBackward0";
 
 // One value a spatial dimension out of a list that may hold a single one.
 Dims spatial(const char* name, IntSpan values, int64_t dims) {
@@ -265,7 +265,7 @@ Tensor convolution(const Tensor& input, const Tensor& weight,
                        transposed, output_padding, groups);
   const auto run = transposed ? conv_data : conv_forward;
   return in_format_of(
-      weight, in_format_of(input, run(kNode, input, weight, bias, size, a)));
+      weight, in_format_of(input, run(kConvNode, input, weight, bias, size, a)));
 }
 
 namespace {

@@ -11,7 +11,7 @@
 namespace hotaru {
 namespace {
 
-constexpr const char* kNode = "ConvolutionBackwardBackward0";
+constexpr const char* kConvBackwardNode = "ConvolutionBackwardBackward0";
 
 using Three = std::tuple<Tensor, Tensor, Tensor>;
 
@@ -40,11 +40,11 @@ Three gradients(const Tensor& g, const Tensor& input, const Tensor& weight,
   Three out;
   if (wanted[0])
     std::get<0>(out) = (transposed ? conv_forward : conv_data)(
-        kNode, g, weight, {}, input.sizes(), a);
+        kConvBackwardNode, g, weight, {}, input.sizes(), a);
   if (wanted[1])
     std::get<1>(out) = transposed
-                           ? conv_weight(kNode, input, g, weight.sizes(), a)
-                           : conv_weight(kNode, g, input, weight.sizes(), a);
+                           ? conv_weight(kConvBackwardNode, input, g, weight.sizes(), a)
+                           : conv_weight(kConvBackwardNode, g, input, weight.sizes(), a);
   if (wanted[2]) std::get<2>(out) = bias_gradient(g);
   return out;
 }

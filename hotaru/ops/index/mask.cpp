@@ -19,8 +19,8 @@ namespace hotaru {
 namespace {
 
 const Kernel& kNonzero = kernel("nonzero");
-const Kernel& kSelect = kernel("masked_select");
-const Kernel& kScatter = kernel("masked_scatter");
+const Kernel& kMaskedSelect = kernel("masked_select");
+const Kernel& kMaskedScatter = kernel("masked_scatter");
 
 /// Number of nonzero elements; waits for them.
 int64_t count(const Tensor& t) {
@@ -43,7 +43,7 @@ void scatter_into(const Tensor& out, const Tensor& self, const Tensor& mask,
     const Tensor target = untracked(out);
     const Tensor wide = expand(mask, out.sizes());
     const Tensor from = contiguous(source);
-    enqueue(kScatter, {update(target), read(wide), read(from)});
+    enqueue(kMaskedScatter, {update(target), read(wide), read(from)});
   }
   if (autograd::needs_grad(self, source))
     grad::masked_scatter(out, self, mask, source);
@@ -67,7 +67,7 @@ Tensor masked_select(const Tensor& self, const Tensor& mask) {
     autograd::NoGrad guard;
     const Tensor wide = expand(mask, shape), in = expand(self, shape);
     out = allocate(Dims{count(wide)}, self.dtype(), self.device());
-    if (out.numel() > 0) enqueue(kSelect, {write(out), read(in), read(wide)});
+    if (out.numel() > 0) enqueue(kMaskedSelect, {write(out), read(in), read(wide)});
   }
   if (autograd::needs_grad(self)) grad::masked_select(out, self, mask, shape);
   return out;

@@ -20,7 +20,7 @@
 namespace hotaru {
 namespace {
 
-const Kernel& kSelect = kernel("index_select");
+const Kernel& kIndexSelect = kernel("index_select");
 const Kernel& kWrite = kernel("index_write");
 
 int64_t extent(const Tensor& t, int64_t dim) {
@@ -53,7 +53,7 @@ Tensor select_slices(const Tensor& self, int64_t dim, const Tensor& index) {
   if (index.numel() == 0) return out;
   autograd::NoGrad guard;
   const Tensor result = as_vector(out), from = as_vector(self);
-  enqueue(kSelect, {write(result), read(from), read(index)},
+  enqueue(kIndexSelect, {write(result), read(from), read(index)},
           SliceAttributes{.dim = dim, .op = "index_select"});
   return out;
 }

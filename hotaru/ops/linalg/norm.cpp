@@ -57,7 +57,7 @@ Tensor cond_by_inverse(const Tensor& A, const Order& order) {
 }
 
 /// Of matrices without elements: 0.
-Tensor nothing(const Tensor& A) {
+Tensor cond_of_nothing(const Tensor& A) {
   return zeros(batch_of(A), {to_real(A.dtype()), A.device()});
 }
 
@@ -67,7 +67,7 @@ Tensor cond(const Tensor& A, const Optional<Scalar>& p) {
   HOTARU_CHECK(
       std::abs(order) == 1 || std::abs(order) == 2 || std::isinf(order),
       "linalg.cond got an invalid norm type: ", order);
-  if (A.numel() == 0) return nothing(A);
+  if (A.numel() == 0) return cond_of_nothing(A);
   if (std::abs(order) != 2) return cond_by_inverse(A, *p);
   const Tensor S = linalg_svdvals(A);
   const Tensor largest = narrow(S, -1, 0, 1);
@@ -80,7 +80,7 @@ Tensor cond_by_name(const Tensor& A, const std::string& p) {
   check_square(concat("linalg.cond(ord=", p, ")").c_str(), A);
   HOTARU_CHECK(p == "fro" || p == "nuc",
                "linalg.cond got an invalid norm type: ", p);
-  return A.numel() == 0 ? nothing(A) : cond_by_inverse(A, p);
+  return A.numel() == 0 ? cond_of_nothing(A) : cond_by_inverse(A, p);
 }
 
 /// PyTorch's words for dimensions that no norm has.

@@ -18,7 +18,7 @@
 namespace hotaru {
 namespace {
 
-constexpr const char* kName = "linear_dynamic: ";
+constexpr const char* kDynamicName = "linear_dynamic: ";
 
 /// Throws unless `t`, if there is one, has a float32 for each of n outputs, or
 /// one for all.
@@ -26,7 +26,7 @@ void check_floats(const char* name, const Tensor& t, int64_t n, bool for_all) {
   if (!t.defined()) return;
   const bool fits =
       (for_all && t.numel() == 1) || (t.dim() == 1 && t.size(0) == n);
-  HOTARU_CHECK(t.dtype() == DType::kFloat32 && fits, kName, name,
+  HOTARU_CHECK(t.dtype() == DType::kFloat32 && fits, kDynamicName, name,
                " should be float32, one for each of ", n, " outputs",
                for_all ? " or one for all" : "", ", got ",
                scalar_type_name(t.dtype()), " of shape ",
@@ -83,13 +83,13 @@ Tensor linear_dynamic(const Tensor& x, const Tensor& weight,
   HOTARU_CHECK(x.dtype() == DType::kFloat32,
                "expected scalar type Float but found ",
                scalar_type_name(x.dtype()));
-  HOTARU_CHECK(weight.dtype() == DType::kInt8 && weight.dim() == 2, kName,
+  HOTARU_CHECK(weight.dtype() == DType::kInt8 && weight.dim() == 2, kDynamicName,
                "the weight should be a matrix of int8, got ",
                scalar_type_name(weight.dtype()), " of shape ",
                shape_text(weight.sizes()));
   check_floats("the scale", scale, weight.size(0), true);
   check_floats("the bias", bias, weight.size(0), false);
-  HOTARU_CHECK(x.dim() > 0 && x.size(-1) == weight.size(1), kName,
+  HOTARU_CHECK(x.dim() > 0 && x.size(-1) == weight.size(1), kDynamicName,
                "an input of shape ", shape_text(x.sizes()),
                " does not fit a weight of shape ", shape_text(weight.sizes()));
   const autograd::NoGrad no_grad;

@@ -13,7 +13,7 @@
 namespace hotaru {
 namespace {
 
-constexpr const char* kName = "linear_int4: ";
+constexpr const char* kInt4Name = "linear_int4: ";
 
 /// What [groups, outputs, 2] scales and zeros are for, or those of blocks of 64
 /// outputs [blocks, groups, 64, 2], which a block's products read in one go.
@@ -34,11 +34,11 @@ struct Scaled {
 
 Scaled checked(const Tensor& x, const Tensor& packed, const Tensor& scales,
                const Tensor& bias) {
-  HOTARU_CHECK(x.dtype() == DType::kFloat32 && x.dim() > 0, kName,
+  HOTARU_CHECK(x.dtype() == DType::kFloat32 && x.dim() > 0, kInt4Name,
                "the input should be float32 of some dimensions, got ",
                scalar_type_name(x.dtype()), " of shape ",
                shape_text(x.sizes()));
-  HOTARU_CHECK(Scaled::takes(scales), kName,
+  HOTARU_CHECK(Scaled::takes(scales), kInt4Name,
                "scales should be bfloat16 of shape [groups, outputs, 2] or, of "
                "outputs in blocks, [blocks, groups, 64, 2], got ",
                scalar_type_name(scales.dtype()), " of shape ",
@@ -46,19 +46,19 @@ Scaled checked(const Tensor& x, const Tensor& packed, const Tensor& scales,
   const Scaled made(scales);
   const int64_t k = x.size(-1), groups = made.groups, n = made.outputs;
   const int64_t group = groups > 0 ? k / groups : 0;
-  HOTARU_CHECK(group > 0 && group % 32 == 0 && group * groups == k, kName,
+  HOTARU_CHECK(group > 0 && group % 32 == 0 && group * groups == k, kInt4Name,
                "an input of shape ", shape_text(x.sizes()), " does not fit ",
                groups, " groups of 32, 64 or another multiple of 32");
   HOTARU_CHECK(packed.dtype() == DType::kUInt8 && packed.dim() == 2 &&
                    packed.size(0) == n + n % 2 && packed.size(1) == k / 2,
-               kName, "for ", n, " outputs of ", k,
+               kInt4Name, "for ", n, " outputs of ", k,
                " inputs the weight should be uint8 of shape [", n + n % 2, ", ",
                k / 2, "], got ", scalar_type_name(packed.dtype()), " of shape ",
                shape_text(packed.sizes()));
   HOTARU_CHECK(
       !bias.defined() ||
           (bias.dtype() == x.dtype() && bias.dim() == 1 && bias.size(0) == n),
-      kName, "a bias of ", scalar_type_name(bias.dtype()), " and shape ",
+      kInt4Name, "a bias of ", scalar_type_name(bias.dtype()), " and shape ",
       shape_text(bias.sizes()), " does not fit ", n, " outputs of Float");
   return made;
 }

@@ -41,7 +41,7 @@ class Seen {
   Device device_;
 };
 
-std::string registered(const OwnOperator& op) {
+std::string backends_of(const OwnOperator& op) {
   std::string text;
   for (size_t i = 0; i < kKeys; ++i)
     if (op.kernel(Key(i)))
@@ -68,7 +68,7 @@ std::string registered(const OwnOperator& op) {
       "using custom build). If you are a Facebook employee using PyTorch on "
       "mobile, please visit https://fburl.com/ptmfixes for possible "
       "resolutions. '",
-      name, "' is only available for these backends: [", registered(op), "].");
+      name, "' is only available for these backends: [", backends_of(op), "].");
 }
 
 /// Gives nothing but writes: without a kernel there is nothing to do on meta.
@@ -119,7 +119,7 @@ class Call {
         ".  This usually means that this function requires a non-empty list "
         "of Tensors, or that you (the operator writer) forgot to register a "
         "fallback function.  Available functions are [",
-        registered(op_), "].");
+        backends_of(op_), "].");
   }
 
   void with_derivatives() {

@@ -74,7 +74,7 @@ Tensor apply(const Tensor& x) {
 
 /// The value at 0 of a formula that divides by x: by this in its place, so that
 /// the formula's own derivative is a number there, too.
-Tensor nonzero(const Tensor& x) {
+Tensor one_at_zero(const Tensor& x) {
   return masked_fill(x, eq(x, 0), 1);
 }
 Tensor or_at_zero(const Tensor& x, const Tensor& formula, double value) {
@@ -113,14 +113,14 @@ UnaryOp describe(Unary which) {
     case k_i1:
       return {"i1_cpu", "SpecialI1Backward0",
               [](const Tensor& x, const Tensor& y) {
-                return or_at_zero(x, apply<k_i0>(x) - y / nonzero(x), 0.5);
+                return or_at_zero(x, apply<k_i0>(x) - y / one_at_zero(x), 0.5);
               },
               true};
     case k_i1e:
       return {"i1e_cpu", "SpecialI1EBackward0",
               [](const Tensor& x, const Tensor& y) {
                 return or_at_zero(
-                    x, apply<k_i0e>(x) - y * (sign(x) + reciprocal(nonzero(x))),
+                    x, apply<k_i0e>(x) - y * (sign(x) + reciprocal(one_at_zero(x))),
                     0.5);
               },
               true};

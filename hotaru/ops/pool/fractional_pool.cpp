@@ -12,9 +12,9 @@
 namespace hotaru {
 namespace {
 
-constexpr const char* kNodes[] = {"FractionalMaxPool2DBackward0",
+constexpr const char* kFractionalNodes[] = {"FractionalMaxPool2DBackward0",
                                   "FractionalMaxPool3DBackward0"};
-constexpr const char* kSides[] = {"time", "height", "width"};
+constexpr const char* kFractionalSides[] = {"time", "height", "width"};
 
 /// Rank, sizes and dtype of self.
 void check_input(const Tensor& self, IntSpan kernel, IntSpan output_size) {
@@ -32,7 +32,7 @@ void check_input(const Tensor& self, IntSpan kernel, IntSpan output_size) {
   for (int64_t i = 0; i < dims; ++i) {
     const int64_t k = kernel[size_t(i)], n = output_size[size_t(i)];
     const int64_t in = self.size(self.dim() - dims + i);
-    const char* side = kSides[3 - dims + i];
+    const char* side = kFractionalSides[3 - dims + i];
     HOTARU_CHECK(k > 0, "fractional_max_pool", dims,
                  "d(): kernel_size must be greater than zero, but got ", k);
     HOTARU_CHECK(n >= 0, "fractional_max_pool", dims,
@@ -102,7 +102,7 @@ std::tuple<Tensor, Tensor> fractional_max_pool(const Tensor& self,
             FractionalPoolAttributes{dims, Dims(kernel)});
   }
   if (autograd::needs_grad(self))
-    record_selection(kNodes[dims - 2], out, self, indices, {dims});
+    record_selection(kFractionalNodes[dims - 2], out, self, indices, {dims});
   return {out, indices};
 }
 

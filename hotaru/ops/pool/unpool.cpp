@@ -11,7 +11,7 @@
 namespace hotaru {
 namespace {
 
-constexpr const char* kNodes[] = {"MaxUnpool2DBackward0",
+constexpr const char* kUnpoolNodes[] = {"MaxUnpool2DBackward0",
                                   "MaxUnpool3DBackward0"};
 constexpr const char* kElements[] = {"two elements (height, width)",
                                      "three elements (depth, height, width)"};
@@ -68,7 +68,7 @@ Tensor max_unpool(const Tensor& self, const Tensor& indices,
                                   : "max_unpooling3d_forward_out");
   Dims size(self.sizes());
   std::copy(output_size.begin(), output_size.end(), size.end() - dims);
-  const char* node = kNodes[dims - 2];
+  const char* node = kUnpoolNodes[dims - 2];
   return in_format_of(self,
                       apply_linear({node, node, &place, &gather}, self, size,
                                    PlaneAttributes{dims}, contiguous(indices)));

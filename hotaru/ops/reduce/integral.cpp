@@ -251,7 +251,7 @@ Tensors gradient(const Tensor& self, const Tensors& spacing, const Along& along,
   return out;
 }
 
-std::vector<Scalar> numbers(const Value& list) {
+std::vector<Scalar> scalars(const Value& list) {
   std::vector<Scalar> out;
   for (const Value& item : list.as_list().items)
     out.push_back(item.as_scalar());
@@ -298,14 +298,14 @@ HOTARU_OP(
     "int edge_order=1) -> Tensor[]",
     +[](const Tensor& self, const Value& spacing, const Optional<int64_t>& dim,
         int64_t edge_order) {
-      return gradient(self, numbers(spacing), Along(self, dim), edge_order);
+      return gradient(self, scalars(spacing), Along(self, dim), edge_order);
     });
 HOTARU_OP(
     "gradient.scalarrayarray(Tensor self, *, Scalar[] spacing, int[] dim, int "
     "edge_order=1) -> Tensor[]",
     +[](const Tensor& self, const Value& spacing, IntSpan dims,
         int64_t edge_order) {
-      return gradient(self, numbers(spacing), dims, edge_order);
+      return gradient(self, scalars(spacing), dims, edge_order);
     });
 
 }  // namespace

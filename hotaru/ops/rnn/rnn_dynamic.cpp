@@ -37,14 +37,14 @@ State gru_step(const Tensor& of_input, const Tensor& of_state,
   return {add(made, mul(update, sub(state[0], made)))};
 }
 
-struct Sequence {
+struct DynamicSequence {
   Tensor output;
   State last;
 };
 
 /// One layer in one direction over x [T, B, columns]: the input is quantised as
 /// a whole, the state in each step, as PyTorch does.
-Sequence layer(const Tensor& x, State state, const DynamicCell& cell,
+DynamicSequence layer(const Tensor& x, State state, const DynamicCell& cell,
                bool backwards) {
   const Tensors steps =
       unbind(linear_dynamic(x, cell.w_ih, cell.s_ih, {}, cell.b_ih, true), 0);
@@ -102,7 +102,7 @@ Tensors run(const Tensor& input, const Tensors& hx, const Tensors& weights,
       };
       State state;
       for (const Tensor& h : hx) state.push_back(select(h, 0, int64_t(at)));
-      const Sequence made = layer(x, state,
+      const DynamicSequence made = layer(x, state,
                                   {weights[w], weights[w + 1], scales[w],
                                    scales[w + 1], bias(w), bias(w + 1)},
                                   d == 1);

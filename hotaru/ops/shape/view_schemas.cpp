@@ -43,7 +43,10 @@ Tensor become(const Tensor& self,
   return self;
 }
 
-HOTARU_OP("view(Tensor(a) self, SymInt[] size) -> Tensor(a)", view);
+using ViewOfSizes = Tensor (*)(const Tensor&, IntSpan);
+
+HOTARU_OP("view(Tensor(a) self, SymInt[] size) -> Tensor(a)",
+          ViewOfSizes{view});
 HOTARU_OP(
     "view_as(Tensor(a) self, Tensor other) -> Tensor(a)",
     +[](const Tensor& self, const Tensor& other) {
@@ -55,7 +58,8 @@ HOTARU_OP(
     +[](const Tensor& self, const Tensor& other) {
       return reshape(self, other.sizes());
     });
-HOTARU_OP("_unsafe_view(Tensor self, SymInt[] size) -> Tensor", view);
+HOTARU_OP("_unsafe_view(Tensor self, SymInt[] size) -> Tensor",
+          ViewOfSizes{view});
 HOTARU_OP(
     "flatten.using_ints(Tensor(a) self, int start_dim=0, int "
     "end_dim=-1) -> Tensor(a)",

@@ -18,7 +18,7 @@ struct State {
   uint32_t forks = 0;
 };
 
-Mutex mutex;
+Mutex environment_mutex;
 constinit State state;
 
 OrtEnv* make_env(const Library& library, int threads) {
@@ -41,7 +41,7 @@ OrtEnv* make_env(const Library& library, int threads) {
 
 Environment::Environment(int threads) {
   const Library& library = ort::library();
-  const std::lock_guard lock(mutex);
+  const std::lock_guard lock(environment_mutex);
   if (state.env && threads > 0 && threads != state.threads) {
     HOTARU_CHECK_AS(ValueError, state.holders == 0, "intra_op_num_threads is ",
                     threads, ", but ONNX Runtime's pool in this process has ",
@@ -63,7 +63,7 @@ Environment::Environment(int threads) {
 }
 
 Environment::~Environment() {
-  const std::lock_guard lock(mutex);
+  const std::lock_guard lock(environment_mutex);
   --state.holders;
 }
 

@@ -20,7 +20,7 @@ constexpr const char* kInstall =
     "install it with `pip install onnxruntime`, or name libonnxruntime.so in "
     "HOTARU_ONNXRUNTIME";
 
-Mutex mutex;
+Mutex library_mutex;
 constinit std::atomic<const Library*> opened{nullptr};
 std::string& known_path() {
   static auto* const path = new std::string;
@@ -136,13 +136,13 @@ std::vector<std::string> Library::providers() const {
 const Library& library() {
   if (const Library* known = opened.load(std::memory_order_acquire))
     return *known;
-  const std::lock_guard lock(mutex);
+  const std::lock_guard lock(library_mutex);
   if (!opened.load()) opened.store(open_library(), std::memory_order_release);
   return *opened.load();
 }
 
 void set_library_path(std::string path) {
-  const std::lock_guard lock(mutex);
+  const std::lock_guard lock(library_mutex);
   known_path() = std::move(path);
 }
 

@@ -11,7 +11,7 @@ constexpr std::align_val_t kAlign{WorkingMemory::kAlignment};
 
 thread_local std::unique_ptr<WorkingMemory> owned;
 // The same without a look whether the other was constructed.
-constinit thread_local WorkingMemory* current = nullptr;
+constinit thread_local WorkingMemory* own_memory = nullptr;
 
 }  // namespace
 
@@ -32,19 +32,19 @@ void* WorkingMemory::buffer(size_t index, size_t bytes) {
 }
 
 WorkingMemory& WorkingMemory::here() {
-  if (!current) give(std::make_unique<WorkingMemory>());
-  return *current;
+  if (!own_memory) give(std::make_unique<WorkingMemory>());
+  return *own_memory;
 }
 
 std::unique_ptr<WorkingMemory> WorkingMemory::take() {
-  current = nullptr;
+  own_memory = nullptr;
   return std::move(owned);
 }
 
 void WorkingMemory::give(std::unique_ptr<WorkingMemory> memory) {
   if (!memory) return;
   owned = std::move(memory);
-  current = owned.get();
+  own_memory = owned.get();
 }
 
 }  // namespace hotaru

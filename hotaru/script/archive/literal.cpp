@@ -130,7 +130,7 @@ std::string literal(const Value& value, TypePtr type, const Stored& stored) {
     case Value::Tag::kComplex:
       return complex_number(value.as_complex());
     case Value::Tag::kString:
-      return quoted(value.as_string());
+      return quoted(std::string_view(value.as_string()));
     case Value::Tag::kDevice:
       return concat("torch.device(", quoted(value.as_device().str()), ")");
     case Value::Tag::kTensor:

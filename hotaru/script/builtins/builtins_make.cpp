@@ -13,16 +13,16 @@ namespace hotaru::script {
 
 namespace {
 
-using Type = Optional<DType>;
+using GivenDType = Optional<DType>;
 using Place = Optional<Device>;
 
-Tensor finished(Tensor tensor, Type dtype, Place device, bool requires_grad) {
+Tensor finished(Tensor tensor, GivenDType dtype, Place device, bool requires_grad) {
   tensor = to(tensor, dtype, device);
   if (requires_grad) autograd::set_requires_grad(tensor, true);
   return tensor;
 }
 
-Tensor from_number(const Scalar& value, Type dtype, Place device,
+Tensor from_number(const Scalar& value, GivenDType dtype, Place device,
                    bool requires_grad) {
   return finished(scalar_tensor(value, TensorOptions(value.dtype())), dtype,
                   device, requires_grad);
@@ -56,7 +56,7 @@ DType common_dtype(const std::vector<Value>& items) {
   return dtype;
 }
 
-Tensor from_list(const Value& data, Type dtype, Place device,
+Tensor from_list(const Value& data, GivenDType dtype, Place device,
                  bool requires_grad) {
   Dims sizes;
   std::vector<Value> items;
@@ -80,24 +80,24 @@ void add_make_builtins(BuiltinTable& table) {
   for (const char* type : {"bool", "int", "float", "complex"}) {
     table.add(
         concat("tensor.", type, "(", type, " t, ", kOptions),
-        +[](const Value& value, Type dtype, Place device, bool grad) {
+        +[](const Value& value, GivenDType dtype, Place device, bool grad) {
           return from_number(value.as_scalar(), dtype, device, grad);
         });
     table.add(
         concat("as_tensor.", type, "(", type, " t, ", kShort),
-        +[](const Value& value, Type dtype, Place device) {
+        +[](const Value& value, GivenDType dtype, Place device) {
           return from_number(value.as_scalar(), dtype, device, false);
         });
   }
   table.add(concat("tensor(t[] data, ", kOptions), &from_list);
   table.add(
       concat("as_tensor.list(t[] data, ", kShort),
-      +[](const Value& data, Type dtype, Place device) {
+      +[](const Value& data, GivenDType dtype, Place device) {
         return from_list(data, dtype, device, false);
       });
   table.add(
       concat("as_tensor(Tensor data, ", kShort),
-      +[](const Tensor& data, Type dtype, Place device) {
+      +[](const Tensor& data, GivenDType dtype, Place device) {
         return to(data, dtype, device);
       });
 }

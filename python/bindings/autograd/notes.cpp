@@ -13,7 +13,7 @@ using autograd::Node;
 constexpr char kTraceback[] = "traceback_";
 constexpr char kParent[] = "parent_";
 
-std::string text_of(nb::handle notes) {
+std::string traceback_of(nb::handle notes) {
   if (!notes.is_valid() || !nb::cast<nb::dict>(notes).contains(kTraceback))
     return {};
   const nb::object lines = notes[kTraceback];
@@ -29,7 +29,7 @@ class PyNotes final : public autograd::NodeNotes {
 
   void warn(const std::string& name) const override {
     const GilAcquire gil;
-    const std::string forward = text_of(dict());
+    const std::string forward = traceback_of(dict());
     hotaru::warn(forward.empty()
                      ? concat("Error detected in ", name,
                               ". No forward pass information available. Enable "
@@ -49,7 +49,7 @@ class PyNotes final : public autograd::NodeNotes {
       const nb::object parent = at[kParent];
       const std::string name = nb::cast<nb::str>(parent.attr("name")()).c_str();
       at = parent.attr("metadata");
-      const std::string forward = text_of(at);
+      const std::string forward = traceback_of(at);
       hotaru::warn(
           forward.empty()
               ? concat("\n\nPrevious calculation was induced by ", name,

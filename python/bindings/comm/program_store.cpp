@@ -14,11 +14,12 @@ namespace hotaru::python {
 using comm::Keys;
 using comm::Millis;
 
-namespace {
-
 nb::bytes bytes_of(const std::string& value) {
   return nb::bytes(value.data(), value.size());
 }
+
+namespace {
+
 std::string text_of(const nb::object& value) {
   if (PyBytes_Check(value.ptr()))
     return {PyBytes_AS_STRING(value.ptr()),

@@ -10,6 +10,9 @@
 
 namespace hotaru::python {
 
+/// What a store holds, as Python sees it.
+nanobind::bytes bytes_of(const std::string& value);
+
 /// Calls the object's methods. The object owns this; one that is gone, or lacks
 /// a method, is an Error.
 class ProgramStore final : public comm::Store {

@@ -65,9 +65,6 @@ std::vector<std::string> values_of(const nb::sequence& values) {
   for (nb::handle value : values) out.push_back(value_of(value));
   return out;
 }
-nb::bytes bytes_of(const std::string& value) {
-  return nb::bytes(value.data(), value.size());
-}
 
 /// f(store) without the interpreter's lock: most of it waits for others.
 template <class F>

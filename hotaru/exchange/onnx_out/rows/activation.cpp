@@ -221,7 +221,7 @@ void channel_dropout(Lowering& l) {
   l.result(l.op("Identity", {l.tensor(0)}));
 }
 
-constexpr Row kRows[] = {
+constexpr Row kActivationRows[] = {
     {"relu", relu},
     {"relu6", relu6},
     {"hardtanh", hardtanh},
@@ -263,7 +263,7 @@ constexpr Row kRows[] = {
 }  // namespace
 
 Rows activation_rows() {
-  return kRows;
+  return kActivationRows;
 }
 
 }  // namespace hotaru::exchange::onnx_out

@@ -82,14 +82,14 @@ void attention(Lowering& l) {
   l.result(l.op("MatMul", {weights, v}));
 }
 
-constexpr Row kRows[] = {
+constexpr Row kAttentionRows[] = {
     {"scaled_dot_product_attention", attention},
 };
 
 }  // namespace
 
 Rows attention_rows() {
-  return kRows;
+  return kAttentionRows;
 }
 
 }  // namespace hotaru::exchange::onnx_out

@@ -231,7 +231,7 @@ void isclose(Lowering& l) {
   l.result(l.op("LessOrEqual", {gap, may}));
 }
 
-constexpr Row kRows[] = {
+constexpr Row kBinaryRows[] = {
     {"add", add},
     {"sub", sub},
     {"subtract", sub},
@@ -295,7 +295,7 @@ constexpr Row kRows[] = {
 }  // namespace
 
 Rows binary_rows() {
-  return kRows;
+  return kBinaryRows;
 }
 
 }  // namespace hotaru::exchange::onnx_out

@@ -3,10 +3,14 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <limits>
 
 #include "hotaru/exchange/onnx_out/table.h"
 
 namespace hotaru::exchange::onnx_out {
+
+/// Where a slice ends that takes the rest.
+inline constexpr int64_t kEnd = std::numeric_limits<int64_t>::max();
 
 /// An operator's name as a template's argument.
 struct Text {

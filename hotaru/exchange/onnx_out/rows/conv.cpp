@@ -86,7 +86,7 @@ void convolution(Lowering& l) {
            l.flag("transposed"));
 }
 
-constexpr Row kRows[] = {
+constexpr Row kConvRows[] = {
     {"conv1d", conv},
     {"conv2d", conv},
     {"conv3d", conv},
@@ -100,7 +100,7 @@ constexpr Row kRows[] = {
 }  // namespace
 
 Rows conv_rows() {
-  return kRows;
+  return kConvRows;
 }
 
 }  // namespace hotaru::exchange::onnx_out

@@ -144,7 +144,7 @@ void linspace(Lowering& l) {
   l.result(l.op("Add", {begin, l.op("Mul", {way, part})}));
 }
 
-constexpr Row kRows[] = {
+constexpr Row kCreateRows[] = {
     {"zeros", filled_with<0>},
     {"zeros_like", filled_with<0>},
     {"new_zeros", filled_with<0>},
@@ -182,7 +182,7 @@ constexpr Row kRows[] = {
 }  // namespace
 
 Rows create_rows() {
-  return kRows;
+  return kCreateRows;
 }
 
 }  // namespace hotaru::exchange::onnx_out

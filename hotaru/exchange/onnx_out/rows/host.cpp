@@ -284,7 +284,7 @@ void contains(Lowering& l) {
   }
 }
 
-constexpr Row kRows[] = {
+constexpr Row kHostRows[] = {
     {"len", len},         {"__getitem__", get_item},  {"append", append},
     {"extend", extend},   {"add_.t", extend},         {"insert", insert},
     {"pop", pop},         {"_set_item", set_item},    {"clear", clear},
@@ -296,7 +296,7 @@ constexpr Row kRows[] = {
 }  // namespace
 
 Rows host_rows() {
-  return kRows;
+  return kHostRows;
 }
 
 }  // namespace hotaru::exchange::onnx_out

@@ -302,7 +302,7 @@ void take(Lowering& l) {
                            l.tensor("index", DType::kInt64)}));
 }
 
-constexpr Row kRows[] = {
+constexpr Row kIndexRows[] = {
     {"index", index, index_examples},
     {"index_put", index_put, index_put_examples},
     {"_index_put_impl", index_put, index_put_examples},
@@ -321,7 +321,7 @@ constexpr Row kRows[] = {
 }  // namespace
 
 Rows index_rows() {
-  return kRows;
+  return kIndexRows;
 }
 
 }  // namespace hotaru::exchange::onnx_out

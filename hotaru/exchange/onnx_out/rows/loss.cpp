@@ -178,7 +178,7 @@ void cdist(Lowering& l) {
   l.result(norm(l, l.op("Sub", {a, b}), l.real("p"), false));
 }
 
-constexpr Row kRows[] = {
+constexpr Row kLossRows[] = {
     {"mse_loss", mse_loss},
     {"l1_loss", l1_loss},
     {"smooth_l1_loss", smooth_l1_loss},
@@ -198,7 +198,7 @@ constexpr Row kRows[] = {
 }  // namespace
 
 Rows loss_rows() {
-  return kRows;
+  return kLossRows;
 }
 
 }  // namespace hotaru::exchange::onnx_out

@@ -128,7 +128,7 @@ void linalg_vecdot(Lowering& l) {
                     false, 13));
 }
 
-constexpr Row kRows[] = {
+constexpr Row kMatmulRows[] = {
     {"linear", linear},
     {"matmul", matmul},
     {"linalg_matmul", matmul},
@@ -151,7 +151,7 @@ constexpr Row kRows[] = {
 }  // namespace
 
 Rows matmul_rows() {
-  return kRows;
+  return kMatmulRows;
 }
 
 }  // namespace hotaru::exchange::onnx_out

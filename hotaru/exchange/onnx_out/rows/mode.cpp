@@ -65,7 +65,7 @@ void text(Lowering& l) {
   if (!l.at(0).known()) l.result(Symbol(Value("...")));
 }
 
-constexpr Row kRows[] = {
+constexpr Row kModeRows[] = {
     {"get", dict_get},
     {"keys", dict_parts<true, false>},
     {"values", dict_parts<false, true>},
@@ -89,7 +89,7 @@ constexpr Row kRows[] = {
 }  // namespace
 
 Rows mode_rows() {
-  return kRows;
+  return kModeRows;
 }
 
 }  // namespace hotaru::exchange::onnx_out

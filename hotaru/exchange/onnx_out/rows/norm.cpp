@@ -150,7 +150,7 @@ void weight_norm(Lowering& l) {
   l.result(l.op("Mul", {v, l.op("Div", {l.tensor("g", of), length})}));
 }
 
-constexpr Row kRows[] = {
+constexpr Row kNormRows[] = {
     {"batch_norm", batch_norm},       {"layer_norm", layer_norm},
     {"rms_norm", rms_norm},           {"group_norm", group_norm},
     {"instance_norm", instance_norm}, {"_weight_norm", weight_norm},
@@ -159,7 +159,7 @@ constexpr Row kRows[] = {
 }  // namespace
 
 Rows norm_rows() {
-  return kRows;
+  return kNormRows;
 }
 
 }  // namespace hotaru::exchange::onnx_out

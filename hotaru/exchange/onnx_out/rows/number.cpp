@@ -222,7 +222,7 @@ void extreme(Lowering& l) {
   l.result(l.op(kOp.data, all));
 }
 
-constexpr Row kRows[] = {
+constexpr Row kNumberRows[] = {
     {"add", arithmetic<"Add">},
     {"sub", arithmetic<"Sub">},
     {"mul", arithmetic<"Mul">},
@@ -272,7 +272,7 @@ constexpr Row kRows[] = {
 }  // namespace
 
 Rows number_rows() {
-  return kRows;
+  return kNumberRows;
 }
 
 }  // namespace hotaru::exchange::onnx_out

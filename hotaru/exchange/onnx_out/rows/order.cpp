@@ -73,7 +73,7 @@ void bucketize(Lowering& l) {
   l.result(l.cast(count, DType::kInt64, l.out().dtype()));
 }
 
-constexpr Row kRows[] = {
+constexpr Row kOrderRows[] = {
     {"topk", topk},           {"sort", sort},         {"argsort", argsort},
     {"msort", msort},         {"median.dim", median}, {"kthvalue", kthvalue},
     {"bucketize", bucketize},
@@ -82,7 +82,7 @@ constexpr Row kRows[] = {
 }  // namespace
 
 Rows order_rows() {
-  return kRows;
+  return kOrderRows;
 }
 
 }  // namespace hotaru::exchange::onnx_out

@@ -5,8 +5,6 @@ namespace hotaru::exchange::onnx_out {
 
 namespace {
 
-constexpr int64_t kEnd = std::numeric_limits<int64_t>::max();
-
 // From the last dimension on, pairs of before and after: ONNX has all of the
 // befores first.
 std::string pads(const Lowering& l) {
@@ -121,7 +119,7 @@ void channel_shuffle(Lowering& l) {
   l.result(l.op("Reshape", {turned, shape}));
 }
 
-constexpr Row kRows[] = {
+constexpr Row kPadRows[] = {
     {"pad", pad},
     {"constant_pad_nd", pad},
     {"reflection_pad1d", pad_by<"reflect">},
@@ -139,7 +137,7 @@ constexpr Row kRows[] = {
 }  // namespace
 
 Rows pad_rows() {
-  return kRows;
+  return kPadRows;
 }
 
 }  // namespace hotaru::exchange::onnx_out

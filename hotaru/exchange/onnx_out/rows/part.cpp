@@ -5,8 +5,6 @@ namespace hotaru::exchange::onnx_out {
 
 namespace {
 
-constexpr int64_t kEnd = std::numeric_limits<int64_t>::max();
-
 void select(Lowering& l) {
   const int64_t dim = l.wrap(l.integer("dim"), l.rank());
   l.result(l.op("Gather", {l.tensor(0), l.tensor(l.at("index"), DType::kInt64)},
@@ -130,7 +128,7 @@ void unfold(Lowering& l) {
   l.result(l.transpose(y, order));
 }
 
-constexpr Row kRows[] = {
+constexpr Row kPartRows[] = {
     {"select", select},      {"slice", slice},
     {"narrow", narrow},      {"unbind", unbind},
     {"split", split},        {"split_with_sizes", split},
@@ -143,7 +141,7 @@ constexpr Row kRows[] = {
 }  // namespace
 
 Rows part_rows() {
-  return kRows;
+  return kPartRows;
 }
 
 }  // namespace hotaru::exchange::onnx_out

@@ -175,7 +175,7 @@ void adaptive_max_pool(Lowering& l) {
              batched ? within : l.squeeze(within, {0})});
 }
 
-constexpr Row kRows[] = {
+constexpr Row kPoolRows[] = {
     {"max_pool1d", max_pool<1>},
     {"max_pool2d", max_pool<2>},
     {"max_pool3d", max_pool<3>},
@@ -197,7 +197,7 @@ constexpr Row kRows[] = {
 }  // namespace
 
 Rows pool_rows() {
-  return kRows;
+  return kPoolRows;
 }
 
 }  // namespace hotaru::exchange::onnx_out

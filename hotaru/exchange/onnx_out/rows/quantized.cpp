@@ -53,7 +53,7 @@ void dynamic_quantize_linear(Lowering& l) {
   l.results(l.many("DynamicQuantizeLinear", {l.tensor("x")}, 3));
 }
 
-constexpr Row kRows[] = {
+constexpr Row kQuantizedRows[] = {
     {"hotaru::dynamic_quantize_linear", dynamic_quantize_linear},
     {"hotaru::matmul_integer", matmul_integer},
     {"hotaru::qlinear_matmul", qlinear_matmul},
@@ -64,7 +64,7 @@ constexpr Row kRows[] = {
 }  // namespace
 
 Rows quantized_rows() {
-  return kRows;
+  return kQuantizedRows;
 }
 
 }  // namespace hotaru::exchange::onnx_out

@@ -203,7 +203,7 @@ void normalize_along(Lowering& l) {
   l.result(l.op("Mul", {x, l.op("Where", {large, scale, like(l, 1, of)})}));
 }
 
-constexpr Row kRows[] = {
+constexpr Row kReduceRows[] = {
     {"sum", plain<"ReduceSum", 13>},
     {"mean", plain<"ReduceMean", 18>},
     {"prod", plain<"ReduceProd", 18>},
@@ -237,7 +237,7 @@ constexpr Row kRows[] = {
 }  // namespace
 
 Rows reduce_rows() {
-  return kRows;
+  return kReduceRows;
 }
 
 }  // namespace hotaru::exchange::onnx_out

@@ -110,7 +110,7 @@ void affine_grid(Lowering& l) {
                 {attr("align_corners", int64_t{l.flag("align_corners")})}));
 }
 
-constexpr Row kRows[] = {
+constexpr Row kResizeRows[] = {
     {"upsample_nearest1d", nearest},
     {"upsample_nearest2d", nearest},
     {"upsample_nearest3d", nearest},
@@ -131,7 +131,7 @@ constexpr Row kRows[] = {
 }  // namespace
 
 Rows resize_rows() {
-  return kRows;
+  return kResizeRows;
 }
 
 }  // namespace hotaru::exchange::onnx_out

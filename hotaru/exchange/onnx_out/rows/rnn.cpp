@@ -187,7 +187,7 @@ void rnn_cell(Lowering& l) {
   l.result(l.op(kOp.data, {sum}));
 }
 
-constexpr Row kRows[] = {
+constexpr Row kRnnRows[] = {
     {"lstm", [](Lowering& l) { recurrent(l, lstm_cells()); }},
     {"gru", [](Lowering& l) { recurrent(l, gru_cells()); }},
     {"rnn_tanh", [](Lowering& l) { recurrent(l, tanh_cells()); }},
@@ -201,7 +201,7 @@ constexpr Row kRows[] = {
 }  // namespace
 
 Rows rnn_rows() {
-  return kRows;
+  return kRnnRows;
 }
 
 }  // namespace hotaru::exchange::onnx_out

@@ -92,7 +92,7 @@ void index_fill(Lowering& l) {
       l, filled(l, l.tensor("value", l.dtype()), l.shape_of(rows)), false);
 }
 
-constexpr Row kRows[] = {
+constexpr Row kScatterRows[] = {
     {"scatter", scatter},         {"scatter_reduce", scatter},
     {"scatter_add", scatter_add}, {"index_copy", index_copy},
     {"index_add", index_add},     {"index_fill", index_fill},
@@ -101,7 +101,7 @@ constexpr Row kRows[] = {
 }  // namespace
 
 Rows scatter_rows() {
-  return kRows;
+  return kScatterRows;
 }
 
 }  // namespace hotaru::exchange::onnx_out

@@ -5,8 +5,6 @@ namespace hotaru::exchange::onnx_out {
 
 namespace {
 
-constexpr int64_t kEnd = std::numeric_limits<int64_t>::max();
-
 // To the result's dtype.
 void cast(Lowering& l) {
   const std::string x = l.tensor(0);
@@ -184,7 +182,7 @@ void copy_into(Lowering& l) {
   l.result(expanded(l, source, l.shape_of(l.tensor(0))));
 }
 
-constexpr Row kRows[] = {
+constexpr Row kShapeRows[] = {
     {"to", cast},
     {"_to_copy", cast},
     {"type_as", cast},
@@ -223,7 +221,7 @@ constexpr Row kRows[] = {
 }  // namespace
 
 Rows shape_rows() {
-  return kRows;
+  return kShapeRows;
 }
 
 }  // namespace hotaru::exchange::onnx_out

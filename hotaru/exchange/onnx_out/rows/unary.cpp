@@ -8,10 +8,6 @@ namespace hotaru::exchange::onnx_out {
 
 namespace {
 
-void identity(Lowering& l) {
-  l.result(l.op("Identity", {l.tensor(0, l.out().dtype())}));
-}
-
 void rsqrt(Lowering& l) {
   l.result(l.op("Reciprocal", {l.op("Sqrt", {l.tensor(0, l.out().dtype())})}));
 }
@@ -51,7 +47,7 @@ void erfc(Lowering& l) {
 // Integers are whole already.
 template <Text kOp>
 void rounded(Lowering& l) {
-  if (!is_floating_point(l.dtype())) return identity(l);
+  if (!is_floating_point(l.dtype())) return unary<"Identity">(l);
   if (l.given("decimals")) {
     if (const int64_t decimals = l.integer("decimals"); decimals != 0) {
       const std::string unit =
@@ -68,7 +64,7 @@ std::string truncated(Lowering& l, const std::string& x) {
 }
 
 void trunc(Lowering& l) {
-  if (!is_floating_point(l.dtype())) return identity(l);
+  if (!is_floating_point(l.dtype())) return unary<"Identity">(l);
   l.result(truncated(l, l.tensor(0)));
 }
 
@@ -138,7 +134,7 @@ void signbit(Lowering& l) {
 
 void nan_to_num(Lowering& l) {
   const DType of = l.dtype();
-  if (!is_floating_point(of)) return identity(l);
+  if (!is_floating_point(of)) return unary<"Identity">(l);
   const double largest = of == DType::kFloat64   ? 1.7976931348623157e308
                          : of == DType::kFloat16 ? 65504.0
                                                  : 3.4028234663852886e38;
@@ -155,7 +151,7 @@ void nan_to_num(Lowering& l) {
   l.result(l.op("Where", {l.op("IsNaN", {x}), like(l, nan, of), out}));
 }
 
-constexpr Row kRows[] = {
+constexpr Row kUnaryRows[] = {
     {"abs", unary<"Abs">},
     {"neg", unary<"Neg">},
     {"negative", unary<"Neg">},
@@ -212,13 +208,13 @@ constexpr Row kRows[] = {
     {"special_sinc", sinc},
     {"signbit", signbit},
     {"nan_to_num", nan_to_num},
-    {"positive", identity},
+    {"positive", unary<"Identity">},
 };
 
 }  // namespace
 
 Rows unary_rows() {
-  return kRows;
+  return kUnaryRows;
 }
 
 }  // namespace hotaru::exchange::onnx_out

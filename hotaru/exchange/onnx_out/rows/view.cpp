@@ -5,8 +5,6 @@ namespace hotaru::exchange::onnx_out {
 
 namespace {
 
-constexpr int64_t kEnd = std::numeric_limits<int64_t>::max();
-
 void identity(Lowering& l) {
   l.result(l.op("Identity", {l.tensor(0)}));
 }
@@ -182,7 +180,7 @@ void expand_as(Lowering& l) {
   l.result(expanded(l, l.tensor(0), l.shape_of(l.tensor("other"))));
 }
 
-constexpr Row kRows[] = {
+constexpr Row kViewRows[] = {
     {"view", reshape},         {"_unsafe_view", reshape},
     {"reshape", reshape},      {"flatten", flatten},
     {"unflatten", unflatten},  {"view_as", view_as},
@@ -201,7 +199,7 @@ constexpr Row kRows[] = {
 }  // namespace
 
 Rows view_rows() {
-  return kRows;
+  return kViewRows;
 }
 
 }  // namespace hotaru::exchange::onnx_out
