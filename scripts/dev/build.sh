@@ -2,15 +2,15 @@
 
 # Parts beside the library. Columns: the name, CMake's switch, the targets, and
 # what the part adds to a first build, in processor seconds on a Zen 5
-# (scripts/build_times.py). The library itself is 640 for one instruction set and
-# 830 for all.
+# (scripts/build_times.py). The library itself is 465 for one instruction set and
+# 650 for all.
 readonly PARTS='
-extension  HOTARU_PYTHON    _C                 57
-command    HOTARU_CLI       hotaru-cli         47
-cuda       HOTARU_CUDA      hotaru_cuda        91
-soft_gpu   HOTARU_SOFT_GPU  hotaru_softgpu     81
-libtorch   HOTARU_LIBTORCH  hotaru_torch       111
-tests      HOTARU_TESTS     hotaru_all_tests   310
+extension  HOTARU_PYTHON    _C                 36
+command    HOTARU_CLI       hotaru-cli         30
+cuda       HOTARU_CUDA      hotaru_cuda        80
+soft_gpu   HOTARU_SOFT_GPU  hotaru_softgpu     114
+libtorch   HOTARU_LIBTORCH  hotaru_torch       75
+tests      HOTARU_TESTS     hotaru_all_tests   230
 bench      HOTARU_BENCH     hotaru_all_bench   15
 '
 # Those that a program may load at run time: once built, they are kept in step

@@ -14,17 +14,17 @@ struct NamedKind {
   const char* name;
 };
 constexpr NamedKind kNamedKinds[] = {{Kind::kAllReduce, "all_reduce"},
-                         {Kind::kReduce, "reduce"},
-                         {Kind::kBroadcast, "broadcast"},
-                         {Kind::kAllGather, "all_gather"},
-                         {Kind::kGather, "gather"},
-                         {Kind::kScatter, "scatter"},
-                         {Kind::kReduceScatter, "reduce_scatter"},
-                         {Kind::kAllToAll, "all_to_all"},
-                         {Kind::kBarrier, "barrier"},
-                         {Kind::kSend, "send"},
-                         {Kind::kReceive, "recv"},
-                         {Kind::kExchange, "exchange"}};
+                                     {Kind::kReduce, "reduce"},
+                                     {Kind::kBroadcast, "broadcast"},
+                                     {Kind::kAllGather, "all_gather"},
+                                     {Kind::kGather, "gather"},
+                                     {Kind::kScatter, "scatter"},
+                                     {Kind::kReduceScatter, "reduce_scatter"},
+                                     {Kind::kAllToAll, "all_to_all"},
+                                     {Kind::kBarrier, "barrier"},
+                                     {Kind::kSend, "send"},
+                                     {Kind::kReceive, "recv"},
+                                     {Kind::kExchange, "exchange"}};
 
 }  // namespace
 

@@ -194,7 +194,8 @@ class OnnxSketcher {
   SketchBlock body(const onnx::Node& node, const onnx::Function& function,
                    const Scope& around) {
     HOTARU_CHECK(++depth_ <= kMaxOnnxDepth, file_.name(),
-                 ": functions call each other more than ", kMaxOnnxDepth, " deep");
+                 ": functions call each other more than ", kMaxOnnxDepth,
+                 " deep");
     Scope scope{.prefix = concat(function.name, "#", count_, ".")};
     for (size_t i = 0; i < function.inputs.size(); ++i) {
       if (i >= node.inputs.size()) break;

@@ -126,8 +126,8 @@ class ScriptSketcher {
   std::string fresh() { return concat("%", ++values_); }
 
   SketchCall& emit(std::string name, const std::string& module) {
-    HOTARU_CHECK(++made_ <= kMaxScriptCalls, "a picture of more than ", kMaxScriptCalls,
-                 " calls");
+    HOTARU_CHECK(++made_ <= kMaxScriptCalls, "a picture of more than ",
+                 kMaxScriptCalls, " calls");
     nested_ = nested_ || !module.empty();
     return calls_->emplace_back(
         SketchCall{.path = split_path(module), .name = std::move(name)});

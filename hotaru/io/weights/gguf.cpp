@@ -149,8 +149,8 @@ class GgufFile : public WeightFile {
     info.name = gguf_text(in, kMaxName);
     if (!is_utf8(info.name)) in.fail_at(at, "a tensor's name is no UTF-8");
     const auto dims = in.number<uint32_t>();
-    HOTARU_CHECK(dims <= kMaxGgufDims, where(path(), info.name), " at offset ", at,
-                 " has ", dims, " dimensions, more than ", kMaxGgufDims);
+    HOTARU_CHECK(dims <= kMaxGgufDims, where(path(), info.name), " at offset ",
+                 at, " has ", dims, " dimensions, more than ", kMaxGgufDims);
     for (uint32_t i = 0; i < dims; ++i) {
       const auto size = in.number<uint64_t>();
       HOTARU_CHECK(size >> 63 == 0, where(path(), info.name), " at offset ", at,

@@ -97,8 +97,9 @@ class SafetensorsFile : public WeightFile {
     info.name = name;
     info.type = text_of(member(name, entry, "dtype", rapidjson::kStringType));
     const Json& shape = member(name, entry, "shape", rapidjson::kArrayType);
-    HOTARU_CHECK(shape.Size() <= kMaxSafetensorsDims, where(path(), name), " has ",
-                 shape.Size(), " dimensions, more than ", kMaxSafetensorsDims);
+    HOTARU_CHECK(shape.Size() <= kMaxSafetensorsDims, where(path(), name),
+                 " has ", shape.Size(), " dimensions, more than ",
+                 kMaxSafetensorsDims);
     for (const Json& size : shape.GetArray())
       info.shape.push_back(int64_t(number(name, "shape", size)));
     const Json& range =

@@ -264,8 +264,8 @@ Tensor convolution(const Tensor& input, const Tensor& weight,
       plan_convolution(input, weight, bias, stride, padding, dilation,
                        transposed, output_padding, groups);
   const auto run = transposed ? conv_data : conv_forward;
-  return in_format_of(
-      weight, in_format_of(input, run(kConvNode, input, weight, bias, size, a)));
+  return in_format_of(weight, in_format_of(input, run(kConvNode, input, weight,
+                                                      bias, size, a)));
 }
 
 namespace {

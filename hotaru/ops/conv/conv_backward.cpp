@@ -42,9 +42,10 @@ Three gradients(const Tensor& g, const Tensor& input, const Tensor& weight,
     std::get<0>(out) = (transposed ? conv_forward : conv_data)(
         kConvBackwardNode, g, weight, {}, input.sizes(), a);
   if (wanted[1])
-    std::get<1>(out) = transposed
-                           ? conv_weight(kConvBackwardNode, input, g, weight.sizes(), a)
-                           : conv_weight(kConvBackwardNode, g, input, weight.sizes(), a);
+    std::get<1>(out) =
+        transposed
+            ? conv_weight(kConvBackwardNode, input, g, weight.sizes(), a)
+            : conv_weight(kConvBackwardNode, g, input, weight.sizes(), a);
   if (wanted[2]) std::get<2>(out) = bias_gradient(g);
   return out;
 }

@@ -67,7 +67,8 @@ Tensor masked_select(const Tensor& self, const Tensor& mask) {
     autograd::NoGrad guard;
     const Tensor wide = expand(mask, shape), in = expand(self, shape);
     out = allocate(Dims{count(wide)}, self.dtype(), self.device());
-    if (out.numel() > 0) enqueue(kMaskedSelect, {write(out), read(in), read(wide)});
+    if (out.numel() > 0)
+      enqueue(kMaskedSelect, {write(out), read(in), read(wide)});
   }
   if (autograd::needs_grad(self)) grad::masked_select(out, self, mask, shape);
   return out;

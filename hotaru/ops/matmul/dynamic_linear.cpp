@@ -83,8 +83,8 @@ Tensor linear_dynamic(const Tensor& x, const Tensor& weight,
   HOTARU_CHECK(x.dtype() == DType::kFloat32,
                "expected scalar type Float but found ",
                scalar_type_name(x.dtype()));
-  HOTARU_CHECK(weight.dtype() == DType::kInt8 && weight.dim() == 2, kDynamicName,
-               "the weight should be a matrix of int8, got ",
+  HOTARU_CHECK(weight.dtype() == DType::kInt8 && weight.dim() == 2,
+               kDynamicName, "the weight should be a matrix of int8, got ",
                scalar_type_name(weight.dtype()), " of shape ",
                shape_text(weight.sizes()));
   check_floats("the scale", scale, weight.size(0), true);

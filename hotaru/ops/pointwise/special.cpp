@@ -117,13 +117,14 @@ UnaryOp describe(Unary which) {
               },
               true};
     case k_i1e:
-      return {"i1e_cpu", "SpecialI1EBackward0",
-              [](const Tensor& x, const Tensor& y) {
-                return or_at_zero(
-                    x, apply<k_i0e>(x) - y * (sign(x) + reciprocal(one_at_zero(x))),
-                    0.5);
-              },
-              true};
+      return {
+          "i1e_cpu", "SpecialI1EBackward0",
+          [](const Tensor& x, const Tensor& y) {
+            return or_at_zero(
+                x, apply<k_i0e>(x) - y * (sign(x) + reciprocal(one_at_zero(x))),
+                0.5);
+          },
+          true};
     case k_log_ndtr:
       return {
           "log_ndtr_cpu", "SpecialLogNdtrBackward0",

@@ -13,7 +13,7 @@ namespace hotaru {
 namespace {
 
 constexpr const char* kFractionalNodes[] = {"FractionalMaxPool2DBackward0",
-                                  "FractionalMaxPool3DBackward0"};
+                                            "FractionalMaxPool3DBackward0"};
 constexpr const char* kFractionalSides[] = {"time", "height", "width"};
 
 /// Rank, sizes and dtype of self.

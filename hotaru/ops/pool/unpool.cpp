@@ -12,7 +12,7 @@ namespace hotaru {
 namespace {
 
 constexpr const char* kUnpoolNodes[] = {"MaxUnpool2DBackward0",
-                                  "MaxUnpool3DBackward0"};
+                                        "MaxUnpool3DBackward0"};
 constexpr const char* kElements[] = {"two elements (height, width)",
                                      "three elements (depth, height, width)"};
 

@@ -45,7 +45,7 @@ struct DynamicSequence {
 /// One layer in one direction over x [T, B, columns]: the input is quantised as
 /// a whole, the state in each step, as PyTorch does.
 DynamicSequence layer(const Tensor& x, State state, const DynamicCell& cell,
-               bool backwards) {
+                      bool backwards) {
   const Tensors steps =
       unbind(linear_dynamic(x, cell.w_ih, cell.s_ih, {}, cell.b_ih, true), 0);
   Tensors outputs(steps.size());
@@ -103,9 +103,9 @@ Tensors run(const Tensor& input, const Tensors& hx, const Tensors& weights,
       State state;
       for (const Tensor& h : hx) state.push_back(select(h, 0, int64_t(at)));
       const DynamicSequence made = layer(x, state,
-                                  {weights[w], weights[w + 1], scales[w],
-                                   scales[w + 1], bias(w), bias(w + 1)},
-                                  d == 1);
+                                         {weights[w], weights[w + 1], scales[w],
+                                          scales[w + 1], bias(w), bias(w + 1)},
+                                         d == 1);
       outputs.push_back(made.output);
       for (size_t i = 0; i < hx.size(); ++i) last[i].push_back(made.last[i]);
     }

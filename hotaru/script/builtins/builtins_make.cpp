@@ -16,7 +16,8 @@ namespace {
 using GivenDType = Optional<DType>;
 using Place = Optional<Device>;
 
-Tensor finished(Tensor tensor, GivenDType dtype, Place device, bool requires_grad) {
+Tensor finished(Tensor tensor, GivenDType dtype, Place device,
+                bool requires_grad) {
   tensor = to(tensor, dtype, device);
   if (requires_grad) autograd::set_requires_grad(tensor, true);
   return tensor;
