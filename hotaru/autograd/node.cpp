@@ -29,6 +29,7 @@ Node::Node(std::string name)
 Node::~Node() = default;
 
 void Node::operator delete(Node* node, std::destroying_delete_t) noexcept {
+  if (node->outlives()) return;
   thread_local Node* waiting = nullptr;
   thread_local bool freeing = false;
   node->next_to_free_ = std::exchange(waiting, node);

@@ -46,6 +46,10 @@ class Node : public RefCounted {
   /// deeper than stacks.
   static void operator delete(Node* node, std::destroying_delete_t) noexcept;
 
+  /// Asked when the last owner lets go: whether somebody else owns the node
+  /// from now on (a Python object that stands for it).
+  virtual bool outlives() { return false; }
+
   /// Gradients of the forward inputs from those of the outputs, undefined
   /// meaning zero (all of them may be); one an edge, missing ones undefined.
   virtual Tensors apply(Tensors grads) = 0;

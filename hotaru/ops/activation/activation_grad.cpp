@@ -4,6 +4,8 @@
 #include <numbers>
 
 #include "hotaru/autograd/record.h"
+#include "hotaru/ops/activation/activation.h"
+#include "hotaru/ops/flat.h"
 #include "hotaru/ops/operators.h"
 #include "hotaru/ops/shape/view.h"
 
@@ -17,16 +19,20 @@ using autograd::Backward;
 struct Fused {
   const char* name;
   PointwiseNumbers numbers = {};
+  // The node of the recorded pass where the derivative is flat.
+  const char* flat = nullptr;
 };
 
 template <class F>
 void of_tensor(const char* name, const Tensor& out, const Tensor& self,
                const autograd::Save& saved, const Fused& fused, F f) {
   autograd::record(name, out, {self}, {saved},
-                   [f, numbers = fused.numbers, &gradient = kernel(fused.name)](
+                   [f, numbers = fused.numbers, flat = fused.flat,
+                    &gradient = kernel(fused.name)](
                        Backward& b, const Tensor& g) -> Tensors {
                      const Tensor x = b.saved(0);
-                     if (autograd::grad_enabled()) return {f(g, x)};
+                     if (autograd::grad_enabled())
+                       return {flat ? flat_in(flat, f(g, x), x) : f(g, x)};
                      return {elementwise::binary({gradient}, g, x, numbers)};
                    });
 }
@@ -68,13 +74,15 @@ constexpr double kRootTwoOverPi = 0.79788456080286535588;
 void leaky_relu(const Tensor& out, const Tensor& self, const Tensor& x,
                 const PointwiseNumbers& n) {
   of_input(
-      "LeakyReluBackward0", out, self, x, {"leaky_relu_grad", n},
+      "LeakyReluBackward0", out, self, x,
+      {"leaky_relu_grad", n, "LeakyReluBackwardBackward0"},
       [s = n.a](const Tensor& g, const Tensor& x) { return leaky(g, x, s); });
 }
 void leaky_relu_result(const Tensor& out, const Tensor& self, const Tensor&,
                        const PointwiseNumbers& n) {
   of_result(
-      "LeakyReluBackward1", out, self, {"leaky_relu_grad", n},
+      "LeakyReluBackward1", out, self,
+      {"leaky_relu_grad", n, "LeakyReluBackwardBackward0"},
       [s = n.a](const Tensor& g, const Tensor& y) { return leaky(g, y, s); });
 }
 
@@ -147,16 +155,15 @@ void mish(const Tensor& out, const Tensor& self, const Tensor& x,
   of_input("MishBackward0", out, self, x, {"mish_grad"},
            [](const Tensor& g, const Tensor& x) {
              const Tensor s = sigmoid(x);
-             // log(1 + e^x), from the side where e does not overflow.
-             const Tensor t =
-                 tanh(clamp(x, Scalar(0.0), {}) + log1p(exp(-abs(x))));
+             const Tensor t = tanh(hotaru::softplus(x));
              return g * (t + x * s * (1 - t * t));
            });
 }
 
 void hardtanh(const Tensor& out, const Tensor& self, const Tensor& x,
               const PointwiseNumbers& n) {
-  of_input("HardtanhBackward0", out, self, x, {"hardtanh_grad", n},
+  of_input("HardtanhBackward0", out, self, x,
+           {"hardtanh_grad", n, "HardtanhBackwardBackward0"},
            [lo = n.a, hi = n.b](const Tensor& g, const Tensor& x) {
              return unless(logical_or(le(x, lo), ge(x, hi)), g);
            });
@@ -164,7 +171,8 @@ void hardtanh(const Tensor& out, const Tensor& self, const Tensor& x,
 
 void hardtanh_result(const Tensor& out, const Tensor& self, const Tensor&,
                      const PointwiseNumbers& n) {
-  of_result("HardtanhBackward0", out, self, {"hardtanh_grad", n},
+  of_result("HardtanhBackward0", out, self,
+            {"hardtanh_grad", n, "HardtanhBackwardBackward0"},
             [lo = n.a, hi = n.b](const Tensor& g, const Tensor& y) {
               return unless(logical_or(le(y, lo), ge(y, hi)), g);
             });
@@ -172,7 +180,8 @@ void hardtanh_result(const Tensor& out, const Tensor& self, const Tensor&,
 
 void hardsigmoid(const Tensor& out, const Tensor& self, const Tensor& x,
                  const PointwiseNumbers&) {
-  of_input("HardsigmoidBackward0", out, self, x, {"hardsigmoid_grad"},
+  of_input("HardsigmoidBackward0", out, self, x,
+           {"hardsigmoid_grad", {}, "HardsigmoidBackwardBackward0"},
            [](const Tensor& g, const Tensor& x) {
              return unless(logical_or(le(x, -3), ge(x, 3)), g * (1.0 / 6));
            });
@@ -198,7 +207,8 @@ void softplus(const Tensor& out, const Tensor& self, const Tensor& x,
 
 void softshrink(const Tensor& out, const Tensor& self, const Tensor& x,
                 const PointwiseNumbers& n) {
-  of_input("SoftshrinkBackward0", out, self, x, {"shrink_grad", n},
+  of_input("SoftshrinkBackward0", out, self, x,
+           {"shrink_grad", n, "SoftshrinkBackwardBackward0"},
            [l = n.a](const Tensor& g, const Tensor& x) {
              return unless(logical_and(ge(x, -l), le(x, l)), g);
            });
@@ -206,7 +216,8 @@ void softshrink(const Tensor& out, const Tensor& self, const Tensor& x,
 
 void hardshrink(const Tensor& out, const Tensor& self, const Tensor& x,
                 const PointwiseNumbers& n) {
-  of_input("HardshrinkBackward0", out, self, x, {"shrink_grad", n},
+  of_input("HardshrinkBackward0", out, self, x,
+           {"shrink_grad", n, "HardshrinkBackwardBackward0"},
            [l = n.a](const Tensor& g, const Tensor& x) {
              return unless(logical_and(ge(x, -l), le(x, l)), g);
            });
@@ -214,7 +225,8 @@ void hardshrink(const Tensor& out, const Tensor& self, const Tensor& x,
 
 void threshold(const Tensor& out, const Tensor& self, const Tensor& x,
                const PointwiseNumbers& n) {
-  of_input("ThresholdBackward0", out, self, x, {"threshold_grad", n},
+  of_input("ThresholdBackward0", out, self, x,
+           {"threshold_grad", n, "ThresholdBackwardBackward0"},
            [limit = n.a](const Tensor& g, const Tensor& x) {
              return unless(le(x, limit), g);
            });
@@ -231,7 +243,8 @@ void prelu(const Tensor& out, const Tensor& self, const Tensor& slope) {
                    [](Backward& b, const Tensor& g) -> Tensors {
                      const Tensor x = b.saved(0), w = b.saved(1);
                      const Tensor above = gt(x, 0);
-                     return {where(above, g, g * w),
+                     const Tensor of_x = where(above, g, g * w);
+                     return {flat_in("PreluKernelBackwardBackward0", of_x, x),
                              sum_to(unless(above, g * x), w.sizes())};
                    });
 }

@@ -1,9 +1,13 @@
+#include "hotaru/graph/capture/capture.h"
 #include "hotaru/ops/create/factory.h"
+#include "hotaru/ops/host_value.h"
+#include "hotaru/ops/index/slices.h"
 #include "hotaru/ops/linalg/linalg.h"
 #include "hotaru/ops/linalg/linalg_grad.h"
 #include "hotaru/ops/linalg/matrices.h"
 #include "hotaru/ops/matmul/matmul.h"
 #include "hotaru/ops/pointwise/complex.h"
+#include "hotaru/ops/reduce/reduce.h"
 #include "hotaru/ops/shape/triangle.h"
 
 namespace hotaru {
@@ -11,6 +15,52 @@ namespace hotaru {
 using autograd::Backward;
 using autograd::record;
 using autograd::saved_output;
+
+namespace {
+
+/// Of matrices up to this size, cofactors are determinants of their minors,
+/// whose own derivatives are right wherever they are taken.
+constexpr int64_t kMostMinors = 16;
+
+/// Conjugates of a matrix's cofactors, the gradient of its determinant, for
+/// any matrix. Of large ones by singular values, as in PyTorch, which have
+/// derivatives where no two are equal.
+Tensor conj_cofactors(const Tensor& A) {
+  const int64_t n = A.size(-1);
+  if (n > kMostMinors) {
+    const auto [U, S, Vh] = linalg_svd(A);
+    const Tensor turn = conj(linalg_det(U) * linalg_det(Vh));
+    Tensors others;
+    for (int64_t i = 0; i < n; ++i)
+      others.push_back(prod(
+          cat({narrow(S, -1, 0, i), narrow(S, -1, i + 1, n - i - 1)}, -1), -1));
+    return per_matrix(turn) * matmul(U * per_column(stack(others, -1)), Vh);
+  }
+  // Row i of `others`: all indices but i.
+  std::vector<int64_t> others, signs;
+  for (int64_t i = 0; i < n; ++i)
+    for (int64_t j = 0; j < n; ++j) {
+      if (i != j) others.push_back(j);
+      signs.push_back((i + j) % 2 ? -1 : 1);
+    }
+  const Tensor kept = integers_on(others, A.device());
+  const IntSpan batch = batch_of(A);
+  const Tensor rows =
+      view(index_select(A, -2, kept), with(batch, {n, n - 1, n}));
+  const Tensor both =
+      view(index_select(rows, -1, kept), with(batch, {n, n - 1, n, n - 1}));
+  const Tensor sign = view(integers_on(signs, A.device()), Dims{n, n});
+  return conj(linalg_det(transpose(both, -3, -2)) * to(sign, A.dtype()));
+}
+
+/// Whether any element is true; false, too, where none can be looked at.
+bool any_of(const Tensor& condition) {
+  if (graph::capturing()) return false;
+  return host_value(any(condition), "the gradient of a determinant")
+             .to_double() != 0;
+}
+
+}  // namespace
 
 void record_inverse(const Tensor& out, const Tensor& A) {
   if (!autograd::needs_grad(A)) return;
@@ -25,12 +75,16 @@ void record_determinant(const Tensor& out, const Tensor& A) {
   if (!autograd::needs_grad(A)) return;
   record("LinalgDetBackward0", out, {A}, {A, saved_output(out)},
          [](Backward& b, const Tensor& g) -> Tensors {
-           // A determinant of zero gives zeros, as in PyTorch.
            const Tensor A = b.saved(0), det = b.saved(1);
            if (A.size(-1) == 1) return {per_matrix(g) * ones_like(A)};
+           const Tensor singular = per_matrix(eq(det, 0));
            const Tensor unit = unit_matrix(A, A.size(-1));
-           const Tensor regular = where(per_matrix(eq(det, 0)), unit, A);
-           return {per_matrix(g * conj(det)) * adjoint(linalg_inv(regular))};
+           const Tensor regular = where(singular, unit, A);
+           Tensor cofactors =
+               per_matrix(conj(det)) * adjoint(linalg_inv(regular));
+           if (any_of(singular))
+             cofactors = where(singular, conj_cofactors(A), cofactors);
+           return {per_matrix(g) * cofactors};
          });
 }
 

@@ -11,6 +11,7 @@
 #include "hotaru/ops/loss/loss.h"
 #include "hotaru/ops/operators.h"
 #include "hotaru/ops/reduce/reduce.h"
+#include "hotaru/ops/refuse.h"
 #include "hotaru/ops/registry.h"
 #include "hotaru/ops/shape/view.h"
 #include "hotaru/runtime/backend.h"
@@ -94,17 +95,20 @@ Tensor losses(const Tensor& log_probs, const Tensor& targets,
   if (!autograd::needs_grad(log_probs)) return out;
   autograd::record(
       "CtcLossBackward0", out, {log_probs},
-      {x, labels, autograd::saved_output(out), alpha},
+      {log_probs, labels, autograd::saved_output(out), alpha},
       [a](autograd::Backward& b, const Tensor& g) -> Tensors {
-        HOTARU_CHECK(!autograd::grad_enabled() || !autograd::requires_grad(g),
-                     "derivative for ctc_loss's backward pass is not "
-                     "implemented");
-        const Tensor x = b.saved(0), grad = contiguous(g);
-        const Tensor gx = allocate(x.sizes(), x.dtype(), x.device());
-        enqueue(backward,
-                {write(gx), read(grad), read(x), read(b.saved(1)),
-                 read(b.saved(2)), read(b.saved(3))},
-                a);
+        const Tensor log_probs = b.saved(0);
+        const Tensor gx =
+            allocate(log_probs.sizes(), log_probs.dtype(), log_probs.device());
+        {
+          autograd::NoGrad guard;
+          const Tensor x = contiguous(log_probs), grad = contiguous(g);
+          enqueue(backward,
+                  {write(gx), read(grad), read(x), read(b.saved(1)),
+                   read(b.saved(2)), read(b.saved(3))},
+                  a);
+        }
+        refuse_gradient("_ctc_loss_backward", gx, {g, log_probs});
         return {gx};
       });
   return out;

@@ -7,6 +7,7 @@
 #include "hotaru/autograd/record.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/factory.h"
+#include "hotaru/ops/flat.h"
 #include "hotaru/ops/operators.h"
 #include "hotaru/ops/pointwise/complex.h"
 #include "hotaru/ops/pointwise/elementwise.h"
@@ -156,8 +157,10 @@ HOTARU_GRAD_OF_OUTPUT(sigmoid, "SigmoidBackward0",
                       one_kernel(g) ? elementwise::binary(kSigmoidGrad, g, y)
                                     : g* hotaru::conj(y*(1 - y)))
 HOTARU_GRAD_OF_OUTPUT(relu, "ReluBackward0",
-                      one_kernel(g) ? elementwise::binary(kThresholdGrad, g, y)
-                                    : hotaru::masked_fill(g, le(y, 0), 0))
+                      one_kernel(g)
+                          ? elementwise::binary(kThresholdGrad, g, y)
+                          : flat_in("ThresholdBackwardBackward0",
+                                    hotaru::masked_fill(g, le(y, 0), 0), y))
 HOTARU_GRAD_OF_INPUT(log, "LogBackward0", g / hotaru::conj(x))
 HOTARU_GRAD_OF_INPUT(log2, "Log2Backward0",
                      g / hotaru::conj(x * std::numbers::ln2))

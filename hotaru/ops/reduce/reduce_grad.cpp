@@ -98,11 +98,7 @@ void prod(const Tensor& out, const Tensor& self, IntSpan dims, bool keepdim) {
                              full ? reshape(lines, Dims{1}) : lines, flat, dim),
                          x.sizes())};
            }
-           Tensor others = product_of_others(flat, dim);
-           // Two zeros leave nothing, infinite factors or not.
-           if (full)
-             others = masked_fill(others,
-                                  gt(count_nonzero(eq(flat, Scalar(0))), 1), 0);
+           const Tensor others = product_of_others(flat, dim);
            const Tensor spread_g =
                spread(g, x.sizes(), dims, keepdim, x.dtype());
            return {mul(spread_g, conj(reshape(others, x.sizes())))};

@@ -1,5 +1,6 @@
 #include "hotaru/ops/reduce/scan_grad.h"
 
+#include <algorithm>
 #include <limits>
 
 #include "hotaru/autograd/record.h"
@@ -60,6 +61,36 @@ Tensor one_sign(const Tensor& x, const Tensor& out, const Tensor& w,
   return exp(add(flip(logcumsumexp(back, dim), Dims{dim}), x));
 }
 
+/// a - b, 0 where both are the same infinity.
+Tensor difference(const Tensor& a, const Tensor& b) {
+  const Tensor same = eq(a, b);
+  return sub(masked_fill(a, same, 0), masked_fill(b, same, 0));
+}
+
+/// Sum over j >= i of g_j exp(x_i - out_j), as a function that is linear in g,
+/// for passes that are differentiated themselves. As out never falls, factors
+/// are at most 1: first of neighbours, then of twice as many in each step.
+Tensor from_end(const Tensor& x, const Tensor& out, const Tensor& g,
+                int64_t dim) {
+  const int64_t n = x.size(dim);
+  const auto part = [dim](const Tensor& t, int64_t start, int64_t count) {
+    return narrow(t, dim, start, count);
+  };
+  Tensor sums = g;
+  Tensor factors = exp(difference(part(out, 0, n - 1), part(out, 1, n - 1)));
+  for (int64_t step = 1; step < n; step *= 2) {
+    const int64_t left = n - step;
+    sums = cat({add(part(sums, 0, left), mul(factors, part(sums, step, left))),
+                part(sums, left, step)},
+               dim);
+    // Those that reach twice as far, for the elements that have such.
+    const int64_t next = std::max<int64_t>(0, left - step);
+    factors = mul(part(factors, 0, next),
+                  part(factors, std::min(step, left - next), next));
+  }
+  return mul(exp(difference(x, out)), sums);
+}
+
 }  // namespace
 
 void cumsum(const Tensor& out, const Tensor& self, int64_t dim) {
@@ -88,6 +119,8 @@ void logcumsumexp(const Tensor& out, const Tensor& self, int64_t dim) {
       [dim](Backward& b, const Tensor& g) -> autograd::Tensors {
         const Tensor x = b.saved(0), y = b.saved(1);
         if (x.dim() == 0) return {g};
+        if (autograd::grad_enabled() && x.numel() > 0 && !x.is_complex())
+          return {from_end(x, y, g, dim)};
         return {sub(one_sign(x, y, g, dim), one_sign(x, y, neg(g), dim))};
       });
 }

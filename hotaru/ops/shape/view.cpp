@@ -302,7 +302,7 @@ Tensor unfold(const Tensor& self, int64_t dimension, int64_t size,
     strides[d] = scaled_stride(strides[d], step);
   }
   Tensor out = viewed(self, sizes, strides);
-  if (autograd::needs_grad(self)) as_strided_grad(out, self, "UnfoldBackward0");
+  if (autograd::needs_grad(self)) unfold_grad(out, self, int64_t(d), step);
   return out;
 }
 

@@ -1,8 +1,13 @@
 #include "hotaru/ops/shape/view_grad.h"
 
+#include <algorithm>
+#include <utility>
+#include <vector>
+
 #include "hotaru/autograd/record.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/factory.h"
+#include "hotaru/ops/pointwise/pointwise.h"
 #include "hotaru/ops/shape/view.h"
 #include "hotaru/runtime/streams/enqueue.h"
 
@@ -55,6 +60,35 @@ void record_many(const char* name, const Tensors& out, const Tensor& self,
 }
 
 const Kernel& kScatterStrided = kernel("scatter_strided");
+
+/// Whether two places of a view may be one element: false only where every
+/// stride steps over all that the smaller ones reach.
+bool may_share_elements(IntSpan sizes, IntSpan strides) {
+  std::vector<std::pair<int64_t, int64_t>> dims;  // stride, size
+  for (size_t d = 0; d < sizes.size(); ++d) {
+    if (sizes[d] == 0) return false;
+    if (sizes[d] > 1) dims.emplace_back(strides[d], sizes[d]);
+  }
+  std::sort(dims.begin(), dims.end());
+  int64_t reached = 0;  // the last element's offset
+  for (const auto& [stride, size] : dims) {
+    if (stride <= reached) return true;
+    reached += stride * (size - 1);
+  }
+  return false;
+}
+
+/// How many places of an input show each element of a memory; at least 1.
+Tensor places(const Tensor& grad, int64_t extent, IntSpan sizes,
+              IntSpan strides, int64_t offset) {
+  // Counted in a type that has the numbers between 2,048 and 65,504, too.
+  const bool wide = to_real(grad.dtype()) == DType::kFloat64;
+  const TensorOptions options{wide ? DType::kFloat64 : DType::kFloat32,
+                              grad.device()};
+  const Tensor counted =
+      scatter_strided(ones(sizes, options), extent, strides, offset);
+  return to(clamp(counted, Scalar(1), {}), grad.dtype());
+}
 
 }  // namespace
 
@@ -122,22 +156,39 @@ void unbind_grad(const Tensors& out, const Tensor& self, int64_t dim) {
   record_many("UnbindBackward0", out, self, stack, dim);
 }
 
-void as_strided_grad(const Tensor& out, const Tensor& self, const char* name) {
+void unfold_grad(const Tensor& out, const Tensor& self, int64_t dim,
+                 int64_t step) {
+  // Over a dense tensor of the input's shape, whatever its own strides are.
+  const Dims shape(self.sizes()), dense = contiguous_strides(shape);
+  Dims strides = dense;
+  strides.push_back(shape.empty() ? 1 : dense[size_t(dim)]);
+  if (!shape.empty())
+    strides[size_t(dim)] = scaled_stride(dense[size_t(dim)], step);
+  record_view("UnfoldBackward0", out, self,
+              [shape, strides, n = self.numel()](const Tensor& g) {
+                return view(scatter_strided(g, n, strides, 0), shape);
+              });
+}
+
+void as_strided_grad(const Tensor& out, const Tensor& self) {
   const int64_t first = std::min(self.storage_offset(), out.storage_offset());
   const int64_t extent =
       std::max(
           self.storage_offset() + storage_extent(self.sizes(), self.strides()),
           out.storage_offset() + storage_extent(out.sizes(), out.strides())) -
       first;
-  record_view(name, out, self,
-              [sizes = Dims(self.sizes()), strides = Dims(self.strides()),
-               offset = self.storage_offset() - first, extent,
-               view_strides = Dims(out.strides()),
-               view_offset = out.storage_offset() - first](const Tensor& g) {
-                const Tensor memory =
-                    scatter_strided(g, extent, view_strides, view_offset);
-                return as_strided(memory, sizes, strides, offset);
-              });
+  record_view(
+      "AsStridedBackward0", out, self,
+      [sizes = Dims(self.sizes()), strides = Dims(self.strides()),
+       shared = may_share_elements(self.sizes(), self.strides()),
+       offset = self.storage_offset() - first, extent,
+       view_strides = Dims(out.strides()),
+       view_offset = out.storage_offset() - first](const Tensor& g) {
+        Tensor memory = scatter_strided(g, extent, view_strides, view_offset);
+        if (shared)
+          memory = div(memory, places(g, extent, sizes, strides, offset));
+        return as_strided(memory, sizes, strides, offset);
+      });
 }
 
 Tensor scatter_strided(const Tensor& grad, int64_t extent, IntSpan strides,

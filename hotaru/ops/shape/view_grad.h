@@ -24,9 +24,13 @@ void pieces_grad(const char* name, const std::vector<Tensor>& out,
                  const Tensor& self, int64_t dim);
 void unbind_grad(const std::vector<Tensor>& out, const Tensor& self,
                  int64_t dim);
-/// For any view; elements that are seen more than once add up.
-void as_strided_grad(const Tensor& out, const Tensor& self,
-                     const char* name = "AsStridedBackward0");
+/// For windows of `out`'s last size along a dimension; windows that share
+/// elements add up.
+void unfold_grad(const Tensor& out, const Tensor& self, int64_t dim,
+                 int64_t step);
+/// For any view; elements that are seen more than once add up, and places of
+/// the input that share an element get equal parts of that sum, as in PyTorch.
+void as_strided_grad(const Tensor& out, const Tensor& self);
 
 /// The gradient of a strided view of a dense memory of `extent` elements, as
 /// that memory's gradient. Offsets count from the memory's first element.

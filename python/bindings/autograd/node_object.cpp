@@ -81,9 +81,21 @@ void PythonNode::forget() {
   context_.clear();
 }
 
+bool PythonNode::outlives() {
+  bool owned = false;
+  with_interpreter([&] {
+    PyObject* object = context();
+    if (!object || Py_REFCNT(object) == 1) return;
+    nb::inst_ptr<PyFunctionNode>(object)->own(Ref<Node>(this));
+    context_.clear();
+    owned = true;
+  });
+  return owned;
+}
+
 Tensors PythonNode::apply(Tensors grads) {
   const GilAcquire gil;
-  const nb::object context = context_.get();
+  const nb::object context = nb::borrow(static_cast<PyObject*>(python_object));
   HOTARU_CHECK(context.is_valid(), name(),
                ": the garbage collector has freed what it needs");
   return tensor_vector(context.attr("_run")(tensor_tuple(grads)));

@@ -32,12 +32,13 @@ class PyNode {
   autograd::Node* node_ = nullptr;
 };
 
-/// The object of a node that is written in Python, which is the node's own: it
-/// stands for the node as long as that lives.
+/// The object of a node that is written in Python, which is the node's own. A
+/// program that keeps it longer than the graph is kept owns the node by it.
 class PyFunctionNode : public PyNode {
  public:
   PyFunctionNode() = default;
   void bind(autograd::Node* node) { node_ = node; }
+  void own(Ref<autograd::Node> node) { owned_ = std::move(node); }
   bool bound() const { return node_ != nullptr; }
 };
 
@@ -59,6 +60,8 @@ class PythonNode final : public autograd::SavingNode {
   ~PythonNode() override;
 
   autograd::Tensors apply(autograd::Tensors grads) override;
+  /// As long as a program has the context, which then owns the node.
+  bool outlives() override;
 
   /// Null once it was forgotten.
   PyObject* context() const { return context_.get().ptr(); }

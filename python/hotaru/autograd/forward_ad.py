@@ -160,3 +160,15 @@ class _set_fwd_grad_enabled(_Mode):  # noqa: N801
 
     def __exit__(self, *exception) -> None:
         _C._set_fwd_grad_enabled(self._previous)
+
+
+def refuse_tangents(layout: str, *tensors: Tensor) -> None:
+    """NotImplementedError where one of the tensors carries a tangent, which
+    tensors of this layout ("sparse", "nested") would lose.
+    """
+    if _current_level >= 0 and any(map(_C._carries_tangent, tensors)):
+        raise NotImplementedError(
+            f"forward mode does not go through {layout} tensors: their "
+            "tangents would be lost. Use reverse mode (torch.autograd.grad, "
+            "torch.func.vjp) for this part"
+        )

@@ -8,6 +8,7 @@ from .. import _C
 from .._C import Tensor
 from .._dispatch.stack import native
 from ..autograd import Function
+from ..autograd.forward_ad import refuse_tangents
 
 
 class Nested(Tensor):
@@ -78,6 +79,7 @@ def packed(x: Nested) -> Tensor:
 
 def around(like: Nested, whole: Tensor) -> Nested:
     """A nested tensor of `whole`, with its history, at the places of `like`."""
+    refuse_tangents("nested", whole)
     if whole.requires_grad and _C.is_grad_enabled():
         return _Around.apply(whole, like)
     return like._around(whole)

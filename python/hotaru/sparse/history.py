@@ -9,6 +9,7 @@ from typing import Callable
 from .. import _C
 from .._C import Tensor
 from ..autograd import Function
+from ..autograd.forward_ad import refuse_tangents
 
 
 def linear(function: Callable, back: Callable, *tensors: Tensor) -> Tensor:
@@ -18,6 +19,7 @@ def linear(function: Callable, back: Callable, *tensors: Tensor) -> Tensor:
     Both are called without recording, `back` with it where second derivatives
     are wanted; it must not use what `function` changes later.
     """
+    refuse_tangents("sparse", *tensors)
     if _C.is_grad_enabled() and any(t.requires_grad for t in tensors):
         return _Linear.apply(function, back, *tensors)
     return function(*tensors)
@@ -41,6 +43,7 @@ def bilinear(
     function: Callable, back: Callable, a: Tensor, b: Tensor
 ) -> Tensor:
     """function(a, b), whose derivatives are `back(grad, a, b)`: a pair."""
+    refuse_tangents("sparse", a, b)
     if _C.is_grad_enabled() and (a.requires_grad or b.requires_grad):
         return _Bilinear.apply(function, back, a, b)
     return function(a, b)

@@ -8,6 +8,7 @@ from .. import _C
 from .._C import Tensor
 from .._tensor.sparse_names import late
 from ..autograd import Function
+from ..autograd.forward_ad import refuse_tangents
 
 COMPRESSED = (_C.sparse_csr, _C.sparse_csc, _C.sparse_bsr, _C.sparse_bsc)
 BLOCKED = (_C.sparse_bsr, _C.sparse_bsc)
@@ -103,6 +104,7 @@ def build(parts: Parts, size, coalesced: bool = False) -> SparseTensor:
     history of the values.
     """
     size = tuple(size)
+    refuse_tangents("sparse", parts.values)
     if parts.values.requires_grad and _C.is_grad_enabled():
         return _FromValues.apply(parts.values, parts, size, coalesced)
     return _plain(parts._replace(values=parts.values.detach()), size, coalesced)

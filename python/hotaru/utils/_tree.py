@@ -1,8 +1,9 @@
 """Nested containers of leaves: what transforms take, return and compare.
 
 Nodes are tuples (named ones and those that operators return, too), lists,
-deques and dictionaries; all else is a leaf, None as well. A `Structure` prints
-as PyTorch's `TreeSpec` does, since errors show it.
+deques, dictionaries and what `register_pytree_node` adds; all else is a leaf,
+None as well. A `Structure` prints as PyTorch's `TreeSpec` does, since errors
+show it.
 """
 
 from __future__ import annotations
@@ -10,17 +11,23 @@ from __future__ import annotations
 from collections import OrderedDict, defaultdict, deque
 from dataclasses import dataclass
 
+from ._tree_nodes import KINDS
+
 _MAPPINGS = (dict, OrderedDict, defaultdict)
 
 
 @dataclass(frozen=True)
 class Structure:
-    """The shape of a nest; `kind` is None for a leaf."""
+    """The shape of a nest; `kind` is None for a leaf.
+
+    `context` is what else makes a node: a defaultdict's factory, what a
+    registered class's `flatten_fn` gave.
+    """
 
     kind: type | None = None
     keys: tuple = ()
     children: tuple[Structure, ...] = ()
-    factory: object = None
+    context: object = None
 
     @property
     def leaves(self) -> int:
@@ -32,12 +39,12 @@ class Structure:
     def _label(self) -> tuple[str, str]:
         kind, keys = self.kind, list(self.keys)
         if kind is defaultdict:
-            return "defaultdict", f"[{self.factory}, {keys}]"
+            return "defaultdict", f"[{self.context}, {keys}]"
         if kind in _MAPPINGS:
             return kind.__name__, str(keys)
         if hasattr(kind, "_fields"):
             return "namedtuple", str(kind)
-        return kind.__name__, "None"
+        return kind.__name__, str(self.context)
 
     def __str__(self) -> str:
         return self._text(0)
@@ -55,12 +62,21 @@ class Structure:
 LEAF = Structure()
 
 
-def _is_node(value) -> bool:
+def _is_known(value) -> bool:
     return type(value) in (*_MAPPINGS, list, deque) or isinstance(value, tuple)
 
 
-def _children(value) -> list:
-    return list(value.values() if isinstance(value, dict) else value)
+def _is_node(value) -> bool:
+    return type(value) in KINDS or isinstance(value, tuple)
+
+
+def _children(value) -> tuple[list, object]:
+    """What a node consists of, and its context."""
+    if not _is_known(value):
+        children, context = KINDS[type(value)].flatten(value)
+        return list(children), context
+    context = getattr(value, "default_factory", None)
+    return list(value.values() if isinstance(value, dict) else value), context
 
 
 def flatten(value) -> tuple[list, Structure]:
@@ -73,10 +89,10 @@ def _gather(value, leaves: list) -> Structure:
     if not _is_node(value):
         leaves.append(value)
         return LEAF
-    children = tuple(_gather(child, leaves) for child in _children(value))
+    parts, context = _children(value)
+    children = tuple(_gather(child, leaves) for child in parts)
     keys = tuple(value) if isinstance(value, dict) else ()
-    factory = getattr(value, "default_factory", None)
-    return Structure(type(value), keys, children, factory)
+    return Structure(type(value), keys, children, context)
 
 
 def unflatten(leaves, structure: Structure):
@@ -90,12 +106,14 @@ def _build(leaves, structure: Structure):
         return next(leaves)
     children = [_build(leaves, child) for child in structure.children]
     if kind is defaultdict:
-        return kind(structure.factory, zip(structure.keys, children))
+        return kind(structure.context, zip(structure.keys, children))
     if kind in _MAPPINGS:
         return kind(zip(structure.keys, children))
     if hasattr(kind, "_fields"):
         return kind(*children)
-    return kind(children)
+    if kind in (list, deque) or issubclass(kind, tuple):
+        return kind(children)
+    return KINDS[kind].unflatten(children, structure.context)
 
 
 def mapped(function, value):
@@ -124,7 +142,7 @@ def _spread(prefix, structure: Structure, found: list) -> bool:
             return False
         children = [prefix[key] for key in structure.keys]
     else:
-        children = list(prefix)
+        children = _children(prefix)[0]
     return len(children) == len(structure.children) and all(
         _spread(child, part, found)
         for child, part in zip(children, structure.children)

@@ -78,6 +78,8 @@ class _Embedding(Function):
         (input,) = ctx.saved_tensors
         rows = input.reshape(-1)
         each = grad.reshape(rows.shape[0], *ctx.shape[1:])
+        # Of its own: others have `grad`, too, and its values may be written.
+        each = each.clone(memory_format=hotaru.contiguous_format)
         found = _of_rows(each, rows, ctx.shape, ctx.row)
         return found, None, None, None
 

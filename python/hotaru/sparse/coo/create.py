@@ -6,6 +6,7 @@ import hotaru
 
 from ... import _C
 from ..._C import Tensor
+from ...autograd.forward_ad import refuse_tangents
 from .. import coo, invariants
 from ..tensor import SparseTensor
 
@@ -98,6 +99,7 @@ def _of_parts(
 
 def _of_its_own(values: Tensor) -> Tensor:
     """With sizes of its own: changing those of the argument changes nothing."""
+    refuse_tangents("sparse", values)
     return values if values.requires_grad else values.detach()
 
 

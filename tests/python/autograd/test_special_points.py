@@ -1,0 +1,236 @@
+"""Derivatives where formulas as written break: kinks, zeros, shared elements,
+gradients of zero; and what outlives its result.
+"""
+
+import hotaru.nn.functional as F
+import pytest
+
+import hotaru
+from hotaru import func
+from hotaru.autograd import Function, forward_ad, gradgradcheck
+
+FLAT = {
+    "relu": F.relu,
+    "leaky_relu": F.leaky_relu,
+    "relu6": F.relu6,
+    "hardtanh": F.hardtanh,
+    "hardsigmoid": F.hardsigmoid,
+    "hardshrink": F.hardshrink,
+    "softshrink": F.softshrink,
+    "threshold": lambda x: F.threshold(x, 0.1, 0.2),
+    "prelu": lambda x: F.prelu(x, hotaru.tensor([0.25], dtype=x.dtype)),
+}
+
+
+def _double(*values, **options):
+    return hotaru.tensor(values, dtype=hotaru.float64, **options)
+
+
+@pytest.mark.parametrize("name", FLAT)
+def test_second_derivatives_of_piecewise_linear_functions_are_zeros(name):
+    x = _double(1.0, -2.0, 0.0, requires_grad=True)
+    (g,) = hotaru.autograd.grad(FLAT[name](x).sum(), x, create_graph=True)
+    (second,) = hotaru.autograd.grad(g.sum(), x)
+    assert second.tolist() == [0.0, 0.0, 0.0]
+
+
+def test_a_gradient_penalty_gives_zeros_to_what_it_does_not_depend_on():
+    layer = hotaru.nn.Linear(2, 3)
+    x = hotaru.rand(4, 2, requires_grad=True)
+    loss = layer(x).relu().sum()
+    (g,) = hotaru.autograd.grad(loss, x, create_graph=True)
+    g.pow(2).sum().backward()
+    assert x.grad.tolist() == [[0.0, 0.0]] * 4
+    assert layer.bias.grad.tolist() == [0.0] * 3
+
+
+def test_third_derivative_of_mish_at_zero():
+    d = _double(0.0, requires_grad=True)
+    x, found = d, []
+    d = F.mish(d)
+    for _ in range(3):
+        (d,) = hotaru.autograd.grad(d.sum(), x, create_graph=True)
+        found.append(d.item())
+    # tanh(log 2) = 0.6; by the series of x tanh(softplus(x)).
+    assert found == pytest.approx([0.6, 0.64, -0.096])
+
+
+@pytest.mark.parametrize("zeros", [0, 1, 2, 3])
+def test_hessian_of_a_product_with_zeros(zeros):
+    values = [2.0, 3.0, 5.0, 7.0]
+    values[:zeros] = [0.0] * zeros
+    x = hotaru.tensor(values, dtype=hotaru.float64)
+    found = func.hessian(hotaru.prod)(x)
+    for i in range(4):
+        for j in range(4):
+            others = [v for k, v in enumerate(values) if k not in (i, j)]
+            want = 0.0 if i == j else others[0] * others[1]
+            assert found[i, j].item() == pytest.approx(want)
+    x.requires_grad_()
+    assert gradgradcheck(hotaru.prod, (x,))
+
+
+def _rank_deficient(n: int, dtype=hotaru.float64):
+    hotaru.manual_seed(n)
+    a = hotaru.rand(n, n, dtype=dtype)
+    a[-1] = 0  # exactly singular, whatever the factorisation rounds
+    return a
+
+
+@pytest.mark.parametrize("n", [2, 3, 5, 20])
+@pytest.mark.parametrize("dtype", [hotaru.float64, hotaru.complex128])
+def test_gradient_of_the_determinant_of_a_singular_matrix(n, dtype):
+    a = _rank_deficient(n, dtype).requires_grad_()
+    # Only entries of the last row matter: their cofactors do.
+    want = hotaru.zeros(n, n, dtype=dtype)
+    for j in range(n):
+        keep = [k for k in range(n) if k != j]
+        minor = a.detach()[:-1][:, keep]
+        want[-1, j] = (-1) ** (n - 1 + j) * hotaru.linalg.det(minor)
+    for graph in (False, True):
+        det = hotaru.linalg.det(a)
+        loss = det.real if dtype.is_complex else det
+        (g,) = hotaru.autograd.grad(loss, a, create_graph=graph)
+        assert hotaru.allclose(g, want.conj(), atol=1e-12)
+
+
+def test_second_derivatives_of_a_singular_determinant():
+    a = _rank_deficient(3).requires_grad_()
+    assert gradgradcheck(hotaru.linalg.det, (a,))
+    shift = hotaru.diag(hotaru.ones(3, dtype=hotaru.float64), 1)
+    assert gradgradcheck(hotaru.linalg.det, (shift.requires_grad_(),))
+
+
+@pytest.mark.parametrize("n", [1, 2, 5, 33])
+def test_logcumsumexp_has_the_same_derivative_in_every_mode(n):
+    hotaru.manual_seed(n)
+    x = hotaru.randn(2, n, dtype=hotaru.float64) * 20
+    v = hotaru.randn(2, n, dtype=hotaru.float64)
+    f = lambda x: hotaru.logcumsumexp(x, 1)  # noqa: E731
+    reverse = func.jacrev(f)(x)
+    want = hotaru.einsum("abcd,cd->ab", reverse, v)
+    assert hotaru.allclose(func.jvp(f, (x,), (v,))[1], want)
+    assert hotaru.allclose(func.jacfwd(f)(x), reverse)
+    with forward_ad.dual_level():
+        out = f(forward_ad.make_dual(x, v))
+        assert hotaru.allclose(forward_ad.unpack_dual(out).tangent, want)
+    assert gradgradcheck(f, (x.requires_grad_(),))
+
+
+def test_the_backward_pass_of_ctc_has_no_derivative():
+    x = hotaru.randn(4, 1, 3, dtype=hotaru.float64, requires_grad=True)
+    loss = F.ctc_loss(x.log_softmax(2), hotaru.tensor([[1, 2]]), (4,), (2,))
+    (g,) = hotaru.autograd.grad(loss, x, create_graph=True)
+    with pytest.raises(RuntimeError, match="_ctc_loss_backward"):
+        hotaru.autograd.grad(g.pow(2).sum(), x)
+
+
+OVERLAPS = {
+    "windows of windows": lambda x: x.unfold(0, 3, 1).unfold(0, 2, 1),
+    "windows of expanded": lambda x: x.expand(3, 6).unfold(0, 2, 1),
+    "steps of expanded": lambda x: x.expand(2, 6).unfold(1, 2, 2),
+    "strided of expanded": lambda x: (
+        x.expand(3, 6).as_strided((2, 3), (0, 1), 1)
+    ),
+    "strided of windows": lambda x: (
+        x.unfold(0, 3, 1).as_strided((2, 2), (1, 2), 1)
+    ),
+    "spectra of expanded": lambda x: hotaru.view_as_real(
+        hotaru.stft(
+            x.expand(2, 6), 4, 1, return_complex=True, center=False,
+            window=hotaru.ones(4, dtype=x.dtype),
+        )
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", OVERLAPS)
+def test_views_of_what_shows_elements_more_than_once(name):
+    f = OVERLAPS[name]
+    x = hotaru.arange(1.0, 7.0, dtype=hotaru.float64)
+    v = hotaru.linspace(-1, 1, 6, dtype=hotaru.float64)
+    step = 1e-3  # all of them are linear
+    want = (f(x + step * v) - f(x - step * v)) / (2 * step)
+    assert hotaru.allclose(func.jvp(f, (x,), (v,))[1], want)
+    weights = hotaru.linspace(1, 2, want.numel()).to(want).view(want.shape)
+    assert hotaru.allclose(
+        (func.vjp(f, x)[1](weights)[0] * v).sum(), (weights * want).sum()
+    )
+    assert gradgradcheck(lambda x: f(x) ** 2, (x.requires_grad_(),))
+
+
+def test_tangents_are_not_lost_in_other_layouts():
+    x, v = hotaru.tensor([1.0, 2.0]), hotaru.tensor([10.0, 20.0])
+    index = hotaru.tensor([[0, 1], [2, 0]])
+    rows, columns = hotaru.tensor([0, 1, 2]), hotaru.tensor([2, 0])
+    with forward_ad.dual_level():
+        dual = forward_ad.make_dual(x, v)
+        for call in (
+            lambda: hotaru.sparse_coo_tensor(index, dual, (2, 3)),
+            lambda: hotaru.sparse_csr_tensor(rows, columns, dual, (2, 3)),
+            lambda: dual.to_sparse(),
+            lambda: hotaru.nested.as_nested_tensor(
+                [dual, dual], layout=hotaru.jagged
+            ),
+            lambda: hotaru.nested.as_nested_tensor([dual, dual]),
+        ):
+            with pytest.raises(NotImplementedError, match="tangents"):
+                call()
+
+
+class _Square(Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x * x
+
+    @staticmethod
+    def backward(ctx, g):
+        return 2 * ctx.saved_tensors[0] * g
+
+
+def test_a_node_outlives_its_result():
+    x = hotaru.ones(2, requires_grad=True)
+    y = _Square.apply(x)
+    node = y.grad_fn
+    del y
+    assert node.name() == "_SquareBackward"
+    assert [t.tolist() for t in node.saved_tensors] == [[1.0, 1.0]]
+    ((leaf, _),) = node.next_functions
+    assert leaf.variable is x
+    assert node.register_hook(lambda grads, given: None) is not None
+    assert node(hotaru.tensor([1.0, 3.0])).tolist() == [2.0, 6.0]
+
+
+def test_values_of_a_sparse_gradient_are_its_own():
+    table = hotaru.nn.Embedding(4, 2, sparse=True)
+    out = table(hotaru.tensor([1, 1, 2]))
+    out.retain_grad()
+    (out + 0).sum().backward()
+    values = table.weight.grad._values()
+    assert values.is_contiguous()
+    values.mul_(2)
+    assert out.grad.tolist() == [[1.0, 1.0]] * 3
+
+
+def test_classes_that_are_registered_as_trees_are_arguments():
+    from hotaru.utils import _pytree
+
+    class Pair:
+        def __init__(self, a, b):
+            self.a, self.b = a, b
+
+    _pytree.register_pytree_node(
+        Pair, lambda p: ([p.a, p.b], None), lambda parts, _: Pair(*parts)
+    )
+    try:
+        p = Pair(hotaru.tensor([1.0, 2.0]), hotaru.tensor([3.0, 4.0]))
+        found = func.grad(lambda p: (p.a * p.b).sum())(p)
+        assert type(found) is Pair
+        assert found.a.tolist() == [3.0, 4.0]
+        mapped = hotaru.vmap(lambda p: Pair(p.a * p.b, p.b))(p)
+        assert mapped.a.tolist() == [3.0, 8.0]
+        half = hotaru.vmap(lambda p: p.a + p.b, in_dims=(Pair(0, None),))(p)
+        assert half.tolist() == [[4.0, 5.0], [5.0, 6.0]]
+    finally:
+        _pytree._deregister_pytree_node(Pair)
