@@ -201,6 +201,14 @@ bool Backward::needs(size_t i) const {
   return bool(node_.edges()[i].node);
 }
 
+const Edge& Backward::edge(size_t i) const {
+  return node_.edges()[i];
+}
+
+const std::string& Backward::name() const {
+  return node_.name();
+}
+
 Tensor Backward::saved(size_t i) const {
   return node_.unpack(i);
 }

@@ -30,6 +30,10 @@ class Backward {
   explicit Backward(RecordedNode& node) : node_(node) {}
   /// Whether the gradient of the i-th input is wanted.
   bool needs(size_t i) const;
+  /// Where that gradient is due.
+  const Edge& edge(size_t i) const;
+  /// The node's name.
+  const std::string& name() const;
   /// The i-th saved tensor; undefined if it was saved so. Throws PyTorch's
   /// texts when it was freed or modified in place.
   Tensor saved(size_t i) const;

@@ -1,15 +1,16 @@
 // Gradients that do not depend on an input, but are named after it.
 #pragma once
 
-#include "hotaru/core/tensor.h"
+#include "hotaru/autograd/record.h"
 
 namespace hotaru {
 
-/// `result`, computed of x by a function that is flat in x wherever it has a
-/// derivative (the gradient of relu, say), with an edge to x over which zeros
-/// flow, by a node called `node`. PyTorch's graphs have such edges: second
-/// derivatives of piecewise linear functions exist, and are zeros rather than
-/// none. Gives `result` itself where x needs no gradient.
-Tensor flat_in(const char* node, const Tensor& result, const Tensor& x);
+/// For formulas of operators that are piecewise linear in an input (relu, its
+/// gradient is g or 0): `gradient`, that input's, with an edge to where the
+/// input came from, over which zeros flow. PyTorch's graphs have such edges:
+/// second derivatives exist, and are zeros rather than none. `node` is the new
+/// node's name, by default the formula's with another "Backward".
+Tensor flat_in(const autograd::Backward& b, const Tensor& gradient,
+               size_t input = 0, const char* node = nullptr);
 
 }  // namespace hotaru

@@ -5,6 +5,7 @@
 
 #include "hotaru/autograd/record.h"
 #include "hotaru/ops/create/copy.h"
+#include "hotaru/ops/flat.h"
 #include "hotaru/runtime/backend.h"
 #include "hotaru/runtime/streams/enqueue.h"
 
@@ -17,6 +18,9 @@ struct LinearMap {
   const char* transposed_node;
   const Kernel* forward;
   const Kernel* transposed;
+  /// Whether the gradient names the operator's input (ops/flat.h), as PyTorch's
+  /// formulas do that are given it.
+  bool flat = false;
 
   LinearMap transpose() const {
     return {transposed_node, node, transposed, forward};
@@ -36,19 +40,21 @@ Tensor apply_linear(const LinearMap& map, const Tensor& x, IntSpan size,
   if (!autograd::needs_grad(x)) return out;
   // Who saves nothing may go back as often as it likes.
   if (!index.defined()) {
-    autograd::record(
-        map.node, out, {x}, {},
-        [map, attributes, size = Dims(x.sizes())](autograd::Backward&,
-                                                  const Tensor& g) -> Tensors {
-          return {apply_linear(map.transpose(), g, size, attributes)};
-        });
+    autograd::record(map.node, out, {x}, {},
+                     [map, attributes, size = Dims(x.sizes())](
+                         autograd::Backward& node, const Tensor& g) -> Tensors {
+                       const Tensor back =
+                           apply_linear(map.transpose(), g, size, attributes);
+                       return {map.flat ? flat_in(node, back) : back};
+                     });
     return out;
   }
   autograd::record(map.node, out, {x}, {index},
                    [map, attributes, size = Dims(x.sizes())](
                        autograd::Backward& node, const Tensor& g) -> Tensors {
-                     return {apply_linear(map.transpose(), g, size, attributes,
-                                          node.saved(0))};
+                     const Tensor back = apply_linear(
+                         map.transpose(), g, size, attributes, node.saved(0));
+                     return {map.flat ? flat_in(node, back) : back};
                    });
   return out;
 }

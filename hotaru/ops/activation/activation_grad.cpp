@@ -19,8 +19,8 @@ using autograd::Backward;
 struct Fused {
   const char* name;
   PointwiseNumbers numbers = {};
-  // The node of the recorded pass where the derivative is flat.
-  const char* flat = nullptr;
+  // Whether the derivative has none itself (ops/flat.h).
+  bool flat = false;
 };
 
 template <class F>
@@ -32,7 +32,7 @@ void of_tensor(const char* name, const Tensor& out, const Tensor& self,
                        Backward& b, const Tensor& g) -> Tensors {
                      const Tensor x = b.saved(0);
                      if (autograd::grad_enabled())
-                       return {flat ? flat_in(flat, f(g, x), x) : f(g, x)};
+                       return {flat ? flat_in(b, f(g, x)) : f(g, x)};
                      return {elementwise::binary({gradient}, g, x, numbers)};
                    });
 }
@@ -74,15 +74,13 @@ constexpr double kRootTwoOverPi = 0.79788456080286535588;
 void leaky_relu(const Tensor& out, const Tensor& self, const Tensor& x,
                 const PointwiseNumbers& n) {
   of_input(
-      "LeakyReluBackward0", out, self, x,
-      {"leaky_relu_grad", n, "LeakyReluBackwardBackward0"},
+      "LeakyReluBackward0", out, self, x, {"leaky_relu_grad", n, true},
       [s = n.a](const Tensor& g, const Tensor& x) { return leaky(g, x, s); });
 }
 void leaky_relu_result(const Tensor& out, const Tensor& self, const Tensor&,
                        const PointwiseNumbers& n) {
   of_result(
-      "LeakyReluBackward1", out, self,
-      {"leaky_relu_grad", n, "LeakyReluBackwardBackward0"},
+      "LeakyReluBackward1", out, self, {"leaky_relu_grad", n, true},
       [s = n.a](const Tensor& g, const Tensor& y) { return leaky(g, y, s); });
 }
 
@@ -162,8 +160,7 @@ void mish(const Tensor& out, const Tensor& self, const Tensor& x,
 
 void hardtanh(const Tensor& out, const Tensor& self, const Tensor& x,
               const PointwiseNumbers& n) {
-  of_input("HardtanhBackward0", out, self, x,
-           {"hardtanh_grad", n, "HardtanhBackwardBackward0"},
+  of_input("HardtanhBackward0", out, self, x, {"hardtanh_grad", n, true},
            [lo = n.a, hi = n.b](const Tensor& g, const Tensor& x) {
              return unless(logical_or(le(x, lo), ge(x, hi)), g);
            });
@@ -171,8 +168,7 @@ void hardtanh(const Tensor& out, const Tensor& self, const Tensor& x,
 
 void hardtanh_result(const Tensor& out, const Tensor& self, const Tensor&,
                      const PointwiseNumbers& n) {
-  of_result("HardtanhBackward0", out, self,
-            {"hardtanh_grad", n, "HardtanhBackwardBackward0"},
+  of_result("HardtanhBackward0", out, self, {"hardtanh_grad", n, true},
             [lo = n.a, hi = n.b](const Tensor& g, const Tensor& y) {
               return unless(logical_or(le(y, lo), ge(y, hi)), g);
             });
@@ -180,8 +176,7 @@ void hardtanh_result(const Tensor& out, const Tensor& self, const Tensor&,
 
 void hardsigmoid(const Tensor& out, const Tensor& self, const Tensor& x,
                  const PointwiseNumbers&) {
-  of_input("HardsigmoidBackward0", out, self, x,
-           {"hardsigmoid_grad", {}, "HardsigmoidBackwardBackward0"},
+  of_input("HardsigmoidBackward0", out, self, x, {"hardsigmoid_grad", {}, true},
            [](const Tensor& g, const Tensor& x) {
              return unless(logical_or(le(x, -3), ge(x, 3)), g * (1.0 / 6));
            });
@@ -207,8 +202,7 @@ void softplus(const Tensor& out, const Tensor& self, const Tensor& x,
 
 void softshrink(const Tensor& out, const Tensor& self, const Tensor& x,
                 const PointwiseNumbers& n) {
-  of_input("SoftshrinkBackward0", out, self, x,
-           {"shrink_grad", n, "SoftshrinkBackwardBackward0"},
+  of_input("SoftshrinkBackward0", out, self, x, {"shrink_grad", n, true},
            [l = n.a](const Tensor& g, const Tensor& x) {
              return unless(logical_and(ge(x, -l), le(x, l)), g);
            });
@@ -216,8 +210,7 @@ void softshrink(const Tensor& out, const Tensor& self, const Tensor& x,
 
 void hardshrink(const Tensor& out, const Tensor& self, const Tensor& x,
                 const PointwiseNumbers& n) {
-  of_input("HardshrinkBackward0", out, self, x,
-           {"shrink_grad", n, "HardshrinkBackwardBackward0"},
+  of_input("HardshrinkBackward0", out, self, x, {"shrink_grad", n, true},
            [l = n.a](const Tensor& g, const Tensor& x) {
              return unless(logical_and(ge(x, -l), le(x, l)), g);
            });
@@ -225,8 +218,7 @@ void hardshrink(const Tensor& out, const Tensor& self, const Tensor& x,
 
 void threshold(const Tensor& out, const Tensor& self, const Tensor& x,
                const PointwiseNumbers& n) {
-  of_input("ThresholdBackward0", out, self, x,
-           {"threshold_grad", n, "ThresholdBackwardBackward0"},
+  of_input("ThresholdBackward0", out, self, x, {"threshold_grad", n, true},
            [limit = n.a](const Tensor& g, const Tensor& x) {
              return unless(le(x, limit), g);
            });
@@ -239,14 +231,14 @@ void log_sigmoid(const Tensor& out, const Tensor& self, const Tensor& x,
 }
 
 void prelu(const Tensor& out, const Tensor& self, const Tensor& slope) {
-  autograd::record("PreluKernelBackward0", out, {self, slope}, {self, slope},
-                   [](Backward& b, const Tensor& g) -> Tensors {
-                     const Tensor x = b.saved(0), w = b.saved(1);
-                     const Tensor above = gt(x, 0);
-                     const Tensor of_x = where(above, g, g * w);
-                     return {flat_in("PreluKernelBackwardBackward0", of_x, x),
-                             sum_to(unless(above, g * x), w.sizes())};
-                   });
+  autograd::record(
+      "PreluKernelBackward0", out, {self, slope}, {self, slope},
+      [](Backward& b, const Tensor& g) -> Tensors {
+        const Tensor x = b.saved(0), w = b.saved(1);
+        const Tensor above = gt(x, 0);
+        const Tensor of_x = where(above, g, g * w);
+        return {flat_in(b, of_x), sum_to(unless(above, g * x), w.sizes())};
+      });
 }
 
 }  // namespace hotaru::grads

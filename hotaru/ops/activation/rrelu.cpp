@@ -6,6 +6,7 @@
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/factory.h"
 #include "hotaru/ops/create/reorder.h"
+#include "hotaru/ops/flat.h"
 #include "hotaru/ops/operators.h"
 #include "hotaru/ops/random/random.h"
 #include "hotaru/ops/registry.h"
@@ -32,7 +33,17 @@ Tensor rrelu(const Tensor& self, const Scalar& lower, const Scalar& upper,
     enqueue(draw, {write(slopes), read(x), update(gen)},
             DrawAttributes{.a = lo, .b = hi});
   }
-  return self * slopes;
+  Tensor out;
+  {
+    autograd::NoGrad guard;
+    out = self * slopes;
+  }
+  if (autograd::needs_grad(self))
+    autograd::record("RreluWithNoiseBackward0", out, {self}, {slopes},
+                     [](autograd::Backward& b, const Tensor& g) -> Tensors {
+                       return {flat_in(b, g * b.saved(0))};
+                     });
+  return out;
 }
 
 }  // namespace

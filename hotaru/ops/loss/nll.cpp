@@ -5,6 +5,7 @@
 #include "hotaru/ops/activation/softmax.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/factory.h"
+#include "hotaru/ops/flat.h"
 #include "hotaru/ops/index/gather.h"
 #include "hotaru/ops/loss/loss.h"
 #include "hotaru/ops/operators.h"
@@ -97,7 +98,7 @@ std::tuple<Tensor, Tensor> nll_forward(const char* node, const Tensor& self,
             factors = of(ones_like(g));
           }
           const bool each = a.reduction == kNoReduction && x.dim() > 1;
-          return {factors * (each ? unsqueeze(g, 1) : g)};
+          return {flat_in(b, factors * (each ? unsqueeze(g, 1) : g))};
         });
   return {out, total};
 }

@@ -156,11 +156,6 @@ HOTARU_GRAD_OF_OUTPUT(tanh, "TanhBackward0",
 HOTARU_GRAD_OF_OUTPUT(sigmoid, "SigmoidBackward0",
                       one_kernel(g) ? elementwise::binary(kSigmoidGrad, g, y)
                                     : g* hotaru::conj(y*(1 - y)))
-HOTARU_GRAD_OF_OUTPUT(relu, "ReluBackward0",
-                      one_kernel(g)
-                          ? elementwise::binary(kThresholdGrad, g, y)
-                          : flat_in("ThresholdBackwardBackward0",
-                                    hotaru::masked_fill(g, le(y, 0), 0), y))
 HOTARU_GRAD_OF_INPUT(log, "LogBackward0", g / hotaru::conj(x))
 HOTARU_GRAD_OF_INPUT(log2, "Log2Backward0",
                      g / hotaru::conj(x * std::numbers::ln2))
@@ -189,6 +184,17 @@ HOTARU_GRAD_OF_INPUT(digamma, "DigammaBackward0", g* hotaru::polygamma(1, x))
 HOTARU_GRAD_OF_INPUT(sinc, "SincBackward0", g* hotaru::conj(sinc_slope(x)))
 #undef HOTARU_GRAD_OF_INPUT
 #undef HOTARU_GRAD_OF_OUTPUT
+
+void relu(const Tensor& out, const Tensor& self) {
+  record("ReluBackward0", out, {self}, {saved_output(out)},
+         [](Backward& b, const Tensor& g) -> Tensors {
+           const Tensor y = b.saved(0);
+           if (one_kernel(g))
+             return {elementwise::binary(kThresholdGrad, g, y)};
+           return {flat_in(b, hotaru::masked_fill(g, le(y, 0), 0), 0,
+                           "ThresholdBackwardBackward0")};
+         });
+}
 
 void abs(const Tensor& out, const Tensor& self) {
   from_input("AbsBackward0", out, self, [](const Tensor& g, const Tensor& x) {

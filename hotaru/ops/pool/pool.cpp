@@ -182,14 +182,14 @@ void record_selection(const char* node, const Tensor& out, const Tensor& self,
                       const Tensor& indices, const PlaneAttributes& planes) {
   static const Kernel& gather = kernel("plane_gather");
   static const Kernel& scatter = kernel("plane_scatter");
-  autograd::record(node, out, {self}, {indices},
-                   [planes, size = Dims(self.sizes())](
-                       autograd::Backward& b, const Tensor& g) -> Tensors {
-                     const LinearMap map{"MaxPoolBackwardBackward0",
-                                         "MaxPoolBackwardBackward0", &scatter,
-                                         &gather};
-                     return {apply_linear(map, g, size, planes, b.saved(0))};
-                   });
+  autograd::record(
+      node, out, {self}, {indices},
+      [planes, size = Dims(self.sizes())](autograd::Backward& b,
+                                          const Tensor& g) -> Tensors {
+        const LinearMap map{"MaxPoolBackwardBackward0",
+                            "MaxPoolBackwardBackward0", &scatter, &gather};
+        return {flat_in(b, apply_linear(map, g, size, planes, b.saved(0)))};
+      });
 }
 
 std::tuple<Tensor, Tensor> max_pool(const Tensor& self, int64_t dims,
@@ -222,7 +222,8 @@ Tensor avg_pool(const Tensor& self, int64_t dims, const PoolWindows& windows,
   a.include_pad = include_pad;
   a.divisor = divisor.value_or(0);
   const char* node = kAvgNodes[dims - 1];
-  return apply_linear({node, node, &forward, &transposed}, self, w.size, a);
+  return apply_linear({node, node, &forward, &transposed, true}, self, w.size,
+                      a);
 }
 
 void check_not_empty(const char* op, const Tensor& self, int64_t first) {
@@ -313,7 +314,7 @@ Tensor adaptive_avg_pool(const Tensor& self, IntSpan output_size) {
   const char* node = kAdaptiveAvgNodes[a.dims - 1];
   if (without_windows(size, dims))
     return nothing_pooled(node, concat(kOp, dims, "d"), self, size);
-  return apply_linear({node, node, &forward, &transposed}, self, size, a);
+  return apply_linear({node, node, &forward, &transposed, true}, self, size, a);
 }
 
 std::tuple<Tensor, Tensor> adaptive_max_pool(const Tensor& self,

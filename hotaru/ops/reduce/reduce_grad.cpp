@@ -3,6 +3,7 @@
 #include "hotaru/autograd/record.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/factory.h"
+#include "hotaru/ops/flat.h"
 #include "hotaru/ops/pointwise/pointwise.h"
 #include "hotaru/ops/reduce/reduce.h"
 #include "hotaru/ops/reduce/reduce_dims.h"
@@ -87,7 +88,7 @@ void prod(const Tensor& out, const Tensor& self, IntSpan dims, bool keepdim) {
          [dims = Dims(dims), keepdim](Backward& b,
                                       const Tensor& g) -> autograd::Tensors {
            const Tensor x = b.saved(0);
-           if (x.dim() == 0) return {to(g, x.dtype())};
+           if (x.dim() == 0) return {flat_in(b, to(g, x.dtype()))};
            const bool full = dims.empty();
            const Tensor flat = full ? reshape(x, Dims{-1}) : x;
            const int64_t dim = full ? 0 : dims[0];
@@ -101,7 +102,8 @@ void prod(const Tensor& out, const Tensor& self, IntSpan dims, bool keepdim) {
            const Tensor others = product_of_others(flat, dim);
            const Tensor spread_g =
                spread(g, x.sizes(), dims, keepdim, x.dtype());
-           return {mul(spread_g, conj(reshape(others, x.sizes())))};
+           const Tensor all = mul(spread_g, conj(reshape(others, x.sizes())));
+           return {flat.size(dim) <= 1 ? flat_in(b, all) : all};
          });
 }
 

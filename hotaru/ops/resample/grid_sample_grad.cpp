@@ -111,7 +111,10 @@ Line line_of(const Tensor& coordinate, int64_t size, const Attributes& a) {
   }
   Line out{{}, p.slope};
   if (a.mode == GridMode::kNearest) {
-    out.taps.push_back(tap(base, size, like(base, 1), like(base, 0)));
+    // One, with a history: second derivatives by the grid are zeros, not none.
+    const Tensor all = ones(base.sizes(), {DType::kBool, base.device()});
+    out.taps.push_back(
+        tap(base, size, masked_fill(coordinate, all, 1), like(base, 0)));
     return out;
   }
   const Tensor t = p.at - base + p.slope * (coordinate - detach(coordinate));

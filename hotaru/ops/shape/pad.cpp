@@ -117,8 +117,9 @@ Tensor repeat_pad(const char* node, PadMode mode, const Tensor& self,
                  p.size[d]);
   }
   return in_format_of(
-      self, apply_linear({node, node, &forward, &transposed}, self, p.size,
-                         PadAttributes{mode, p.before, 0}));
+      self, apply_linear(
+                {node, node, &forward, &transposed, mode != PadMode::kCircular},
+                self, p.size, PadAttributes{mode, p.before, 0}));
 }
 
 constexpr const char* kReflectNodes[] = {"ReflectionPad1DBackward0",

@@ -34,6 +34,50 @@ def test_second_derivatives_of_piecewise_linear_functions_are_zeros(name):
     assert second.tolist() == [0.0, 0.0, 0.0]
 
 
+PLANES = {
+    "max_pool1d": lambda x: F.max_pool1d(x, 2),
+    "max_pool2d": lambda x: F.max_pool2d(x, 2),
+    "avg_pool2d": lambda x: F.avg_pool2d(x, 2),
+    "adaptive_avg_pool1d": lambda x: F.adaptive_avg_pool1d(x, 3),
+    "adaptive_max_pool2d": lambda x: F.adaptive_max_pool2d(x, 2),
+    "fractional_max_pool2d": lambda x: F.fractional_max_pool2d(
+        x, 2, output_size=2
+    ),
+    "reflect": lambda x: F.pad(x, (1, 1), mode="reflect"),
+    "replicate": lambda x: F.pad(x, (1, 1), mode="replicate"),
+    "rrelu": lambda x: F.rrelu(x, training=True),
+    "nll_loss": lambda x: F.nll_loss(x[0], hotaru.tensor([1, 0, 2, 1])),
+    "prod of one": lambda x: x[:, :1, :1].prod(2),
+}
+
+
+@pytest.mark.parametrize("name", PLANES)
+def test_second_derivatives_of_pools_and_their_like_are_zeros(name):
+    hotaru.manual_seed(0)
+    x = hotaru.randn(2, 4, 4, dtype=hotaru.float64, requires_grad=True)
+    (g,) = hotaru.autograd.grad(PLANES[name](x).sum(), x, create_graph=True)
+    (second,) = hotaru.autograd.grad(g.sum(), x)
+    assert not second.any()
+    assert second.shape == x.shape
+
+
+@pytest.mark.parametrize("name", FLAT)
+def test_tangents_of_piecewise_linear_functions(name):
+    f = FLAT[name]
+    x, v = _double(0.9, -2.0, 0.3), _double(1.0, 2.0, -3.0)
+    want = (f(x + 1e-4 * v) - f(x - 1e-4 * v)) / 2e-4
+    assert hotaru.allclose(func.jvp(f, (x,), (v,))[1], want)
+    with forward_ad.dual_level():
+        out = f(forward_ad.make_dual(x, v))
+        assert hotaru.allclose(forward_ad.unpack_dual(out).tangent, want)
+    # Forward over reverse: f f' has the derivative f'^2 v.
+    slope = func.grad(lambda x: f(x).sum())(x)
+    _, found = func.jvp(
+        lambda x: func.grad(lambda x: f(x).square().sum() / 2)(x), (x,), (v,)
+    )
+    assert hotaru.allclose(found, slope * slope * v)
+
+
 def test_a_gradient_penalty_gives_zeros_to_what_it_does_not_depend_on():
     layer = hotaru.nn.Linear(2, 3)
     x = hotaru.rand(4, 2, requires_grad=True)
