@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <thread>
 
 #include "hotaru/comm/store/tcp_protocol.h"
@@ -232,10 +233,19 @@ void TcpStore::queue_push(const std::string& key, const std::string& value) {
 }
 std::string TcpStore::queue_pop(const std::string& key, bool block) {
   const std::lock_guard lock(mutex_);
-  if (block) wait_named({named(key)}, timeout());
-  send(Message(Query::kQueuePop).text(named(key)));
-  if (answer<int64_t>() > 0) return answer_text();
-  queue_is_empty(key);  // or somebody else was first
+  const Keys keys{named(key)};
+  const auto end = Clock::now() + timeout();
+  while (true) {
+    if (block) {
+      const auto left = std::chrono::ceil<Millis>(end - Clock::now());
+      send(listed(Query::kWait, keys));
+      if (!hear_end(std::max(left, Millis(0)))) timed_out(keys, timeout());
+    }
+    send(Message(Query::kQueuePop).text(keys[0]));
+    if (answer<int64_t>() > 0) return answer_text();
+    if (!block) queue_is_empty(key);
+    // Somebody else was first: one more wait.
+  }
 }
 int64_t TcpStore::queue_len(const std::string& key) {
   const std::lock_guard lock(mutex_);
