@@ -97,7 +97,7 @@ Tensor in_coordinates(IntSpan sizes, int64_t dim, const Tensor& index,
   return make_sparse({.layout = Layout::kSparseCoo,
                       .index = at,
                       .inner = {},
-                      .values = clone(reshape(g, Dims{-1}))},
+                      .values = reshape(clone(g), Dims{-1})},
                      sizes, false);
 }
 

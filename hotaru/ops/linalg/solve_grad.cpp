@@ -8,6 +8,7 @@
 #include "hotaru/ops/matmul/matmul.h"
 #include "hotaru/ops/pointwise/complex.h"
 #include "hotaru/ops/reduce/reduce.h"
+#include "hotaru/ops/reduce/reduce_grad.h"
 #include "hotaru/ops/shape/triangle.h"
 
 namespace hotaru {
@@ -30,11 +31,8 @@ Tensor conj_cofactors(const Tensor& A) {
   if (n > kMostMinors) {
     const auto [U, S, Vh] = linalg_svd(A);
     const Tensor turn = conj(linalg_det(U) * linalg_det(Vh));
-    Tensors others;
-    for (int64_t i = 0; i < n; ++i)
-      others.push_back(prod(
-          cat({narrow(S, -1, 0, i), narrow(S, -1, i + 1, n - i - 1)}, -1), -1));
-    return per_matrix(turn) * matmul(U * per_column(stack(others, -1)), Vh);
+    const Tensor others = grad::product_of_others(S, S.dim() - 1);
+    return per_matrix(turn) * matmul(U * per_column(others), Vh);
   }
   // Row i of `others`: all indices but i.
   std::vector<int64_t> others, signs;
@@ -53,9 +51,11 @@ Tensor conj_cofactors(const Tensor& A) {
   return conj(linalg_det(transpose(both, -3, -2)) * to(sign, A.dtype()));
 }
 
-/// Whether any element is true; false, too, where none can be looked at.
+/// Whether an element may be true: a graph may be replayed for others, and
+/// meta tensors have none to look at.
 bool any_of(const Tensor& condition) {
-  if (graph::capturing()) return false;
+  if (graph::capturing() || condition.device().type == DeviceType::kMeta)
+    return true;
   return host_value(any(condition), "the gradient of a determinant")
              .to_double() != 0;
 }

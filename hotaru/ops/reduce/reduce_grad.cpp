@@ -23,20 +23,6 @@ Tensor spread(const Tensor& g, IntSpan sizes, IntSpan dims, bool keepdim,
   return to(expand(restore_dims(g, dims, keepdim), sizes), dtype);
 }
 
-/// Products of all the others along a dimension, without division, so zeros
-/// do no harm: those before times those after.
-Tensor product_of_others(const Tensor& x, int64_t dim) {
-  const int64_t n = x.size(dim);
-  if (n <= 1) return ones_like(x);
-  Dims one(x.sizes());
-  one[size_t(dim)] = 1;
-  const Tensor pad = ones(one, TensorOptions(x));
-  const Tensor before = cat({pad, cumprod(narrow(x, dim, 0, n - 1), dim)}, dim);
-  const Tensor back = flip(narrow(x, dim, 1, n - 1), Dims{dim});
-  const Tensor after = cat({flip(cumprod(back, dim), Dims{dim}), pad}, dim);
-  return mul(before, after);
-}
-
 /// g times the products of all others: what is not zero multiplied once, then
 /// divided. Its own gradient would be wrong where a line has two zeros.
 Tensor product_gradient(const Tensor& g, const Tensor& x, int64_t dim) {
@@ -50,6 +36,18 @@ Tensor product_gradient(const Tensor& g, const Tensor& x, int64_t dim) {
 }
 
 }  // namespace
+
+Tensor product_of_others(const Tensor& x, int64_t dim) {
+  const int64_t n = x.size(dim);
+  if (n <= 1) return ones_like(x);
+  Dims one(x.sizes());
+  one[size_t(dim)] = 1;
+  const Tensor pad = ones(one, TensorOptions(x));
+  const Tensor before = cat({pad, cumprod(narrow(x, dim, 0, n - 1), dim)}, dim);
+  const Tensor back = flip(narrow(x, dim, 1, n - 1), Dims{dim});
+  const Tensor after = cat({flip(cumprod(back, dim), Dims{dim}), pad}, dim);
+  return mul(before, after);
+}
 
 void sum(const Tensor& out, const Tensor& self, IntSpan dims, bool keepdim) {
   const char* name = dims.empty() ? "SumBackward0" : "SumBackward1";

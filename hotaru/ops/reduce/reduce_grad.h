@@ -6,6 +6,10 @@
 
 namespace hotaru::grad {
 
+/// Products of all the others along a dimension, without division, so zeros
+/// do no harm: those before times those after.
+Tensor product_of_others(const Tensor& x, int64_t dim);
+
 void sum(const Tensor& out, const Tensor& self, IntSpan dims, bool keepdim);
 void nansum(const Tensor& out, const Tensor& self, IntSpan dims, bool keepdim);
 void mean(const Tensor& out, const Tensor& self, IntSpan dims, bool keepdim);

@@ -138,6 +138,25 @@ def test_gradient_of_the_determinant_of_a_singular_matrix(n, dtype):
         assert hotaru.allclose(g, want.conj(), atol=1e-12)
 
 
+@pytest.mark.parametrize("n", [3, 20])
+def test_graphs_have_the_gradient_of_a_singular_determinant_too(n):
+    def gradient(a):
+        a = a.detach().requires_grad_()
+        return hotaru.autograd.grad(hotaru.linalg.det(a), a)[0]
+
+    compiled = hotaru.compile(gradient)
+    regular = hotaru.eye(n, dtype=hotaru.float64)
+    for a in (regular, _rank_deficient(n), regular + 1):
+        assert hotaru.allclose(compiled(a), gradient(a), atol=1e-12)
+
+
+def test_the_gradient_of_a_determinant_has_a_shape_on_meta():
+    a = hotaru.empty(2, 3, 3, device="meta", requires_grad=True)
+    (g,) = hotaru.autograd.grad(hotaru.linalg.det(a).sum(), a)
+    assert g.is_meta
+    assert g.shape == a.shape
+
+
 def test_second_derivatives_of_a_singular_determinant():
     a = _rank_deficient(3).requires_grad_()
     assert gradgradcheck(hotaru.linalg.det, (a,))

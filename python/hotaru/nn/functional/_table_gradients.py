@@ -77,9 +77,9 @@ class _Embedding(Function):
         _check_unscaled(ctx.scale)
         (input,) = ctx.saved_tensors
         rows = input.reshape(-1)
-        each = grad.reshape(rows.shape[0], *ctx.shape[1:])
         # Of its own: others have `grad`, too, and its values may be written.
-        each = each.clone(memory_format=hotaru.contiguous_format)
+        each = grad.clone(memory_format=hotaru.contiguous_format)
+        each = each.view(rows.shape[0], *ctx.shape[1:])
         found = _of_rows(each, rows, ctx.shape, ctx.row)
         return found, None, None, None
 
