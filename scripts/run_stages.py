@@ -6,7 +6,10 @@ Stages run JOBS at a time, the longest first by what they took when they last
 ran on this machine. What a stage prints goes to LOGS/NAME.log; one that fails
 has its end shown. Exits with 1 if a stage failed.
 
-    python scripts/run_stages.py JOBS LOGS <TABLE
+With SECONDS no stage begins later than that: the rest is left out, which
+LOGS/../left_out says, and the next run on this machine begins with it.
+
+    python scripts/run_stages.py JOBS LOGS [SECONDS] <TABLE
 """
 
 from __future__ import annotations
@@ -20,11 +23,11 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-TOOK = (
-    Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    / "hotaru"
-    / "stage_seconds.json"
+CACHE = (
+    Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "hotaru"
 )
+TOOK = CACHE / "stage_seconds.json"
+OWED = CACHE / "stages_owed.json"
 SHOWN = 60  # lines of a stage that failed
 
 
@@ -37,22 +40,27 @@ class Stage:
     command: str
 
 
-def read_table(lines: list[str], took: dict[str, float]) -> list[Stage]:
-    """The stages, the longest first."""
+def read_table(
+    lines: list[str], took: dict[str, float], owed: list[str]
+) -> list[Stage]:
+    """The stages: those that are owed, then the longest first."""
     stages = []
     for line in filter(str.strip, lines):
         name, estimate, command = line.rstrip("\n").split("\t", 2)
         seconds = took.get(name, float(estimate))
         stages.append(Stage(name, seconds, command))
-    return sorted(stages, key=lambda stage: -stage.seconds)
+    return sorted(stages, key=lambda s: (s.name not in owed, -s.seconds))
 
 
 class Runner:
-    """Takes stages from one list until it is empty, in several threads."""
+    """Takes stages from one list in several threads, until it is empty or the
+    time `until` has come.
+    """
 
-    def __init__(self, stages: list[Stage], logs: Path) -> None:
+    def __init__(self, stages: list[Stage], logs: Path, until: float) -> None:
         self.waiting = stages
         self.logs = logs
+        self.until = until
         self.lock = threading.Lock()
         self.took: dict[str, float] = {}
         self.failed: list[str] = []
@@ -61,7 +69,7 @@ class Runner:
     def work(self) -> None:
         while True:
             with self.lock:
-                if not self.waiting:
+                if not self.waiting or time.monotonic() >= self.until:
                     self.ended.append(time.monotonic())
                     return
                 stage = self.waiting.pop(0)
@@ -87,17 +95,39 @@ class Runner:
                 print("\n".join(f"    | {x}" for x in lines), flush=True)
 
 
-def known_times() -> dict[str, float]:
+def remembered(path: Path, otherwise):
+    """What an earlier run wrote."""
     try:
-        return json.loads(TOOK.read_text())
+        return json.loads(path.read_text())
     except (OSError, ValueError):
-        return {}
+        return otherwise
+
+
+def remember(path: Path, value) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(value, indent=1))
+
+
+def leave_out(runner: Runner, owed: list[str]) -> None:
+    """Says which stages did not begin, and has the next run begin with them."""
+    names = [stage.name for stage in runner.waiting]
+    rest = [name for name in owed if name not in runner.took]
+    remember(OWED, list(dict.fromkeys([*names, *rest])))
+    if names:
+        with (runner.logs.parent / "left_out").open("a") as out:
+            print(
+                "no time was left for", *names, "(next run begins there)",
+                file=out,
+            )  # fmt: skip
 
 
 def main() -> int:
     jobs, logs = int(sys.argv[1]), Path(sys.argv[2])
+    seconds = float(sys.argv[3]) if len(sys.argv) > 3 else float("inf")
     logs.mkdir(parents=True, exist_ok=True)
-    runner = Runner(read_table(list(sys.stdin), known_times()), logs)
+    took, owed = remembered(TOOK, {}), remembered(OWED, [])
+    stages = read_table(list(sys.stdin), took, owed)
+    runner = Runner(stages, logs, time.monotonic() + seconds)
     threads = [threading.Thread(target=runner.work) for _ in range(jobs)]
     for thread in threads:
         thread.start()
@@ -105,8 +135,8 @@ def main() -> int:
         thread.join()
     idle = sum(max(runner.ended) - end for end in runner.ended)
     print(f"  {idle:.0f} core seconds idle at the end", flush=True)
-    TOOK.parent.mkdir(parents=True, exist_ok=True)
-    TOOK.write_text(json.dumps({**known_times(), **runner.took}, indent=1))
+    remember(TOOK, {**took, **runner.took})
+    leave_out(runner, owed)
     return 1 if runner.failed else 0
 
 
