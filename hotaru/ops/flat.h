@@ -1,4 +1,5 @@
-// Gradients that do not depend on an input, but are named after it.
+// Gradients where formulas break: those that do not depend on an input, but are
+// named after it, and those that are masked out.
 #pragma once
 
 #include "hotaru/autograd/record.h"
@@ -12,5 +13,10 @@ namespace hotaru {
 /// node's name, by default the formula's with another "Backward".
 Tensor flat_in(const autograd::Backward& b, const Tensor& gradient,
                size_t input = 0, const char* node = nullptr);
+
+/// `t` with 1 where `mask` is, for a formula whose result is masked out there,
+/// if derivatives of it may be asked for: those of a division by zero are
+/// infinite, and zero times infinity is NaN. Else `t`.
+Tensor harmless(const Tensor& t, const Tensor& mask);
 
 }  // namespace hotaru

@@ -11,6 +11,10 @@ DTYPES = (
 )  # fmt: skip
 FORMS = {
     "op": ("forward", "grad", "jvp", "method", "inplace", "out", "error"),
+    "derivative": (
+        "reverse", "second", "forward", "still", "forward_reverse",
+        "reverse_forward", "forward_forward", "hessian",
+    ),
     "module": ("init", "repr", "train", "eval", "state", "grad", "error"),
     "optim": (
         "init", "repr", "step", "state", "groups", "resume", "schedule",
@@ -22,6 +26,7 @@ Outcome = tuple[str, str, str, str]
 
 _TITLES = {
     "op": "Operators (`op_db`)",
+    "derivative": "Derivatives of operators",
     "module": "Modules (`module_db`)",
     "optim": "Optimizers (`optim_db`)",
 }
@@ -29,6 +34,12 @@ _MEANING = {
     "op": "Forms: the function, its gradients (first and second order) and its "
     "tangents in forward mode (`jvp`), both in 64 bits only, the method, the "
     "in-place method, `out=`, and wrong arguments.",
+    "derivative": "Forms: gradients, gradients of gradients, tangents, those "
+    "of zeros (`still`), and the second derivatives that modes make together, "
+    "as products and as a whole Hessian; each where the database has it, at "
+    "zeros, at two zeros, at equal elements, at singular matrices and at an "
+    "infinity, float64. An outcome is an entry, a form and a point. Where "
+    "PyTorch has other numbers, central differences and the other modes judge.",
     "module": "Forms: state behind a seed, text, result in training and in "
     "evaluation, state behind a call, gradients of inputs and parameters "
     "(first and second order, float64), and wrong arguments.",
@@ -67,7 +78,7 @@ _REASONS = (
 
 
 def form_of(kind: str) -> str:
-    return "error" if kind.startswith("error") else kind
+    return "error" if kind.startswith("error") else kind.split("/")[0]
 
 
 def table(suite: str, found: list[Outcome]) -> str:

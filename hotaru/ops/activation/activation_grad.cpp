@@ -55,16 +55,21 @@ Tensor leaky(const Tensor& g, const Tensor& x, const Scalar& slope) {
   return where(gt(x, 0), g, g * slope);
 }
 
+/// `t` where it is negative, else the constant 0.
+Tensor negative(const Tensor& t) {
+  return masked_fill(t, ge(t, 0), 0);
+}
+
 // Derivatives of elu: scale above zero, else alpha scale c e^(c x), of which
 // the result's form is c (y + alpha scale).
 Tensor elu_slope(const Tensor& g, const Tensor& x, double alpha, double scale,
                  double c) {
-  const Tensor below = exp(clamp(x * c, {}, Scalar(0.0))) * (alpha * scale * c);
+  const Tensor below = exp(negative(x) * c) * (alpha * scale * c);
   return where(gt(x, 0), g * scale, g * below);
 }
 Tensor elu_slope_result(const Tensor& g, const Tensor& y, double alpha,
                         double scale, double c) {
-  return where(gt(y, 0), g * scale, g * ((y + alpha * scale) * c));
+  return where(gt(y, 0), g * scale, g * ((negative(y) + alpha * scale) * c));
 }
 
 constexpr double kRootTwoOverPi = 0.79788456080286535588;
@@ -186,8 +191,10 @@ void hardswish(const Tensor& out, const Tensor& self, const Tensor& x,
                const PointwiseNumbers&) {
   of_input("HardswishBackward0", out, self, x, {"hardswish_grad"},
            [](const Tensor& g, const Tensor& x) {
-             const Tensor inner = unless(le(x, -3), g * (x / 3.0 + 0.5));
-             return where(ge(x, 3), g, inner);
+             const Tensor above = ge(x, 3), below = le(x, -3);
+             const Tensor bent = harmless(x, logical_or(above, below));
+             const Tensor inner = unless(below, g * (bent / 3.0 + 0.5));
+             return where(above, g, inner);
            });
 }
 

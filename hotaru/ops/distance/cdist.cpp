@@ -6,6 +6,7 @@
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/factory.h"
 #include "hotaru/ops/distance/distance.h"
+#include "hotaru/ops/flat.h"
 #include "hotaru/ops/matmul/matmul.h"
 #include "hotaru/ops/operators.h"
 #include "hotaru/ops/reduce/reduce.h"
@@ -78,7 +79,8 @@ Tensor euclidean(const Tensor& x1, const Tensor& x2) {
       {x1, x2, autograd::saved_output(out)},
       [](Backward& b, const Tensor& g) -> Tensors {
         const Tensor x1 = b.saved(0), x2 = b.saved(1), d = b.saved(2);
-        const Tensor ratio = masked_fill(div(g, d), eq(d, Scalar(0)), 0);
+        const Tensor none = eq(d, Scalar(0));
+        const Tensor ratio = masked_fill(div(g, harmless(d, none)), none, 0);
         const auto flow = [](const Tensor& r, const Tensor& x,
                              const Tensor& y) {
           return sub(mul(x, sum(r, Dims{-1}, true)), matmul(r, y));

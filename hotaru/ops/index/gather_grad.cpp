@@ -43,24 +43,40 @@ std::pair<Tensor, Tensor> reduce_gradients(const Tensor& g, const Tensor& self,
   }
   if (r.reduce == "prod") {
     // A single zero among the factors still has a gradient: the product of
-    // the others.
+    // the others. That of one of two zeros is the other times that product: 0,
+    // whose own derivative is not.
     const Tensor self_zero = eq(self, Scalar(0)), src_zero = eq(src, Scalar(0));
     const Tensor zeros =
         added(mul(start, self_zero), to(src_zero, src.dtype()));
     const Tensor others = hotaru::scatter_reduce(
         masked_fill(self, self_zero, 1), r.dim, index,
         masked_fill(src, src_zero, 1), "prod", r.include_self);
+    Tensor sum_of_zeros;
+    if (autograd::grad_enabled())
+      sum_of_zeros =
+          added(mul(start, masked_fill(self, ne(self, Scalar(0)), 0)),
+                masked_fill(src, ne(src, Scalar(0)), 0));
+    const auto other_zero = [&](const Tensor& x, const Tensor& count,
+                                const Tensor& total) {
+      const Tensor one = to(eq(count, Scalar(1)), x.dtype());
+      if (!total.defined()) return one;
+      return add(one, masked_fill(sub(total, x), ne(count, Scalar(2)), 0));
+    };
     const auto part = [&](const Tensor& x, const Tensor& is_zero,
                           const Tensor& grad, const Tensor& count,
-                          const Tensor& product, const Tensor& rest) {
+                          const Tensor& product, const Tensor& rest,
+                          const Tensor& total) {
       const Tensor divided =
           div(mul(grad, product), masked_fill(x, is_zero, 1));
-      const Tensor alone =
-          masked_fill(mul(grad, rest), ne(count, Scalar(1)), 0);
+      const Tensor alone = mul(mul(grad, rest), other_zero(x, count, total));
       return where(is_zero, alone, divided);
     };
-    return {part(self, self_zero, g, zeros, result, others),
-            part(src, src_zero, at(g), at(zeros), at(result), at(others))};
+    // Where self takes no part, it is the result of what got no factor.
+    return {r.include_self
+                ? part(self, self_zero, g, zeros, result, others, sum_of_zeros)
+                : g,
+            part(src, src_zero, at(g), at(zeros), at(result), at(others),
+                 sum_of_zeros.defined() ? at(sum_of_zeros) : Tensor())};
   }
   // Extremes share among all that are equal to them, self too where it takes
   // no part: PyTorch's rule.

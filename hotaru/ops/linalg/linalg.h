@@ -18,6 +18,10 @@ std::tuple<Tensor, Tensor> linalg_slogdet(const Tensor& A);
 /// X with A X = B, or X A = B unless left. B is a vector if it has one
 /// dimension or A's batch and one more.
 Tensor linalg_solve(const Tensor& A, const Tensor& B, bool left = true);
+/// The same and its `info`; X has no meaning where A is singular.
+std::tuple<Tensor, Tensor> linalg_solve_ex(const Tensor& A, const Tensor& B,
+                                           bool left = true,
+                                           bool check_errors = false);
 /// The same with a triangular A, of which nothing else is read.
 Tensor linalg_solve_triangular(const Tensor& A, const Tensor& B, bool upper,
                                bool left = true, bool unitriangular = false);

@@ -71,12 +71,6 @@ std::tuple<Tensor, Tensor> solve_ex(const char* op, const char* failing,
   return {vector ? squeeze(X, -1) : X, info};
 }
 
-std::tuple<Tensor, Tensor> linalg_solve_ex(const Tensor& A, const Tensor& B,
-                                           bool left, bool check_errors) {
-  return solve_ex("linalg.solve", "torch.linalg.solve_ex", A, B, left,
-                  check_errors);
-}
-
 }  // namespace
 
 Tensor linalg_inv(const Tensor& A) {
@@ -85,6 +79,12 @@ Tensor linalg_inv(const Tensor& A) {
 
 std::tuple<Tensor, Tensor> linalg_inv_ex(const Tensor& A, bool check_errors) {
   return inverse_of("linalg.inv_ex", A, check_errors);
+}
+
+std::tuple<Tensor, Tensor> linalg_solve_ex(const Tensor& A, const Tensor& B,
+                                           bool left, bool check_errors) {
+  return solve_ex("linalg.solve", "torch.linalg.solve_ex", A, B, left,
+                  check_errors);
 }
 
 Tensor linalg_solve(const Tensor& A, const Tensor& B, bool left) {

@@ -103,7 +103,8 @@ void record_slogdet(const Tensor& sign, const Tensor& logabs, const Tensor& A) {
              g = g.defined() ? g + turn : turn;
            }
            if (!g.defined()) return {zeros_like(A)};
-           return {per_matrix(g) * adjoint(linalg_inv(A))};
+           const Tensor inverse = std::get<0>(linalg_inv_ex(A, false));
+           return {per_matrix(g) * adjoint(inverse)};
          });
 }
 
@@ -112,7 +113,7 @@ void record_solve(const Tensor& out, const Tensor& A, const Tensor& B) {
   record(
       "LinalgSolveExBackward0", out, {A, B}, {A, saved_output(out)},
       [](Backward& b, const Tensor& g) -> Tensors {
-        const Tensor gb = linalg_solve(adjoint(b.saved(0)), g);
+        const Tensor gb = std::get<0>(linalg_solve_ex(adjoint(b.saved(0)), g));
         return {b.needs(0) ? -matmul(gb, adjoint(b.saved(1))) : Tensor(), gb};
       });
 }

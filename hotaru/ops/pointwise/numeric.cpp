@@ -9,6 +9,7 @@
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/factory.h"
 #include "hotaru/ops/create/range_bounds.h"
+#include "hotaru/ops/flat.h"
 #include "hotaru/ops/host_value.h"
 #include "hotaru/ops/inplace.h"
 #include "hotaru/ops/operators.h"
@@ -171,7 +172,8 @@ Tensor logit_gradient(const Tensor& g, const Tensor& x, Optional<double> eps) {
     return elementwise::binary(spec, g, x, {low, high, there});
   }
   const Tensor outside = logical_or(lt(x, low), gt(x, high));
-  return masked_fill(g / (x * (1 - x)), outside, there);
+  const Tensor inside = harmless(x * (1 - x), outside);
+  return masked_fill(g / inside, outside, there);
 }
 
 Tensor logit(const Tensor& self, Optional<double> eps) {

@@ -122,8 +122,10 @@ Tensor acosh_slope(const Tensor& x) {
 /// The derivative of sin(pi x) / (pi x), which is 0 where x is.
 Tensor sinc_slope(const Tensor& x) {
   const Tensor angle = x * std::numbers::pi, area = x * x * std::numbers::pi;
+  const Tensor none = eq(area, 0);
   return hotaru::masked_fill(
-      (angle * hotaru::cos(angle) - hotaru::sin(angle)) / area, eq(area, 0), 0);
+      (angle * hotaru::cos(angle) - hotaru::sin(angle)) / harmless(area, none),
+      none, 0);
 }
 
 }  // namespace
@@ -220,11 +222,10 @@ void trigamma(const Tensor& out, const Tensor& self) {
 void angle(const Tensor& out, const Tensor& self) {
   if (!self.is_complex()) return zero("AngleBackward0", out, self);
   from_input("AngleBackward0", out, self, [](const Tensor& g, const Tensor& x) {
-    const Tensor length = hotaru::abs(x);
-    const Tensor turned = g * x / (length * length);
+    const Tensor length = hotaru::abs(x), none = eq(length, 0);
+    const Tensor turned = g * x / harmless(length * length, none);
     return hotaru::masked_fill(
-        hotaru::mul(turned, Scalar(std::complex<double>(0, 1))), eq(length, 0),
-        0);
+        hotaru::mul(turned, Scalar(std::complex<double>(0, 1))), none, 0);
   });
 }
 
@@ -235,7 +236,9 @@ void sign(const Tensor& out, const Tensor& self) {
          [](Backward& b, const Tensor& g) -> Tensors {
            const Tensor length = hotaru::abs(b.saved(0)), unit = b.saved(1);
            const Tensor along = hotaru::real(g * hotaru::conj(unit)) * unit;
-           return {hotaru::masked_fill((g - along) / length, eq(length, 0), 0)};
+           const Tensor none = eq(length, 0);
+           return {hotaru::masked_fill((g - along) / harmless(length, none),
+                                       none, 0)};
          });
 }
 
@@ -322,24 +325,41 @@ void fmod(const Tensor& out, const Tensor& self, const Tensor& other) {
       });
 }
 
+namespace {
+
+/// Where an exponent is a real number that is not negative.
+Tensor not_negative(const Tensor& b) {
+  return b.is_complex()
+             ? logical_and(ge(hotaru::real(b), 0), eq(hotaru::imag(b), 0))
+             : ge(b, 0);
+}
+
+/// g b a^(b - 1), and 0 where b is. Its own derivative by b is a^(b - 1) there,
+/// so that a pass that is recorded masks only what has none: a of 0 or NaN.
+Tensor pow_by_base(const Tensor& g, const Tensor& a, const Tensor& b) {
+  Tensor none = eq(b, 0);
+  if (autograd::grad_enabled())
+    none = logical_and(none, logical_or(eq(a, 0), ne(a, a)));
+  const Tensor base = harmless(a, none);
+  return hotaru::masked_fill(g * hotaru::conj(b * hotaru::pow(base, b - 1)),
+                             none, 0);
+}
+
+/// g a^b log(a), and 0 where a is and b is not negative.
+Tensor pow_by_exponent(const Tensor& g, const Tensor& a, const Tensor& b) {
+  const Tensor none = logical_and(eq(a, 0), not_negative(b));
+  const Tensor whole = harmless(a, none);
+  const Tensor y = hotaru::pow(whole, b);
+  const Tensor base =
+      y.is_complex() ? to(whole, y.dtype()) : in_precision_of(y, whole);
+  return hotaru::masked_fill(g * hotaru::conj(y * hotaru::log(base)), none, 0);
+}
+
+}  // namespace
+
 void pow(const Tensor& out, const Tensor& self, const Tensor& exponent) {
-  from_inputs<kBoth, kBoth>(
-      "PowBackward1", out, self, exponent,
-      [](auto& g, auto& a, auto& b) {
-        return hotaru::where(eq(b, 0), zeros_like(g),
-                             g * hotaru::conj(b * hotaru::pow(a, b - 1)));
-      },
-      [](auto& g, auto& a, auto& b) {
-        const Tensor y = hotaru::pow(a, b);
-        const Tensor positive =
-            b.is_complex()
-                ? logical_and(ge(hotaru::real(b), 0), eq(hotaru::imag(b), 0))
-                : ge(b, 0);
-        const Tensor base =
-            y.is_complex() ? to(a, y.dtype()) : in_precision_of(y, a);
-        return hotaru::where(logical_and(eq(a, 0), positive), zeros_like(y),
-                             g * hotaru::conj(y * hotaru::log(base)));
-      });
+  from_inputs<kBoth, kBoth>("PowBackward1", out, self, exponent, pow_by_base,
+                            pow_by_exponent);
 }
 
 /// A number to the power of a tensor: the result times the number's logarithm,
@@ -351,13 +371,11 @@ void pow_of_scalar(const Tensor& out, const Scalar& base,
   record("PowBackward2", out, {exponent}, {saved_output(out), exponent},
          [base, slope](Backward& b, const Tensor& g) -> Tensors {
            const Tensor y = b.saved(0), x = b.saved(1);
-           const Tensor flow = g * hotaru::conj(y * slope);
-           if (base != Scalar(0)) return {Like(x)(flow)};
-           const Tensor positive =
-               x.is_complex()
-                   ? logical_and(ge(hotaru::real(x), 0), eq(hotaru::imag(x), 0))
-                   : ge(x, 0);
-           return {Like(x)(hotaru::masked_fill(flow, positive, 0))};
+           if (base != Scalar(0)) return {Like(x)(g * hotaru::conj(y * slope))};
+           // 0, or infinite where the exponent is negative.
+           const Tensor flow = hotaru::masked_fill(
+               hotaru::conj(detach(y) * slope), not_negative(x), 0);
+           return {flat_in(b, Like(x)(g * flow), 0)};
          });
 }
 
@@ -438,8 +456,8 @@ void fmin(const Tensor& out, const Tensor& self, const Tensor& other) {
 void atan2(const Tensor& out, const Tensor& self, const Tensor& other) {
   const auto over_square = [](const Tensor& g, const Tensor& a,
                               const Tensor& b) {
-    const Tensor square = a * a + b * b;
-    return hotaru::masked_fill(g / square, eq(square, 0), 0);
+    const Tensor square = a * a + b * b, none = eq(square, 0);
+    return hotaru::masked_fill(g / harmless(square, none), none, 0);
   };
   from_inputs<kBoth, kBoth>(
       "Atan2Backward0", out, self, other,
@@ -462,8 +480,9 @@ void xlogy(const Tensor& out, const Tensor& self, const Tensor& other) {
   from_inputs<kBoth, kBoth>(
       "XlogyBackward0", out, self, other,
       [](auto& g, auto& a, auto& b) {
-        return hotaru::masked_fill(g * hotaru::log(in_precision_of(g, b)),
-                                   logical_and(eq(a, 0), le(b, 0)), 0);
+        const Tensor none = logical_and(eq(a, 0), le(b, 0));
+        const Tensor base = harmless(in_precision_of(g, b), none);
+        return hotaru::masked_fill(g * hotaru::log(base), none, 0);
       },
       [](auto& g, auto& a, auto& b) { return g * a / b; });
 }
@@ -499,11 +518,16 @@ void copysign(const Tensor& out, const Tensor& self, const Tensor& other) {
          [self = Like(self), other = Like(other)](Backward& b,
                                                   const Tensor& g) -> Tensors {
            const auto flipped = [&] {
-             const Tensor x = b.saved(0);
-             return g * hotaru::masked_fill(b.saved(1) / x, eq(x, 0), 0);
+             // 1, -1 or 0: the ratio's own derivatives are none.
+             const auto constant = [](const Tensor& t) {
+               return autograd::grad_enabled() ? detach(t) : t;
+             };
+             const Tensor x = constant(b.saved(0)), y = constant(b.saved(1));
+             const Tensor ratio = hotaru::masked_fill(y / x, eq(x, 0), 0);
+             return flat_in(b, g * ratio, 0);
            };
            return {b.needs(0) ? self(flipped()) : Tensor(),
-                   b.needs(1) ? other(zeros_like(g)) : Tensor()};
+                   b.needs(1) ? other(flat_in(b, zeros_like(g), 1)) : Tensor()};
          });
 }
 

@@ -10,6 +10,7 @@
 #include "hotaru/core/checks/check.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/factory.h"
+#include "hotaru/ops/flat.h"
 #include "hotaru/ops/inplace.h"
 #include "hotaru/ops/operators.h"
 #include "hotaru/ops/pointwise/elementwise.h"
@@ -278,8 +279,10 @@ Tensor xlog1py(const Tensor& self, const Tensor& other) {
         [](Backward& b, const Tensor& g) -> Tensors {
           const Tensor x = b.saved(0), y = b.saved(1);
           const Tensor nothing = logical_and(eq(x, 0), le(y, -1));
-          return {b.needs(0) ? back_to(x, masked_fill(g * log1p(y), nothing, 0))
-                             : Tensor(),
+          const auto of_x = [&] {
+            return masked_fill(g * log1p(harmless(y, nothing)), nothing, 0);
+          };
+          return {b.needs(0) ? back_to(x, of_x()) : Tensor(),
                   b.needs(1) ? back_to(y, g * x / (y + 1)) : Tensor()};
         });
   return out;

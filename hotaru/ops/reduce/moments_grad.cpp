@@ -5,6 +5,7 @@
 #include "hotaru/autograd/record.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/factory.h"
+#include "hotaru/ops/flat.h"
 #include "hotaru/ops/pointwise/pointwise.h"
 #include "hotaru/ops/reduce/reduce.h"
 #include "hotaru/ops/reduce/reduce_dims.h"
@@ -32,8 +33,9 @@ Tensor var_gradient(const Tensor& g, const Tensor& x, const Over& over) {
 /// Of the root: d sqrt(v) = dv / (2 sqrt(v)), nothing where v is zero.
 Tensor std_gradient(const Tensor& g, const Tensor& x, const Tensor& root,
                     const Over& over) {
+  const Tensor none = eq(root, Scalar(0));
   const Tensor scaled =
-      masked_fill(div(g, mul(root, Scalar(2.0))), eq(root, Scalar(0)), 0);
+      masked_fill(div(g, mul(harmless(root, none), Scalar(2.0))), none, 0);
   return var_gradient(scaled, x, over);
 }
 
@@ -47,8 +49,9 @@ Tensor unit(const Tensor& x) {  // x / |x|, 0 for 0
 Tensor norm_gradient(const Tensor& g, const Tensor& x, const Tensor& norm,
                      double order, IntSpan dims) {
   if (order == 1) return mul(unit(x), g);
+  const Tensor none = eq(norm, Scalar(0));
   if (order == 2)
-    return mul(g, masked_fill(div(x, norm), eq(norm, Scalar(0)), 0));
+    return mul(g, masked_fill(div(x, harmless(norm, none)), none, 0));
   const Tensor magnitude = abs(x);
   if (std::isinf(order)) {
     const Tensor mask = logical_or(eq(magnitude, norm),
@@ -56,10 +59,11 @@ Tensor norm_gradient(const Tensor& g, const Tensor& x, const Tensor& norm,
     return mul(mul(unit(x), mask), div(g, sum(mask, dims, true)));
   }
   // x |x|^(p-2) (g / norm^(p-1)), in a form that needs no 0 to a negative.
-  const Tensor powers = masked_fill(pow(magnitude, Scalar(order - 1)),
-                                    eq(magnitude, Scalar(0)), 0);
-  const Tensor scale =
-      masked_fill(div(g, pow(norm, Scalar(order - 1))), eq(norm, Scalar(0)), 0);
+  const Tensor zero = eq(magnitude, Scalar(0));
+  const Tensor powers =
+      masked_fill(pow(harmless(magnitude, zero), Scalar(order - 1)), zero, 0);
+  const Tensor scale = masked_fill(
+      div(g, pow(harmless(norm, none), Scalar(order - 1))), none, 0);
   return mul(mul(unit(x), powers), scale);
 }
 

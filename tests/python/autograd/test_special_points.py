@@ -2,6 +2,8 @@
 gradients of zero; and what outlives its result.
 """
 
+import math
+
 import hotaru.nn.functional as F
 import pytest
 
@@ -297,3 +299,113 @@ def test_classes_that_are_registered_as_trees_are_arguments():
         assert half.tolist() == [[4.0, 5.0], [5.0, 6.0]]
     finally:
         _pytree._deregister_pytree_node(Pair)
+
+
+# Formulas that divide by what is zero here, and are masked there.
+MASKED = {
+    "power": lambda x: x ** _double(0.0, 2.0, 3.0),
+    "exponent": lambda x: _double(0.0, 0.0, 2.0) ** (x + 1),
+    "power of a number": lambda x: 0.0 ** (x + 1),
+    "float_power": lambda x: hotaru.float_power(x, _double(2.0, 0.0, 1.0)),
+    "norm": lambda x: hotaru.linalg.vector_norm(x * 0),
+    "norm of order 3": lambda x: hotaru.linalg.vector_norm(x * 0, 3),
+    "dist": lambda x: hotaru.dist(x, x.detach(), 2.5),
+    "std": lambda x: hotaru.std(x * 0),
+    "std_mean": lambda x: hotaru.std_mean(x * 0)[0],
+    "cdist": lambda x: hotaru.cdist(
+        x.view(3, 1), x.view(3, 1) * 0, compute_mode="use_mm_for_euclid_dist"
+    ),
+    "atan2": lambda x: hotaru.atan2(x, x * 0),
+    "copysign": lambda x: hotaru.copysign(x, _double(1.0, -1.0, 1.0)),
+    "sinc": hotaru.sinc,
+    "xlogy": lambda x: hotaru.xlogy(x, _double(0.0, 0.0, 2.0)),
+    "xlog1py": lambda x: hotaru.special.xlog1py(x, _double(-1.0, -1.0, 1.0)),
+    "logit": lambda x: hotaru.logit(x, 0.2),
+    "angle": lambda x: hotaru.angle(hotaru.complex(x, x)),
+    "sgn": lambda x: hotaru.view_as_real(hotaru.sgn(hotaru.complex(x, x))),
+}
+
+
+@pytest.mark.parametrize("name", MASKED)
+def test_masked_formulas_have_tangents_and_second_derivatives(name):
+    f = MASKED[name]
+    x, v = _double(0.0, 0.0, 0.5), _double(1.0, -2.0, 3.0)
+
+    def gradient(x):
+        return func.grad(lambda x: f(x).sum())(x)
+
+    g = gradient(x)
+    assert g.isfinite().all()
+    tangent = func.jvp(f, (x,), (v,))[1]
+    assert float(tangent.sum()) == pytest.approx(float(g @ v))
+    assert not func.jvp(f, (x,), (hotaru.zeros_like(x),))[1].any()
+    forward = func.jvp(gradient, (x,), (v,))[1]
+    backward = func.vjp(gradient, x)[1](v)[0]
+    assert forward.isfinite().all()
+    assert backward.isfinite().all()
+    assert forward.tolist() == pytest.approx(backward.tolist())
+
+
+def test_a_power_of_zero_grows_with_its_exponent():
+    """PyTorch masks the exponent 0 and says 0; by mathematics it is 1 / x."""
+    x, y = _double(2.0, requires_grad=True), _double(0.0, requires_grad=True)
+    (g,) = hotaru.autograd.grad((x**y).sum(), x, create_graph=True)
+    assert hotaru.autograd.grad(g.sum(), y)[0].item() == 0.5
+
+
+@pytest.mark.parametrize("name", ["elu", "celu", "selu"])
+def test_exponential_units_are_straight_at_zero(name):
+    x = _double(0.0, -1.0, 1.0, requires_grad=True)
+    (g,) = hotaru.autograd.grad(getattr(F, name)(x).sum(), x, create_graph=True)
+    second = hotaru.autograd.grad(g.sum(), x)[0].tolist()
+    assert second[0] == second[2] == 0
+    scale = 1.0507009873554805 * 1.6732632423543772 if name == "selu" else 1
+    assert second[1] == pytest.approx(scale * math.exp(-1))
+
+
+@pytest.mark.parametrize("zeros", [0, 1, 2, 3])
+def test_products_that_are_scattered_have_the_hessian_of_products(zeros):
+    x = hotaru.tensor([0.0] * zeros + [1.5, 2.0, -3.0][zeros:]).double()
+    index = hotaru.zeros(2, dtype=hotaru.int64)
+
+    def scattered(x):
+        return x[:1].scatter_reduce(0, index, x[1:], "prod").sum()
+
+    found = func.hessian(scattered)(x)
+    assert hotaru.allclose(found, func.hessian(hotaru.prod)(x))
+    jacobian = func.jacfwd(func.jacfwd(scattered))(x)
+    assert hotaru.allclose(jacobian, found)
+
+
+@pytest.mark.parametrize("name", ["slogdet", "solve_ex", "logdet"])
+def test_singular_matrices_have_derivatives_that_are_no_errors(name):
+    """Those that say how it went, or say infinity, do so in all modes."""
+    A = hotaru.ones(2, 2, dtype=hotaru.float64)
+    calls = {
+        "slogdet": lambda A: hotaru.linalg.slogdet(A)[1],
+        "solve_ex": lambda A: hotaru.linalg.solve_ex(A, hotaru.eye(2).double())[
+            0
+        ].sum(),
+        "logdet": hotaru.logdet,
+    }
+    g = func.grad(calls[name])(A)
+    assert g.shape == (2, 2)
+    assert not g.isfinite().all()
+    assert not func.jvp(calls[name], (A,), (A,))[1].isfinite()
+
+
+def test_a_product_that_self_takes_no_part_in_leaves_it_its_gradient():
+    x = hotaru.zeros(2, dtype=hotaru.float64, requires_grad=True)
+    factors, index = _double(0.0, 0.0, 3.0), hotaru.zeros(3, dtype=hotaru.int64)
+    y = x.scatter_reduce(0, index, factors, "prod", include_self=False)
+    (g,) = hotaru.autograd.grad(y, x, _double(1.0, 2.0))
+    assert g.tolist() == [0.0, 2.0]
+
+
+def test_the_gradient_of_unpooling_adds_where_indices_are_equal():
+    x = _double(1.0, 2.0).view(1, 1, 2).requires_grad_()
+    c = hotaru.ones(1, 1, 4, dtype=hotaru.float64, requires_grad=True)
+    y = F.max_unpool1d(x, hotaru.tensor([[[1, 1]]]), 2)
+    (g,) = hotaru.autograd.grad(y, x, c, create_graph=True)
+    second = hotaru.autograd.grad(g, c, _double(3.0, 4.0).view(1, 1, 2))[0]
+    assert second.flatten().tolist() == [0.0, 7.0, 0.0, 0.0]
