@@ -1,10 +1,9 @@
 #include "text.h"
 
-#include <fstream>
 #include <iomanip>
 #include <sstream>
 
-#include "hotaru/core/checks/check.h"
+#include "hotaru/io/new_file.h"
 
 namespace hotaru::cli {
 
@@ -30,9 +29,9 @@ Json whole(double value) {
 }
 
 void write_file(const std::string& path, std::string_view text) {
-  std::ofstream file(path);
-  file << text << std::flush;
-  HOTARU_CHECK(file, path, ": can't be written");
+  io::NewFile file(path);
+  file.write(text);
+  file.finish();
 }
 
 }  // namespace hotaru::cli

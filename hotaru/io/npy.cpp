@@ -11,6 +11,7 @@
 
 #include "hotaru/core/checks/check.h"
 #include "hotaru/core/host.h"
+#include "hotaru/io/new_file.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/runtime/backend.h"
 
@@ -29,12 +30,13 @@ struct Code {
   DType dtype;
 };
 constexpr Code kCodes[] = {
-    {"|b1", DType::kBool},       {"|u1", DType::kUInt8},
-    {"|i1", DType::kInt8},       {"<i2", DType::kInt16},
-    {"<i4", DType::kInt32},      {"<i8", DType::kInt64},
-    {"<f2", DType::kFloat16},    {"<f4", DType::kFloat32},
-    {"<f8", DType::kFloat64},    {"<c8", DType::kComplex64},
-    {"<c16", DType::kComplex128}};
+    {"|b1", DType::kBool},      {"|u1", DType::kUInt8},
+    {"|i1", DType::kInt8},      {"<i2", DType::kInt16},
+    {"<i4", DType::kInt32},     {"<i8", DType::kInt64},
+    {"<u2", DType::kUInt16},    {"<u4", DType::kUInt32},
+    {"<u8", DType::kUInt64},    {"<f2", DType::kFloat16},
+    {"<f4", DType::kFloat32},   {"<f8", DType::kFloat64},
+    {"<c8", DType::kComplex64}, {"<c16", DType::kComplex128}};
 
 /// The header's dictionary: a Python literal with three known keys.
 class Header {
@@ -69,6 +71,7 @@ class Header {
 
   DType dtype = DType::kFloat32;
   bool fortran_order = false;
+  bool big_endian = false;
   Dims shape;
 
  private:
@@ -105,10 +108,13 @@ class Header {
   }
 
   DType code(std::string_view text) {
+    std::string little(text);
+    big_endian = text.starts_with('>');
+    if (big_endian) little[0] = '<';
     for (const Code& known : kCodes)
-      if (known.text == text) return known.dtype;
-    fail_here("arrays of '", text,
-              "' can't be read; little-endian numbers can, such as '<f4'");
+      if (known.text == little) return known.dtype;
+    fail_here("arrays of '", text, "' can't be read; numbers can, such as ",
+              "'<f4'");
   }
 
   bool boolean() {
@@ -165,6 +171,13 @@ uint64_t byte_count(const Header& header, const std::string& path) {
   HOTARU_CHECK(!overflow, path, ": the shape ", shape_text(header.shape),
                " holds more elements than memory has addresses");
   return empty ? 0 : uint64_t(count);
+}
+
+/// Turns each number of the bytes; a complex one is two.
+void swap_bytes(std::byte* bytes, size_t count, DType dtype) {
+  const size_t size = itemsize(dtype) / (is_complex(dtype) ? 2 : 1);
+  for (std::byte* at = bytes; at != bytes + count; at += size)
+    std::reverse(at, at + size);
 }
 
 Dims fortran_strides(IntSpan sizes) {
@@ -229,24 +242,26 @@ Tensor read_npy(const std::string& path) {
                       ? allocate(header.shape, fortran_strides(header.shape),
                                  header.dtype, Device{})
                       : allocate(header.shape, header.dtype, Device{});
-  in.read(static_cast<char*>(host_bytes(tensor, "read_npy")),
-          std::streamsize(wanted));
+  void* bytes = host_bytes(tensor, "read_npy");
+  in.read(static_cast<char*>(bytes), std::streamsize(wanted));
   HOTARU_CHECK(in || wanted == 0, path, ": can't be read to its end");
+  if (header.big_endian)
+    swap_bytes(static_cast<std::byte*>(bytes), wanted, header.dtype);
   return tensor;
 }
 
 void write_npy(const std::string& path, const Tensor& tensor) {
   const Tensor array = contiguous(to(detach(tensor), Device{}));
   const std::string header = header_of(array);
-  std::ofstream out(path, std::ios::binary);
+  NewFile out(path);
   const uint16_t length = uint16_t(header.size());
-  out << kMagic << '\1' << '\0';
-  out.write(reinterpret_cast<const char*>(&length), 2);
-  out << header;
-  out.write(static_cast<const char*>(host_bytes(array, "write_npy")),
-            std::streamsize(array.numel() * int64_t(itemsize(array.dtype()))));
-  out.close();
-  HOTARU_CHECK(out, path, ": can't be written: ", std::strerror(errno));
+  out.write(kMagic);
+  out.write({"\1\0", 2});  // the format's version
+  out.write({reinterpret_cast<const char*>(&length), 2});
+  out.write(header);
+  out.write({static_cast<const char*>(host_bytes(array, "write_npy")),
+             size_t(array.numel()) * itemsize(array.dtype())});
+  out.finish();
 }
 
 }  // namespace hotaru::io

@@ -9,14 +9,15 @@
 
 namespace hotaru::io {
 
-/// Reads an array into a CPU tensor of the same shape and dtype; an array in
-/// Fortran order keeps its order as strides. Throws Error naming file and
-/// offset for anything but a complete, little-endian array of numbers, before
-/// memory beyond the file's size is asked for.
+/// Reads an array, of either order of bytes, into a CPU tensor of the same
+/// shape and dtype; an array in Fortran order keeps its order as strides.
+/// Throws Error naming file and offset for anything but a complete array of
+/// numbers, before memory beyond the file's size is asked for.
 Tensor read_npy(const std::string& path);
 
-/// Writes a tensor, in row-major order. Throws TypeError for bfloat16, which
-/// NumPy does not have, and Error when the file cannot be written.
+/// Writes a tensor, in row-major order, as a NewFile. Throws TypeError for
+/// bfloat16, which NumPy does not have, and Error when the file cannot be
+/// written.
 void write_npy(const std::string& path, const Tensor& tensor);
 
 }  // namespace hotaru::io

@@ -1,12 +1,8 @@
 #include "hotaru/io/zip_writer.h"
 
-#include <unistd.h>
 #include <zlib.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
 
 #include "hotaru/core/checks/check.h"
 #include "hotaru/io/zip_format.h"
@@ -37,30 +33,15 @@ bool needs_zip64(uint64_t value) {
 
 ZipWriter::ZipWriter(std::string path, std::string root)
     : path_(std::move(path)),
-      temporary_(concat(path_, ".", ::getpid(), ".tmp")),
       root_(std::move(root)),
-      out_(temporary_, std::ios::binary | std::ios::trunc) {
-  HOTARU_CHECK(out_.good(), path_,
-               ": cannot write the file: ", std::strerror(errno));
-}
+      file_(std::in_place, path_),
+      sink_([this](std::string_view bytes) { file_->write(bytes); }) {}
 
 ZipWriter::ZipWriter(Sink sink, std::string root)
-    : sink_(std::move(sink)), path_("archive"), root_(std::move(root)) {}
-
-ZipWriter::~ZipWriter() {
-  if (temporary_.empty()) return;
-  out_.close();
-  std::remove(temporary_.c_str());
-}
+    : path_("archive"), root_(std::move(root)), sink_(std::move(sink)) {}
 
 void ZipWriter::write(std::string_view bytes) {
-  if (sink_) {
-    sink_(bytes);
-  } else {
-    out_.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-    HOTARU_CHECK(out_.good(), path_,
-                 ": cannot write the file: ", std::strerror(errno));
-  }
+  sink_(bytes);
   position_ += bytes.size();
 }
 
@@ -176,12 +157,7 @@ void ZipWriter::finish() {
   put(end, saturated(offset));
   put<uint16_t>(end, 0);
   write(end);
-  if (sink_) return;
-  out_.close();
-  HOTARU_CHECK(
-      !out_.fail() && std::rename(temporary_.c_str(), path_.c_str()) == 0,
-      path_, ": cannot write the file: ", std::strerror(errno));
-  temporary_.clear();
+  if (file_) file_->finish();
 }
 
 }  // namespace hotaru::io

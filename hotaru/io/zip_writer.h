@@ -2,14 +2,15 @@
 #pragma once
 
 #include <cstdint>
-#include <fstream>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_set>
 #include <vector>
 
 #include "hotaru/io/mapped_file.h"
+#include "hotaru/io/new_file.h"
 
 namespace hotaru::io {
 
@@ -20,16 +21,14 @@ class ZipWriter {
   /// Takes the archive's bytes, in order.
   using Sink = std::function<void(std::string_view bytes)>;
 
-  /// Writes a file. Nothing is visible under `path` until finish(): the archive
-  /// grows beside it and is renamed into place; without finish() it is removed.
-  /// `root` is the folder of all records, by PyTorch's habit the file's name
-  /// without its suffix. Throws Error when the file cannot be made.
+  /// Writes a NewFile, whole or not at all. `root` is the folder of all
+  /// records, by PyTorch's habit the file's name without its suffix. Throws
+  /// Error when the file cannot be made.
   ZipWriter(std::string path, std::string root);
   /// Writes to whatever takes bytes.
   ZipWriter(Sink sink, std::string root);
   ZipWriter(const ZipWriter&) = delete;
   ZipWriter& operator=(const ZipWriter&) = delete;
-  ~ZipWriter();
 
   /// Throws Error for a name written before or when the disk is full, and what
   /// the sink throws.
@@ -52,11 +51,10 @@ class ZipWriter {
   void write(std::string_view bytes);
   std::string central_header(const Entry& entry) const;
 
-  Sink sink_;  // null: out_
   std::string path_;
-  std::string temporary_;
   std::string root_;
-  std::ofstream out_;
+  std::optional<NewFile> file_;  // none: the sink is the caller's
+  Sink sink_;
   uint64_t position_ = 0;
   std::vector<Entry> entries_;
   std::unordered_set<std::string> names_;

@@ -9,6 +9,7 @@
 #include "bindings/exchange/exchange.h"
 #include "bindings/graph/graph.h"
 #include "bindings/graph/surroundings.h"
+#include "bindings/io/new_file.h"
 #include "bindings/io/weights.h"
 #include "bindings/ops/attention_kinds.h"
 #include "bindings/ops/dispatch.h"
@@ -78,6 +79,7 @@ NB_MODULE(_C, m) {
   init_provider(m);
   init_onnx_export(m);
   init_weights(m);
+  init_new_file(m);
   init_exported_program(m);
   init_stream(m);
   init_own_kernel(m);

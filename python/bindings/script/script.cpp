@@ -5,6 +5,8 @@
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
+
 #include "bindings/bytes.h"
 #include "bindings/errors.h"
 #include "bindings/gil.h"
@@ -131,7 +133,13 @@ void save_stream(Program& program, const nb::object& write,
   const GilRelease release;
   auto sink = [&write](std::string_view bytes) {
     const GilAcquire gil;
-    write(nb::bytes(bytes.data(), bytes.size()));
+    while (!bytes.empty()) {
+      const nb::object taken = write(nb::bytes(bytes.data(), bytes.size()));
+      // A file without a buffer may take a part only, and says how much.
+      size_t count = 0;
+      if (PyLong_CheckExact(taken.ptr())) nb::try_cast(taken, count);
+      bytes.remove_prefix(count ? std::min(count, bytes.size()) : bytes.size());
+    }
   };
   script::save(program, sink, "archive", files);
 }

@@ -52,19 +52,10 @@ def save(
 
 
 def _to_path(ep, path, extra: dict) -> None:
-    import tempfile
+    from .._new_file import new_file
 
-    handle, partial = tempfile.mkstemp(dir=path.parent, suffix=".partial")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            _write(ep, file, path.stem, extra)
-        umask = os.umask(0)
-        os.umask(umask)
-        os.chmod(partial, 0o666 & ~umask)
-        os.replace(partial, path)
-    except BaseException:
-        os.unlink(partial)
-        raise
+    with new_file(path) as file:
+        _write(ep, file, path.stem, extra)
 
 
 def _write(ep: TracedProgram, file, name: str, extra: dict) -> None:

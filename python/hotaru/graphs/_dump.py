@@ -6,6 +6,8 @@ import json
 import os
 from collections import Counter
 
+from .._new_file import new_file
+
 
 def dump(graph, path, verbose: bool) -> None:
     """Writes Graphviz, or a Chrome trace if the path ends in .json."""
@@ -14,7 +16,7 @@ def dump(graph, path, verbose: bool) -> None:
         text = json.dumps(chrome_trace(graph))
     else:
         text = dot(graph, verbose)
-    with open(path, "w", encoding="utf-8") as file:
+    with new_file(path, "w", encoding="utf-8") as file:
         file.write(text)
 
 

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import os
 import re
-import shutil
 import sys
-import uuid
 import warnings
 import zipfile
 from urllib.parse import urlparse
 from urllib.request import Request, urlopen
 
 from .. import serialization
+from .._new_file import new_file
 from ._archive import extract
 from ._places import get_dir, log
 
@@ -33,19 +31,13 @@ def download_url_to_file(
     terminal. Raises OSError (urllib's URLError) where there is nothing.
     """
     dst = os.path.expanduser(dst)
-    partial = f"{dst}.{uuid.uuid4().hex}.partial"
     request = Request(url, headers={"User-Agent": "torch.hub"})
-    try:
-        with open(partial, "xb") as file, urlopen(request) as source:
-            digest = _copy(source, file, progress)
+    with new_file(dst) as file, urlopen(request) as source:
+        digest = _copy(source, file, progress)
         if hash_prefix is not None and not digest.startswith(hash_prefix):
             raise RuntimeError(
                 f'invalid hash value (expected "{hash_prefix}", got "{digest}")'
             )
-        shutil.move(partial, dst)
-    finally:
-        with contextlib.suppress(FileNotFoundError):
-            os.remove(partial)
 
 
 def _copy(source, file, progress: bool) -> str:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import itertools
 
+from .._new_file import new_file
 from ._device_type import DeviceType
 from ._records import Interval, Kernel
 from ._table import by_device, table_of
@@ -438,7 +439,7 @@ class EventList(list):
                 f"metric should be one of: {known}, not {metric!r}"
             )
         blank = str.maketrans(" ;\t\n", "____")
-        with open(path, "w", encoding="utf-8") as file:
+        with new_file(path, "w", encoding="utf-8") as file:
             for event in self:
                 time = int(getattr(event, by_device(metric)))
                 if event.stack and time > 0:

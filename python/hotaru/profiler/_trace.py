@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 
+from .._new_file import new_file
+
 # The process of a trace that has a row for each stream; no real process. Where
 # devices are, 0 is the first of them.
 _STREAMS = 0
@@ -25,7 +27,7 @@ def write_trace(events: list, path, more: dict | None = None) -> None:
 
     `more` are entries beside the events.
     """
-    with open(path, "w", encoding="utf-8") as file:
+    with new_file(path, "w", encoding="utf-8") as file:
         json.dump({**(more or {}), **_trace(events)}, file)
 
 

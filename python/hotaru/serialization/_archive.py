@@ -90,8 +90,14 @@ class Writer:
             self._write(zeros[: min(_CHUNK, size - start)])
 
     def _write(self, data) -> None:
-        self._file.write(data)
-        self._offset += len(data)
+        size = len(data)
+        while len(data):
+            # A file without a buffer may take a part only, and says how much.
+            taken = self._file.write(data)
+            if type(taken) is not int or not 0 < taken < len(data):
+                break
+            data = data[taken:]
+        self._offset += size
 
     def _begin(self, name: str, size: int, crc: int) -> None:
         if name in self._names:

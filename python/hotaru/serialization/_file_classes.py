@@ -7,6 +7,7 @@ import os
 from contextlib import suppress
 
 from .. import _C
+from .._new_file import NewFile
 from ._archive import Reader, Writer, storage_view
 from ._options import get_crc32_options
 
@@ -40,8 +41,8 @@ class PyTorchFileWriter:
             if folder and not os.path.isdir(folder):
                 raise RuntimeError(f"Parent directory {folder} does not exist.")
             name = os.path.splitext(last)[0] or name
-            file = open(path, "wb")  # noqa: SIM115
-        self._file = file
+            self._new = NewFile(path)
+            file = self._new.file
         self._version = _OLDEST
         if compute_crc32 is None:
             compute_crc32 = get_crc32_options()
@@ -86,7 +87,7 @@ class PyTorchFileWriter:
             writer.write_record(_ID, text, len(text))
         writer.write_end_of_file()
         if self._own:
-            self._file.close()
+            self._new.finish()
 
     def _open(self) -> Writer:
         if self._writer is None:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import io
 import os
-import tempfile
-from contextlib import suppress
 
+from .._new_file import NewFile
 from ._archive import Reader, Writer
 from ._options import get_crc32_options
 
@@ -28,12 +27,32 @@ class Opened:
 def open_file_like(source, mode: str) -> Opened:
     """A path opened, or a file as it is, flushed after writing."""
     if isinstance(source, (str, os.PathLike)):
+        if "w" in mode:
+            return _opened_new(NewFile(source, mode))
         file = open(source, mode)  # noqa: SIM115
         return Opened(file, lambda *raised: file.close())
     if "w" in mode:
         return Opened(source, lambda *raised: source.flush())
     check_seekable(source)
     return Opened(source, lambda *raised: None)
+
+
+def _opened_new(new: NewFile, value=None, complete=None) -> Opened:
+    """A new file, or what writes to it, that an exception abandons.
+
+    `complete` is called when all went well, before the file is finished.
+    """
+
+    def end(kind, *_) -> None:
+        try:
+            if kind is None:
+                if complete is not None:
+                    complete()
+                new.finish()
+        finally:
+            new.abandon()
+
+    return Opened(value or new.file, end)
 
 
 def check_seekable(file) -> None:
@@ -67,41 +86,18 @@ def open_zipfile_writer(target) -> Opened:
     """A Writer; what it writes to a path is there when it is complete."""
     if not isinstance(target, (str, os.PathLike)):
         return open_zipfile_writer_buffer(target)
-    path = os.path.realpath(os.fspath(target))
-    folder, file_name = os.path.split(path)
-    if not os.path.isdir(folder):
+    folder, file_name = os.path.split(os.fspath(target))
+    if folder and not os.path.isdir(folder):
         raise RuntimeError(f"Parent directory {folder} does not exist.")
-    beside = None
-    if os.path.isfile(path) or not os.path.exists(path):
-        number, beside = tempfile.mkstemp(prefix=f".{file_name}.", dir=folder)
-        file = os.fdopen(number, "wb")
-    else:
-        file = open(path, "wb")  # noqa: SIM115
+    try:
+        new = NewFile(target)
+    except OSError as error:
+        raise RuntimeError(
+            f"File {os.fspath(target)} cannot be opened: {error.strerror}."
+        ) from None
     stem = os.path.splitext(file_name)[0] or "archive"
-    writer = Writer(file, stem, get_crc32_options())
-
-    def end(kind, *_) -> None:
-        with file:
-            if kind is None:
-                writer.write_end_of_file()
-        if beside is None:
-            return
-        if kind is None:
-            os.chmod(beside, _mode_of(path))
-            os.replace(beside, path)
-        else:
-            os.remove(beside)
-
-    return Opened(writer, end)
-
-
-def _mode_of(path: str) -> int:
-    """The permissions of a file, or those that a new one gets."""
-    with suppress(FileNotFoundError):
-        return os.stat(path).st_mode & 0o777
-    mask = os.umask(0)
-    os.umask(mask)
-    return 0o666 & ~mask
+    writer = Writer(new.file, stem, get_crc32_options())
+    return _opened_new(new, writer, writer.write_end_of_file)
 
 
 def open_zipfile_writer_buffer(buffer) -> Opened:

@@ -212,7 +212,7 @@ def test_another_hash_leaves_nothing_behind(weights, tmp_path, capfd):
     ):
         torch.hub.download_url_to_file(weights.as_uri(), str(target), "ff")
     assert target.read_text() == "before"
-    assert not list(tmp_path.glob("*.partial"))
+    assert not list(tmp_path.glob(".hotaru-*"))
     torch.hub.download_url_to_file(weights.as_uri(), str(target))
     assert target.read_bytes() == weights.read_bytes()
     assert capfd.readouterr() == ("", "")

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from ... import Size, weights
 from ... import dtype as Dtype
+from ..._new_file import new_file
 from ...futures import Future
 from .default_planner import narrowed
 from .filesystem import FileSystemReader
@@ -44,7 +45,7 @@ def file_name(index: int, count: int, shard: int | None) -> str:
 def write_index(folder: Path, files: dict[str, str], size: int) -> None:
     """Which tensor is in which file."""
     text = {"metadata": {"total_size": size}, "weight_map": files}
-    with open(Path(folder) / INDEX, "w") as file:
+    with new_file(Path(folder) / INDEX, "w") as file:
         json.dump(text, file, indent=2)
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from ... import Tensor, save
 from ... import load as _load
+from ..._new_file import new_file
 from ...futures import Future
 from . import _metadata_file
 from ._metadata_file import _StorageInfo
@@ -113,7 +114,7 @@ class FileSystemWriter(StorageWriter):
         self, name: str, items: list[WriteItem], planner: SavePlanner
     ) -> list[WriteResult]:
         results = []
-        with open(self.path / name, "wb") as file:
+        with new_file(self.path / name) as file:
             for item in items:
                 begin = file.tell()
                 _write(file, item, planner.resolve_data(item))
@@ -137,13 +138,11 @@ class FileSystemWriter(StorageWriter):
             },
             storage_meta=self.storage_meta(),
         )
-        temporary = self.path / f"{_METADATA}.tmp"
-        with open(temporary, "wb") as file:
+        with new_file(self.path / _METADATA) as file:
             _metadata_file.write(metadata, file)
             if self.sync_files:
                 file.flush()
                 os.fsync(file.fileno())
-        os.replace(temporary, self.path / _METADATA)
 
     def storage_meta(self) -> StorageMeta:
         """The folder and this save."""
