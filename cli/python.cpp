@@ -14,6 +14,16 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// As "-m WORDS...", but for the current folder, whose modules are none of the
+/// command's: a file there may be anybody's. ("-P" does it from Python 3.11
+/// on.)
+constexpr const char* kRunModule =
+    "import sys\n"
+    "if sys.path[:1] == ['']: del sys.path[0]\n"
+    "import runpy\n"
+    "del sys.argv[0]\n"
+    "runpy.run_module(sys.argv[0], run_name='__main__', alter_sys=True)\n";
+
 /// The folder of a command as the shell found it; empty if there is none.
 fs::path folder_of(const std::string& command) {
   if (command.find('/') != command.npos) return fs::path(command).parent_path();
@@ -36,7 +46,8 @@ void become_python(const std::string& command, const std::string& what,
                    const std::vector<std::string>& words) {
   const std::string python = python_beside(command);
   std::vector<char*> arguments{const_cast<char*>(python.c_str()),
-                               const_cast<char*>("-m")};
+                               const_cast<char*>("-c"),
+                               const_cast<char*>(kRunModule)};
   for (const std::string& word : words)
     arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);

@@ -15,12 +15,14 @@ namespace hotaru::comm {
 /// One thread, which sleeps until somebody asks. Who sends what is no message
 /// of a store's, or does not begin with its magic number, is hung up on; the
 /// others do not notice.
-class TcpServer : public RefCounted {
+class TcpServer {
  public:
   /// Of a socket that listens.
   explicit TcpServer(Socket listener);
   /// Closes every connection.
-  ~TcpServer() override;
+  ~TcpServer();
+  TcpServer(const TcpServer&) = delete;
+  TcpServer& operator=(const TcpServer&) = delete;
 
   uint16_t port() const { return port_; }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <thread>
+#include <unordered_map>
 
 #include "hotaru/comm/store/tcp_protocol.h"
 #include "hotaru/core/checks/check.h"
@@ -42,26 +43,54 @@ Message listed(Query query, const Keys& keys) {
 
 constexpr const char* kInit = "init/";
 
+std::shared_ptr<TcpServer> started(TcpStoreOptions& options) {
+  return std::make_shared<TcpServer>(
+      options.listener < 0
+          ? Socket::listen(options.host, options.port)
+          : Socket::listening(std::exchange(options.listener, -1)));
+}
+
+/// The servers that masters of one process have in common, by port.
+class SharedServers {
+ public:
+  static SharedServers& of_process() {
+    static SharedServers servers;
+    return servers;
+  }
+
+  std::shared_ptr<TcpServer> get(TcpStoreOptions& options) {
+    const std::lock_guard lock(mutex_);
+    // In a forked child the server is its parent's.
+    if (process_ != ::getpid()) {
+      process_ = ::getpid();
+      servers_.clear();
+    }
+    if (auto there = servers_[options.port].lock()) return there;
+    auto server = started(options);
+    servers_[server->port()] = server;
+    return server;
+  }
+
+ private:
+  std::mutex mutex_;
+  pid_t process_ = 0;
+  std::unordered_map<uint16_t, std::weak_ptr<TcpServer>> servers_;
+};
+
 }  // namespace
 
 TcpStore::TcpStore(TcpStoreOptions options)
     : Store(options.timeout), options_(std::move(options)) {
   if (options_.is_master) {
-    try {
-      server_ = make_ref<TcpServer>(
-          options_.listener < 0
-              ? Socket::listen(options_.host, options_.port)
-              : Socket::listening(std::exchange(options_.listener, -1)));
-      options_.port = server_->port();
-    } catch (const DistNetworkError&) {
-      if (!options_.multi_tenant || options_.port == 0) throw;
-    }
+    server_ = options_.multi_tenant ? SharedServers::of_process().get(options_)
+                                    : started(options_);
+    options_.port = server_->port();
   }
   open();
   if (options_.wait_for_workers && options_.world_size) wait_for_workers();
 }
 
-TcpStore::TcpStore(TcpStoreOptions options, Ref<TcpServer> server)
+TcpStore::TcpStore(TcpStoreOptions options, std::shared_ptr<TcpServer> server)
     : Store(options.timeout),
       options_(std::move(options)),
       server_(std::move(server)) {

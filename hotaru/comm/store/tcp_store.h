@@ -1,6 +1,7 @@
 // A store behind a socket: the usual way in which processes meet.
 #pragma once
 
+#include <memory>
 #include <mutex>
 #include <optional>
 
@@ -16,7 +17,8 @@ struct TcpStoreOptions {
   std::optional<int> world_size;
   bool is_master = false;  // serves the keys, too
   bool wait_for_workers = true;
-  /// A port that is taken by another store's server is used with it.
+  /// One server for all masters of this process that say so of a port. A
+  /// server of another process is never joined: that would be another job.
   bool multi_tenant = false;
   Millis timeout = kStoreTimeout;
   /// A master's: a socket that listens already, in place of the port.
@@ -58,7 +60,7 @@ class TcpStore final : public Store {
   Ref<Store> clone() override;
 
  private:
-  TcpStore(TcpStoreOptions options, Ref<TcpServer> server);
+  TcpStore(TcpStoreOptions options, std::shared_ptr<TcpServer> server);
 
   void open();
   void wait_for_workers();
@@ -76,7 +78,7 @@ class TcpStore final : public Store {
   bool hear_end(Millis timeout);
 
   TcpStoreOptions options_;
-  Ref<TcpServer> server_;
+  std::shared_ptr<TcpServer> server_;
   std::mutex mutex_;
   Socket socket_;
 };

@@ -89,15 +89,14 @@ class Place:
 class Worker:
     """One process of the program."""
 
-    def __init__(self, plan: Plan, place: Place, local: int, attempt: int):
+    def __init__(
+        self, plan: Plan, place: Place, local: int, attempt: int, errors: Path
+    ):
         self.local_rank, self.rank = local, place.first_rank + local
         self.plan = plan
         self._files: list = []
         self._threads: list[threading.Thread] = []
-        self.error_file = Path(
-            tempfile.gettempdir(), f"torchelastic-{os.getpid()}-{local}.json"
-        )
-        self.error_file.unlink(missing_ok=True)
+        self.error_file = errors / f"attempt_{attempt}_rank_{local}.json"
         out, err = self._outputs(attempt)
         self.process = subprocess.Popen(
             plan.command,
@@ -182,8 +181,6 @@ class Worker:
             text += f": {said}"
         except (OSError, ValueError, KeyError):
             pass
-        finally:
-            self.error_file.unlink(missing_ok=True)
         return (
             f"rank {self.rank} (local_rank {self.local_rank}, pid "
             f"{self.process.pid}): {text}"
@@ -219,8 +216,10 @@ class Agent:
         }
         try:
             self._meet()
-            while not self._run_once():
-                self._attempt += 1
+            # Of this user alone: others can neither read nor make its files.
+            with tempfile.TemporaryDirectory(prefix="torchelastic_") as errors:
+                while not self._run_once(Path(errors)):
+                    self._attempt += 1
         except DistError as error:
             raise Failure(
                 f"torch.distributed.run: the machines' store at "
@@ -285,14 +284,14 @@ class Agent:
             )
         time.sleep(self.plan.interval)
 
-    def _run_once(self) -> bool:
+    def _run_once(self, errors: Path) -> bool:
         """Whether all went well; False if all are to be started again."""
         failed, done = f"failed/{self._attempt}", f"done/{self._attempt}"
         workers: list[Worker] = []
         try:
             for local in range(self.plan.processes):
                 workers.append(
-                    Worker(self.plan, self._place, local, self._attempt)
+                    Worker(self.plan, self._place, local, self._attempt, errors)
                 )
             told = False
             while True:
@@ -349,4 +348,3 @@ class Agent:
                 worker.process.kill()
                 worker.process.wait()
             worker.finish()
-            worker.error_file.unlink(missing_ok=True)

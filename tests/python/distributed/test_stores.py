@@ -319,12 +319,44 @@ def test_a_master_waits_for_its_workers():
 
 
 def test_a_port_that_is_taken():
-    first = tcp()
-    with pytest.raises(dist.DistNetworkError, match=f"port: {first.port}"):
-        tcp(port=first.port)
+    alone = tcp()
+    for shared in (False, True):
+        with pytest.raises(dist.DistNetworkError, match=f"port: {alone.port}"):
+            tcp(port=alone.port, multi_tenant=shared)
+    first = tcp(multi_tenant=True)
     second = tcp(port=first.port, multi_tenant=True)
     second.set("k", "v")
     assert first.get("k") == b"v"
+    # The server lives as long as one of those who share it.
+    port = first.port
+    del first
+    assert tcp(port=port, multi_tenant=True).get("k") == b"v"
+    with pytest.raises(dist.DistNetworkError, match=f"port: {port}"):
+        tcp(port=port)
+
+
+def test_rank_0_does_not_join_the_store_of_another_process():
+    served = tcp(multi_tenant=True)
+    served.set("mine", "1")
+    code = (
+        "import hotaru.distributed as dist\n"
+        "try: dist.init_process_group('gloo', rank=0, world_size=1,"
+        f" init_method='tcp://127.0.0.1:{served.port}')\n"
+        "except dist.DistNetworkError: print('refused')"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True
+    )
+    assert done.stdout == "refused\n", done.stderr
+    # A child that was forked has its parent's table, not its server.
+    child = os.fork()
+    if child == 0:
+        try:
+            tcp(port=served.port, multi_tenant=True)
+        except dist.DistNetworkError:
+            os._exit(7)
+        os._exit(1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
 
 
 def test_nobody_listens():
