@@ -232,6 +232,8 @@ class Reducer:
         self._bucket_of: dict[int, Bucket] = {}  # by parameter
         self._expecting = False  # gradients of a backward pass
         self._began = False  # its first one has come
+        self._ends = False  # the end of the pass will be told
+        self._iteration = 0
         self._finished = True
         self._ready: set[int] = set()
         self._used: set[int] = set()
@@ -284,6 +286,8 @@ class Reducer:
         if not self._finished and self._began:
             self._refuse_unfinished()
         self._expecting, self._began, self._finished = True, False, False
+        self._ends = False
+        self._iteration += 1
         self._ready.clear()
         self._used.clear()
         self._order.clear()
@@ -300,6 +304,37 @@ class Reducer:
             self._unused = [
                 i for i, p in enumerate(self.parameters) if id(p) not in used
             ]
+        if not self._waits_for_the_end:
+            return
+        for output in tensors_in(outputs):
+            if output.requires_grad:
+                output.register_hook(self._tells_end(self._iteration))
+
+    @property
+    def _waits_for_the_end(self) -> bool:
+        """Whether only the end of the backward pass tells which gradients there
+        are: outputs may be left out of the loss, and the first pass of a static
+        graph counts.
+        """
+        if self.static_graph:
+            return self._counts is None
+        return self.find_unused
+
+    def _tells_end(self, iteration: int):
+        """For an output, which gets its gradient in the outermost pass, where
+        parameters may get theirs in passes within it (reentrant checkpoints).
+        """
+
+        def began(grad) -> None:
+            if self._expecting and iteration == self._iteration:
+                self._tell_end()
+
+        return began
+
+    def _tell_end(self) -> None:
+        if not self._ends:
+            self._ends = True
+            _C._queue_callback(self._end)
 
     @property
     def began(self) -> bool:
@@ -359,7 +394,8 @@ class Reducer:
     def _came(self, index: int) -> None:
         if not self._began:
             self._began = True
-            _C._queue_callback(self._end)
+            if self._waits_for_the_end:
+                self._tell_end()
             for unused in self._unused:
                 self._mark(unused)
         self._used.add(index)
@@ -396,6 +432,8 @@ class Reducer:
         ):
             self._next += 1
             self._launch(self._next - 1)
+        if self._next == len(self.buckets) and self._expecting:
+            self._tell_end()
 
     @property
     def _in_place(self) -> bool:
@@ -489,8 +527,10 @@ class Reducer:
             rest = [i for i, count in self._counts.items() if not count]
             for index in [*self._left, *rest]:
                 self._mark(index)
-        if self._next < len(self.buckets):
-            return  # told at the next forward pass
+        if self.find_unused and not self.static_graph:
+            for index in range(len(self.parameters)):
+                if index not in self._ready:
+                    self._mark(index)
         used = self._globally_used()
         for bucket in self.buckets:
             self._finish(bucket, used)

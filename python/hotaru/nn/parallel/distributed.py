@@ -234,9 +234,7 @@ class DistributedDataParallel(Module):
             self._iteration += 1
             self.require_forward_param_sync = True
             with self._noting_errors():
-                self.reducer.prepare(
-                    output if self.find_unused_parameters else ()
-                )
+                self.reducer.prepare(output)
         else:
             self.require_forward_param_sync = False
             self.reducer.unprepare()
