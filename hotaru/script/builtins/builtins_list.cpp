@@ -195,6 +195,12 @@ void add_writes(BuiltinTable& table) {
         return list;
       });
   table.add(
+      "mul_.t(t[] self, int n) -> t[]", +[](Value list, int64_t n) {
+        const Value more = repeated(list, n);
+        items_of(list).swap(items_of(more));
+        return list;
+      });
+  table.add(
       "insert.t(t[] self, int idx, t el) -> ()",
       +[](const Value& list, int64_t i, Value item) {
         Items& items = items_of(list);

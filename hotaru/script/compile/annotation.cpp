@@ -1,5 +1,6 @@
 #include "hotaru/script/compile/annotation.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -65,9 +66,7 @@ class AnnotationReader {
       case ExprKind::kSubscript:
         return generic(expr);
       case ExprKind::kBinary:
-        if (expr.op == "|") {
-          return types_.union_of({read(expr.item(0)), read(expr.item(1))});
-        }
+        if (expr.op == "|") return either(expr);
         break;
       case ExprKind::kString: {
         if (++strings_ > 1) break;
@@ -85,6 +84,19 @@ class AnnotationReader {
   }
 
  private:
+  /// A | B | C, whose left side is as deep as the chain is long.
+  TypePtr either(const Expr& expr) {
+    std::vector<TypePtr> types;
+    const Expr* rest = &expr;
+    for (; rest->kind == ExprKind::kBinary && rest->op == "|";
+         rest = &rest->item(0)) {
+      types.push_back(read(rest->item(1)));
+    }
+    types.push_back(read(*rest));
+    std::reverse(types.begin(), types.end());
+    return types_.union_of(std::move(types));
+  }
+
   static std::string_view kind_of(const Expr& expr) {
     switch (expr.kind) {
       case ExprKind::kBinary:

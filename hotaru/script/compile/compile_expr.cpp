@@ -70,6 +70,7 @@ std::string_view find(const OperatorName (&table)[N],
 }  // namespace
 
 Var* FunctionCompiler::value(const Expr& expr, TypePtr hint) {
+  check_stack(expr.range);
   switch (expr.kind) {
     case ExprKind::kInt:
     case ExprKind::kFloat:
@@ -304,36 +305,47 @@ Var* FunctionCompiler::dict(const Expr& expr, TypePtr hint) {
 }
 
 Var* FunctionCompiler::binary(const Expr& expr) {
-  Var* left = value(expr.item(0));
+  // The left side of a chain like a + b + c + ... is as deep as it is long.
+  std::vector<const Expr*> chain = {&expr};
+  while (chain.back()->item(0).kind == ExprKind::kBinary) {
+    chain.push_back(&chain.back()->item(0));
+  }
+  Var* left = value(chain.back()->item(0));
+  for (; !chain.empty(); chain.pop_back()) {
+    const Expr& step = *chain.back();
+    TypePtr hint = left->type->kind == TypeKind::kList ? left->type : nullptr;
+    left = operate(step.op, left, value(step.item(1), hint), step.range);
+  }
+  return left;
+}
+
+Var* FunctionCompiler::operate(std::string_view op, Var* left, Var* right,
+                               const SourceRange& range) {
   if (left->type->kind == TypeKind::kClass) {
-    Sugared method = attribute_of(left, find(kMagic, expr.op), expr.range);
-    Var* right = value(expr.item(1));
-    return call_sugared(method, {{right, {}, expr.range}}, expr.range);
+    Sugared method = attribute_of(left, find(kMagic, op), range);
+    return call_sugared(method, {{right, {}, range}}, range);
   }
-  if (left->type->kind == TypeKind::kString && expr.op == "%") {
-    Var* right = value(expr.item(1));
-    return builtin("percentFormat", {left, right}, expr.range);
+  if (left->type->kind == TypeKind::kString && op == "%") {
+    return builtin("percentFormat", {left, right}, range);
   }
-  Var* right = value(
-      expr.item(1), left->type->kind == TypeKind::kList ? left->type : nullptr);
   if (left->type->kind == TypeKind::kTuple &&
-      right->type->kind == TypeKind::kTuple && expr.op == "+") {
+      right->type->kind == TypeKind::kTuple && op == "+") {
     std::vector<Var*> items;
     std::vector<TypePtr> types;
     for (Var* side : {left, right}) {
-      Node* node = emit(NodeKind::kTupleUnpack, expr.range, {side});
+      Node* node = emit(NodeKind::kTupleUnpack, range, {side});
       for (TypePtr type : side->type->items) {
         items.push_back(graph_.add_output(node, type));
         types.push_back(type);
       }
     }
-    return emit_value(NodeKind::kTuple, expr.range, items,
+    return emit_value(NodeKind::kTuple, range, items,
                       types_.tuple(std::move(types)));
   }
   if (is_number(left) && right->type->kind == TypeKind::kTensor) {
-    return number_and_tensor(expr.op, left, right, expr.range);
+    return number_and_tensor(op, left, right, range);
   }
-  return builtin(find(kBinary, expr.op), {left, right}, expr.range);
+  return builtin(find(kBinary, op), {left, right}, range);
 }
 
 // The number takes part in promotion as a number, which it would not as a

@@ -33,6 +33,11 @@ void assigned_names(std::span<const Stmt* const> body,
       if (item.target) target_names(*item.target, out);
     }
     assigned_names(stmt->body, out);
+    // A chain of elif may be longer than a stack is deep.
+    while (stmt->orelse.size() == 1 && stmt->orelse[0]->kind == StmtKind::kIf) {
+      stmt = stmt->orelse[0];
+      assigned_names(stmt->body, out);
+    }
     assigned_names(stmt->orelse, out);
   }
 }

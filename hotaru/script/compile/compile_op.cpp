@@ -123,6 +123,8 @@ constexpr std::pair<std::string_view, std::string_view> kOfTensors[] = {
     {"__ixor__", "bitwise_xor_"},
     {"__lshift__", "bitwise_left_shift"},
     {"__rshift__", "bitwise_right_shift"},
+    {"__ilshift__", "bitwise_left_shift_"},
+    {"__irshift__", "bitwise_right_shift_"},
 };
 
 bool can_be_subscripted(TypePtr type) {

@@ -2,31 +2,11 @@
 #include <utility>
 
 #include "hotaru/core/printing/concat.h"
+#include "hotaru/runtime/threads/stack_room.h"
 #include "hotaru/script/compile/annotation.h"
 #include "hotaru/script/compile/compiler.h"
 
 namespace hotaru::script {
-
-namespace {
-
-/// An operator method of Python and its names here.
-struct Augmented {
-  std::string_view op;
-  std::string_view plain;
-  std::string_view in_place;  // for tensors; empty: none
-};
-
-constexpr Augmented kAugmented[] = {
-    {"+", "add", "add_"},         {"-", "sub", "sub_"},
-    {"*", "mul", "mul_"},         {"/", "div", "div_"},
-    {"//", "floordiv", ""},       {"%", "remainder", "remainder_"},
-    {"**", "pow", "pow_"},        {"@", "matmul", ""},
-    {"&", "__and__", "__iand__"}, {"|", "__or__", "__ior__"},
-    {"^", "__xor__", "__ixor__"}, {"<<", "__lshift__", ""},
-    {">>", "__rshift__", ""},
-};
-
-}  // namespace
 
 void FunctionCompiler::statements(std::span<const Stmt* const> body) {
   for (const Stmt* stmt : body) {
@@ -35,7 +15,14 @@ void FunctionCompiler::statements(std::span<const Stmt* const> body) {
   }
 }
 
+void FunctionCompiler::check_stack(const SourceRange& range) {
+  if (stack_is_low()) {
+    fail_at(range, "the code is nested deeper than this thread's stack allows");
+  }
+}
+
 void FunctionCompiler::statement(const Stmt& stmt) {
+  check_stack(stmt.range);
   switch (stmt.kind) {
     case StmtKind::kExpr:
       if (stmt.value->kind != ExprKind::kString) sugared(*stmt.value);
@@ -242,7 +229,11 @@ void FunctionCompiler::unpack(const Expr& target, Var* value) {
 
 void FunctionCompiler::assign_attribute(const Expr& target, Var* value,
                                         TypePtr declared) {
-  Var* base = this->value(target.item(0));
+  set_attribute(this->value(target.item(0)), target, value, declared);
+}
+
+void FunctionCompiler::set_attribute(Var* base, const Expr& target, Var* value,
+                                     TypePtr declared) {
   if (base->type->kind == TypeKind::kTensor && target.text == "data") {
     builtin("set_data", {base, value}, target.range);
     return;
@@ -288,16 +279,12 @@ void FunctionCompiler::assign_subscript(const Expr& target, Var* value) {
       value = builtin("scalar_to_tensor", {value}, target.range);
       value = builtin("to", {value, base}, target.range);
     }
-    if (indices.empty()) {
-      builtin("copy_", {view, value}, target.range);
-    } else {
-      TypePtr item = types_.optional(TypeTable::tensor());
-      Var* list =
-          emit_value(NodeKind::kList, target.range, indices, types_.list(item));
-      builtin("index_put_", {view, list, value}, target.range);
-    }
-    return;
+    return put(view, index_list(indices, target.range), value, target.range);
   }
+  set_item(base, item_key(target, base), value, target.range);
+}
+
+Var* FunctionCompiler::item_key(const Expr& target, const Var* base) {
   if (target.items.size() != 2 || target.item(1).kind == ExprKind::kSlice) {
     fail_at(target.range, "this subscript cannot be assigned to");
   }
@@ -305,52 +292,31 @@ void FunctionCompiler::assign_subscript(const Expr& target, Var* value) {
     fail_at(target.range, base->type->annotation(),
             " does not support subscripted assignment");
   }
-  Var* key = this->value(target.item(1));
+  return value(target.item(1));
+}
+
+void FunctionCompiler::put(Var* view, Var* indices, Var* value,
+                           const SourceRange& range) {
+  if (indices) {
+    builtin("index_put_", {view, indices, value}, range);
+  } else {
+    builtin("copy_", {view, value}, range);
+  }
+}
+
+void FunctionCompiler::set_item(Var* base, Var* key, Var* value,
+                                const SourceRange& range) {
   if (base->type->kind == TypeKind::kClass) {
-    Sugared method = attribute_of(base, "__setitem__", target.range);
-    call_sugared(method, {{key, {}, target.range}, {value, {}, target.range}},
-                 target.range);
+    Sugared method = attribute_of(base, "__setitem__", range);
+    call_sugared(method, {{key, {}, range}, {value, {}, range}}, range);
     return;
   }
   if (base->type->kind == TypeKind::kList ||
       base->type->kind == TypeKind::kDict) {
-    value = as_type(value, base->type->items.back(), target.range,
+    value = as_type(value, base->type->items.back(), range,
                     element_mismatch(value->type), " is matched to type ");
   }
-  builtin("_set_item", {base, key, value}, target.range);
-}
-
-void FunctionCompiler::augmented(const Stmt& stmt) {
-  const Augmented* op = nullptr;
-  for (const Augmented& known : kAugmented) {
-    if (known.op == stmt.op) op = &known;
-  }
-  if (!op) fail_at(stmt.range, "operator '", stmt.op, "=' is not supported");
-  const Expr& target = *stmt.targets[0];
-  if (target.kind == ExprKind::kTuple || target.kind == ExprKind::kList) {
-    fail_at(target.range,
-            "augmented assignment can only have one LHS expression");
-  }
-  if (target.kind == ExprKind::kSubscript &&
-      target.item(0).kind == ExprKind::kName) {
-    Var* base = value(target.item(0));
-    if (base->type->kind == TypeKind::kTuple) {
-      fail_at(target.range, base->type->annotation(),
-              " does not support augmented assignment.");
-    }
-  }
-  Var* left = value(target);
-  Var* right = value(*stmt.value, left->type);
-  if (left->type->kind == TypeKind::kTensor && !op->in_place.empty()) {
-    builtin(op->in_place, {left, right}, stmt.range);
-    // Writing to a view has changed the base; names keep their tensor.
-    return;
-  }
-  if (left->type->kind == TypeKind::kList && op->op == "+") {
-    builtin("add_", {left, right}, stmt.range);
-    return;
-  }
-  assign_to(target, builtin(op->plain, {left, right}, stmt.range), nullptr);
+  builtin("_set_item", {base, key, value}, range);
 }
 
 void FunctionCompiler::delete_items(const Stmt& stmt) {

@@ -114,11 +114,15 @@ Var* FunctionCompiler::tuple_subscript(const Expr& expr, Var* base) {
 Var* FunctionCompiler::tensor_subscript(const Expr& expr, Var* base) {
   std::vector<Var*> indices;
   Var* view = tensor_view(expr, base, &indices);
-  if (indices.empty()) return view;
+  Var* list = index_list(indices, expr.range);
+  return list ? builtin("index", {view, list}, expr.range) : view;
+}
+
+Var* FunctionCompiler::index_list(const std::vector<Var*>& indices,
+                                  const SourceRange& range) {
+  if (indices.empty()) return nullptr;
   TypePtr item = types_.optional(TypeTable::tensor());
-  Var* list =
-      emit_value(NodeKind::kList, expr.range, indices, types_.list(item));
-  return builtin("index", {view, list}, expr.range);
+  return emit_value(NodeKind::kList, range, indices, types_.list(item));
 }
 
 Var* FunctionCompiler::tensor_view(const Expr& expr, Var* base,

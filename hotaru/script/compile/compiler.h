@@ -105,6 +105,14 @@ class FunctionCompiler {
     std::function<Var*(Var* index)> element = {};
   };
 
+  /// What an augmented assignment reads and then writes. Its parts are
+  /// evaluated once, before the value on the right, as in Python.
+  struct Place {
+    Var* value = nullptr;
+    /// `written`: the result is the same object, which was written into.
+    std::function<void(Var* result, bool written)> store;
+  };
+
   FunctionCompiler(FunctionCompiler& parent, Function& function, Graph& graph,
                    const Def& def);
 
@@ -130,6 +138,7 @@ class FunctionCompiler {
                std::string_view before, std::string_view between);
 
   // Statements (compile_stmt.cpp).
+  static void check_stack(const SourceRange& range);
   void statements(std::span<const Stmt* const> body);
   void statement(const Stmt& stmt);
   void assign(const Stmt& stmt);
@@ -137,13 +146,27 @@ class FunctionCompiler {
   void unpack(const Expr& target, Var* value);
   void assign_subscript(const Expr& target, Var* value);
   void assign_attribute(const Expr& target, Var* value, TypePtr declared);
-  void augmented(const Stmt& stmt);
+  void set_attribute(Var* base, const Expr& target, Var* value,
+                     TypePtr declared);
+  /// The index of a list, a dict or an object that an item is assigned to.
+  Var* item_key(const Expr& target, const Var* base);
+  void set_item(Var* base, Var* key, Var* value, const SourceRange& range);
+  /// Writes into a tensor, at the indices where there are any.
+  void put(Var* view, Var* indices, Var* value, const SourceRange& range);
   void delete_items(const Stmt& stmt);
   void return_statement(const Stmt& stmt);
   void raise_statement(const Stmt& stmt);
   void assert_statement(const Stmt& stmt);
   void emit_raise(Var* message, std::string_view exception,
                   const SourceRange& range);
+
+  // Augmented assignment (compile_augmented.cpp).
+  void augmented(const Stmt& stmt);
+  Place place_of(const Expr& target);
+  Place subscript_place(const Expr& target);
+  /// Null where the operator has no form that writes into such a value.
+  Var* in_place(std::string_view op, Var* left, Var* right,
+                const SourceRange& range);
 
   // Control flow (compile_flow.cpp).
   void if_statement(const Stmt& stmt);
@@ -184,6 +207,8 @@ class FunctionCompiler {
   Var* dict(const Expr& expr, TypePtr hint);
   Var* comprehension(const Expr& expr, TypePtr hint);
   Var* binary(const Expr& expr);
+  Var* operate(std::string_view op, Var* left, Var* right,
+               const SourceRange& range);
   Var* number_and_tensor(std::string_view op, Var* number, Var* tensor,
                          const SourceRange& range);
   Var* compare(const Expr& expr);
@@ -212,6 +237,8 @@ class FunctionCompiler {
   Var* tuple_subscript(const Expr& expr, Var* base);
   Var* slice_of(Var* base, const Expr& slice, const SourceRange& range);
   Var* tensor_subscript(const Expr& expr, Var* base);
+  /// Null for no indices.
+  Var* index_list(const std::vector<Var*>& indices, const SourceRange& range);
   /// Applies ints, slices, None and ... as views; index tensors are left in
   /// `indices`, padded with None.
   Var* tensor_view(const Expr& expr, Var* base, std::vector<Var*>* indices);
