@@ -28,7 +28,7 @@ class Pickler {
   const std::vector<StoredTensor>& storages() const { return storages_; }
 
  protected:
-  static constexpr int kMaxDepth = 60;
+  static constexpr int kMaxDepth = 600;
 
   void begin() { out_ = "\x80\x02"; }
   std::string end();

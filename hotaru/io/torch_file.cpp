@@ -16,8 +16,6 @@ namespace hotaru::io {
 
 namespace {
 
-constexpr size_t kMemoryBase = size_t{24} << 20;
-
 class TensorFile : public PickleHost {
  public:
   TensorFile(Ref<MappedFile> file, const Place& place)
@@ -32,7 +30,7 @@ class TensorFile : public PickleHost {
     const ZipRecord& record = zip_.get("data.pkl");
     std::string pickle = zip_.read(record);
     return unpickle(pickle, zip_.where(record), *this,
-                    {.memory = kMemoryBase + zip_.file()->size()});
+                    {.memory = memory_for(zip_.file()->size())});
   }
 
   Ref<Storage> storage(const std::string& key, DType dtype, int64_t numel,

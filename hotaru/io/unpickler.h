@@ -41,10 +41,17 @@ class PickleHost {
 
 struct PickleLimits {
   /// Nesting of the containers in the result.
-  int depth = 64;
+  int depth = 640;
   /// Estimated bytes of everything that is built, tensors' elements left out.
   size_t memory = size_t{64} << 20;
 };
+
+/// What may be built of a file of so many bytes, in bytes. An item of a
+/// vocabulary takes some 20 bytes of a pickle and 300 of memory; 240 MiB are
+/// there for small files, which may be packed.
+constexpr size_t memory_for(size_t file_bytes) {
+  return (size_t{240} << 20) + 32 * file_bytes;
+}
 
 /// Reads one pickle and returns its value: None, bool, int, float, complex,
 /// str, device, tensor, list, tuple, dict (OrderedDict too) and instances.

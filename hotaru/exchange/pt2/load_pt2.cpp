@@ -16,7 +16,7 @@ namespace {
 
 using pt2::InputSpec;
 
-constexpr size_t kSyntaxBase = size_t{64} << 20;
+constexpr size_t kSyntaxBase = size_t{640} << 20;
 
 const pt2::Payload& find_tensor(const pt2::File& file, const InputSpec& spec) {
   const bool weight = spec.kind != InputSpec::Kind::kTensor && spec.persistent;

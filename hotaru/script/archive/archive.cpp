@@ -21,8 +21,6 @@ namespace {
 
 constexpr int64_t kMinVersion = 1;
 constexpr int64_t kMaxVersion = 10;
-// What syntax trees and pickled values may take each, beside the file's size.
-constexpr size_t kMemoryBase = size_t{24} << 20;
 
 class ArchiveReader : public io::PickleHost {
  public:
@@ -131,7 +129,8 @@ class ArchiveReader : public io::PickleHost {
   }
 
  private:
-  size_t memory_limit() const { return kMemoryBase + zip_->file()->size(); }
+  // Of syntax trees and of pickled values each.
+  size_t memory_limit() const { return io::memory_for(zip_->file()->size()); }
 
   int64_t check_version() const {
     const io::ZipRecord* record = zip_->find(".data/version");

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "hotaru/core/checks/check.h"
+#include "hotaru/runtime/threads/stack_room.h"
 #include "hotaru/script/compile/annotation.h"
 #include "hotaru/script/compile/compiler.h"
 #include "hotaru/script/compile/constant.h"
@@ -162,7 +163,7 @@ Graph& Function::graph() {
             "' is called recursively; declare its result's type");
   }
   // Functions without declared results are compiled where they are called.
-  constexpr int kMaxDepth = 50;
+  constexpr int kMaxDepth = 1000;
   struct Compiling {
     Compiling(bool& flag, int& depth) : flag(flag), depth(depth) {
       flag = true;
@@ -175,11 +176,11 @@ Graph& Function::graph() {
     bool& flag;
     int& depth;
   } compiling(compiling_, unit_.compile_depth_);
-  if (unit_.compile_depth_ > kMaxDepth) {
+  if (unit_.compile_depth_ > kMaxDepth || stack_is_low()) {
     fail_at(def_->name_range,
             "calls of functions without declared results "
             "are nested more than ",
-            kMaxDepth, " levels deep");
+            unit_.compile_depth_ - 1, " levels deep");
   }
   auto graph = std::make_unique<Graph>();
   TypePtr result = FunctionCompiler(*this, *graph).compile();

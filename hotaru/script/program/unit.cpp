@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <mutex>
+#include <utility>
 
 #include "hotaru/core/error.h"
+#include "hotaru/runtime/threads/stack_room.h"
 #include "hotaru/script/compile/annotation.h"
 #include "hotaru/script/compile/constant.h"
 #include "hotaru/script/program/autocast_source.h"
@@ -48,7 +50,7 @@ class OwnResolver : public ArchiveResolver {
 };
 
 // Classes that hold classes that hold classes: as deep as any model's tree.
-constexpr int kMaxClassDepth = 200;
+constexpr int kMaxClassDepth = 2000;
 
 bool has_base(const Class& cls, std::string_view name) {
   return std::any_of(cls.bases.begin(), cls.bases.end(), [&](const Expr* base) {
@@ -176,9 +178,9 @@ TypePtr CompilationUnit::find_type(std::string_view name) {
   if (definition->busy) {
     fail_at(cls.range, "'", name, "' is defined by means of itself");
   }
-  if (++class_depth_ > kMaxClassDepth) {
-    class_depth_ = 0;
-    fail_at(cls.range, "classes refer to each other more than ", kMaxClassDepth,
+  if (++class_depth_ > kMaxClassDepth || stack_is_low()) {
+    const int depth = std::exchange(class_depth_, 0) - 1;
+    fail_at(cls.range, "classes refer to each other more than ", depth,
             " levels deep");
   }
   definition->busy = true;

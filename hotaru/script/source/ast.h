@@ -51,8 +51,8 @@ struct Keyword {
 
 struct Expr {
   ExprKind kind = ExprKind::kNone;
-  /// Levels of nesting below this node; bounded by the parser, so recursion
-  /// over a tree is safe.
+  /// Levels of nesting below this node, which the parser bounds. The left side
+  /// of a chain of operators counts none: what walks it does so in a loop.
   uint16_t depth = 0;
   SourceRange range;
   std::string_view text;

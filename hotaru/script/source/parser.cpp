@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "hotaru/core/printing/concat.h"
+#include "hotaru/runtime/threads/stack_room.h"
 #include "hotaru/script/source/parser_impl.h"
 
 namespace hotaru::script {
@@ -38,9 +39,10 @@ bool contains(const List& list, std::string_view text) {
 }  // namespace
 
 Parser::Level::Level(Parser& parser) : parser_(parser) {
-  if (++parser_.depth_ > parser_.limits_.depth) {
+  if (++parser_.depth_ > parser_.limits_.depth || stack_is_low()) {
+    --parser_.depth_;
     fail_at(parser_.current_.range, "the code is nested more than ",
-            parser_.limits_.depth, " levels deep");
+            std::min(parser_.depth_, parser_.limits_.depth), " levels deep");
   }
 }
 
@@ -319,22 +321,25 @@ std::span<const Stmt* const> Parser::block() {
 
 const Stmt* Parser::if_statement() {
   Level level(*this);
-  SourceRange begin = take().range;
-  const Expr* condition = expression();
-  SourceRange header = since(begin);
-  std::span<const Stmt* const> body = suite();
-  std::span<const Stmt* const> orelse;
-  if (at("elif")) {
-    orelse = copy(Stmts{if_statement()});
-  } else if (accept("else")) {
-    orelse = suite();
+  // The parts of a chain lie beside each other, though each is in the else of
+  // the one before.
+  std::vector<Stmt*> parts;
+  do {
+    SourceRange begin = take().range;
+    const Expr* condition = expression();
+    SourceRange header = since(begin);
+    std::span<const Stmt* const> body = suite();
+    Stmt* stmt = make_stmt(StmtKind::kIf, begin);
+    stmt->range = header;
+    stmt->value = condition;
+    stmt->body = body;
+    parts.push_back(stmt);
+  } while (at("elif"));
+  if (accept("else")) parts.back()->orelse = suite();
+  for (size_t i = 1; i < parts.size(); ++i) {
+    parts[i - 1]->orelse = copy(Stmts{parts[i]});
   }
-  Stmt* stmt = make_stmt(StmtKind::kIf, begin);
-  stmt->range = header;
-  stmt->value = condition;
-  stmt->body = body;
-  stmt->orelse = orelse;
-  return stmt;
+  return parts.front();
 }
 
 const Stmt* Parser::while_statement() {

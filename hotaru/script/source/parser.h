@@ -10,9 +10,10 @@ namespace hotaru::script {
 
 /// What one parse may use; beyond it the parser throws ScriptError.
 struct ParseLimits {
-  /// Nesting of expressions and statements, which bounds the stack of
-  /// everything that recurses over the tree.
-  int depth = 200;
+  /// Nesting of expressions and statements. A chain of elif or of operators
+  /// is one level. What recurses over a tree also looks at the stack that is
+  /// left (runtime/threads/stack_room.h).
+  int depth = 2000;
   /// Bytes of syntax tree.
   size_t memory = size_t{1} << 30;
 };

@@ -80,8 +80,12 @@ Expr* Parser::make(ExprKind kind, const SourceRange& range,
   expr->kind = kind;
   expr->range = range;
   expr->items = copy(items);
-  for (const Expr* item : items) {
-    if (item) expr->depth = std::max(expr->depth, item->depth);
+  for (size_t i = 0; i < items.size(); ++i) {
+    if (!items[i]) continue;
+    const bool chained = kind == ExprKind::kBinary && i == 0 &&
+                         items[i]->kind == ExprKind::kBinary;
+    const int depth = items[i]->depth - int{chained};
+    expr->depth = std::max<uint16_t>(expr->depth, uint16_t(depth));
   }
   if (++expr->depth > limits_.depth) {
     fail_at(range, "expression is nested more than ", limits_.depth,

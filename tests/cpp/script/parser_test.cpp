@@ -287,28 +287,25 @@ TEST(Parser, NestingIsBounded) {
   };
   constexpr int kDeep = 100000;
   const std::string cases[] = {
-      repeat("(", kDeep),
-      repeat("[", 900) + repeat("]", 900),
-      repeat("not ", kDeep) + "x",
-      repeat("-", kDeep) + "x",
-      repeat("x ** ", kDeep) + "x",
-      repeat("x + ", kDeep) + "x",
-      repeat("x if y else ", kDeep) + "x",
-      "x" + repeat(".a", kDeep),
-      "x" + repeat("[0]", kDeep),
-      "x" + repeat("()", kDeep),
-      repeat("a < ", kDeep) + "b",
+      repeat("(", kDeep),           repeat("[", 3000) + repeat("]", 3000),
+      repeat("not ", kDeep) + "x",  repeat("-", kDeep) + "x",
+      repeat("x ** ", kDeep) + "x", repeat("x if y else ", kDeep) + "x",
+      "x" + repeat(".a", kDeep),    "x" + repeat("[0]", kDeep),
+      "x" + repeat("()", kDeep),    repeat("a < ", kDeep) + "b",
   };
   for (const std::string& text : cases) {
     EXPECT_NE(error_of("def f():\n  return " + text + "\n"), "")
         << text.substr(0, 20);
   }
   std::string nested = "def f():\n";
-  for (int i = 1; i < 900; ++i) {
+  for (int i = 1; i < 3000; ++i) {
     nested += std::string(static_cast<size_t>(i), ' ') + "if x:\n";
   }
   EXPECT_NE(error_of(nested), "");
-  EXPECT_NE(
+  // Chains are no nesting.
+  EXPECT_EQ(error_of("def f():\n  return " + repeat("x + ", kDeep) + "x\n"),
+            "");
+  EXPECT_EQ(
       error_of("def f():\n  if x: pass\n" + repeat("  elif x: pass\n", kDeep)),
       "");
 }
