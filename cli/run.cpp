@@ -1,4 +1,5 @@
 #include <chrono>
+#include <cmath>
 #include <iostream>
 
 #include "commands.h"
@@ -24,26 +25,47 @@ const std::vector<Value>& items_of(const Value& value) {
   return value.is_list() ? value.as_list().items : value.as_tuple().items;
 }
 
-/// Nested lists of a row-major double or int64 tensor's numbers, from `*next`
-/// on.
+/// JSON has no numbers that are not finite: they are texts.
+Json number(double value) {
+  if (std::isnan(value)) return "nan";
+  if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
+  return value;
+}
+Json number(int64_t value) {
+  return value;
+}
+Json number(uint64_t value) {
+  return value;
+}
+
+/// Nested lists of a row-major tensor's numbers, from `*next` on.
 template <class T>
 Json nested(IntSpan sizes, const T** next) {
-  if (sizes.empty()) return *(*next)++;
+  if (sizes.empty()) return number(*(*next)++);
   Json list = Json::array();
   for (int64_t i = 0; i < sizes[0]; ++i)
     list.push_back(nested(sizes.subspan(1), next));
   return list;
 }
 
-Json numbers(const Tensor& tensor) {
-  if (is_floating_point(tensor.dtype())) {
-    const Tensor wide = contiguous(to(tensor, DType::kFloat64));
-    const double* next = host_data<double>(wide, "run");
-    return nested(wide.sizes(), &next);
-  }
-  const Tensor wide = contiguous(to(tensor, DType::kInt64));
-  const int64_t* next = host_data<int64_t>(wide, "run");
+template <class T>
+Json numbers_as(DType dtype, const Tensor& tensor) {
+  const Tensor wide = contiguous(to(tensor, dtype));
+  const T* next = host_data<T>(wide, "run");
   return nested(wide.sizes(), &next);
+}
+
+Json numbers(const Tensor& tensor) {
+  if (is_floating_point(tensor.dtype()))
+    return numbers_as<double>(DType::kFloat64, tensor);
+  if (tensor.dtype() == DType::kUInt64)
+    return numbers_as<uint64_t>(DType::kUInt64, tensor);
+  return numbers_as<int64_t>(DType::kInt64, tensor);
+}
+
+/// A dictionary's key as a text.
+std::string key_text(const Value& key) {
+  return key.is_string() ? key.as_string() : script::value_text(key);
 }
 
 Json to_json(const Value& value) {
@@ -61,22 +83,34 @@ Json to_json(const Value& value) {
   if (value.is_none()) return nullptr;
   if (value.is_bool()) return value.as_bool();
   if (value.is_int()) return value.as_int();
-  if (value.is_double()) return value.as_double();
+  if (value.is_double()) return number(value.as_double());
   if (value.is_string()) return value.as_string();
   if (value.is_list() || value.is_tuple()) {
     Json list = Json::array();
     for (const Value& item : items_of(value)) list.push_back(to_json(item));
     return list;
   }
+  if (value.is_dict()) {
+    Json object = Json::object();
+    for (const auto& [key, item] : value.as_dict().items)
+      object[key_text(key)] = to_json(item);
+    return object;
+  }
   return script::value_text(value);
 }
 
-/// Prints tensors as Python does, the items of lists and tuples a line each.
+/// Prints tensors as Python does, the items of lists and tuples a line each,
+/// those of dictionaries behind their keys.
 void show(const Value& value, std::ostream& out) {
   if (value.is_tensor()) {
     out << format_tensor(value.as_tensor()) << '\n';
   } else if (value.is_list() || value.is_tuple()) {
     for (const Value& item : items_of(value)) show(item, out);
+  } else if (value.is_dict()) {
+    for (const auto& [key, item] : value.as_dict().items) {
+      out << key_text(key) << ": ";
+      show(item, out);
+    }
   } else {
     out << script::value_text(value) << '\n';
   }
@@ -85,6 +119,10 @@ void show(const Value& value, std::ostream& out) {
 /// The tensors of a result, in order, as --output takes them.
 void collect_tensors(const Value& value, std::vector<Tensor>* tensors) {
   if (value.is_tensor()) tensors->push_back(to(value.as_tensor(), Device{}));
+  if (value.is_dict()) {
+    for (const auto& [key, item] : value.as_dict().items)
+      collect_tensors(item, tensors);
+  }
   if (!value.is_list() && !value.is_tuple()) return;
   for (const Value& item : items_of(value)) collect_tensors(item, tensors);
 }

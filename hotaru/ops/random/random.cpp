@@ -431,7 +431,9 @@ Tensor multinomial(const Tensor& self, int64_t num_samples, bool replacement,
   Dims shape(self.sizes());
   shape.back() = num_samples;
   const Tensor out = empty(shape, {DType::kInt64, self.device()});
-  if (self.numel() == 0) return out;
+  if (out.numel() == 0) return out;
+  HOTARU_CHECK(self.numel() > 0,
+               "invalid multinomial distribution (sum of probabilities <= 0)");
   const Tensor weights = contiguous(detach(self));
   check_weights(weights, replacement && num_samples > 1);
   if (!replacement || num_samples == 1) {

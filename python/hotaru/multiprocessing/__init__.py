@@ -71,19 +71,28 @@ __all__ = [
 
 
 def get_all_sharing_strategies() -> set[str]:
-    """The ways in which memory is passed on: there is one."""
-    return {"file_descriptor"}
+    """The names of the ways in which memory is passed on."""
+    return {"file_descriptor", "file_system"}
+
+
+_strategy = "file_descriptor"
 
 
 def get_sharing_strategy() -> str:
-    """The way in which memory is passed on."""
-    return "file_descriptor"
+    """The name that was set last."""
+    return _strategy
 
 
 def set_sharing_strategy(new_strategy: str) -> None:
-    """Accepts "file_descriptor"; ValueError for anything else."""
+    """Takes the names of PyTorch's ways; memory travels as a descriptor by
+    either, and has no name in a file system that could be left behind.
+
+    ValueError for anything else.
+    """
+    global _strategy
     if new_strategy not in get_all_sharing_strategies():
         raise ValueError(
-            f"sharing strategy {new_strategy!r} is not supported; there is "
-            "only 'file_descriptor'"
+            f"sharing strategy {new_strategy!r} is not supported; there are "
+            "'file_descriptor' and 'file_system'"
         )
+    _strategy = new_strategy

@@ -103,10 +103,14 @@ def test_spawn_reports_a_signal():
 
 
 def test_sharing_strategies():
-    assert mp.get_all_sharing_strategies() == {"file_descriptor"}
-    mp.set_sharing_strategy("file_descriptor")
+    names = mp.get_all_sharing_strategies()
+    assert names == {"file_descriptor", "file_system"}
+    for name in ("file_system", "file_descriptor"):
+        mp.set_sharing_strategy(name)
+        assert mp.get_sharing_strategy() == name
     with pytest.raises(ValueError, match="not supported"):
-        mp.set_sharing_strategy("file_system")
+        mp.set_sharing_strategy("file")
+    assert mp.get_sharing_strategy() == "file_descriptor"
 
 
 def test_what_comes_back_is_what_was_sent():

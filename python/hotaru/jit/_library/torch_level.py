@@ -114,3 +114,24 @@ def tensordot(a: Tensor, b: Tensor, dims: Any = 2) -> Tensor:
 
 def numel(input: Tensor) -> int:
     return input.numel()
+
+
+def stft(
+    input: Tensor,
+    n_fft: int,
+    hop_length: int | None = None,
+    win_length: int | None = None,
+    window: Tensor | None = None,
+    center: bool = True,
+    pad_mode: str = "reflect",
+    normalized: bool = False,
+    onesided: bool | None = None,
+    return_complex: bool | None = None,
+    align_to_window: bool | None = None,
+) -> Tensor:
+    # Without `center` the operator would be the one that does not pad.
+    return torch.ops.stft(
+        input, n_fft, hop_length, win_length, window, center=center,
+        pad_mode=pad_mode, normalized=normalized, onesided=onesided,
+        return_complex=return_complex, align_to_window=align_to_window,
+    )  # fmt: skip

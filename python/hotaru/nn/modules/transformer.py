@@ -170,10 +170,53 @@ class _Stack(Module):
         self.norm = norm
 
 
+def _may_leave_out_padding(layer) -> bool:
+    """Whether PyTorch computes this layer without padded positions."""
+    if not isinstance(layer, TransformerEncoderLayer):
+        return False
+    attention = layer.self_attn
+    known = layer.activation in (F.relu, F.gelu) or isinstance(
+        layer.activation, (hotaru.nn.ReLU, hotaru.nn.GELU)
+    )
+    return (
+        not layer.norm_first
+        and attention.batch_first
+        and attention._qkv_same_embed_dim
+        and attention.in_proj_bias is not None
+        and known
+        and layer.norm1.eps == layer.norm2.eps
+        and attention.num_heads % 2 == 0
+    )
+
+
+def _leaves_out_padding() -> bool:
+    """Whether PyTorch may do so here and now."""
+    if hotaru.jit.is_scripting():
+        return True
+    return (
+        hotaru.backends.mha.get_fastpath_enabled()
+        and not hotaru.is_autocast_enabled()
+        and not hotaru.compiler.is_compiling()
+    )
+
+
+def _without_padding(x: Tensor, mask: Tensor) -> Tensor:
+    """0 where sequences are padded, if all of them are padded behind their end;
+    the mask is True there, or other than 0.
+    """
+    kept = mask.logical_not()
+    begins = kept[:, 1:].logical_and(kept[:, :-1].logical_not())
+    padded = kept.logical_not().logical_and(begins.any().logical_not())
+    return x.masked_fill(padded.unsqueeze(-1), 0.0)
+
+
 class TransformerEncoder(_Stack):
     """Copies of an encoder layer.
 
-    `enable_nested_tensor` and `mask_check` are accepted and have no effect.
+    In evaluation without gradients, positions that `src_key_padding_mask`
+    leaves out are 0, unless `enable_nested_tensor` is False or a layer is of a
+    kind that PyTorch has no fast path for (`use_nested_tensor` tells).
+    `mask_check` is accepted: the mask is always looked at.
     """
 
     def __init__(
@@ -185,6 +228,15 @@ class TransformerEncoder(_Stack):
         mask_check: bool = True,
     ) -> None:
         super().__init__(encoder_layer, num_layers, norm)
+        self.enable_nested_tensor = enable_nested_tensor
+        self.use_nested_tensor = enable_nested_tensor and (
+            _may_leave_out_padding(encoder_layer)
+        )
+        self.mask_check = mask_check
+
+    def __setstate__(self, state: dict) -> None:
+        super().__setstate__(state)
+        self.__dict__.setdefault("use_nested_tensor", False)
 
     def forward(
         self,
@@ -195,6 +247,7 @@ class TransformerEncoder(_Stack):
     ) -> Tensor:
         """`src` (S, N, E); mask (S, S); src_key_padding_mask (N, S)."""
         output = src
+        training = False
         for layer in self.layers:
             output = layer(
                 output,
@@ -202,6 +255,17 @@ class TransformerEncoder(_Stack):
                 src_key_padding_mask=src_key_padding_mask,
                 is_causal=is_causal is not None and bool(is_causal),
             )
+            training = training or layer.training
+        if (
+            src_key_padding_mask is not None
+            and mask is None
+            and self.use_nested_tensor
+            and src.dim() == 3
+            and not training
+            and not output.requires_grad
+            and _leaves_out_padding()
+        ):
+            output = _without_padding(output, src_key_padding_mask)
         return output if self.norm is None else self.norm(output)
 
 

@@ -5,7 +5,18 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping, Sequence
 
-from .... import Tensor, as_tensor, float64, stack, tensor
+from .... import (
+    Tensor,
+    as_tensor,
+    float64,
+    sparse_bsc,
+    sparse_bsr,
+    sparse_coo,
+    sparse_csc,
+    sparse_csr,
+    stack,
+    tensor,
+)
 from . import worker
 from .containers import (
     is_named_tuple,
@@ -76,8 +87,26 @@ def _unknown(what) -> TypeError:
     )
 
 
+def _unsupported(kind: str) -> RuntimeError:
+    return RuntimeError(
+        f"Batches of {kind} tensors are not currently supported by the default "
+        "collate_fn; please provide a custom collate_fn to handle them "
+        "appropriately."
+    )
+
+
 def collate_tensor_fn(batch, *, collate_fn_map: dict | None = None) -> Tensor:
-    """Stacks; in a worker straight into memory that the parent sees."""
+    """Stacks; in a worker straight into memory that the parent sees.
+
+    RuntimeError for nested and sparse tensors: what a batch of them is, only
+    the program knows.
+    """
+    if batch[0].is_nested:
+        raise _unsupported("nested")
+    if batch[0].layout in (
+        sparse_coo, sparse_csr, sparse_csc, sparse_bsr, sparse_bsc,
+    ):  # fmt: skip
+        raise _unsupported("sparse")
     out = worker.shared_stack(batch)
     return stack(tuple(batch), 0) if out is None else out
 
