@@ -61,20 +61,30 @@ struct CopyRun {
     *y = *x;
   }
 };
-/// y += x, likewise.
-struct AddRun {
-  template <class T>
-  void operator()(T* y, const T* x, int64_t n, int64_t ys, int64_t xs) const {
+/// f(y, x), likewise, of an element of each.
+template <class F>
+struct EachRun {
+  F f;
+  template <class A, class B>
+  void operator()(A* y, const B* x, int64_t n, int64_t ys, int64_t xs) const {
     if (xs == 1 && ys == 1)
-      for (int64_t i = 0; i < n; ++i) y[i] = plus(y[i], x[i]);
+      for (int64_t i = 0; i < n; ++i) f(y[i], x[i]);
     else
-      for (int64_t i = 0; i < n; ++i) y[i * ys] = plus(y[i * ys], x[i * xs]);
+      for (int64_t i = 0; i < n; ++i) f(y[i * ys], x[i * xs]);
   }
-  template <class T>
-  void one(T* y, const T* x) const {
-    *y = plus(*y, *x);
+  template <class A, class B>
+  void one(A* y, const B* x) const {
+    f(*y, *x);
   }
 };
+/// y += x, of one element.
+struct AddOne {
+  template <class A, class B>
+  void operator()(A& y, const B& x) const {
+    y = plus(y, A(x));
+  }
+};
+using AddRun = EachRun<AddOne>;
 /// CopyRun from the first to the second.
 struct ReadRun {
   template <class T>

@@ -42,4 +42,14 @@ void through_floats(T* out, int64_t n, const F& write) {
   narrowed(memory.data<float>(), out, n);
 }
 
+/// write(sums) makes all n elements of out: of 16-bit numbers in floats, others
+/// where they are.
+template <class T, class F>
+void rounded_once(T* out, int64_t n, const F& write) {
+  if constexpr (kIsReduced<T>)
+    through_floats(out, n, write);
+  else
+    write(out);
+}
+
 }  // namespace hotaru::cpu

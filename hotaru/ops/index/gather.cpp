@@ -139,10 +139,26 @@ WriteMode mode_of(const std::string& reduce) {
   return WriteMode::kMin;
 }
 
+/// A dtype for sums and counts of narrow numbers.
+DType counted(DType dtype) {
+  if (dtype == DType::kFloat16 || dtype == DType::kBFloat16)
+    return DType::kFloat32;
+  return is_integral(dtype, false) ? DType::kInt64 : dtype;
+}
+
 /// self's elements replaced by their reduction with src.
 void reduce_at(const Tensor& self, int64_t dim, const Tensor& index,
                const Tensor& src, const std::string& reduce,
                bool include_self) {
+  if (const DType wide = counted(self.dtype());
+      reduce == "mean" && wide != self.dtype() && src.dtype() == self.dtype()) {
+    autograd::NoGrad guard;
+    check_apart(self, src);
+    const Tensor means = to(self, wide);
+    reduce_at(means, dim, index, to(src, wide), reduce, include_self);
+    copy_(untracked(self), means);
+    return;
+  }
   const WriteMode mode = mode_of(reduce);
   const Tensor start = number_like(self, neutral(reduce, self.dtype()));
   if (!include_self)

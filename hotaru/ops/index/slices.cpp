@@ -309,10 +309,12 @@ Tensor embedding_dense_backward(const Tensor& grad, const Tensor& indices,
   if (padding_idx >= 0)
     g = masked_fill(g, unsqueeze(eq(rows, Scalar(padding_idx)), 1), 0);
   if (scale_grad_by_freq) {
-    const Tensor one = ones(Dims{rows.numel()}, {g.dtype(), g.device()});
-    const Tensor count = index_add(
-        zeros(Dims{num_weights}, {g.dtype(), g.device()}), 0, rows, one);
-    g = div(g, unsqueeze(index_select(count, 0, rows), 1));
+    // Counted in a type that has the numbers above 256, too.
+    const DType wide = promote_types(g.dtype(), DType::kFloat32);
+    const Tensor one = ones(Dims{rows.numel()}, {wide, g.device()});
+    const Tensor count =
+        index_add(zeros(Dims{num_weights}, {wide, g.device()}), 0, rows, one);
+    g = to(div(g, unsqueeze(index_select(count, 0, rows), 1)), g.dtype());
   }
   return index_add(zeros(Dims{num_weights, grad.size(-1)}, TensorOptions(grad)),
                    0, rows, g);

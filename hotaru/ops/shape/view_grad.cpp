@@ -78,6 +78,22 @@ bool may_share_elements(IntSpan sizes, IntSpan strides) {
   return false;
 }
 
+/// What scatter_strided computes. Where elements of 16 bits may meet they are
+/// added in floats and rounded once.
+Tensor summed_places(const Tensor& grad, int64_t extent, IntSpan strides,
+                     int64_t offset) {
+  autograd::NoGrad guard;
+  const DType dtype = grad.dtype();
+  const bool wide =
+      itemsize(dtype) == 2 && may_share_elements(grad.sizes(), strides);
+  const Tensor part = wide ? to(grad, DType::kFloat32) : grad;
+  const Tensor memory = zeros(Dims{extent}, TensorOptions(part));
+  const Tensor view = make_tensor(memory.storage(), part.dtype(), part.sizes(),
+                                  strides, offset);
+  enqueue(kScatterStrided, {update(view), read(part)});
+  return to(memory, dtype);
+}
+
 /// How many places of an input show each element of a memory; at least 1.
 Tensor places(const Tensor& grad, int64_t extent, IntSpan sizes,
               IntSpan strides, int64_t offset) {
@@ -193,10 +209,7 @@ void as_strided_grad(const Tensor& out, const Tensor& self) {
 
 Tensor scatter_strided(const Tensor& grad, int64_t extent, IntSpan strides,
                        int64_t offset) {
-  const Tensor memory = zeros(Dims{extent}, TensorOptions(grad));
-  const Tensor view = make_tensor(memory.storage(), grad.dtype(), grad.sizes(),
-                                  strides, offset);
-  enqueue(kScatterStrided, {update(view), read(grad)});
+  const Tensor memory = summed_places(grad, extent, strides, offset);
   if (autograd::needs_grad(grad))
     autograd::record(
         "AsStridedScatterBackward0", memory, {grad}, {},

@@ -1,6 +1,7 @@
 // im2col and its transpose, col2im, as kernels of their own.
 #include "hotaru/backend/common/kernel_types.h"
 #include "hotaru/backend/cpu/conv/windows.h"
+#include "hotaru/backend/cpu/wide.h"
 #include "hotaru/runtime/threads/parallel.h"
 
 namespace hotaru::cpu {
@@ -36,9 +37,11 @@ void col2im(const KernelCall& call) {
   const int64_t rows = g.depth() * g.out_size();
   kFoldTypes.visit(call, [&]<class T>() {
     for_samples(g.n, rows, [&](int64_t n) {
-      T* to = x.data<T>() + n * g.c * g.in_size();
-      std::fill_n(to, g.c * g.in_size(), T(0));
-      roll_up(g, columns.data<T>() + n * rows, 0, g.out_size(), to);
+      const int64_t size = g.c * g.in_size();
+      rounded_once(x.data<T>() + n * size, size, [&]<class A>(A* sums) {
+        std::fill_n(sums, size, A(0));
+        roll_up(g, columns.data<T>() + n * rows, 0, g.out_size(), sums);
+      });
     });
   });
 }

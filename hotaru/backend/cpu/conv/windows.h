@@ -129,14 +129,15 @@ void unroll(const Geometry& g, const T* x, int64_t begin, int64_t end,
               });
 }
 
-template <class A>
-void roll_up(const Geometry& g, const A* windows, int64_t begin, int64_t end,
+/// Sums of type A, of elements that may be narrower.
+template <class T, class A>
+void roll_up(const Geometry& g, const T* windows, int64_t begin, int64_t end,
              A* x) {
   const int64_t width = end - begin;
   for_windows(
       g, begin, end,
       [&](int64_t row, int64_t column, int64_t to, int64_t run, int64_t step) {
-        const A* from = windows + row * width + column;
+        const T* from = windows + row * width + column;
         if (to < 0) return;
         for (int64_t i = 0; i < run; ++i) {
           A& sum = x[to + i * step];

@@ -3,6 +3,7 @@
 
 #include "hotaru/backend/common/kernel_types.h"
 #include "hotaru/backend/cpu/independent.h"
+#include "hotaru/backend/cpu/index/narrow_sums.h"
 #include "hotaru/backend/cpu/indexing.h"
 #include "hotaru/backend/cpu/lines.h"
 #include "hotaru/backend/cpu/number.h"
@@ -102,9 +103,9 @@ void gather(const KernelCall& call) {
 /// The same of an index that was expanded, which moves whole rows: row i of the
 /// source, x_step elements apart, to the row that index[i * i_step] names.
 /// Threads share out targets, and each looks at all indices.
-template <class T, class I, class F>
+template <class W, class T, class I, class F>
 void scatter_rows(const Row<I>& row, int64_t rows, const I* index,
-                  int64_t i_step, T* out, const T* source, int64_t x_step,
+                  int64_t i_step, W* out, const T* source, int64_t x_step,
                   const F& f) {
   constexpr int64_t kAhead = 8, kLine = 64 / int64_t{sizeof(T)};
   const int64_t each =
@@ -116,19 +117,19 @@ void scatter_rows(const Row<I>& row, int64_t rows, const I* index,
       const T* x = source + i * x_step;
       for (int64_t k = 0; i + kAhead < rows && k < row.n; k += kLine)
         __builtin_prefetch(x + kAhead * x_step + k);
-      T* y = out + at * row.step;
+      W* y = out + at * row.step;
       HOTARU_INDEPENDENT
-      for (int64_t k = 0; k < row.n; ++k) y[k] = f(y[k], x[k]);
+      for (int64_t k = 0; k < row.n; ++k) f(y[k], x[k]);
     }
   });
 }
 
-/// One element into another. Elements that differ in another coordinate than
-/// that along `dim` have different targets: these are shared out to threads.
-template <class T, class F>
-void scatter_with(const KernelCall& call, const F& f) {
-  const Tensor &out = call.tensor(0), &index = call.tensor(1),
-               &source = call.tensor(2);
+/// f(an element of out, of type W; one of the source, of type T). Elements that
+/// differ in another coordinate than that along `dim` have different targets:
+/// these are shared out to threads.
+template <class W, class T, class F>
+void scatter_into(const Tensor& out, const KernelCall& call, const F& f) {
+  const Tensor &index = call.tensor(1), &source = call.tensor(2);
   const int64_t dim = call.attributes<ScatterAttributes>().dim;
   const int64_t inner = innermost(index);
   const bool along = inner == dim;
@@ -157,7 +158,7 @@ void scatter_with(const KernelCall& call, const F& f) {
       if (!along && numel_of(sizes) == 1 && row.stride == 0 && row.slide == 1 &&
           stride == 1)
         return scatter_rows(row, rows, index.data<I>(), line_stride(index, dim),
-                            out.data<T>(), source.data<T>(),
+                            out.data<W>(), source.data<T>(),
                             line_stride(source, dim), f);
     const auto share = [&](int64_t p, int64_t end) {
       Row<I> part = row;
@@ -167,11 +168,10 @@ void scatter_with(const KernelCall& call, const F& f) {
         for (int64_t i = 0; i < rows; ++i) {
           part.index = index.data<I>() + walk.at[0] + j * row.stride +
                        i * line_stride(index, dim);
-          T* y = out.data<T>() + walk.at[1] + j * row.slide;
+          W* y = out.data<W>() + walk.at[1] + j * row.slide;
           const T* x = source.data<T>() + walk.at[2] + j * stride +
                        i * line_stride(source, dim);
-          part.visit(
-              [=](int64_t k, int64_t at) { y[at] = f(y[at], x[k * stride]); });
+          part.visit([=](int64_t k, int64_t at) { f(y[at], x[k * stride]); });
         }
         p += along ? 1 : part.n;
       }
@@ -179,6 +179,19 @@ void scatter_with(const KernelCall& call, const F& f) {
     parallel_for(0, numel_of(sizes) * columns, row_grain(along ? n : rows),
                  share);
   });
+}
+
+template <class T, class F>
+void scatter_with(const KernelCall& call, const F& f) {
+  scatter_into<T, T>(call.tensor(0), call, f);
+}
+
+template <class T, class F>
+void scatter_sums(const KernelCall& call, const F& combine) {
+  const auto visit = [&](const Tensor& target, const auto& f) {
+    scatter_into<Combined<T>, T>(target, call, f);
+  };
+  combine_at<T>(call.tensor(0), call.tensor(1).numel(), visit, combine);
 }
 
 constexpr KernelTypes<RealAndBoolTypes> kExtremumTypes{0, "scatter_reduce"};
@@ -189,21 +202,21 @@ void scatter(const KernelCall& call) {
   const DType dtype = call.tensor(0).dtype();
   if (mode == WriteMode::kAssign)
     return visit_word(dtype, [&]<class Word>() {
-      scatter_with<Word>(call, [](Word, Word x) { return x; });
+      scatter_with<Word>(call, [](Word& a, Word x) { a = x; });
     });
   if (mode == WriteMode::kAdd || mode == WriteMode::kMultiply)
     return visit_dtype(AllTypes{}, dtype, "scatter_add", [&]<class T>() {
       if (mode == WriteMode::kAdd)
-        scatter_with<T>(call, [](T a, T x) { return plus(a, x); });
+        scatter_sums<T>(call, AddOne());
       else
-        scatter_with<T>(call, [](T a, T x) { return times(a, x); });
+        scatter_sums<T>(call, MultiplyOne());
     });
   kExtremumTypes.visit(call, [&]<class T>() {
     if (mode == WriteMode::kMax)
-      scatter_with<T>(call, [](T a, T x) { return greater(x, a) ? x : a; });
+      scatter_with<T>(call, [](T& a, T x) { a = greater(x, a) ? x : a; });
     else
-      scatter_with<T>(call, [](T a, T x) {
-        return is_nan(a) || (!is_nan(x) && x >= a) ? a : x;
+      scatter_with<T>(call, [](T& a, T x) {
+        a = is_nan(a) || (!is_nan(x) && x >= a) ? a : x;
       });
   });
 }

@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "hotaru/backend/cpu/index/narrow_sums.h"
 #include "hotaru/backend/cpu/indexing.h"
 #include "hotaru/backend/cpu/lines.h"
 #include "hotaru/backend/cpu/words.h"
@@ -186,7 +187,10 @@ void index_put(const KernelCall& call) {
       for_runs<Word, const Word>(call, out, values, false, CopyRun());
     });
   visit_dtype(AllTypes{}, out.dtype(), "index_put", [&]<class T>() {
-    for_runs<T, const T>(call, out, values, false, AddRun());
+    const auto visit = [&](const Tensor& target, const auto& f) {
+      for_runs<Combined<T>, const T>(call, target, values, false, EachRun{f});
+    };
+    combine_at<T>(out, values.numel(), visit, AddOne());
   });
 }
 

@@ -1,5 +1,6 @@
 // Whole slices at a one-dimensional index: index_select, index_add ...
 #include "hotaru/backend/common/index/gather.h"
+#include "hotaru/backend/cpu/index/narrow_sums.h"
 #include "hotaru/backend/cpu/indexing.h"
 #include "hotaru/backend/cpu/lines.h"
 #include "hotaru/backend/cpu/words.h"
@@ -140,7 +141,11 @@ void index_write(const KernelCall& call) {
                                                  CopyRun());
     });
   visit_dtype(AllTypes{}, out.dtype(), "index_add", [&]<class T>() {
-    for_slices<T, const T, Share::kRuns>(out, source, rows, dim, AddRun());
+    const auto visit = [&](const Tensor& target, const auto& f) {
+      for_slices<Combined<T>, const T, Share::kRuns>(target, source, rows, dim,
+                                                     EachRun{f});
+    };
+    combine_at<T>(out, source.numel(), visit, AddOne());
   });
 }
 

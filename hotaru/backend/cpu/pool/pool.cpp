@@ -9,6 +9,7 @@
 #include "hotaru/backend/common/kernel_types.h"
 #include "hotaru/backend/cpu/pool/pool_simd.h"
 #include "hotaru/backend/cpu/reduce/reduce_simd.h"
+#include "hotaru/backend/cpu/wide.h"
 #include "hotaru/core/checks/check.h"
 #include "hotaru/runtime/threads/parallel.h"
 
@@ -340,15 +341,21 @@ void to_planes(const KernelCall& call) {
     for_planes(s.planes, std::max(s.x, s.index), [&](int64_t p) {
       const int64_t* at = index.data<int64_t>() + p * s.index;
       const T* from = out.data<T>() + p * s.index;
-      T* to = x.data<T>() + p * s.x;
-      std::fill_n(to, s.x, T(0));
-      for (int64_t i = 0; i < s.index; ++i) {
-        check_index(at[i], x, dims, s.x);
-        if constexpr (kAdd)
-          to[at[i]] = T(OpMath<T>(to[at[i]]) + OpMath<T>(from[i]));
-        else
-          to[at[i]] = from[i];
-      }
+      const auto write = [&]<class A>(A* to) {
+        std::fill_n(to, s.x, A(0));
+        for (int64_t i = 0; i < s.index; ++i) {
+          check_index(at[i], x, dims, s.x);
+          if constexpr (kAdd)
+            to[at[i]] += A(from[i]);
+          else
+            to[at[i]] = from[i];
+        }
+      };
+      T* const plane = x.data<T>() + p * s.x;
+      if constexpr (kAdd)
+        rounded_once(plane, s.x, write);
+      else
+        write(plane);
     });
   });
 }

@@ -11,6 +11,7 @@
 #include "hotaru/backend/common/resample/grid_taps.h"
 #include "hotaru/backend/cpu/matmul/gemm_kernel.h"
 #include "hotaru/backend/cpu/resample/grid_simd.h"
+#include "hotaru/backend/cpu/wide.h"
 #include "hotaru/core/checks/check.h"
 #include "hotaru/runtime/threads/parallel.h"
 
@@ -202,7 +203,16 @@ struct Sampler {
   void backward(T* gx, T* ggrid, const T* g) const {
     if constexpr (std::is_same_v<T, float>)
       if (pays_to_turn()) return backward_pixels(gx, ggrid, g);
-    if (gx) std::fill_n(gx, n * channels * plane(), T(0));
+    if (!gx) return backward_samples(nullptr, ggrid, g);
+    const int64_t size = n * channels * plane();
+    rounded_once(gx, size, [&](A* sums) {
+      std::fill_n(sums, size, A(0));
+      backward_samples(sums, ggrid, g);
+    });
+  }
+
+  /// Adds to gx.
+  void backward_samples(A* gx, T* ggrid, const T* g) const {
     parallel_for(0, n, 1, [&](int64_t begin, int64_t end) {
       const auto taps = std::make_unique<Slopes[]>(size_t(kGatherRun));
       for (int64_t sample = begin; sample < end; ++sample)
@@ -240,19 +250,17 @@ struct Sampler {
   }
 
   void backward_run(int64_t sample, int64_t first, int64_t count, Slopes* taps,
-                    T* gx, T* ggrid, const T* g) const {
+                    A* gx, T* ggrid, const T* g) const {
     for (int64_t p = 0; p < count; ++p) fill(taps[p], sample, first + p);
     for (int64_t c = sample * channels; c < (sample + 1) * channels; ++c) {
       const T *from = x + c * plane(), *grads = g + c * points + first;
-      T* to = gx ? gx + c * plane() : nullptr;
+      A* to = gx ? gx + c * plane() : nullptr;
       for (int64_t p = 0; p < count; ++p) {
         Slopes& t = taps[p];
         const A grad = A(grads[p]);
         if (to && !t.lost)
-          for (size_t k = 0; k < size_t(t.count); ++k) {
-            T& place = to[t.offset[k]];
-            place = T(A(place) + grad * t.weight[k]);
-          }
+          for (size_t k = 0; k < size_t(t.count); ++k)
+            to[t.offset[k]] += grad * t.weight[k];
         if (!ggrid) continue;
         for (size_t k = 0; k < size_t(t.count); ++k) {
           const A value = grad * A(from[t.offset[k]]);

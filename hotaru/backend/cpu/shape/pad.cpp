@@ -6,6 +6,7 @@
 #include "hotaru/backend/common/kernel_types.h"
 #include "hotaru/backend/cpu/create/move_simd.h"
 #include "hotaru/backend/cpu/prepared.h"
+#include "hotaru/backend/cpu/wide.h"
 #include "hotaru/runtime/threads/parallel.h"
 
 namespace hotaru::cpu {
@@ -172,34 +173,37 @@ class PreparedPad final : public PreparedCall {
 
 constexpr KernelTypes<NumberTypes> kBackwardTypes{0, "pad_backward"};
 
+/// Adds the padded tensor's rows to those that they came from, whose elements
+/// are of type A.
+template <class A, class T>
+void add_rows(const Rows& rows, A* to, const T* from) {
+  const auto edge = [](const std::vector<int64_t>& list, A* line,
+                       const T* part) {
+    for (const int64_t i : list) {
+      if (i >= 0) line[i] += A(*part);
+      ++part;
+    }
+  };
+  rows.for_rows(0, rows.rows, [&](int64_t r, int64_t at) {
+    if (at < 0) return;
+    A* line = to + at;
+    const T* part = from + r * rows.width;
+    edge(rows.before, line, part);
+    for (int64_t i = rows.first; i < rows.last; ++i)
+      line[rows.from + i - rows.first] += A(part[i]);
+    edge(rows.behind, line, part + rows.last);
+  });
+}
+
 // Rows of the padded tensor may share a source, so this one is serial.
 void pad_transposed(const KernelCall& call) {
   const auto& a = call.attributes<PadAttributes>();
   const Tensor &x = call.tensor(0), &out = call.tensor(1);
   kBackwardTypes.visit(call, [&]<class T>() {
-    T* to = x.data<T>();
-    std::fill_n(to, x.numel(), T(0));
-    if (out.numel() == 0 || x.numel() == 0) return;
-    const Rows rows(out.sizes(), x.sizes(), a);
-    const T* from = out.data<T>();
-    const auto add = [](T& sum, T part) {
-      sum = T(OpMath<T>(sum) + OpMath<T>(part));
-    };
-    const auto edge = [&](const std::vector<int64_t>& list, T* line,
-                          const T* part) {
-      for (const int64_t i : list) {
-        if (i >= 0) add(line[i], *part);
-        ++part;
-      }
-    };
-    rows.for_rows(0, rows.rows, [&](int64_t r, int64_t at) {
-      if (at < 0) return;
-      T* line = to + at;
-      const T* part = from + r * rows.width;
-      edge(rows.before, line, part);
-      for (int64_t i = rows.first; i < rows.last; ++i)
-        add(line[rows.from + i - rows.first], part[i]);
-      edge(rows.behind, line, part + rows.last);
+    rounded_once(x.data<T>(), x.numel(), [&]<class A>(A* to) {
+      std::fill_n(to, x.numel(), A(0));
+      if (out.numel() == 0 || x.numel() == 0) return;
+      add_rows(Rows(out.sizes(), x.sizes(), a), to, out.data<T>());
     });
   });
 }
