@@ -1,7 +1,8 @@
-// Elementary functions of single precision for processors with fused
-// multiply-adds: within 3 units in the last place, as those of vector_math.h
-// and vector_functions.h, which the others take. Polynomials are own minimax
-// fits, by falling powers; beside each stands its error before rounding.
+// Functions of single precision for processors with fused multiply-adds, in the
+// place of those of vector_math.h and vector_functions.h, which the others
+// take: erf within 1 unit in the last place, erfc within 3. Polynomials are own
+// minimax fits, by falling powers; beside each stands its error before
+// rounding.
 
 #if defined(HOTARU_FUSED_MATH_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HOTARU_FUSED_MATH_INL_H_
@@ -17,34 +18,11 @@
 
 #include "hotaru/backend/common/pointwise/activation.h"
 #include "hotaru/backend/common/pointwise/math.h"
+#include "hotaru/backend/cpu/pointwise/fused_elementary-inl.h"
 
 #if HWY_NATIVE_FMA
 HWY_BEFORE_NAMESPACE();
 namespace hotaru::cpu::HWY_NAMESPACE::fused {
-
-HOTARU_INLINE float madd(float a, float b, float c) {
-  return __builtin_fmaf(a, b, c);
-}
-template <size_t kCount>
-HOTARU_INLINE float polynomial(const float (&c)[kCount], float x) {
-  float y = c[0];
-#pragma GCC unroll 16
-  for (size_t i = 1; i < kCount; ++i) y = madd(y, x, c[i]);
-  return y;
-}
-
-/// The greater one of floats that are not negative, as integers: compilers make
-/// a branch of a comparison with a constant and compute all behind it twice.
-HOTARU_INLINE float at_least(float x, float low) {
-  const auto a = std::bit_cast<int32_t>(x), b = std::bit_cast<int32_t>(low);
-  return std::bit_cast<float>(a < b ? b : a);
-}
-
-/// The less one of such floats, likewise; of NaN it is the bound.
-HOTARU_INLINE float at_most(float x, float high) {
-  const auto a = std::bit_cast<int32_t>(x), b = std::bit_cast<int32_t>(high);
-  return std::bit_cast<float>(a < b ? a : b);
-}
 
 /// vmath::normal_cdf.
 HOTARU_INLINE float normal_cdf(float x) {
@@ -58,35 +36,34 @@ HOTARU_INLINE float normal_cdf(float x) {
 inline constexpr float kErfNear[] = {
     7.8538609e-05f, -0.000801019349f, 0.00518832767f, -0.0268538119f,
     0.112835851f,   -0.376126258f,    0.12837917f};
-// The eighth root of erfc(x) for 1 <= x <= 4, of x - 2 (4e-9 in erfc).
-inline constexpr float kErfcRoot[] = {
-    1.57842227e-05f, 0.000179450652f, -0.000670792353f, -0.00280679482f,
-    0.0172066935f,   0.0189397358f,   -0.282426916f,    0.511392567f};
+// (log(erfc(x)) - log(erfc(1))) / (x - 1) for 1 <= x <= 4, of x - 1 (1.1e-9 in
+// erf).
+inline constexpr float kErfcLog[] = {0.00018770892f, -0.0018349163f,
+                                     0.009903787f,   -0.041509107f,
+                                     -0.8431159f,    -2.638967f};
 
 /// Beyond 1 from erfc: that falls from 0.16, so its last bits do not matter.
 HOTARU_INLINE float erf(float x) {
   const float a = std::fabs(x), c = a > 4.0f ? 4.0f : a;
   const float near = madd(polynomial(kErfNear, x * x), x, x);
-  float root = polynomial(kErfcRoot, c - 2.0f);
-  root *= root;
-  root *= root;
-  const float far = std::copysign(madd(-root, root, 1.0f), x);
+  // log(erfc(1)), and what rounding it lost
+  constexpr float kLog = -1.8496056f, kLogRest = 5.03694861e-8f;
+  const float t = c - 1.0f, q = polynomial(kErfcLog, t);
+  const float shifted = madd(madd(q, t, kLog), kOfLn2, kMagic);
+  const float n = shifted - kMagic;
+  const float r =
+      madd(q, t, madd(n, -kLn2, kLog) + madd(n, kLn2Rest, kLogRest));
+  const float p = madd(exp_polynomial(r) * r, r, r), power = power_of(shifted);
+  const float far = std::copysign(madd(-p, power, 1.0f - power), x);
   return a < 1.0f ? near : x != x ? x : far;
 }
 
 /// f e^(-s - lost) for 0 <= s <= 104, where lost is what rounding s cut off. f
 /// is smaller by 2^64, so that no power of two is below normal ones.
 HOTARU_INLINE float times_exp(float f, float s, float lost) {
-  constexpr float kMagic = 0x1.8p23f;
-  const float shifted = madd(s, -1.44269504f, kMagic), n = shifted - kMagic;
+  const float shifted = madd(s, -kOfLn2, kMagic), n = shifted - kMagic;
   const float r = madd(n, 2.12194440e-4f, madd(n, -0.693359375f, -s)) - lost;
-  float p = 1.9875691500e-4f;
-  p = madd(p, r, 1.3981999507e-3f);
-  p = madd(p, r, 8.3334519073e-3f);
-  p = madd(p, r, 4.1665795894e-2f);
-  p = madd(p, r, 1.6666665459e-1f);
-  p = madd(p, r, 5.0000001201e-1f);
-  p = madd(p * r, r, r);
+  const float p = madd(exp_polynomial(r) * r, r, r);
   // The sum's last bits are n.
   const uint32_t power = (std::bit_cast<uint32_t>(shifted) + (127 + 64)) << 23;
   return madd(f, p, f) * std::bit_cast<float>(power);
@@ -119,63 +96,6 @@ HOTARU_INLINE float erfc(float x) {
   const float right = size < kEnd ? tail : 0.0f;
   const float far = x < 0.0f ? 2.0f - right : right;
   return size >= kFar ? far : near;  // near is NaN of NaN
-}
-
-/// Angles whose multiple of pi/2 tan() finds: it is off by 0.004 at most.
-inline constexpr float kMostTan = 1e5f;
-
-/// The angle less a multiple of pi/2, in two parts: the first product's rest is
-/// exact, and what the second one's loses matters only where nothing cancels.
-/// Then Cephes' polynomial.
-HOTARU_INLINE float tan(float x) {
-  constexpr float kMagic = 0x1.8p23f;
-  const float shifted = madd(x, 0.636619772f, kMagic), n = shifted - kMagic;
-  const float first = madd(n, -1.57079637f, x);
-  const float r = madd(n, 4.37113883e-8f, first), d = first - r;
-  const float cut = madd(n, 4.37113883e-8f, d);
-  const float lost = std::fabs(d + d) <= std::fabs(r) ? cut : 0.0f;
-  const float low = madd(n, 1.71512451e-15f, lost);
-  const float z = r * r;
-  float p = 9.38540185543e-3f;
-  p = madd(p, z, 3.11992232697e-3f);
-  p = madd(p, z, 2.44301354525e-2f);
-  p = madd(p, z, 5.34112807005e-2f);
-  p = madd(p, z, 1.33387994085e-1f);
-  p = madd(p, z, 3.33331568548e-1f);
-  const float y = r + madd(p * z, r, madd(low, z, low));
-  const bool odd = (std::bit_cast<uint32_t>(shifted) & 1) != 0;
-  return x == 0.0f ? x : odd ? -1.0f / y : y;  // -0 stays -0
-}
-
-/// Angles whose multiple of pi/2 sin() and cos() find.
-inline constexpr float kMostQuarters = 1e5f;
-
-/// cos(a - pi/2) of a >= 0 with quarters 0, cos(a) with 1. The first part of
-/// pi/2 is its first 22 bits: what is left is exact, and rounded twice after.
-HOTARU_INLINE float sine(float a, uint32_t quarters) {
-  constexpr float kMagic = 0x1.8p23f;
-  const float shifted = madd(a, 0.636619772f, kMagic), n = shifted - kMagic;
-  const float first = madd(n, -0x1.921fb4p0f, a);
-  const float second = madd(n, -0x1.4442d2p-24f, first);
-  const float r = madd(n, 0x1.ee59dap-50f, second), z = r * r;
-  float s = -1.9515295891e-4f;
-  s = madd(s, z, 8.3321608736e-3f);
-  s = madd(s, z, -1.6666654611e-1f);
-  s = madd(s * z, r, r);
-  float c = 2.443315711809948e-5f;
-  c = madd(c, z, -1.388731625493765e-3f);
-  c = madd(c, z, 4.166664568298827e-2f);
-  c = madd(c * z, z, madd(-0.5f, z, 1.0f));
-  const uint32_t q = std::bit_cast<uint32_t>(shifted) + quarters;
-  const float y = (q & 1) != 0 ? c : s;
-  return std::bit_cast<float>(std::bit_cast<uint32_t>(y) ^ (q & 2) << 30);
-}
-HOTARU_INLINE float sin(float x) {
-  return std::bit_cast<float>(std::bit_cast<uint32_t>(sine(std::fabs(x), 0)) ^
-                              (std::bit_cast<uint32_t>(x) & 0x80000000u));
-}
-HOTARU_INLINE float cos(float x) {
-  return sine(std::fabs(x), 1);
 }
 
 #if HWY_TARGET == HWY_AVX3
@@ -213,23 +133,35 @@ HOTARU_INLINE __m512 log(__m512 x) {
       });
 }
 
-/// As vmath::log10.
+/// As those of floats.
 HOTARU_INLINE __m512 log10(__m512 x) {
   const auto set = [](float v) HOTARU_SIMD_LAMBDA { return _mm512_set1_ps(v); };
   return log_parts(
       x, [&](__m512 f, __m512 z, __m512 y, __m512 e) HOTARU_SIMD_LAMBDA {
-        y = _mm512_add_ps(f, _mm512_fmadd_ps(set(-0.5f), z, y));
-        y = _mm512_mul_ps(y, set(0.43429448190325183f));
-        y = _mm512_fmadd_ps(e, set(4.60503898119521374e-6f), y);
-        return _mm512_fmadd_ps(e, set(0x1.344p-2f), y);
+        const __m512 ten = set(kOfLn10);
+        const __m512 product = _mm512_mul_ps(f, ten);
+        const __m512 whole = _mm512_mul_ps(e, set(0x1.344p-2f));
+        const __m512 sum = _mm512_add_ps(whole, product);
+        __m512 rest = _mm512_sub_ps(product, _mm512_sub_ps(sum, whole));
+        rest = _mm512_add_ps(rest, _mm512_fmsub_ps(f, ten, product));
+        rest = _mm512_fmadd_ps(e, set(4.60503898119521374e-6f), rest);
+        rest = _mm512_fmadd_ps(f, set(kOfLn10Rest), rest);
+        y = _mm512_fmadd_ps(set(-0.5f), z, y);
+        rest = _mm512_fmadd_ps(y, ten, rest);
+        // Of infinite logarithms the rest is NaN.
+        const __mmask16 finite =
+            _mm512_cmp_ps_mask(_mm512_abs_ps(e), set(1000.0f), _CMP_LE_OQ);
+        return _mm512_mask_add_ps(sum, finite, sum, rest);
       });
 }
 HOTARU_INLINE __m512 log2(__m512 x) {
   const auto set = [](float v) HOTARU_SIMD_LAMBDA { return _mm512_set1_ps(v); };
   return log_parts(
       x, [&](__m512 f, __m512 z, __m512 y, __m512 e) HOTARU_SIMD_LAMBDA {
-        y = _mm512_add_ps(f, _mm512_fmadd_ps(set(-0.5f), z, y));
-        return _mm512_fmadd_ps(y, set(1.44269504088896341f), e);
+        const __m512 two = set(kOfLn2);
+        y = _mm512_fmadd_ps(set(-0.5f), z, y);
+        y = _mm512_fmadd_ps(y, two, _mm512_mul_ps(f, set(kOfLn2Rest)));
+        return _mm512_add_ps(e, _mm512_fmadd_ps(f, two, y));
       });
 }
 
@@ -315,6 +247,16 @@ HOTARU_INLINE void run_vectors(float* out, const float* x, int64_t n,
 HOTARU_FUSED_FORMULA(Erf, fused::erf(x));
 HOTARU_FUSED_FORMULA(Erfc, fused::erfc(x));
 HOTARU_FUSED_FORMULA(Gelu, x* fused::normal_cdf(x));
+HOTARU_FUSED_FORMULA(Expm1, fused::expm1(x));
+HOTARU_FUSED_FORMULA(Log1p, fused::log1p(x));
+HOTARU_FUSED_FORMULA(Atan, fused::atan(x));
+HOTARU_FUSED_FORMULA(Asin, fused::asin(x));
+HOTARU_FUSED_FORMULA(Acos, fused::acos(x));
+HOTARU_FUSED_FORMULA(Tanh, fused::tanh(x));
+#if HWY_TARGET != HWY_AVX3
+HOTARU_FUSED_FORMULA(Log2, fused::log2(x));
+HOTARU_FUSED_FORMULA(Log10, fused::log10(x));
+#endif
 #undef HOTARU_FUSED_FORMULA
 
 struct GeluGradOfFloat {
@@ -336,9 +278,9 @@ HOTARU_FUSED(GeluGrad);
     HOTARU_INLINE static float quick(float x) { return fused::function(x); } \
   }; \
   HOTARU_FUSED(Name)
-HOTARU_FUSED_ANGLE_FORMULA(Sin, sin, kMostQuarters);
-HOTARU_FUSED_ANGLE_FORMULA(Cos, cos, kMostQuarters);
-HOTARU_FUSED_ANGLE_FORMULA(Tan, tan, kMostTan);
+HOTARU_FUSED_ANGLE_FORMULA(Sin, sin, kMostAngle);
+HOTARU_FUSED_ANGLE_FORMULA(Cos, cos, kMostAngle);
+HOTARU_FUSED_ANGLE_FORMULA(Tan, tan, kMostAngle);
 #undef HOTARU_FUSED_ANGLE_FORMULA
 
 #if HWY_TARGET == HWY_AVX3

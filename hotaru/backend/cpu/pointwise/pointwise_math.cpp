@@ -21,6 +21,12 @@ void register_math() {
   pointwise<fused::Sin, FloatingAndComplexTypes, 1, Loops::kDense>("sin");
   pointwise<fused::Cos, FloatingAndComplexTypes, 1, Loops::kDense>("cos");
   pointwise<fused::Tan, FloatingAndComplexTypes, 1, Loops::kDense>("tan");
+  pointwise<fused::Expm1, FloatingTypes, 1, Loops::kDense>("expm1");
+  pointwise<fused::Log1p, FloatingTypes, 1, Loops::kDense>("log1p");
+  pointwise<fused::Atan, FloatingAndComplexTypes, 1, Loops::kDense>("atan");
+  pointwise<fused::Asin, FloatingAndComplexTypes, 1, Loops::kDense>("asin");
+  pointwise<fused::Acos, FloatingAndComplexTypes, 1, Loops::kDense>("acos");
+  pointwise<fused::Tanh, FloatingAndComplexTypes, 1, Loops::kDense>("tanh");
 #endif
 #if HWY_TARGET == HWY_AVX3
   pointwise<fused::Sqrt, FloatingAndComplexTypes, 1, Loops::kDense>("sqrt");

@@ -82,7 +82,7 @@ std::optional<Elementwise> if_listed(const KernelCall& call) {
   return out;
 }
 
-#if HWY_TARGET == HWY_AVX3
+#if HWY_NATIVE_FMA
 using fused::Log10;
 using fused::Log2;
 #else
