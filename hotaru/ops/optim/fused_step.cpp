@@ -21,13 +21,21 @@ namespace {
 /// A list of states, where the rule has them.
 using States = std::array<const Tensors*, kStepStates>;
 
-/// A number's tensor as kernels read it: on `device`, float32; undefined stays.
-Tensor number_on(const char* op, const Tensor& t, Device device) {
+/// A number's tensor as kernels read it: on `device`, of that dtype; undefined
+/// stays.
+Tensor number_on(const char* op, const Tensor& t, Device device,
+                 DType dtype = DType::kFloat32) {
   if (!t.defined() ||
-      (t.dtype() == DType::kFloat32 && t.numel() == 1 && t.device() == device))
+      (t.dtype() == dtype && t.numel() == 1 && t.device() == device))
     return t;
   HOTARU_CHECK(t.numel() == 1, op, ": a number's tensor must have 1 element");
-  return to(to(detach(t), DType::kFloat32), device);
+  return to(to(detach(t), dtype), device);
+}
+
+/// The rate's as kernels read it: float32 or, not to lose any of it, float64.
+Tensor rate_on(const char* op, const Tensor& t, Device device) {
+  const bool narrow = t.dtype() == DType::kFloat32;
+  return number_on(op, t, device, narrow ? t.dtype() : DType::kFloat64);
 }
 
 /// Whether a rate's tensor stands for all of StepOptions, as captured steps
@@ -135,7 +143,7 @@ void run_steps(const char* op, FusedStep attributes, const Tensors& params,
     if (holds_options(rate))
       numbers = to(rate, device);
     else if (rate.defined() && rate.device() == device)
-      on_device = number_on(op, rate, device);
+      on_device = rate_on(op, rate, device);
     else if (rate.defined())
       attributes.options.rate = host_value(rate, op).to<double>();
     Batch batch(op, attributes, number_on(op, scale, device),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .. import Tensor, full_like, where, zeros_like
+from .. import Tensor, full_like, ones_like, zeros_like
 from ._arithmetic import check_lists, updates
 from ._listed import Listed, scalar
 from ._options import check_lr, check_options
@@ -46,8 +46,10 @@ def rprop(
     ):
         same = grad * (before.clone() if differentiable else before)
         turned = same < 0
-        factor = where(same > 0, etaplus, where(turned, etaminus, 1.0))
-        size.mul_(factor.to(size.dtype)).clamp_(step_size_min, step_size_max)
+        # Into tensors of the dtype: numbers alone would make float32 ones.
+        factor = ones_like(size).masked_fill_(same > 0, etaplus)
+        factor.masked_fill_(turned, etaminus)
+        size.mul_(factor).clamp_(step_size_min, step_size_max)
         # After a change of sign the gradient is forgotten, for one step.
         grad = grad.masked_fill(turned, 0)
         scale = size.clone() if differentiable else size

@@ -5,11 +5,11 @@
 //
 // The five of a tensor are updated; they are dense, of one floating dtype and
 // lie in the same order; those that the rule does not use are undefined, and so
-// may be what follows: float32, one element each, but for `numbers`. `step` is
-// the count of this step, `rate` the learning rate. `numbers`, float64, stand
-// for all of StepOptions, which then may change while a graph lives. Gradients
-// are divided by grad_scale, and keep that; where found_inf is not 0, nothing
-// happens.
+// may be what follows: float32, one element each, but for `numbers`; the rate
+// may be float64, too. `step` is the count of this step, `rate` the learning
+// rate. `numbers`, float64, stand for all of StepOptions, which then may change
+// while a graph lives. Gradients are divided by grad_scale, and keep that;
+// where found_inf is not 0, nothing happens.
 #pragma once
 
 #include <cmath>

@@ -16,7 +16,9 @@ constexpr KernelTypes<FloatingTypes> kTypes{0, "fused_step"};
 
 /// The number in a tensor of one element, or what stands for it.
 double number_in(const Tensor& t, double otherwise) {
-  return t.defined() ? double(*t.data<float>()) : otherwise;
+  if (!t.defined()) return otherwise;
+  return t.dtype() == DType::kFloat64 ? *t.data<double>()
+                                      : double(*t.data<float>());
 }
 
 StepOptions options_of(const KernelCall& call, size_t extras) {

@@ -67,7 +67,11 @@ void fused_step(const KernelCall& call) {
   p.a = call.attributes<FusedStep>();
   p.grad_scale = number_of(call.tensor(last));
   p.found_inf = number_of(call.tensor(last + 1));
-  p.rate = number_of(call.tensor(last + 2));
+  const Tensor& rate = call.tensor(last + 2);
+  if (rate.defined() && rate.dtype() == DType::kFloat64)
+    p.wide_rate = static_cast<const double*>(device_address(rate));
+  else
+    p.rate = number_of(rate);
   p.numbers =
       static_cast<const StepOptions*>(address_of(call.tensor(last + 3)));
   Launches launches(functions.of(call.tensor(0).dtype()), p);

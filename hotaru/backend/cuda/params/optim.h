@@ -27,6 +27,8 @@ struct FusedStepParams {
 
   FusedStep a;
   const float *grad_scale = nullptr, *found_inf = nullptr, *rate = nullptr;
+  /// The rate where it is of 64 bits.
+  const double* wide_rate = nullptr;
   const StepOptions* numbers = nullptr;
   StepTensor tensors[kTensors] = {};
   /// Of each block: which tensor, and which stretch of its elements.

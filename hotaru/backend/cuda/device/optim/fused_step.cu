@@ -40,6 +40,7 @@ __device__ void fused_step(const FusedStepParams& p) {
   const StepTensor& t = p.tensors[p.tensor[blockIdx.x]];
   StepOptions options = p.numbers ? *p.numbers : p.a.options;
   if (p.rate) options.rate = double(*p.rate);
+  if (p.wide_rate) options.rate = *p.wide_rate;
   const auto numbers =
       step_numbers<A>(p.a, options, t.step ? double(*t.step) : p.a.step);
   const bool scaled = p.grad_scale != nullptr;
