@@ -95,8 +95,8 @@ TEST_F(NpyTest, ErrorsNameFileOffsetAndCause) {
   const struct {
     std::string header, data, expected;
   } cases[] = {
-      {"{'descr': '>f4', 'fortran_order': False, 'shape': (1,)}", "abcd",
-       "arrays of '>f4' can't be read"},
+      {"{'descr': '>U1', 'fortran_order': False, 'shape': (1,)}", "abcd",
+       "arrays of '>U1' can't be read"},
       {"{'descr': '|O', 'fortran_order': False, 'shape': (1,)}", "abcdefgh",
        "arrays of '|O' can't be read"},
       {"{'descr': '<f4', 'fortran_order': False, 'shape': (2,)}", "abcd",

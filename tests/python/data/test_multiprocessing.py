@@ -113,6 +113,30 @@ def test_sharing_strategies():
     assert mp.get_sharing_strategy() == "file_descriptor"
 
 
+@pytest.mark.parametrize("kind", ["coo", "csr", "nested"])
+def test_batches_that_only_the_program_knows(kind):
+    from hotaru.utils.data import default_collate
+
+    make = {
+        "coo": lambda: hotaru.eye(2).to_sparse(),
+        "csr": lambda: hotaru.eye(2).to_sparse_csr(),
+        "nested": lambda: hotaru.nested.nested_tensor([hotaru.ones(2)]),
+    }[kind]
+    name = "nested" if kind == "nested" else "sparse"
+    with pytest.raises(RuntimeError, match=f"Batches of {name} tensors"):
+        default_collate([make(), make()])
+
+
+@pytest.mark.parametrize("replacement", [True, False])
+def test_nothing_is_drawn_of_no_weights(replacement):
+    for shape in ((0,), (2, 0)):
+        with pytest.raises(RuntimeError):
+            hotaru.multinomial(hotaru.empty(shape), 1, replacement)
+    for shape in ((0, 3), (0, 0)):
+        drawn = hotaru.multinomial(hotaru.empty(shape), 1, True)
+        assert drawn.shape == (0, 1)
+
+
 def test_what_comes_back_is_what_was_sent():
     whole = hotaru.arange(6.0).reshape(2, 3)
     storage = whole.untyped_storage()

@@ -217,6 +217,37 @@ def test_operators_on_a_mesh_of_two_dimensions(world):
         assert problems == [], "\n".join(problems)
 
 
+REDUCTIONS = {
+    "sum": lambda a: a.sum(0),
+    "mean": lambda a: a.mean(),
+    "mean_dim": lambda a: a.mean(0),
+    "mean_keep": lambda a: a.mean((0, 1), keepdim=True) * 3,
+    "amax": lambda a: a.amax(0),
+    "amin": lambda a: a.amin((0, 1)),
+    "max": lambda a: a.max(),
+    "prod": lambda a: a.prod(),
+    "var": lambda a: a.var(0),
+    "norm": lambda a: a.norm(),
+    "logsumexp": lambda a: a.logsumexp(0),
+}
+
+
+def test_reductions_of_dimensions_cut_twice(world):
+    def choose(values):
+        return [[(S0, S0)], [(S1, S1)], [(S0, S1)], [(S0, R)]]
+
+    def run(rank):
+        mesh = init_device_mesh("cpu", (2, 2))
+        for size in (2, 3, 6):
+            for name, function in REDUCTIONS.items():
+                CASES[f"{name} of {size}"] = (function, [whole(size, size)])
+        names = [name for name in CASES if " of " in name]
+        return [p for name in names for p in check(name, mesh, choose)]
+
+    for problems in world(4, run):
+        assert problems == [], "\n".join(problems)
+
+
 def test_redistribute_between_all_placements(world):
     def run(rank):
         mesh = init_device_mesh("cpu", (3,))

@@ -53,3 +53,23 @@ def test_names_of_types():
     assert (Dict.__name__, List.__name__, Tuple.__name__) == (
         "Dict", "List", "Tuple",
     )  # fmt: skip
+
+
+def test_stft_is_the_one_that_eager_code_takes():
+    def named(x: torch.Tensor, w: torch.Tensor):
+        return torch.stft(x, 16, 4, window=w, return_complex=True)
+
+    def placed(x: torch.Tensor, w: torch.Tensor):
+        return torch.stft(x, 16, 4, 16, w, False, return_complex=True)
+
+    def mirrored(x: torch.Tensor, w: torch.Tensor):
+        return torch.stft(
+            x, 16, window=w, pad_mode="constant", normalized=True,
+            onesided=False, return_complex=True,
+        )  # fmt: skip
+
+    x, w = torch.sin(torch.arange(64) * 0.3), torch.hann_window(16)
+    for f, frames in ((named, 17), (placed, 13), (mirrored, 17)):
+        got = torch.jit.script(f)(x, w)
+        assert got.shape[1] == frames
+        assert torch.allclose(got, f(x, w))

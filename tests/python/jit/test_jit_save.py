@@ -277,3 +277,17 @@ def test_a_state_that_nobody_gives_is_told():
         RuntimeError, match="`__setstate__` defined but not `__getstate__`"
     ):
         torch.jit.script(Half())
+
+
+@pytest.mark.parametrize("kind", ["RNN", "GRU", "LSTM"])
+@pytest.mark.parametrize("how", ["script", "freeze"])
+def test_recurrent_layers_ask_for_nothing_that_others_lack(kind, how, tmp_path):
+    """PyTorch's compiled code has no autocast of a device to ask for."""
+    layer = torch.jit.script(getattr(torch.nn, kind)(3, 4).eval())
+    if how == "freeze":
+        layer = torch.jit.freeze(layer)
+    layer.save(str(tmp_path / "layer.pt"))
+    with zipfile.ZipFile(tmp_path / "layer.pt") as archive:
+        code = [n for n in archive.namelist() if n.endswith(".py")]
+        assert code
+        assert all(b"autocast" not in archive.read(n) for n in code)

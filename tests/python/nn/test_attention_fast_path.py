@@ -97,3 +97,88 @@ def test_a_bias_of_another_dtype(hotaru):
     # The bias has 11 bits; outputs are of the order of 1.
     assert (got - want).abs().max() < 1e-2
     assert not hotaru.equal(got, want)
+
+
+def _encoder(hotaru, stack: dict | None = None, **options):
+    hotaru.manual_seed(3)
+    options = {"batch_first": True, **options}
+    layer = hotaru.nn.TransformerEncoderLayer(8, 2, 16, **options)
+    return hotaru.nn.TransformerEncoder(layer, 2, **(stack or {})).eval()
+
+
+def _padded(hotaru) -> tuple:
+    x = hotaru.linspace(-1, 1, 48).view(2, 3, 8)
+    return x, hotaru.tensor([[False, False, True], [False, False, False]])
+
+
+@pytest.mark.parametrize("kind", ["bool", "float"])
+@pytest.mark.parametrize("activation", ["relu", "gelu"])
+def test_padding_of_an_encoder_is_0(hotaru, kind, activation):
+    encoder = _encoder(hotaru, activation=activation)
+    x, mask = _padded(hotaru)
+    given = mask
+    if kind == "float":
+        given = hotaru.zeros(2, 3).masked_fill(mask, float("-inf"))
+    with hotaru.no_grad():
+        got = encoder(x, src_key_padding_mask=given)
+    assert got[0, 2].tolist() == [0.0] * 8
+    # With gradients all positions are computed; the others are the same.
+    slow = encoder(x, src_key_padding_mask=given)
+    assert slow[0, 2].abs().min() > 0
+    assert hotaru.allclose(got[~mask], slow[~mask], atol=1e-6)
+
+
+def test_the_norm_behind_an_encoder_sees_the_zeros(hotaru):
+    norm = hotaru.nn.LayerNorm(8)
+    hotaru.nn.init.constant_(norm.bias, 3.0)
+    encoder = _encoder(hotaru, {"norm": norm})
+    x, mask = _padded(hotaru)
+    with hotaru.no_grad():
+        assert encoder(x, src_key_padding_mask=mask)[0, 2].tolist() == [3.0] * 8
+
+
+@pytest.mark.parametrize(
+    "stack",
+    [{"enable_nested_tensor": False}, {}],
+)
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"norm_first": True},
+        {"batch_first": False},
+        {"bias": False},
+        {"activation": "tanh"},
+    ],
+)
+def test_encoders_that_keep_padding(hotaru, stack, options):
+    if options.get("activation") == "tanh":
+        options = {"activation": hotaru.tanh}
+    encoder = _encoder(hotaru, stack, **options)
+    x, mask = _padded(hotaru)
+    if options.get("batch_first") is False:
+        x = x.transpose(0, 1)
+    with hotaru.no_grad():
+        got = encoder(x, src_key_padding_mask=mask)
+    assert (got != 0).all()
+
+
+def test_calls_that_keep_padding(hotaru):
+    encoder = _encoder(hotaru)
+    x, mask = _padded(hotaru)
+    other = hotaru.tensor([[True, False, False], [False, False, False]])
+    square = hotaru.zeros(3, 3, dtype=hotaru.bool)
+    with hotaru.no_grad():
+        assert (encoder(x, src_key_padding_mask=other) != 0).all()
+        assert (encoder(x, square, src_key_padding_mask=mask) != 0).all()
+        encoder.train()
+        assert (encoder(x, src_key_padding_mask=mask)[0, 2] != 0).any()
+
+
+def test_compiled_encoders_leave_padding_out(hotaru):
+    encoder = _encoder(hotaru)
+    x, mask = _padded(hotaru)
+    with hotaru.no_grad():
+        want = encoder(x, src_key_padding_mask=mask)
+        got = hotaru.jit.script(encoder)(x, None, mask)
+    assert hotaru.allclose(got, want, atol=1e-6)
+    assert got[0, 2].tolist() == [0.0] * 8

@@ -117,7 +117,7 @@ def run(call: Call, rule: Rule) -> Any:
     targets: list[list] = [[] for _ in tensors]
     outs: list = []
     for dim in range(mesh.ndim):
-        call.mesh_size = mesh.size(dim)
+        call.mesh_size, call.mesh_dim = mesh.size(dim), dim
         current = [t._spec.placements[dim] for t in tensors]
         way = _cheapest(call, rule.ways(call), current)
         outs.append(way.out)

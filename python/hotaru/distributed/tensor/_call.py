@@ -60,7 +60,8 @@ def composed(names: str) -> Callable:
 class Call:
     """One call of an operator; tensors among its arguments are `tensors`.
 
-    `mesh_size` is that of the dimension of the mesh that is being decided.
+    `mesh_size` is that of the dimension of the mesh that is being decided,
+    `mesh_dim`.
     """
 
     def __init__(self, function, name: str, args: tuple, kwargs: dict) -> None:
@@ -71,7 +72,7 @@ class Call:
             i for i, leaf in enumerate(self.leaves) if isinstance(leaf, Tensor)
         ]
         self.in_place = writes(name) or name == "__setitem__"
-        self.mesh_size = 1
+        self.mesh_size, self.mesh_dim = 1, 0
 
     @property
     def tensors(self) -> list:
@@ -87,6 +88,18 @@ class Call:
     def recorded(self) -> bool:
         """Whether somebody may ask for a derivative."""
         return is_grad_enabled() and any(t.requires_grad for t in self.tensors)
+
+    def pieces(self, place: int = 0) -> int:
+        """Into how many pieces a dimension of one of `tensors` may come to be
+        cut: by the mesh's dimension that is decided, and by those along which
+        it does not lie whole.
+        """
+        spec = self.tensors[place]._spec
+        count = self.mesh_size
+        for dim, placement in enumerate(spec.placements):
+            if dim != self.mesh_dim and placement != R:
+                count *= spec.mesh.size(dim)
+        return count
 
     def get(self, place: int, name: str, default=None) -> Any:
         """An argument by its place or name."""

@@ -99,7 +99,7 @@ def _attended(call: Call) -> list[Way]:
     if call.get(4, "dropout_p", 0.0):
         return ways
     for dim in range(q.dim() - 2):
-        if k.size(dim) % call.mesh_size or q.size(dim) % call.mesh_size:
+        if k.size(dim) % call.pieces() or q.size(dim) % call.pieces():
             continue
         cut = {id(t): Shard(dim) for t in (q, k, v)}
         mask = call.get(3, "attn_mask")

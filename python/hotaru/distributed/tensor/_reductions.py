@@ -59,7 +59,7 @@ def _reduction(
                 Way(kind, (Shard(d),))
                 for d in sorted(dims)
                 if len(call.places) == 1
-                and not (even and shape[d] % call.mesh_size)
+                and not (even and shape[d] % call.pieces())
             ]
         if linear:
             found += [Way(p, (p,)) for p in (SUM, AVERAGE)]

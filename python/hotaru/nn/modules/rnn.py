@@ -165,8 +165,11 @@ class RNNBase(Module):
     def check_input(self, input: Tensor, batch_sizes: Tensor | None) -> None:
         """ValueError or RuntimeError for a wrong dtype, rank or last size."""
         weight = self.weight_ih_l0
-        if input.dtype != weight.dtype and not hotaru.is_autocast_enabled(
-            input.device.type
+        # PyTorch's compiled code can't ask for the autocast of a device.
+        if (
+            not hotaru.jit.is_scripting()
+            and input.dtype != weight.dtype
+            and not hotaru.is_autocast_enabled(input.device.type)
         ):
             raise ValueError(
                 f"RNN input dtype ({input.dtype}) does not match weight dtype "

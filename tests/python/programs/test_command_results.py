@@ -1,0 +1,110 @@
+"""What `hotaru run` takes and gives: kinds of numbers, files and results."""
+
+# TorchScript knows the old spellings.
+# ruff: noqa: UP006, UP035
+
+import json
+import os
+from typing import Dict, List
+
+import numpy as np
+import pytest
+from test_command import hotaru, output
+
+import hotaru as torch
+
+
+class Edges(torch.nn.Module):
+    """Numbers that JSON has no words for."""
+
+    def forward(self, x):
+        return torch.cat([x.log(), -x.log(), x.log() * 0, x]), float("inf")
+
+
+class Named(torch.nn.Module):
+    """A dictionary with another in it."""
+
+    def forward(self, x) -> Dict[str, List[torch.Tensor]]:
+        return {"a": [x + 1], "b": [x.sum(), x * 2]}
+
+
+class Doubled(torch.nn.Module):
+    """Works on numbers of any kind."""
+
+    def forward(self, x):
+        return x.double() + 1
+
+
+def saved(module, folder):
+    torch.jit.script(module).save(str(folder / "m.pt"))
+    return folder / "m.pt"
+
+
+@pytest.fixture
+def zeros(tmp_path):
+    np.save(tmp_path / "x.npy", np.zeros(1, np.float32))
+    return tmp_path / "x.npy"
+
+
+def test_numbers_that_are_not_finite(tmp_path, zeros):
+    model = saved(Edges(), tmp_path)
+    text = output("run", model, "--input", zeros, "--json")
+    tensor, number = json.loads(text, parse_constant=pytest.fail)["result"]
+    assert tensor["values"] == ["-inf", "inf", "nan", 0.0]
+    assert number == "inf"
+
+
+def test_dictionaries(tmp_path, zeros):
+    model = saved(Named(), tmp_path)
+    text = output("run", model, "--input", zeros)
+    assert "a: tensor([1.])" in text
+    assert "b: tensor(0.)" in text
+    result = json.loads(output("run", model, "--input", zeros, "--json"))
+    assert result["result"]["b"][0]["values"] == 0.0
+    assert result["result"]["a"][0]["values"] == [1.0]
+    files = [tmp_path / f"{i}.npy" for i in range(3)]
+    output("run", model, "--input", zeros, "--output", *files)
+    assert [np.load(f).tolist() for f in files] == [[1.0], 0.0, [0.0]]
+
+
+@pytest.mark.parametrize(
+    "code",
+    ["<u2", "<u4", "<u8", ">u2", ">u8", ">i2", ">i4", ">i8", ">f2", ">f4",
+     ">f8", "|u1", "|b1"],
+)  # fmt: skip
+def test_arrays_of_every_kind(tmp_path, code):
+    model = saved(Doubled(), tmp_path)
+    given = np.array([[1, 0, 1], [1, 1, 0]], code)
+    np.save(tmp_path / "x.npy", given)
+    out = tmp_path / "y.npy"
+    output("run", model, "--input", tmp_path / "x.npy", "--output", out)
+    assert np.load(out).tolist() == (given.astype(float) + 1).tolist()
+
+
+def test_complex_arrays_of_the_other_order(tmp_path):
+    model = saved(torch.nn.Identity(), tmp_path)
+    np.save(tmp_path / "x.npy", np.array([1 + 2j, -3j], ">c8"))
+    out = tmp_path / "y.npy"
+    output("run", model, "--input", tmp_path / "x.npy", "--output", out)
+    assert np.load(out).tolist() == [1 + 2j, -3j]
+
+
+def test_large_unsigned_numbers(tmp_path):
+    model = saved(torch.nn.Identity(), tmp_path)
+    np.save(tmp_path / "x.npy", np.array([2**64 - 1, 3], np.uint64))
+    text = output("run", model, "--input", tmp_path / "x.npy", "--json")
+    assert json.loads(text)["result"]["values"] == [2**64 - 1, 3]
+
+
+def test_nothing_of_the_current_folder_is_run(tmp_path, monkeypatch):
+    model = saved(torch.nn.Linear(2, 2), tmp_path)
+    folder = tmp_path / "here"
+    folder.mkdir()
+    for name in ("json", "numpy", "pathlib", "argparse", "inspect", "hotaru"):
+        (folder / f"{name}.py").write_text("open('executed', 'w').close()\n")
+    monkeypatch.chdir(folder)
+    monkeypatch.delenv("PYTHONPATH", raising=False)
+    done = hotaru("convert", model, "out.pt2", "--shape", "2,2")
+    assert done.returncode == 0, done.stderr
+    assert "out.pt2" in os.listdir(folder)
+    assert "executed" not in os.listdir(folder)
