@@ -524,10 +524,11 @@ void copysign(const Tensor& out, const Tensor& self, const Tensor& other) {
              };
              const Tensor x = constant(b.saved(0)), y = constant(b.saved(1));
              const Tensor ratio = hotaru::masked_fill(y / x, eq(x, 0), 0);
-             return flat_in(b, g * ratio, 0);
+             const Tensor flat = flat_in(b, self(g * ratio), 0);
+             return same(self.shape, other.shape) ? flat_in(b, flat, 1) : flat;
            };
-           return {b.needs(0) ? self(flipped()) : Tensor(),
-                   b.needs(1) ? other(flat_in(b, zeros_like(g), 1)) : Tensor()};
+           return {b.needs(0) ? flipped() : Tensor(),
+                   b.needs(1) ? other(zeros_like(g)) : Tensor()};
          });
 }
 

@@ -62,33 +62,16 @@ Tensor max_unpool(const Tensor& self, const Tensor& indices,
                   IntSpan output_size) {
   static const Kernel& place = kernel("plane_place");
   static const Kernel& gather = kernel("plane_gather");
-  static const Kernel& scatter = kernel("plane_scatter");
   check(self, indices, output_size);
   const int64_t dims = int64_t(output_size.size());
   require_deterministic(dims == 2 ? "max_unpooling2d_forward_out"
                                   : "max_unpooling3d_forward_out");
   Dims size(self.sizes());
   std::copy(output_size.begin(), output_size.end(), size.end() - dims);
-  const PlaneAttributes planes{dims};
-  const Tensor out = allocate(size, self.dtype(), self.device());
-  const Tensor places = contiguous(indices);
-  {
-    autograd::NoGrad guard;
-    const Tensor dense = contiguous(self);
-    enqueue(place, {write(out), read(dense), read(places)}, planes);
-  }
-  // Of elements with one index the last is placed, but each has the gradient:
-  // what leads back adds them up.
-  if (autograd::needs_grad(self))
-    autograd::record(kUnpoolNodes[dims - 2], out, {self}, {places},
-                     [planes, size = Dims(self.sizes())](
-                         autograd::Backward& b, const Tensor& g) -> Tensors {
-                       const LinearMap map{"MaxUnpoolBackwardBackward0",
-                                           "MaxUnpoolBackwardBackward0",
-                                           &gather, &scatter};
-                       return {apply_linear(map, g, size, planes, b.saved(0))};
-                     });
-  return in_format_of(self, out);
+  const char* node = kUnpoolNodes[dims - 2];
+  return in_format_of(self,
+                      apply_linear({node, node, &place, &gather}, self, size,
+                                   PlaneAttributes{dims}, contiguous(indices)));
 }
 
 namespace {
