@@ -223,14 +223,10 @@ HOTARU_INLINE float atan(float x) {
   return std::copysign(size > 0x1p26f ? kQuarter : y, x);
 }
 
-/// asin(s) of s in [0, 1/2], in two parts; z is s^2, as it was before s was
-/// rounded where s is a root.
-struct Arc {
-  float s, rest;
-  bool far;
-};
-/// Of |x|; beyond 1/2 of sqrt((1 - |x|) / 2).
-HOTARU_INLINE Arc arc(float x) {
+/// finish(s, rest, far) with asin(s) = s + rest, where s is |x| or, beyond 1/2,
+/// sqrt((1 - |x|) / 2), whose rounding the rest makes good.
+template <class Finish>
+HOTARU_INLINE float with_arc(float x, const Finish& finish) {
   const float a = std::fabs(x), under = 0.5f * (1.0f - a);
   const bool far = a > 0.5f;
   const float z = far ? under : x * x;
@@ -241,25 +237,27 @@ HOTARU_INLINE Arc arc(float x) {
   p = madd(p, z, 4.5470025998e-2f);
   p = madd(p, z, 7.4953002686e-2f);
   p = madd(p, z, 1.6666752422e-1f);
-  return {s, madd(p * z, s, far ? lost : 0.0f), far};
+  return finish(s, madd(p * z, s, far ? lost : 0.0f), far);
 }
 /// pi/2 - 2 asin(sqrt((1 - x) / 2)) from 1/2 on.
 HOTARU_INLINE float asin(float x) {
-  const Arc y = arc(x);
-  const float twice = y.s + y.s, top = kQuarter - twice;
-  const float cut = (kQuarter - top) - twice;
-  const float rest = madd(-2.0f, y.rest, cut - kQuarterRest);
-  return std::copysign((y.far ? top : y.s) + (y.far ? rest : y.rest), x);
+  return with_arc(x, [x](float s, float rest, bool far) HOTARU_SIMD_LAMBDA {
+    const float twice = s + s, top = kQuarter - twice;
+    const float cut = (kQuarter - top) - twice;
+    const float more = madd(-2.0f, rest, cut - kQuarterRest);
+    return std::copysign((far ? top : s) + (far ? more : rest), x);
+  });
 }
 HOTARU_INLINE float acos(float x) {
-  const Arc y = arc(x);
-  const float base = y.far ? kHalfTurn : kQuarter;
-  const float less = y.far ? kHalfTurnRest : kQuarterRest;
-  const float scale = std::copysign(y.far ? 2.0f : 1.0f, y.far ? 1.0f : x);
-  const float part = scale * y.s, rest = scale * y.rest;
-  const float top = base - part, cut = (base - top) - part;
-  const bool right = y.far & (x > 0.0f);
-  return (right ? part : top) + (right ? rest : (cut - less) - rest);
+  return with_arc(x, [x](float s, float rest, bool far) HOTARU_SIMD_LAMBDA {
+    const bool right = far & (x > 0.0f);
+    const float base = far ? kHalfTurn : kQuarter;
+    const float less = far ? kHalfTurnRest : kQuarterRest;
+    const float scale = std::copysign(far ? 2.0f : 1.0f, far ? 1.0f : x);
+    const float part = scale * s, of_rest = scale * rest;
+    const float top = base - part, cut = (base - top) - part;
+    return (right ? part : top) + (right ? of_rest : (cut - less) - of_rest);
+  });
 }
 
 // (tanh(x) - x) / x^3 for |x| <= 0.85, of x^2 (2.9e-11).
