@@ -182,6 +182,25 @@ std::optional<ResultPlace::For> result_place(const Operator& op,
   return elements ? kElements : kAny;
 }
 
+void check_out_apart(const Operator& op, const Value* arguments,
+                     const Tensor& out) {
+  static constexpr std::string_view kNames[] = {
+      "cat",           "concat",         "concatenate",   "cross",
+      "gather",        "index_add",      "index_copy",    "index_reduce",
+      "index_select",  "linalg_cross",   "masked_select", "scatter",
+      "scatter_add",   "scatter_reduce", "stack",         "take",
+      "take_along_dim"};
+  const Schema& schema = op.schema();
+  if (std::ranges::find(kNames, schema.name) == std::end(kNames)) return;
+  for (size_t i = 0; i < schema.arguments.size(); ++i) {
+    const Value& value = arguments[i];
+    if (value.is_list())
+      for (const Value& item : value.as_list().items)
+        if (item.is_tensor()) check_apart(out, item.tensor_ref());
+    if (value.is_tensor()) check_apart(out, value.tensor_ref());
+  }
+}
+
 void check_without_tangents(const Operator& op, const Value* arguments,
                             std::span<const Tensor> out) {
   const auto dual = [](const Value& value) {

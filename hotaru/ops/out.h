@@ -20,6 +20,10 @@ void follow_out(const Schema& schema, const Tensor& out, bool dtype_given,
 std::optional<ResultPlace::For> result_place(const Operator& op,
                                              const Value* arguments,
                                              const Tensor& out);
+/// Throws PyTorch's error where an operator that reads at indices or joins
+/// tensors would write into what it reads.
+void check_out_apart(const Operator& op, const Value* arguments,
+                     const Tensor& out);
 /// NotImplementedError where one of `out` or an argument is a dual number.
 void check_without_tangents(const Operator& op, const Value* arguments,
                             std::span<const Tensor> out);

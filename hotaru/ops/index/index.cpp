@@ -9,6 +9,7 @@
 #include "hotaru/ops/index/index_grad.h"
 #include "hotaru/ops/index/mask.h"
 #include "hotaru/ops/inplace.h"
+#include "hotaru/ops/overlap.h"
 #include "hotaru/ops/pointwise/pointwise.h"
 #include "hotaru/ops/registry.h"
 #include "hotaru/ops/shape/view.h"
@@ -170,6 +171,9 @@ void write_at(const Tensor& self, const Tensors& indices, const Tensor& values,
     copy_(target, where(mask, reshape(values, {}), target));
     return;
   }
+  check_apart(self, values);
+  for (const Tensor& t : indices)
+    if (t.defined()) check_apart(self, t);
   const Plan p = plan(target, indices);
   Tensor source;
   try {
@@ -225,6 +229,9 @@ void put_into(const Tensor& out, const Tensor& self, const Tensor& index,
   HOTARU_CHECK_AS(IndexError, self.numel() > 0 || index.numel() == 0,
                   "put_(): Tried to put elements into an empty tensor");
   if (!accumulate) require_deterministic("put_");
+  check_written(out);
+  check_apart(out, index);
+  check_apart(out, source);
   {
     autograd::NoGrad guard;
     const Tensor target = untracked(out);
@@ -265,6 +272,7 @@ Tensor index_put(const Tensor& self, const Tensors& indices,
 Tensor index_put_(const Tensor& self, const Tensors& indices,
                   const Tensor& given, bool accumulate) {
   autograd::check_inplace(self);
+  if (repeats(self)) warn_of_repeats("index_put_");
   const Tensor values = put_values(self, indices, given, accumulate);
   write_at(self, indices, values, accumulate, false);
   if (autograd::needs_grad(self, values))

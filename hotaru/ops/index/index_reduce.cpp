@@ -4,11 +4,19 @@
 #include "hotaru/core/checks/check.h"
 #include "hotaru/ops/index/gather.h"
 #include "hotaru/ops/inplace.h"
+#include "hotaru/ops/overlap.h"
 #include "hotaru/ops/registry.h"
 #include "hotaru/ops/shape/view.h"
 
 namespace hotaru {
 namespace {
+
+/// The sizes beside a dimension.
+Dims without(IntSpan sizes, size_t dim) {
+  Dims out(sizes);
+  out.erase(dim);
+  return out;
+}
 
 Tensor index_reduce(const Tensor& self, int64_t dim, const Tensor& index,
                     const Tensor& source, const std::string& reduce,
@@ -38,6 +46,12 @@ Tensor index_reduce(const Tensor& self, int64_t dim, const Tensor& index,
                ") should be equal to source.size(dim): (",
                int64_t(at) < from.dim() ? from.size(int64_t(at)) : 0,
                "), for dim: ", dim);
+  HOTARU_CHECK(
+      rows.dim() == from.dim() &&
+          without(rows.sizes(), at) == without(from.sizes(), at),
+      "source tensor shape must match self tensor shape, excluding the "
+      "specified dimension. Got self.shape = ",
+      shape_text(self.sizes()), " source.shape = ", shape_text(source.sizes()));
   Dims shape(size_t(from.dim()), 1);
   shape[at] = index.numel();
   const Tensor places =
@@ -56,6 +70,9 @@ HOTARU_OP(
     "reduce, *, bool include_self=True) -> Tensor(a!)",
     +[](const Tensor& self, int64_t dim, const Tensor& index,
         const Tensor& source, const std::string& reduce, bool include_self) {
+      check_written(self);
+      check_apart(self, index);
+      check_apart(self, source);
       return in_place(self, [&](const Tensor& x) {
         return index_reduce(x, dim, index, source, reduce, include_self);
       });

@@ -7,6 +7,7 @@
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/factory.h"
 #include "hotaru/ops/inplace.h"
+#include "hotaru/ops/overlap.h"
 #include "hotaru/ops/pointwise/elementwise.h"
 #include "hotaru/ops/pointwise/pointwise.h"
 #include "hotaru/ops/pointwise/pointwise_grad.h"
@@ -113,6 +114,13 @@ HOTARU_OP("clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor",
 HOTARU_OP("clip(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor",
           hotaru::clamp);
 
+Tensor clamp_in_place(const Tensor& self, const Tensor& min,
+                      const Tensor& max) {
+  for (const Tensor* t : {&min, &max})
+    if (t->defined()) check_overlap(self, *t);
+  return in_place(self, [&](const Tensor& x) { return clamp(x, min, max); });
+}
+
 /// clamp_() and clip_(), for numbers and for tensors.
 #define HOTARU_CLAMP_INTO(name) \
   HOTARU_OP( \
@@ -120,8 +128,7 @@ HOTARU_OP("clip(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor",
       ".Tensor(Tensor(a!) self, Tensor? min=None, Tensor? max=None) " \
       "-> Tensor(a!)", \
       +[](const Tensor& self, const Tensor& min, const Tensor& max) { \
-        return in_place(self, \
-                        [&](const Tensor& x) { return clamp(x, min, max); }); \
+        return clamp_in_place(self, min, max); \
       }); \
   HOTARU_OP(#name \
             "(Tensor(a!) self, Scalar? min=None, Scalar? max=None) -> " \
@@ -149,8 +156,7 @@ HOTARU_CLAMP_INTO(clip_)
       #name "_.Tensor(Tensor(a!) self, Tensor " #bound ") -> Tensor(a!)", \
       +[](const Tensor& self, const Tensor& bound) { \
         const Tensor none; \
-        return in_place( \
-            self, [&](const Tensor& x) { return clamp(x, __VA_ARGS__); }); \
+        return clamp_in_place(self, __VA_ARGS__); \
       }); \
   HOTARU_OP( \
       #name "_(Tensor(a!) self, Scalar " #bound ") -> Tensor(a!)", \

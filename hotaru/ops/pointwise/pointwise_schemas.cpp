@@ -20,6 +20,7 @@ using elementwise::operand;
 using Mode = Optional<std::string>;
 
 Tensor floor_divide_(const Tensor& a, const Tensor& b) {
+  check_overlap(a, b);
   return in_place(
       a, [&](const Tensor& x) { return floor_divide(x, b, "floor_divide_"); });
 }
@@ -71,6 +72,11 @@ HOTARU_OP(
       return sub(a, b, alpha);
     });
 HOTARU_OP(
+    "subtract.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor",
+    +[](const Tensor& a, const Scalar& b, const Scalar& alpha) {
+      return sub(a, b, alpha);
+    });
+HOTARU_OP(
     "rsub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
     +[](const Tensor& a, const Tensor& b, const Scalar& alpha) {
       return sub(b, a, alpha);
@@ -96,27 +102,37 @@ HOTARU_OP(
     "multiply.Tensor(Tensor self, Tensor other) -> Tensor",
     +[](const Tensor& a, const Tensor& b) { return mul(a, b); });
 HOTARU_OP(
+    "multiply.Scalar(Tensor self, Scalar other) -> Tensor",
+    +[](const Tensor& a, const Scalar& b) { return mul(a, b); });
+HOTARU_OP(
     "div.Tensor(Tensor self, Tensor other) -> Tensor",
     +[](const Tensor& a, const Tensor& b) { return div(a, b); });
 HOTARU_OP(
     "div.Scalar(Tensor self, Scalar other) -> Tensor",
     +[](const Tensor& a, const Scalar& b) { return div(a, b); });
+Tensor div_by(const Tensor& a, const Tensor& b, const Mode& mode) {
+  return div(a, b, mode.value_or(""));
+}
+Tensor div_by_number(const Tensor& a, const Scalar& b, const Mode& mode) {
+  return div(a, operand(b, a), mode.value_or(""));
+}
 HOTARU_OP(
     "div.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) "
     "-> Tensor",
-    +[](const Tensor& a, const Tensor& b, const Mode& mode) {
-      return div(a, b, mode.value_or(""));
-    });
+    div_by);
 HOTARU_OP(
     "div.Scalar_mode(Tensor self, Scalar other, *, str? rounding_mode) "
     "-> Tensor",
-    +[](const Tensor& a, const Scalar& b, const Mode& mode) {
-      return div(a, operand(b, a), mode.value_or(""));
-    });
+    div_by_number);
+HOTARU_OP("div_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)", div_);
+HOTARU_OP(
+    "div_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)",
+    +[](const Tensor& a, const Scalar& b) { return div_(a, operand(b, a)); });
 HOTARU_OP(
     "div_.Tensor_mode(Tensor(a!) self, Tensor other, *, str? rounding_mode) "
     "-> Tensor(a!)",
-    +[](const Tensor& a, const Tensor& b, const Optional<std::string>& mode) {
+    +[](const Tensor& a, const Tensor& b, const Mode& mode) {
+      check_overlap(a, b);
       return in_place(
           a, [&](const Tensor& x) { return div(x, b, mode.value_or("")); });
     });
@@ -128,13 +144,20 @@ HOTARU_OP(
         return div(x, operand(b, x), mode.value_or(""));
       });
     });
-HOTARU_OP("div_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)", div_);
-HOTARU_OP(
-    "div_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)",
-    +[](const Tensor& a, const Scalar& b) { return div_(a, operand(b, a)); });
 HOTARU_OP(
     "divide.Tensor(Tensor self, Tensor other) -> Tensor",
     +[](const Tensor& a, const Tensor& b) { return div(a, b); });
+HOTARU_OP(
+    "divide.Scalar(Tensor self, Scalar other) -> Tensor",
+    +[](const Tensor& a, const Scalar& b) { return div(a, b); });
+HOTARU_OP(
+    "divide.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) "
+    "-> Tensor",
+    div_by);
+HOTARU_OP(
+    "divide.Scalar_mode(Tensor self, Scalar other, *, str? rounding_mode) "
+    "-> Tensor",
+    div_by_number);
 HOTARU_OP(
     "true_divide.Tensor(Tensor self, Tensor other) -> Tensor",
     +[](const Tensor& a, const Tensor& b) { return div(a, b); });
@@ -179,6 +202,7 @@ HOTARU_OP(
     "pow_.Tensor(Tensor(a!) self, Tensor exponent) -> Tensor(a!)",
     +[](const Tensor& a, const Tensor& b) {
       check_can_cast(result_type({a, b}), a.dtype());
+      check_overlap(a, b);
       return in_place(a, [&](const Tensor& x) { return pow(x, b); });
     });
 HOTARU_OP(
@@ -321,6 +345,7 @@ HOTARU_OP(
 HOTARU_OP(
     "lerp_.Tensor(Tensor(a!) self, Tensor end, Tensor weight) -> Tensor(a!)",
     +[](const Tensor& self, const Tensor& end, const Tensor& weight) {
+      for (const Tensor* t : {&end, &weight}) check_overlap(self, *t);
       return in_place(self,
                       [&](const Tensor& x) { return lerp(x, end, weight); });
     });
@@ -328,6 +353,7 @@ HOTARU_OP(
     "lerp_.Scalar(Tensor(a!) self, Tensor end, Scalar weight) -> "
     "Tensor(a!)",
     +[](const Tensor& self, const Tensor& end, const Scalar& weight) {
+      check_overlap(self, end);
       return in_place(self,
                       [&](const Tensor& x) { return lerp(x, end, weight); });
     });
@@ -344,6 +370,7 @@ HOTARU_OP(
     "Scalar value=1) -> Tensor(a!)",
     +[](const Tensor& self, const Tensor& a, const Tensor& b,
         const Scalar& value) {
+      for (const Tensor* t : {&a, &b}) check_overlap(self, *t);
       return in_place(self,
                       [&](const Tensor& x) { return addcmul(x, a, b, value); });
     });
@@ -352,6 +379,7 @@ HOTARU_OP(
     "Scalar value=1) -> Tensor(a!)",
     +[](const Tensor& self, const Tensor& a, const Tensor& b,
         const Scalar& value) {
+      for (const Tensor* t : {&a, &b}) check_overlap(self, *t);
       return in_place(self,
                       [&](const Tensor& x) { return addcdiv(x, a, b, value); });
     });

@@ -120,6 +120,7 @@ void prepare_out(const Signature& signature, const Call& call,
   const PyObject* dtype = call.keyword("dtype");
   follow_out(signature.schema(), out, dtype && dtype != Py_None, arguments);
   check_without_tangents(signature.op(), arguments, {&out, 1});
+  check_out_apart(signature.op(), arguments, out);
   if (const auto how = result_place(signature.op(), arguments, out))
     place.emplace(out, *how, signature.schema().name);
 }

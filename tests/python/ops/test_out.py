@@ -86,8 +86,12 @@ def test_results_are_written_through_views(name):
 
 @pytest.mark.parametrize("name", CALLS)
 def test_an_argument_may_take_the_result(name):
-    """It is read as it was, also where an operator has steps of its own."""
+    """It is read as it was, also where an operator has steps of its own; those
+    that read at indices refuse it, as PyTorch's do (test_overlap.py).
+    """
     function, *args = CALLS[name]
+    if name in ("gather", "index_select"):
+        return
     expected = function(*args)
     for i, argument in enumerate(args):
         fits = isinstance(argument, torch.Tensor) and argument.dtype == A.dtype
@@ -201,12 +205,9 @@ def test_a_piece_of_an_argument_may_take_the_result():
     whole = torch.arange(10.0)
     torch.mul(whole[:8], 2, out=whole[2:])
     assert whole.tolist() == [0, 1, 0, 2, 4, 6, 8, 10, 12, 14]
-    square = SQUARE.clone()
     joined = torch.zeros(6, 3)
-    joined[:3] = square
-    torch.cat([joined[3:], joined[:3]], out=joined)
-    assert torch.equal(joined[3:], square)
-    assert not joined[:3].any()
+    with pytest.raises(RuntimeError, match="refer to a single memory location"):
+        torch.cat([joined[3:], joined[:3]], out=joined)
 
 
 def test_other_dtypes_and_shapes_are_cast_and_resized():
