@@ -57,6 +57,13 @@ HOTARU_OP(
       return conj(self.dim() == 0 ? self : transpose(self, -2, -1));
     });
 HOTARU_OP(
+    "fill.Tensor(Tensor self, Tensor value) -> Tensor",
+    +[](const Tensor& self, const Tensor& value) {
+      Value arguments[] = {clone(self), value}, result;
+      call_original("fill_", "Tensor", arguments, &result);
+      return result.as_tensor();
+    });
+HOTARU_OP(
     "fill.Scalar(Tensor self, Scalar value) -> Tensor",
     +[](const Tensor& self, const Scalar& value) {
       Value arguments[] = {clone(self), value}, result;

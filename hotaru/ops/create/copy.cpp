@@ -281,8 +281,9 @@ HOTARU_OP(
     "to.device(Tensor(a) self, Device device, ScalarType dtype, bool "
     "non_blocking=False, bool copy=False, MemoryFormat? "
     "memory_format=None) -> Tensor(a)",
-    +[](const Tensor& self, Device device, DType dtype, bool non_blocking,
-        bool copy, const GivenFormat& format) {
+    // Python's None stands for the device that it is on.
+    +[](const Tensor& self, Optional<Device> device, DType dtype,
+        bool non_blocking, bool copy, const GivenFormat& format) {
       return to(self, dtype, device, copy, non_blocking, format);
     });
 HOTARU_OP(

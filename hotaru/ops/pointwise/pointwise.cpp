@@ -363,6 +363,15 @@ Tensor addcdiv(const Tensor& self, const Tensor& tensor1, const Tensor& tensor2,
         return name##_in_place(a, operand(b, a)); \
       });
 
+/// And the number first.
+#define HOTARU_BITS(name) \
+  HOTARU_BINARY_SCALAR(name, #name, kSame, kSame, nullptr) \
+  HOTARU_OP( \
+      #name ".Scalar_Tensor(Scalar self, Tensor other) -> Tensor", \
+      +[](const Scalar& a, const Tensor& b) { \
+        return name(operand(a, b), b); \
+      });
+
 HOTARU_BINARY_SCALAR(remainder, "remainder", kSame, kSame, grads::remainder)
 HOTARU_BINARY_SCALAR(fmod, "fmod", kSame, kSame, grads::fmod)
 HOTARU_BINARY_SCALAR(eq, "eq", kSame, kBool, nullptr)
@@ -371,9 +380,9 @@ HOTARU_BINARY_SCALAR(lt, "lt", kSame, kBool, nullptr)
 HOTARU_BINARY_SCALAR(le, "le", kSame, kBool, nullptr)
 HOTARU_BINARY_SCALAR(gt, "gt", kSame, kBool, nullptr)
 HOTARU_BINARY_SCALAR(ge, "ge", kSame, kBool, nullptr)
-HOTARU_BINARY_SCALAR(bitwise_and, "bitwise_and", kSame, kSame, nullptr)
-HOTARU_BINARY_SCALAR(bitwise_or, "bitwise_or", kSame, kSame, nullptr)
-HOTARU_BINARY_SCALAR(bitwise_xor, "bitwise_xor", kSame, kSame, nullptr)
+HOTARU_BITS(bitwise_and)
+HOTARU_BITS(bitwise_or)
+HOTARU_BITS(bitwise_xor)
 HOTARU_BINARY(maximum, "maximum", kSame, kSame, grads::maximum)
 HOTARU_BINARY(minimum, "minimum", kSame, kSame, grads::minimum)
 HOTARU_BINARY(logical_and, "logical_and", kSame, kBool, nullptr)
@@ -408,10 +417,8 @@ Tensor logaddexp(const Tensor& self, const Tensor& other) {
   return out;
 }
 HOTARU_OP("logaddexp(Tensor self, Tensor other) -> Tensor", logaddexp);
-HOTARU_BINARY_SCALAR(bitwise_left_shift, "bitwise_left_shift", kSame, kSame,
-                     nullptr)
-HOTARU_BINARY_SCALAR(bitwise_right_shift, "bitwise_right_shift", kSame, kSame,
-                     nullptr)
+HOTARU_BITS(bitwise_left_shift)
+HOTARU_BITS(bitwise_right_shift)
 
 Tensor eq(const Tensor& self, const Scalar& other) {
   return eq(self, operand(other, self));

@@ -82,32 +82,85 @@ HOTARU_OP(
       return randperm(n, given_options(dtype, device), generator);
     });
 
+#define HOTARU_LIKE_OPTIONS \
+  HOTARU_FLOATING_OPTIONS ", MemoryFormat? memory_format=None) -> Tensor"
+
 HOTARU_OP(
-    "rand_like(Tensor self, *, " HOTARU_FLOATING_OPTIONS
-    ", MemoryFormat? memory_format=None) -> Tensor",
+    "rand_like(Tensor self, *, " HOTARU_LIKE_OPTIONS,
     +[](const Tensor& self, HOTARU_OPTION_ARGS, const GivenFormat& format) {
       return uniform_(empty_like(self, dtype, device, format));
     });
 HOTARU_OP(
-    "randn_like(Tensor self, *, " HOTARU_FLOATING_OPTIONS
-    ", MemoryFormat? memory_format=None) -> Tensor",
+    "rand_like.generator(Tensor self, *, Generator? "
+    "generator, " HOTARU_LIKE_OPTIONS,
+    +[](const Tensor& self, Gen generator, HOTARU_OPTION_ARGS,
+        const GivenFormat& format) {
+      return uniform_(empty_like(self, dtype, device, format), 0, 1, generator);
+    });
+HOTARU_OP(
+    "randn_like(Tensor self, *, " HOTARU_LIKE_OPTIONS,
     +[](const Tensor& self, HOTARU_OPTION_ARGS, const GivenFormat& format) {
       return normal_(empty_like(self, dtype, device, format));
     });
 HOTARU_OP(
-    "randint_like(Tensor self, SymInt high, *, " HOTARU_FLOATING_OPTIONS
-    ", MemoryFormat? memory_format=None) -> Tensor",
+    "randn_like.generator(Tensor self, *, Generator? "
+    "generator, " HOTARU_LIKE_OPTIONS,
+    +[](const Tensor& self, Gen generator, HOTARU_OPTION_ARGS,
+        const GivenFormat& format) {
+      return normal_(empty_like(self, dtype, device, format), 0, 1, generator);
+    });
+
+int64_t bound_of(const Tensor& high) {
+  return host_value(high, "randint_like").to<int64_t>();
+}
+/// Integers of [low, high) in self's place.
+Tensor integers_like(const Tensor& self, int64_t low, int64_t high,
+                     Gen generator, Optional<DType> dtype,
+                     Optional<Device> device, const GivenFormat& format) {
+  return random_(empty_like(self, dtype, device, format), low, high, generator);
+}
+HOTARU_OP(
+    "randint_like(Tensor self, SymInt high, *, " HOTARU_LIKE_OPTIONS,
     +[](const Tensor& self, int64_t high, HOTARU_OPTION_ARGS,
         const GivenFormat& format) {
-      return random_(empty_like(self, dtype, device, format), 0, high);
+      return integers_like(self, 0, high, nullptr, dtype, device, format);
+    });
+HOTARU_OP(
+    "randint_like.generator(Tensor self, SymInt high, *, Generator? "
+    "generator, " HOTARU_LIKE_OPTIONS,
+    +[](const Tensor& self, int64_t high, Gen generator, HOTARU_OPTION_ARGS,
+        const GivenFormat& format) {
+      return integers_like(self, 0, high, generator, dtype, device, format);
     });
 HOTARU_OP(
     "randint_like.low_dtype(Tensor self, SymInt low, SymInt high, "
-    "*, " HOTARU_FLOATING_OPTIONS
-    ", MemoryFormat? memory_format=None) -> Tensor",
+    "*, " HOTARU_LIKE_OPTIONS,
     +[](const Tensor& self, int64_t low, int64_t high, HOTARU_OPTION_ARGS,
         const GivenFormat& format) {
-      return random_(empty_like(self, dtype, device, format), low, high);
+      return integers_like(self, low, high, nullptr, dtype, device, format);
+    });
+HOTARU_OP(
+    "randint_like.low_generator_dtype(Tensor self, SymInt low, SymInt high, "
+    "*, Generator? generator, " HOTARU_LIKE_OPTIONS,
+    +[](const Tensor& self, int64_t low, int64_t high, Gen generator,
+        HOTARU_OPTION_ARGS, const GivenFormat& format) {
+      return integers_like(self, low, high, generator, dtype, device, format);
+    });
+/// A tensor of one element as the bound, which PyTorch reads so, too.
+HOTARU_OP(
+    "randint_like.Tensor(Tensor self, Tensor high, *, " HOTARU_LIKE_OPTIONS,
+    +[](const Tensor& self, const Tensor& high, HOTARU_OPTION_ARGS,
+        const GivenFormat& format) {
+      return integers_like(self, 0, bound_of(high), nullptr, dtype, device,
+                           format);
+    });
+HOTARU_OP(
+    "randint_like.Tensor_generator(Tensor self, Tensor high, *, Generator? "
+    "generator, " HOTARU_LIKE_OPTIONS,
+    +[](const Tensor& self, const Tensor& high, Gen generator,
+        HOTARU_OPTION_ARGS, const GivenFormat& format) {
+      return integers_like(self, 0, bound_of(high), generator, dtype, device,
+                           format);
     });
 
 HOTARU_OP(

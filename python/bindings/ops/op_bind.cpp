@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "bindings/tensor/default_device.h"
 #include "bindings/tensor/tensor_object.h"
@@ -11,6 +12,10 @@
 
 namespace hotaru::python {
 namespace {
+
+/// The int beyond int64 that the call at hand has been given, for settle().
+/// Calls are bound under the interpreter's lock.
+const PyObject* beyond_int64 = nullptr;
 
 struct Alias {
   const char *parameter, *alias;
@@ -88,6 +93,12 @@ bool is_among(std::string_view name, const std::string_view (&names)[N]) {
   return std::find(names, names + N, name) != names + N;
 }
 
+/// Which tensor may be a number, or -1.
+int number_place(std::string_view name, bool method) {
+  if (name == "copy_") return 1;
+  return !method && takes_numbers(name) ? 0 : -1;
+}
+
 }  // namespace
 
 bool takes_numbers(std::string_view name) {
@@ -112,7 +123,7 @@ Signature::Signature(const Operator& op, bool method)
   HOTARU_CHECK(arguments() <= kMaxArguments, op.name(),
                ": operators of more than ", kMaxArguments,
                " arguments can't be called from Python");
-  number_first_ = !method && takes_numbers(op.name());
+  number_at_ = number_place(op.name(), method);
   if (method) self_ = std::max(schema_->find("self"), 0);
   varargs_ = varargs_position(*schema_, self_);
   const bool from_tensor = std::any_of(
@@ -130,6 +141,7 @@ bool Signature::shown() const {
 
 bool Signature::bind(const Call& call, Value* values) const {
   Present present{};
+  beyond_int64 = nullptr;
   if (!bind_positional(call, values, present)) return false;
   if (call.keywords && !bind_keywords(call, values, present)) return false;
   for (size_t i = 0; i < arguments(); ++i) {
@@ -142,9 +154,27 @@ bool Signature::bind(const Call& call, Value* values) const {
     else
       return false;
   }
+  if (const PyObject* big = std::exchange(beyond_int64, nullptr)) [[unlikely]]
+    settle(const_cast<PyObject*>(big), values);
   if (device_ >= 0 && values[device_].is_none())
     if (const auto& device = default_device()) values[device_] = *device;
   return true;
+}
+
+/// A number beyond int64 has been taken as a float; what is made or filled of
+/// uint64 gets its bits.
+void Signature::settle(PyObject* big, Value* values) const {
+  const int at = schema_->find("dtype"), self = schema_->find("self");
+  DType dtype = DType::kFloat64;
+  if (at >= 0 && !values[at].is_none())
+    dtype = DType(values[at].as_int());
+  else if (self >= 0 && values[self].is_tensor())
+    dtype = values[self].as_tensor().dtype();
+  const Scalar exact = to_scalar(big, dtype), rounded = to_scalar(big);
+  for (size_t i = 0; i < arguments(); ++i)
+    if (schema_->arguments[i].type.kind == ArgKind::kScalar &&
+        values[i].is_double() && values[i].as_double() == rounded.to_double())
+      values[i] = exact;
 }
 
 bool Signature::take(size_t i, PyObject* object, Value* values,
@@ -156,9 +186,27 @@ bool Signature::take(size_t i, PyObject* object, Value* values,
     values[i] = *argument.default_value;
     return true;
   }
-  if (to_value(object, argument.type, &values[i])) return true;
-  if (i > 0 || !number_first_ || !is_number(object)) return false;
-  values[i] = wrapped_scalar(to_scalar(object), Device{});
+  if (to_value(object, argument.type, &values[i])) {
+    if (argument.type.kind == ArgKind::kScalar && values[i].is_double() &&
+        PyLong_Check(object)) [[unlikely]]
+      beyond_int64 = object;
+    return true;
+  }
+  if (object == Py_None && argument.type.kind == ArgKind::kDevice &&
+      schema_->name == "to") {
+    values[i] = Value();  // the device that it is on
+    return true;
+  }
+  // Numbers that no Scalar holds come as tensors where they may.
+  const bool beyond = argument.type.kind == ArgKind::kTensor &&
+                      !argument.type.list && i > 0 && is_beyond_int64(object);
+  if (!beyond && (int(i) != number_at_ || !is_number(object))) return false;
+  const bool floating = std::any_of(values, values + i, [](const Value& v) {
+    return v.is_tensor() && is_differentiable(v.tensor_ref().dtype());
+  });
+  // Beside floats an int beyond int64 is one, too, else it is of uint64.
+  values[i] = floating ? wrapped_scalar(to_scalar(object), Device{})
+                       : number_tensor(object);
   return true;
 }
 

@@ -68,6 +68,7 @@ class Signature {
   bool bind_positional(const Call& call, Value* values, Present& present) const;
   bool bind_keywords(const Call& call, Value* values, Present& present) const;
   bool take(size_t i, PyObject* object, Value* values, Present& present) const;
+  void settle(PyObject* big, Value* values) const;
   bool take_rest(size_t i, const Call& call, size_t from, Value* values,
                  Present& present) const;
 
@@ -80,8 +81,9 @@ class Signature {
   int varargs_ = -1;
   /// Position of the device of what is made from no tensor; -1 if none.
   int device_ = -1;
-  /// Whether a number may stand for the first tensor: add(1, t).
-  bool number_first_ = false;
+  /// Position of the tensor that a number may stand for, add(1, t) and
+  /// t.copy_(1); -1 if none.
+  int number_at_ = -1;
 };
 
 }  // namespace hotaru::python

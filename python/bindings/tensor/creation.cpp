@@ -568,6 +568,13 @@ nb::object traced_tensor(nb::handle data, nb::handle dtype, nb::handle device) {
   return ask_trace(itself, nb::make_tuple(data), keywords);
 }
 
+nb::object dtype_of_both(nb::handle a, nb::handle b) {
+  const auto operand = [](nb::handle o) {
+    return is_tensor(o.ptr()) ? tensor_of(o.ptr()) : number_tensor(o.ptr());
+  };
+  return dtype_object(hotaru::result_type({operand(a), operand(b)}));
+}
+
 }  // namespace
 
 void init_creation(nb::module_& m) {
@@ -634,18 +641,14 @@ void init_creation(nb::module_& m) {
       },
       nb::arg("buffer"), nb::kw_only(), nb::arg("dtype"), nb::arg("count") = -1,
       nb::arg("offset") = 0);
-  m.def(
-      "result_type",
-      [](nb::handle a, nb::handle b) {
-        const auto operand = [](nb::handle o) {
-          return is_tensor(o.ptr())
-                     ? tensor_of(o.ptr())
-                     : wrapped_scalar(to_scalar(o.ptr()), Device{});
-        };
-        return dtype_object(hotaru::result_type({operand(a), operand(b)}));
-      },
-      nb::arg("tensor1"), nb::arg("tensor2"),
-      "The dtype of an operation on two tensors or numbers.");
+  // A parameter's name says whether it is a tensor or a number.
+  constexpr const char* kOperands[][2] = {{"tensor1", "tensor2"},
+                                          {"tensor", "other"},
+                                          {"scalar", "tensor"},
+                                          {"scalar1", "scalar2"}};
+  for (const auto& [first, second] : kOperands)
+    m.def("result_type", dtype_of_both, nb::arg(first), nb::arg(second),
+          "The dtype of an operation on two tensors or numbers.");
   m.def("_tensor_bytes", [](const Tensor& self) {
     HOTARU_CHECK(self.is_contiguous(), "_tensor_bytes: not contiguous");
     return nb::bytes(self.numel() ? host_bytes(self, "_tensor_bytes") : "",

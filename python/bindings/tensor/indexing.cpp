@@ -236,7 +236,7 @@ Tensor value_tensor(const Tensor& view, PyObject* value) {
   HOTARU_CHECK_AS(TypeError, is_number(value), "can't assign a ",
                   Py_TYPE(value)->tp_name, " to a torch.",
                   scalar_type_name(view.dtype()), "Tensor");
-  return full({}, to_scalar(value), TensorOptions(view));
+  return full({}, to_scalar(value, view.dtype()), TensorOptions(view));
 }
 
 /// Leading dimensions of size 1 that the target lacks are dropped.

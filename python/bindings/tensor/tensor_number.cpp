@@ -93,8 +93,10 @@ Tensor power_in(const Tensor& a, const Tensor& b) {
 /// undefined for anything else.
 Tensor other_operand(PyObject* object, const Tensor& beside) {
   if (is_tensor(object)) return tensor_of(object);
-  if (is_number(object)) return operand(to_scalar(object), beside);
-  return {};
+  if (!is_number(object)) return {};
+  if (is_beyond_int64(object) && is_integral(beside.dtype(), true))
+    return number_tensor(object);
+  return operand(to_scalar(object), beside);
 }
 
 /// The tensor of a numpy array that is compared or divided, which numpy leaves

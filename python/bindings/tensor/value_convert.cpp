@@ -11,6 +11,7 @@
 #include "hotaru/autograd/node.h"
 #include "hotaru/core/checks/check.h"
 #include "hotaru/ops/create/copy.h"
+#include "hotaru/ops/create/factory.h"
 
 namespace hotaru::python {
 namespace {
@@ -232,16 +233,41 @@ bool is_number(PyObject* object) {
          PyComplex_Check(object) || is_numpy_scalar(object);
 }
 
+bool is_beyond_int64(PyObject* object) {
+  if (!PyLong_Check(object)) return false;
+  int overflow = 0;
+  PyLong_AsLongLongAndOverflow(object, &overflow);
+  return overflow != 0;
+}
+
+uint64_t to_unsigned(PyObject* object) {
+  const uint64_t value = PyLong_AsUnsignedLongLong(object);
+  if (!PyErr_Occurred()) return value;
+  PyErr_SetString(PyExc_OverflowError, "int too big to convert");
+  throw nb::python_error();
+}
+
+Scalar to_scalar(PyObject* object, DType dtype) {
+  if (dtype == DType::kUInt64 && is_beyond_int64(object))
+    return int64_t(to_unsigned(object));
+  return to_scalar(object);
+}
+
+Tensor number_tensor(PyObject* object) {
+  if (!is_beyond_int64(object)) return wrapped_scalar(to_scalar(object));
+  Tensor out = to(scalar_tensor(to_scalar(object, DType::kUInt64),
+                                {DType::kInt64, Device{}}),
+                  DType::kUInt64);
+  out.impl()->wrapped_number = true;
+  return out;
+}
+
 Scalar to_scalar(PyObject* object) {
   if (PyBool_Check(object)) return object == Py_True;
   if (PyLong_Check(object)) {
     int overflow = 0;
     const long long value = PyLong_AsLongLongAndOverflow(object, &overflow);
-    if (overflow) {
-      PyErr_SetString(PyExc_OverflowError, "int too big to convert");
-      throw nb::python_error();
-    }
-    return int64_t(value);
+    return overflow ? Scalar(double(to_unsigned(object))) : int64_t(value);
   }
   if (PyFloat_Check(object)) return PyFloat_AS_DOUBLE(object);
   if (PyComplex_Check(object)) {
