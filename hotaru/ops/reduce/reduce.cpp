@@ -3,6 +3,7 @@
 #include "hotaru/autograd/record.h"
 #include "hotaru/backend/common/reduce/reduce.h"
 #include "hotaru/core/checks/check.h"
+#include "hotaru/core/rare.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/factory.h"
 #include "hotaru/ops/pointwise/complex.h"
@@ -24,6 +25,10 @@ DType accumulated(DType dtype) {
 /// The input converted to the dtype asked for. Integers stay as they are if
 /// the kernel can widen them on the way; the gradient node converts back.
 Tensor converted(const Tensor& self, const Optional<DType>& dtype) {
+  if (is_wide_unsigned(self.dtype()) && (!dtype || is_integral(*dtype, true))) {
+    autograd::NoGrad guard;
+    return to(self, DType::kInt64);
+  }
   if (!dtype || *dtype == self.dtype()) return self;
   if (*dtype == DType::kInt64 && is_integral(self.dtype(), true)) return self;
   autograd::NoGrad guard;
@@ -66,8 +71,11 @@ DType truth_dtype(const Tensor& self) {
 
 Tensor run_truth(const Kernel& kernel, const Tensor& self, IntSpan dims,
                  bool keepdim) {
-  return run_reduction(kernel, self, reduced_dims(self, dims), keepdim,
-                       truth_dtype(self), NoAttributes{});
+  // Kernels have no code for wide unsigned integers; carriers have their bits.
+  const DType carried =
+      is_wide_unsigned(self.dtype()) ? carrier(self.dtype()) : self.dtype();
+  return run_reduction(kernel, to(self, carried), reduced_dims(self, dims),
+                       keepdim, truth_dtype(self), NoAttributes{});
 }
 
 Tensor run_prod(const Tensor& self, IntSpan dims, bool keepdim,

@@ -4,7 +4,9 @@
 
 #include "hotaru/backend/common/shape/pad.h"
 #include "hotaru/core/checks/check.h"
+#include "hotaru/core/rare.h"
 #include "hotaru/ops/autocast.h"
+#include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/factory.h"
 #include "hotaru/ops/create/reorder.h"
 #include "hotaru/ops/linear_map.h"
@@ -51,6 +53,10 @@ Tensor constant_pad_nd(const Tensor& self, IntSpan pad, const Scalar& value) {
   static const Kernel& pad_kernel = kernel("pad");
   const Padded p = padded("constant_pad_nd", self, pad);
   if (self.dim() == 0) return clone(self);
+  if (is_wide_unsigned(self.dtype())) {
+    const Tensor wide = to(self, carrier(self.dtype()));
+    return to(constant_pad_nd(wide, pad, value), self.dtype());
+  }
   check_bound(self.dtype(), value);
   const Tensor out = allocate(p.size, self.dtype(), self.device());
   {

@@ -19,6 +19,7 @@
 #include "hotaru/ops/require.h"
 #include "hotaru/ops/shape/view.h"
 #include "hotaru/ops/sort/sort.h"
+#include "hotaru/ops/sort/unsigned_order.h"
 #include "hotaru/runtime/streams/enqueue.h"
 
 namespace hotaru {
@@ -94,6 +95,15 @@ Runs runs_of(const Tensor& rows, const Tensor& order, bool inverse,
   return out;
 }
 
+/// find(self); of wide unsigned integers by those that kernels know.
+template <class F>
+Triple find_in_order(const Tensor& self, const F& find) {
+  autograd::NoGrad guard;
+  if (!is_wide_unsigned(self.dtype())) return find(self);
+  const auto [values, inverse, counts] = find(in_signed_order(self));
+  return {from_signed_order(values, self.dtype()), inverse, counts};
+}
+
 Tensor elements_of(const Tensor& self) {
   return reshape(self, Dims{-1});
 }
@@ -130,15 +140,13 @@ Triple slices(const Tensor& self, int64_t dim, bool sorted, bool inverse,
 
 Triple unique(const Tensor& self, bool return_inverse, bool return_counts) {
   if (self.is_complex()) refuse_dtype("unique", self.dtype());
-  Triple out;
-  {
-    autograd::NoGrad guard;
-    const auto [sorted, order] = sort(elements_of(self), 0);
+  const Triple out = find_in_order(self, [&](const Tensor& x) -> Triple {
+    const auto [sorted, order] = sort(elements_of(x), 0);
     const Runs runs = runs_of(sorted, order, return_inverse, return_counts);
-    out = {runs.values,
-           return_inverse ? reshape(runs.inverse, self.sizes()) : runs.inverse,
-           runs.counts};
-  }
+    return {runs.values,
+            return_inverse ? reshape(runs.inverse, x.sizes()) : runs.inverse,
+            runs.counts};
+  });
   no_gradient("Unique2Backward0", std::get<0>(out), self);
   return out;
 }
@@ -148,20 +156,14 @@ Triple unique_consecutive(const Tensor& self, bool return_inverse,
   if (self.is_complex())
     refuse_dtype(dim && self.dim() != 1 ? "unique_dim" : "unique",
                  self.dtype());
-  Triple out;
-  {
-    autograd::NoGrad guard;
-    if (dim) {
-      out = slices(self, *dim, false, return_inverse, return_counts);
-    } else {
-      const Tensor flat = elements_of(self);
-      const Runs runs = runs_of(flat, {}, return_inverse, return_counts);
-      out = {
-          runs.values,
-          return_inverse ? reshape(runs.inverse, self.sizes()) : runs.inverse,
-          runs.counts};
-    }
-  }
+  const Triple out = find_in_order(self, [&](const Tensor& x) -> Triple {
+    if (dim) return slices(x, *dim, false, return_inverse, return_counts);
+    const Runs runs =
+        runs_of(elements_of(x), {}, return_inverse, return_counts);
+    return {runs.values,
+            return_inverse ? reshape(runs.inverse, x.sizes()) : runs.inverse,
+            runs.counts};
+  });
   no_gradient("UniqueConsecutiveBackward0", std::get<0>(out), self);
   return out;
 }
@@ -169,11 +171,9 @@ Triple unique_consecutive(const Tensor& self, bool return_inverse,
 Triple unique_dim(const Tensor& self, int64_t dim, bool return_inverse,
                   bool return_counts) {
   if (self.is_complex()) refuse_dtype("unique_dim", self.dtype());
-  Triple out;
-  {
-    autograd::NoGrad guard;
-    out = slices(self, dim, true, return_inverse, return_counts);
-  }
+  const Triple out = find_in_order(self, [&](const Tensor& x) {
+    return slices(x, dim, true, return_inverse, return_counts);
+  });
   no_gradient("UniqueDimBackward0", std::get<0>(out), self);
   return out;
 }

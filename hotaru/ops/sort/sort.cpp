@@ -10,6 +10,7 @@
 #include "hotaru/ops/reduce/extremum_grad.h"
 #include "hotaru/ops/registry.h"
 #include "hotaru/ops/shape/view.h"
+#include "hotaru/ops/sort/unsigned_order.h"
 #include "hotaru/runtime/streams/enqueue.h"
 
 namespace hotaru {
@@ -26,6 +27,11 @@ ValuesAndIndices sorted(const char* node, const Tensor& self, int64_t dim,
   HOTARU_CHECK(!self.is_complex(), " Sort does not support complex dtypes on ",
                "CPU");
   dim = wrap_dim(dim, self.dim());
+  if (is_wide_unsigned(self.dtype())) {
+    const auto [values, indices] =
+        sorted(node, in_signed_order(self), dim, descending);
+    return {from_signed_order(values, self.dtype()), indices};
+  }
   const Tensor values = empty_like(self);
   const Tensor indices = empty_strided(self.sizes(), values.strides(),
                                        {DType::kInt64, self.device()});
