@@ -64,7 +64,7 @@ void check_kernel(const Tensor& input, const Tensor& weight, IntSpan dilation,
   const DType dtype = input.dtype();
   const bool narrow = is_integral(dtype, true) && dtype != DType::kInt64;
   if (transposed) {
-    HOTARU_CHECK(weight.size(1) > 0, "non-empty ",
+    HOTARU_CHECK(weight.numel() > 0 || weight.size(0) == 0, "non-empty ",
                  dims == 3 ? "5D (n_output_plane x n_input_plane x "
                              "kernel_depth x kernel_height x kernel_width) "
                              "tensor expected for weight"

@@ -104,6 +104,12 @@ Tensor norm_by_name(const Tensor& A, const std::string& order,
   return linalg_matrix_norm(A, order, dims.value_or(whole), keepdim, dtype);
 }
 
+/// The largest of numbers that are not negative: of none it is 0.
+Tensor largest(const Tensor& x, IntSpan dims, bool keepdim = false) {
+  const bool none = x.size(dims[0]) == 0;
+  return none ? sum(x, dims, keepdim) : amax(x, dims, keepdim);
+}
+
 }  // namespace
 
 Tensor linalg_matrix_norm(const Tensor& A, const Scalar& order, IntSpan over,
@@ -117,14 +123,14 @@ Tensor linalg_matrix_norm(const Tensor& A, const Scalar& order, IntSpan over,
                order, " not supported.");
   if (spectral) {
     const Tensor S = singular_values(A, dims, dtype);
-    return put_back(p > 0 ? amax(S, Dims{-1}) : amin(S, Dims{-1}), dims,
+    return put_back(p > 0 ? largest(S, Dims{-1}) : amin(S, Dims{-1}), dims,
                     keepdim);
   }
   if (std::isinf(p)) std::swap(dims[0], dims[1]);
   const Tensor sums = linalg_vector_norm(A, 1, Dims{dims[0]}, keepdim, dtype);
   if (!keepdim && dims[1] > dims[0]) --dims[1];
   const Dims rest{dims[1]};
-  return p > 0 ? amax(sums, rest, keepdim) : amin(sums, rest, keepdim);
+  return p > 0 ? largest(sums, rest, keepdim) : amin(sums, rest, keepdim);
 }
 
 Tensor linalg_matrix_norm(const Tensor& A, const std::string& order,

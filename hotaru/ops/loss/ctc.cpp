@@ -23,6 +23,7 @@ namespace {
 CtcAttributes lay_out(const Tensor& log_probs, const Tensor& targets,
                       IntSpan input_lengths, IntSpan target_lengths,
                       int64_t blank, bool zero_infinity) {
+  HOTARU_CHECK(log_probs.numel() > 0, "log_probs tensor must not be empty");
   CtcAttributes a;
   a.steps = log_probs.size(0);
   a.batch = log_probs.size(1);

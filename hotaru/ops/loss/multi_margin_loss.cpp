@@ -29,11 +29,13 @@ Tensor class_numbers(const Tensor& x) {
   return unsqueeze(arange(0, x.size(1), 1, {DType::kInt64, x.device()}), 0);
 }
 
-/// What is left of one loss a sample; without a batch there is one.
+/// What is left of one loss a sample; without a batch there is one. These two
+/// losses of no samples are 0, also on average.
 Tensor reduce_samples(const Tensor& loss, const Tensor& self,
                       int64_t reduction) {
   if (reduction == kNoReduction && self.dim() < 2) return squeeze(loss, 0);
-  return reduce_loss(loss, reduction);
+  const bool none = reduction != kNoReduction && loss.numel() == 0;
+  return none ? sum(loss) : reduce_loss(loss, reduction);
 }
 
 /// sum over i != y of max(0, margin - x[y] + x[i])^p / classes, times the
@@ -71,7 +73,7 @@ Tensor multi_margin_loss(const Tensor& self, const Tensor& target,
   }
   const Tensor loss = sum(terms, Dims{1}) / double(x.size(1));
   if (reduction == kNoReduction) return reshape(loss, target.sizes());
-  return reduce_loss(loss, reduction);
+  return reduce_samples(loss, x, reduction);
 }
 
 /// sum over the targets y and the classes i that are no target of

@@ -12,14 +12,24 @@ namespace hotaru::elementary {
 
 using autograd::NoGrad;
 
+namespace {
+
+/// Part by part: as a product of complex numbers, infinity times the factor's
+/// imaginary part would be NaN.
+Tensor scaled(const Tensor& z, double factor) {
+  return complex(real(z) * factor, imag(z) * factor);
+}
+
+}  // namespace
+
 Tensor complex_exp2(const Tensor& z) {
   const NoGrad guard;
-  return exp(z * std::numbers::ln2);
+  return exp(scaled(z, std::numbers::ln2));
 }
 
 Tensor complex_log2(const Tensor& z) {
   const NoGrad guard;
-  return log(z) * std::numbers::log2e;
+  return scaled(log(z), std::numbers::log2e);
 }
 
 Tensor complex_expm1(const Tensor& z) {
@@ -34,7 +44,9 @@ Tensor complex_log1p(const Tensor& z) {
   const Tensor x = real(z), y = imag(z), near = x * (x + 2) + y * y;
   const Tensor length = where(lt(abs(near), Scalar(0.5)), log1p(near) * 0.5,
                               log(hypot(x + 1, y)));
-  return complex(length, atan2(y, x + 1));
+  // Of a negative zero the sum has lost the sign.
+  const Tensor zero = logical_and(eq(x, Scalar(0)), eq(y, Scalar(0)));
+  return complex(where(zero, x, length), atan2(y, x + 1));
 }
 
 Tensor complex_logaddexp(const Tensor& x, const Tensor& y) {

@@ -13,6 +13,7 @@
 #include "hotaru/ops/host_value.h"
 #include "hotaru/ops/inplace.h"
 #include "hotaru/ops/operators.h"
+#include "hotaru/ops/pointwise/complex.h"
 #include "hotaru/ops/pointwise/elementwise.h"
 #include "hotaru/ops/pointwise/pointwise_grad.h"
 #include "hotaru/ops/reduce/moments.h"
@@ -86,6 +87,8 @@ bool equal(const Tensor& self, const Tensor& other) {
 Tensor nan_to_num(const Tensor& self, Optional<double> nan,
                   Optional<double> posinf, Optional<double> neginf) {
   if (!is_differentiable(self.dtype())) return clone(self);
+  if (self.is_complex())
+    return view_as_complex(nan_to_num(view_as_real(self), nan, posinf, neginf));
   // Numbers that the dtype can't hold become infinite.
   const auto number = [&](Optional<double> given, int sign) {
     double out = 0;

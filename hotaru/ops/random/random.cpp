@@ -35,7 +35,9 @@ const Kernel& kMultinomial = kernel("multinomial");
 }  // namespace
 
 Generator& chosen(Generator* generator, const Tensor& self) {
-  if (!generator) return default_generator(self.device());
+  // Nothing is drawn on meta, by whichever generator.
+  if (!generator || self.device().type == DeviceType::kMeta)
+    return default_generator(self.device());
   const DeviceType wanted = self.device().type,
                    given = generator->device().type;
   HOTARU_CHECK(wanted == given, "Expected a '", device_type_name(wanted),
@@ -380,21 +382,22 @@ Tensor bernoulli(const Tensor& self, Generator* generator) {
 
 namespace {
 
+constexpr const char* kNoWeights =
+    "invalid multinomial distribution (sum of probabilities <= 0)";
+
 /// The same of what multinomial() draws by, rows of weights. `several`: with
 /// replacement, which PyTorch refuses in other words.
 void check_weights(const Tensor& weights, bool several) {
   constexpr const char* kWhy = "the check of probabilities";
   constexpr const char* kBad =
       "probability tensor contains either `inf`, `nan` or element < 0";
-  constexpr const char* kNone =
-      "invalid multinomial distribution (sum of probabilities <= 0)";
   if (requires_later(weights)) {
     const Tensor good =
         all(logical_and(ge(weights, Scalar(0)), isfinite(weights)));
     require(good, kBad);
     // Of both only the first is said.
     const Tensor any = all(gt(sum(weights, Dims{-1}), Scalar(0)));
-    return require(logical_or(any, logical_not(good)), kNone);
+    return require(logical_or(any, logical_not(good)), kNoWeights);
   }
   const auto [lowest, largest] = host_range(weights, kWhy);
   if (several) {
@@ -408,7 +411,7 @@ void check_weights(const Tensor& weights, bool several) {
   HOTARU_CHECK(std::isfinite(largest.to_double()) && lowest.to_double() >= 0,
                kBad);
   HOTARU_CHECK(host_value(amin(sum(weights, Dims{-1})), kWhy).to_double() > 0,
-               kNone);
+               kNoWeights);
 }
 
 }  // namespace
@@ -431,9 +434,8 @@ Tensor multinomial(const Tensor& self, int64_t num_samples, bool replacement,
   Dims shape(self.sizes());
   shape.back() = num_samples;
   const Tensor out = empty(shape, {DType::kInt64, self.device()});
-  if (out.numel() == 0) return out;
-  HOTARU_CHECK(self.numel() > 0,
-               "invalid multinomial distribution (sum of probabilities <= 0)");
+  HOTARU_CHECK(out.numel() == 0 || self.numel() > 0, kNoWeights);
+  if (self.numel() == 0) return out;
   const Tensor weights = contiguous(detach(self));
   check_weights(weights, replacement && num_samples > 1);
   if (!replacement || num_samples == 1) {

@@ -1,6 +1,8 @@
 #include "hotaru/ops/reduce/histogram.h"
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "hotaru/autograd/grad_mode.h"
 #include "hotaru/backend/common/reduce/histogram.h"
@@ -46,6 +48,19 @@ Tensor bincount(const Tensor& self, const Tensor& weights, int64_t minlength) {
                      to(self, DType::kInt64), amounts);
 }
 
+namespace {
+
+/// How far bins around the one value reach: 1, or what the dtype tells apart.
+double half_width(double value, DType dtype) {
+  double gap = 0;
+  visit_dtype(FloatingTypes{}, dtype, "histogram_cpu", [&]<class T>() {
+    gap = 2 * double(std::numeric_limits<T>::epsilon());
+  });
+  return std::max(1.0, std::abs(value) * gap);
+}
+
+}  // namespace
+
 Tensor histc(const Tensor& self, int64_t bins, const Scalar& min,
              const Scalar& max) {
   HOTARU_CHECK(bins > 0, "torch.histogram(): bins must be > 0, but got ", bins,
@@ -58,6 +73,8 @@ Tensor histc(const Tensor& self, int64_t bins, const Scalar& min,
                   "\"histogram_cpu\" not implemented for '",
                   scalar_type_name(self.dtype()), "'");
   autograd::NoGrad guard;
+  if (self.device().type == DeviceType::kMeta)
+    return empty(Dims{bins}, TensorOptions(self));
   const Tensor x = reshape(self, Dims{-1});
   double low = min.to_double(), high = max.to_double();
   if (low == high && x.numel() > 0) {
@@ -66,8 +83,9 @@ Tensor histc(const Tensor& self, int64_t bins, const Scalar& min,
     high = range.highest.to_double();
   }
   if (low == high) {
-    low -= 1;
-    high += 1;
+    const double around = half_width(low, x.dtype());
+    low -= around;
+    high += around;
   }
   HOTARU_CHECK(std::isfinite(low) && std::isfinite(high),
                "torch.histc: range of [", low, ", ", high, "] is not finite");

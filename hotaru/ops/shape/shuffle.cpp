@@ -86,7 +86,7 @@ Tensor channel_shuffle(const Tensor& self, int64_t groups) {
   HOTARU_CHECK(c % groups == 0,
                "Number of channels must be divisible by groups. Got ", c,
                " channels and ", groups, " groups.");
-  if (self.numel() == 0) return make_alias(self);
+  if (self.numel() == 0) return view(self, self.sizes());
   const Tensor split =
       reshape(self, Dims{self.size(0), groups, c / groups, -1});
   return reshape(contiguous(transpose(split, 1, 2)), self.sizes());

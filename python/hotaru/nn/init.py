@@ -95,21 +95,25 @@ def trunc_normal_(
 
     from_normal = below(b) - below(a) >= 0.3
     peak = min(max(mean, a), b)
+    if tensor.is_meta:
+        return tensor
     with no_grad():
+        # Bounds as the dtype has them: draws are rounded to it, too.
+        low, high = hotaru.tensor([a, b], dtype=tensor.dtype).tolist()
         pending = hotaru.ones_like(tensor, dtype=hotaru.bool)
         while bool(pending.any()):
             draws = hotaru.empty_like(tensor)
+            # What is not a number is not outside: that would never end.
             if from_normal:
                 draws.normal_(mean, std, generator=generator)
-                fits = (draws >= a) & (draws <= b)
+                outside = (draws < low) | (draws > high)
             else:
                 draws.uniform_(a, b, generator=generator)
                 chance = hotaru.empty_like(tensor).uniform_(generator=generator)
                 exponent = (peak - mean) ** 2 - (draws - mean) ** 2
-                fits = chance <= (exponent / (2 * std * std)).exp()
-            fits &= pending
-            tensor.copy_(hotaru.where(fits, draws, tensor))
-            pending &= ~fits
+                outside = chance > (exponent / (2 * std * std)).exp()
+            tensor.copy_(hotaru.where(pending & ~outside, draws, tensor))
+            pending &= outside
         return tensor
 
 
