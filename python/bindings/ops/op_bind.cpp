@@ -93,6 +93,12 @@ bool is_among(std::string_view name, const std::string_view (&names)[N]) {
   return std::find(names, names + N, name) != names + N;
 }
 
+/// PyTorch's error where elements of this dtype can't be such a number.
+void refuse_beyond_int64(DType dtype) {
+  HOTARU_CHECK(!is_integral(dtype, false) || dtype == DType::kUInt64,
+               "value cannot be converted to type int64_t without overflow");
+}
+
 /// Which tensor may be a number, or -1.
 int number_place(std::string_view name, bool method) {
   if (name == "copy_") return 1;
@@ -170,6 +176,8 @@ void Signature::settle(PyObject* big, Value* values) const {
     dtype = DType(values[at].as_int());
   else if (self >= 0 && values[self].is_tensor())
     dtype = values[self].as_tensor().dtype();
+  refuse_beyond_int64(
+      at >= 0 && self < 0 && values[at].is_none() ? DType::kInt64 : dtype);
   const Scalar exact = to_scalar(big, dtype), rounded = to_scalar(big);
   for (size_t i = 0; i < arguments(); ++i)
     if (schema_->arguments[i].type.kind == ArgKind::kScalar &&
@@ -204,6 +212,9 @@ bool Signature::take(size_t i, PyObject* object, Value* values,
   const bool floating = std::any_of(values, values + i, [](const Value& v) {
     return v.is_tensor() && is_differentiable(v.tensor_ref().dtype());
   });
+  if (beyond && values[0].is_tensor() &&
+      is_among(schema_->name, {"fill", "copy"}))
+    refuse_beyond_int64(values[0].tensor_ref().dtype());
   // Beside floats an int beyond int64 is one, too, else it is of uint64.
   values[i] = floating ? wrapped_scalar(to_scalar(object), Device{})
                        : number_tensor(object);

@@ -126,3 +126,19 @@ def test_what_nothing_holds(number):
     ):
         with pytest.raises(OverflowError, match="int too big to convert"):
             f()
+
+
+@pytest.mark.parametrize("big", BIG)
+def test_signed_elements_refuse_them(big):
+    text = "value cannot be converted to type int64_t without overflow"
+    signed = torch.zeros(1, dtype=torch.int64)
+    for f in (
+        lambda: torch.full((1,), big),
+        lambda: torch.full((1,), big, dtype=torch.int64),
+        lambda: torch.full_like(signed, big),
+        lambda: signed.fill_(big),
+        lambda: signed.copy_(big),
+    ):
+        with pytest.raises(RuntimeError, match=text):
+            f()
+    assert signed.item() == 0
