@@ -5,6 +5,7 @@
 #include "hotaru/ops/registry.h"
 #include "hotaru/ops/shape/tensor_split.h"
 #include "hotaru/ops/shape/view.h"
+#include "hotaru/runtime/warning.h"
 
 namespace hotaru {
 namespace {
@@ -54,6 +55,9 @@ HOTARU_OP(
       HOTARU_CHECK(self.dim() != 1,
                    "tensor.adjoint() is only supported on matrices or batches "
                    "of matrices. Got 1-D tensor.");
+      static constinit OnceWarning number{
+          "adjoint() is deprecated on 0-D tensors. Consider using x.conj()."};
+      if (self.dim() == 0) number.give();
       return conj(self.dim() == 0 ? self : transpose(self, -2, -1));
     });
 HOTARU_OP(

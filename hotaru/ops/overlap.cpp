@@ -52,11 +52,12 @@ Tensor without_repeats(const Tensor& t) {
   return out;
 }
 
-void warn_of_repeats(const char* op) {
+void warn_of_repeats(const char* op, const char* as) {
   warn("Use of " + std::string(op) +
        " on expanded tensors is deprecated. Please clone() the tensor before "
        "performing this operation. This also applies to advanced indexing "
-       "e.g. tensor[mask] = scalar");
+       "e.g. " +
+       as);
 }
 
 void check_written(const Tensor& out) {

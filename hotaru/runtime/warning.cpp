@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "hotaru/runtime/determinism.h"
+
 namespace hotaru {
 namespace {
 
@@ -33,6 +35,11 @@ void warn(std::string_view message) {
 }
 void hand_warning(std::string_view message) {
   if (warning_handler()) warning_handler()(message);
+}
+
+void OnceWarning::give() {
+  if (!given_.exchange(true, std::memory_order_relaxed) || warns_always())
+    warn(text_);
 }
 
 }  // namespace hotaru

@@ -1,6 +1,7 @@
 // Warnings, the library's own and those of TorchScript programs.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <string_view>
 
@@ -13,6 +14,18 @@ void set_warning_handler(std::function<void(std::string_view)> handler);
 void warn(std::string_view message);
 /// To the handler, whoever listens.
 void hand_warning(std::string_view message);
+
+/// A warning that a process gives once, or each time where the program asked
+/// for that (torch.set_warn_always).
+class OnceWarning {
+ public:
+  constexpr explicit OnceWarning(std::string_view text) : text_(text) {}
+  void give();
+
+ private:
+  std::string_view text_;
+  std::atomic<bool> given_{false};
+};
 
 /// Hears a thread's warnings in the handler's place.
 class WarningListener {

@@ -30,6 +30,7 @@
 #include "bindings/script/script_object.h"
 #include "bindings/script/script_own.h"
 #include "bindings/script/script_source.h"
+#include "bindings/tensor/buffer.h"
 #include "bindings/tensor/creation.h"
 #include "bindings/tensor/default_device.h"
 #include "bindings/tensor/memory.h"
@@ -58,6 +59,7 @@ NB_MODULE(_C, m) {
   init_quantization(m);
   init_autocast(m);
   init_autograd(m);
+  init_buffer(m);
   init_creation(m);
   init_dlpack(m);
   init_printing(m);

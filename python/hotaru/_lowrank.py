@@ -7,6 +7,7 @@ Finding structure with randomness, 2009.
 from __future__ import annotations
 
 from ._C import Tensor, ops
+from ._functions import _warn_once
 from ._overrides import overridable as _overridable
 
 __all__ = ["lu", "pca_lowrank", "svd_lowrank"]
@@ -83,7 +84,16 @@ def pca_lowrank(
 
 
 def lu(A: Tensor, pivot=True, get_infos=False, out=None):
-    """LU in one matrix and pivots; with infos if get_infos."""
+    """LU in one matrix and pivots; with infos if get_infos. Deprecated."""
+    _warn_once(
+        "torch.lu is deprecated in favor of torch.linalg.lu_factor / "
+        "torch.linalg.lu_factor_ex and will be removed in a future PyTorch "
+        "release.\nLU, pivots = torch.lu(A, compute_pivots)\nshould be "
+        "replaced with\nLU, pivots = torch.linalg.lu_factor(A, "
+        "compute_pivots)\nand\nLU, pivots, info = torch.lu(A, "
+        "compute_pivots, get_infos=True)\nshould be replaced with\nLU, "
+        "pivots, info = torch.linalg.lu_factor_ex(A, compute_pivots)"
+    )
     found = ops.linalg_lu_factor_ex(A, pivot=pivot, check_errors=not get_infos)
     made = tuple(found) if get_infos else tuple(found[:2])
     if out is None:

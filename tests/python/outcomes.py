@@ -31,6 +31,19 @@ _NOT_COMPARED = (
     "Full backward hook is firing",
     "This DataLoader will create",
     "`torch.jit.script` is deprecated",  # by what forward mode imports
+    # Native as well; tests/python/core/test_warnings.py has them.
+    "is deprecated and will be removed in a future PyTorch release",
+    "is deprecated in favor of torch.linalg",
+    "is deprecated on 0-D tensors",
+    "The use of `x.T` on tensors",
+    "discards the imaginary part",
+    "will create a reference cycle",
+    "attribute of a Tensor that is not a leaf",
+    "degrees of freedom is <= 0",
+    "without specifying the dim arg",
+    "boundary tensor is non-contiguous",
+    "on expanded tensors is deprecated",
+    "The reduce argument of torch.scatter",
 )
 
 

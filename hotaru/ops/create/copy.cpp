@@ -1,5 +1,6 @@
 #include "hotaru/ops/create/copy.h"
 
+#include "hotaru/autograd/anomaly.h"
 #include "hotaru/autograd/leaf.h"
 #include "hotaru/autograd/record.h"
 #include "hotaru/backend/common/create/copy.h"
@@ -15,6 +16,7 @@
 #include "hotaru/runtime/determinism.h"
 #include "hotaru/runtime/streams/enqueue.h"
 #include "hotaru/runtime/streams/stream.h"
+#include "hotaru/runtime/warning.h"
 
 namespace hotaru {
 namespace {
@@ -84,6 +86,20 @@ Tensor reordered(const Tensor& self, MemoryFormat format,
 
 }  // namespace
 
+namespace {
+
+/// Before a program's own copy of complex numbers into real ones.
+void warn_of_parts(const Tensor& from, DType to) {
+  static constinit OnceWarning discarded{
+      "Casting complex values to real discards the imaginary part"};
+  if (from.is_complex() && !is_complex(to) && to != DType::kBool &&
+      from.numel() > 0 && from.device().type != DeviceType::kMeta &&
+      !autograd::running_node())
+    discarded.give();
+}
+
+}  // namespace
+
 Tensor copy_(const Tensor& self, const Tensor& src, bool non_blocking) {
   if (self.is_same(src)) return self;
   autograd::check_inplace(self);
@@ -93,6 +109,8 @@ Tensor copy_(const Tensor& self, const Tensor& src, bool non_blocking) {
                " doesn't match the broadcast shape ",
                shape_text(broadcast_shapes(self.sizes(), src.sizes())));
   check_overlap(self, src);
+  if (src.is_complex()) [[unlikely]]
+    warn_of_parts(src, self.dtype());
   enqueue_copy(self, src, non_blocking);
   if (autograd::needs_grad(self, src))
     autograd::record(
@@ -231,6 +249,8 @@ void clear_from(const Tensor& self, size_t begin) {
 /// to() with a memory format; a tensor that is in it already stays.
 Tensor to(const Tensor& self, Optional<DType> dtype, Optional<Device> device,
           bool copy, bool non_blocking, const GivenFormat& given) {
+  if (dtype && self.is_complex()) [[unlikely]]
+    warn_of_parts(self, *dtype);
   if (!reorders(given)) return to(self, dtype, device, copy, non_blocking);
   const auto format = MemoryFormat(*given);
   const TensorOptions options{dtype.value_or(self.dtype()),

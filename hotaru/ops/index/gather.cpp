@@ -19,6 +19,7 @@
 #include "hotaru/ops/shape/view.h"
 #include "hotaru/runtime/result_place.h"
 #include "hotaru/runtime/streams/enqueue.h"
+#include "hotaru/runtime/warning.h"
 
 namespace hotaru {
 namespace {
@@ -324,11 +325,17 @@ HOTARU_OP(
     "scatter.value(Tensor self, int dim, Tensor index, Scalar value) -> "
     "Tensor",
     static_cast<Number>(scatter));
+constinit OnceWarning reduce_deprecated{
+    "The reduce argument of torch.scatter with Tensor src is deprecated and "
+    "will "
+    "be removed in a future PyTorch release. Use torch.scatter_reduce instead "
+    "for more reduction options."};
 HOTARU_OP(
     "scatter.reduce(Tensor self, int dim, Tensor index, Tensor src, *, str "
     "reduce) -> Tensor",
     +[](const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src,
         Reduce reduce) {
+      reduce_deprecated.give();
       return scatter_with(clone(self), dim, index, src, reduce, false);
     });
 HOTARU_OP(
@@ -352,6 +359,7 @@ HOTARU_OP(
     "str reduce) -> Tensor(a!)",
     +[](const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src,
         Reduce reduce) {
+      reduce_deprecated.give();
       return scatter_with(self, dim, index, src, reduce, false);
     });
 HOTARU_OP(

@@ -271,6 +271,7 @@ Tensor index_put(const Tensor& self, const Tensors& indices,
 
 Tensor index_put_(const Tensor& self, const Tensors& indices,
                   const Tensor& given, bool accumulate) {
+  if (repeats(self)) warn_of_repeats("index_put_", "tensor[indices] = tensor");
   autograd::check_inplace(self);
   if (repeats(self)) warn_of_repeats("index_put_");
   const Tensor values = put_values(self, indices, given, accumulate);

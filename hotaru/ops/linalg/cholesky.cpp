@@ -5,6 +5,7 @@
 #include "hotaru/ops/linalg/matrices.h"
 #include "hotaru/ops/refuse.h"
 #include "hotaru/runtime/streams/enqueue.h"
+#include "hotaru/runtime/warning.h"
 
 namespace hotaru {
 namespace {
@@ -32,6 +33,15 @@ std::tuple<Tensor, Tensor> linalg_cholesky_ex(const Tensor& A, bool upper,
 }
 
 Tensor old_cholesky(const Tensor& self, bool upper) {
+  static constinit OnceWarning deprecated{
+      "torch.cholesky is deprecated in favor of torch.linalg.cholesky and will "
+      "be removed in a future PyTorch release.\nL = "
+      "torch.cholesky(A)\nshould be replaced with\nL = "
+      "torch.linalg.cholesky(A)\nand\nU = torch.cholesky(A, "
+      "upper=True)\nshould be replaced with\nU = "
+      "torch.linalg.cholesky(A).mH\nThis transform will produce equivalent "
+      "results for all valid (symmetric positive definite) inputs."};
+  deprecated.give();
   return std::get<0>(cholesky_of("cholesky", self, upper, true));
 }
 

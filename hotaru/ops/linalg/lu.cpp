@@ -8,6 +8,7 @@
 #include "hotaru/ops/shape/triangle.h"
 #include "hotaru/ops/sort/sort.h"
 #include "hotaru/runtime/streams/enqueue.h"
+#include "hotaru/runtime/warning.h"
 
 namespace hotaru {
 namespace {
@@ -201,6 +202,13 @@ Tensor logdet(const Tensor& A) {
 
 Tensor old_lu_solve(const Tensor& self, const Tensor& LU,
                     const Tensor& pivots) {
+  static constinit OnceWarning deprecated{
+      "torch.lu_solve is deprecated in favor of torch.linalg.lu_solveand will "
+      "be removed in a future PyTorch release.\nNote that "
+      "torch.linalg.lu_solve has its arguments reversed.\nX = "
+      "torch.lu_solve(B, LU, pivots)\nshould be replaced with\nX = "
+      "torch.linalg.lu_solve(LU, pivots, B)"};
+  deprecated.give();
   return linalg_lu_solve(LU, pivots, self);
 }
 

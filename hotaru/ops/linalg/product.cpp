@@ -10,6 +10,7 @@
 #include "hotaru/ops/reduce/reduce.h"
 #include "hotaru/ops/reduce/scan.h"
 #include "hotaru/runtime/streams/enqueue.h"
+#include "hotaru/runtime/warning.h"
 
 namespace hotaru {
 namespace {
@@ -114,6 +115,11 @@ Tensor multi_dot(const Tensors& given) {
 }
 
 Tensor chain_matmul(const Tensors& matrices) {
+  static constinit OnceWarning deprecated{
+      "torch.chain_matmul is deprecated and will be removed in a future "
+      "PyTorch release. Use torch.linalg.multi_dot instead, which accepts a "
+      "list of two or more tensors rather than multiple parameters."};
+  deprecated.give();
   for (size_t i = 0; i < matrices.size(); ++i)
     HOTARU_CHECK(matrices[i].dim() == 2, "Tensor dimension is ",
                  matrices[i].dim(), ", expected 2 instead.");

@@ -8,6 +8,7 @@
 #include "hotaru/ops/pointwise/pointwise_grad.h"
 #include "hotaru/ops/shape/triangle.h"
 #include "hotaru/runtime/streams/enqueue.h"
+#include "hotaru/runtime/warning.h"
 
 namespace hotaru {
 namespace {
@@ -28,6 +29,13 @@ Tensor reflected(const Tensor& A, const Tensor& tau) {
 }
 
 std::tuple<Tensor, Tensor> old_qr(const Tensor& self, bool some) {
+  static constinit OnceWarning deprecated{
+      "torch.qr is deprecated in favor of torch.linalg.qr and will be removed "
+      "in a future PyTorch release.\nThe boolean parameter 'some' has been "
+      "replaced with a string parameter 'mode'.\nQ, R = torch.qr(A, "
+      "some)\nshould be replaced with\nQ, R = torch.linalg.qr(A, 'reduced' if "
+      "some else 'complete')"};
+  deprecated.give();
   return linalg_qr(self, some ? "reduced" : "complete");
 }
 

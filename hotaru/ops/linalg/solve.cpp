@@ -6,6 +6,7 @@
 #include "hotaru/ops/linalg/matrices.h"
 #include "hotaru/ops/shape/triangle.h"
 #include "hotaru/runtime/streams/enqueue.h"
+#include "hotaru/runtime/warning.h"
 
 namespace hotaru {
 namespace {
@@ -121,6 +122,14 @@ namespace {
 std::tuple<Tensor, Tensor> triangular_solve(const Tensor& self, const Tensor& A,
                                             bool upper, bool transpose,
                                             bool unitriangular) {
+  static constinit OnceWarning deprecated{
+      "torch.triangular_solve is deprecated in favor of "
+      "torch.linalg.solve_triangularand will be removed in a future PyTorch "
+      "release.\ntorch.linalg.solve_triangular has its arguments reversed and "
+      "does not return a copy of one of the inputs.\nX = "
+      "torch.triangular_solve(B, A).solution\nshould be replaced with\nX = "
+      "torch.linalg.solve_triangular(A, B)."};
+  deprecated.give();
   HOTARU_CHECK(self.dim() >= 2,
                "torch.triangular_solve: Expected b to have at least 2 "
                "dimensions, but it has ",

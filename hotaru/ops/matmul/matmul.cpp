@@ -15,6 +15,7 @@
 #include "hotaru/runtime/library_settings.h"
 #include "hotaru/runtime/result_place.h"
 #include "hotaru/runtime/streams/enqueue.h"
+#include "hotaru/runtime/warning.h"
 
 namespace hotaru {
 namespace {
@@ -370,7 +371,15 @@ HOTARU_OP("mv(Tensor self, Tensor vec) -> Tensor", mv);
 HOTARU_OP("dot(Tensor self, Tensor tensor) -> Tensor", dot);
 HOTARU_OP("vdot(Tensor self, Tensor other) -> Tensor", vdot);
 HOTARU_OP("outer(Tensor self, Tensor vec2) -> Tensor", outer);
-HOTARU_OP("ger(Tensor self, Tensor vec2) -> Tensor", outer);
+HOTARU_OP(
+    "ger(Tensor self, Tensor vec2) -> Tensor",
+    +[](const Tensor& self, const Tensor& vec2) {
+      static constinit OnceWarning deprecated{
+          "torch.ger is deprecated and will be removed in a future PyTorch "
+          "release. Use torch.outer instead."};
+      deprecated.give();
+      return outer(self, vec2);
+    });
 HOTARU_OP(
     "addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, "
     "Scalar alpha=1) -> Tensor",

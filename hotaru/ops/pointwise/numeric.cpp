@@ -22,6 +22,7 @@
 #include "hotaru/ops/registry.h"
 #include "hotaru/ops/shape/view.h"
 #include "hotaru/ops/shape/view_dtype.h"
+#include "hotaru/runtime/warning.h"
 
 namespace hotaru {
 namespace {
@@ -343,6 +344,12 @@ HOTARU_OP("linalg_cross(Tensor self, Tensor other, *, int dim=-1) -> Tensor",
 HOTARU_OP(
     "cross(Tensor self, Tensor other, int? dim=None) -> Tensor",
     +[](const Tensor& self, const Tensor& other, Optional<int64_t> dim) {
+      static constinit OnceWarning without_dim{
+          "Using torch.cross without specifying the dim arg is "
+          "deprecated.\nPlease either pass the dim explicitly or simply use "
+          "torch.linalg.cross.\nThe default value of dim will change to agree "
+          "with that of linalg.cross in a future release."};
+      if (!dim) without_dim.give();
       int64_t at = 0;
       while (!dim && at + 1 < self.dim() && self.size(at) != 3) ++at;
       return cross(self, other, dim.value_or(at));

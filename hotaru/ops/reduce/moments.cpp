@@ -12,6 +12,7 @@
 #include "hotaru/ops/reduce/reduce_dims.h"
 #include "hotaru/ops/registry.h"
 #include "hotaru/runtime/streams/enqueue.h"
+#include "hotaru/runtime/warning.h"
 
 namespace hotaru {
 namespace {
@@ -19,6 +20,18 @@ namespace {
 const Kernel& var_kernel() {
   static const Kernel& kernel = hotaru::kernel("var");
   return kernel;
+}
+
+/// Before a spread of so few elements that it is a division by zero, or less.
+void check_freedom(const char* name, const Tensor& self, IntSpan sizes,
+                   double correction) {
+  const int64_t results = numel_of(sizes);
+  const double each = results ? double(self.numel() / results) : 0;
+  if (each - correction > 0) return;
+  warn(concat(name,
+              "(): degrees of freedom is <= 0. Correction should be strictly "
+              "less than the reduction factor (input numel divided by output "
+              "numel)."));
 }
 
 Tensor run_var(const Tensor& self, IntSpan dim, double correction, bool keepdim,
@@ -29,6 +42,7 @@ Tensor run_var(const Tensor& self, IntSpan dim, double correction, bool keepdim,
   const Tensor out =
       run_reduction(var_kernel(), self, dims, keepdim, to_real(self.dtype()),
                     VarAttributes{correction, root});
+  check_freedom(root ? "std" : "var", self, out.sizes(), correction);
   if (autograd::needs_grad(self))
     grad::var(out, self, dims, correction, keepdim, root);
   return out;
@@ -43,6 +57,7 @@ std::tuple<Tensor, Tensor> run_var_mean(const Tensor& self, IntSpan dim,
   const Dims sizes = kept_sizes(self, dims);
   const Tensor out = allocate(sizes, to_real(self.dtype()), self.device());
   const Tensor mean = allocate(sizes, self.dtype(), self.device());
+  check_freedom(root ? "std_mean" : "var_mean", self, sizes, correction);
   enqueue(var_kernel(), {write(out), write(mean), read(self)},
           VarAttributes{correction, root});
   if (!keepdim) {

@@ -77,6 +77,7 @@ Tensor flatten(const Tensor& self, int64_t start_dim, int64_t end_dim) {
 
 Tensor unflatten(const Tensor& self, int64_t dim, IntSpan sizes) {
   HOTARU_CHECK(!sizes.empty(), "unflatten: sizes must be non-empty");
+  wrap_dim(dim, self.dim());
   HOTARU_CHECK(self.dim() > 0,
                "unflatten got an unexpected error:\nDimension specified as ",
                dim, " but tensor has no dimensions");
@@ -179,7 +180,8 @@ Tensor select(const Tensor& self, int64_t dim, int64_t index) {
 
 Tensor slice(const Tensor& self, int64_t dim, Optional<int64_t> start,
              Optional<int64_t> end, int64_t step) {
-  HOTARU_CHECK(self.dim() > 0, "slice() cannot be applied to a 0-dim tensor.");
+  HOTARU_CHECK_AS(IndexError, self.dim() > 0,
+                  "slice() cannot be applied to a 0-dim tensor.");
   HOTARU_CHECK_AS(ValueError, step > 0, "slice step must be positive");
   const size_t d = size_t(wrap_dim(dim, self.dim()));
   const int64_t size = self.sizes()[d];

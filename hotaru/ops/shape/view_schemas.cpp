@@ -7,9 +7,45 @@
 #include "hotaru/core/checks/check.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/registry.h"
+#include "hotaru/ops/shape/transposes.h"
 #include "hotaru/ops/shape/view.h"
+#include "hotaru/runtime/warning.h"
 
 namespace hotaru {
+
+Tensor numpy_T(const Tensor& self) {
+  static constinit OnceWarning number{
+      "Tensor.T is deprecated on 0-D tensors. This function is the identity in "
+      "these cases."};
+  static constinit OnceWarning other{
+      "The use of `x.T` on tensors of dimension other than 2 to reverse their "
+      "shape is deprecated and it will throw an error in a future release. "
+      "Consider `x.mT` to transpose batches of matrices or "
+      "`x.permute(*torch.arange(x.ndim - 1, -1, -1))` to reverse the "
+      "dimensions "
+      "of a tensor."};
+  if (self.dim() != 2) (self.dim() == 0 ? number : other).give();
+  Dims order;
+  for (int64_t d = self.dim(); d-- > 0;) order.push_back(d);
+  return permute(self, order);
+}
+
+Tensor matrix_T(const Tensor& self) {
+  static constinit OnceWarning number{
+      "Tensor.mT is deprecated on 0-D tensors. This function is the identity "
+      "in "
+      "these cases."};
+  if (self.dim() == 0) {
+    number.give();
+    return view(self, self.sizes());
+  }
+  HOTARU_CHECK(self.dim() >= 2,
+               "tensor.mT is only supported on matrices or batches of "
+               "matrices. Got ",
+               self.dim(), "-D tensor.");
+  return transpose(self, -2, -1);
+}
+
 namespace {
 
 /// Applies a view in place: self takes the geometry and the history of what
@@ -82,21 +118,8 @@ HOTARU_OP("swapaxes(Tensor(a) self, int axis0, int axis1) -> Tensor(a)",
 HOTARU_OP("swapdims(Tensor(a) self, int dim0, int dim1) -> Tensor(a)",
           transpose);
 HOTARU_OP("t(Tensor(a) self) -> Tensor(a)", t);
-HOTARU_OP(
-    "numpy_T(Tensor(a) self) -> Tensor(a)", +[](const Tensor& self) {
-      Dims order;
-      for (int64_t d = self.dim(); d-- > 0;) order.push_back(d);
-      return permute(self, order);
-    });
-HOTARU_OP(
-    "mT(Tensor(a) self) -> Tensor(a)", +[](const Tensor& self) {
-      if (self.dim() == 0) return view(self, {});
-      HOTARU_CHECK(self.dim() >= 2,
-                   "tensor.mT is only supported on matrices or batches of "
-                   "matrices. Got ",
-                   self.dim(), "-D tensor.");
-      return transpose(self, -2, -1);
-    });
+HOTARU_OP("numpy_T(Tensor(a) self) -> Tensor(a)", numpy_T);
+HOTARU_OP("mT(Tensor(a) self) -> Tensor(a)", matrix_T);
 HOTARU_OP("select.int(Tensor(a) self, int dim, SymInt index) -> Tensor(a)",
           select);
 HOTARU_OP(

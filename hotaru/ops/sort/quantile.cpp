@@ -62,6 +62,7 @@ Tensor quantile(const char* op, const Tensor& self, const Tensor& q,
                 const Optional<int64_t>& dim, bool keepdim,
                 const std::string& interpolation, bool ignore_nan) {
   check(op, self, q, interpolation);
+  if (dim) wrap_dim(*dim, self.dim());
   const Tensor rows = !dim              ? flatten(self)
                       : self.dim() == 0 ? unsqueeze(self, 0)
                                         : movedim(self, Dims{*dim}, Dims{-1});

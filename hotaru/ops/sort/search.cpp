@@ -21,6 +21,7 @@
 #include "hotaru/ops/sort/sort.h"
 #include "hotaru/ops/sort/unsigned_order.h"
 #include "hotaru/runtime/streams/enqueue.h"
+#include "hotaru/runtime/warning.h"
 
 namespace hotaru {
 namespace {
@@ -151,11 +152,21 @@ Triple unique(const Tensor& self, bool return_inverse, bool return_counts) {
   return out;
 }
 
+/// Slices without elements are neither equal nor different.
+void check_others(const Tensor& self, int64_t dim) {
+  const auto at = size_t(wrap_dim(dim, self.dim()));
+  for (size_t d = 0; d < self.sizes().size(); ++d)
+    HOTARU_CHECK(d == at || self.sizes()[d] != 0,
+                 "There are 0 sized dimensions, and they aren't selected, so "
+                 "unique cannot be applied");
+}
+
 Triple unique_consecutive(const Tensor& self, bool return_inverse,
                           bool return_counts, Optional<int64_t> dim) {
   if (self.is_complex())
     refuse_dtype(dim && self.dim() != 1 ? "unique_dim" : "unique",
                  self.dtype());
+  if (dim) check_others(self, *dim);
   const Triple out = find_in_order(self, [&](const Tensor& x) -> Triple {
     if (dim) return slices(x, *dim, false, return_inverse, return_counts);
     const Runs runs =
@@ -171,6 +182,7 @@ Triple unique_consecutive(const Tensor& self, bool return_inverse,
 Triple unique_dim(const Tensor& self, int64_t dim, bool return_inverse,
                   bool return_counts) {
   if (self.is_complex()) refuse_dtype("unique_dim", self.dtype());
+  check_others(self, dim);
   const Triple out = find_in_order(self, [&](const Tensor& x) {
     return slices(x, dim, true, return_inverse, return_counts);
   });
@@ -185,6 +197,14 @@ Tensor searchsorted(const Tensor& boundaries, const Tensor& values,
                "boundaries tensor dimension is 1, but we got boundaries tensor "
                "dim(",
                boundaries.dim(), ")");
+  static constinit OnceWarning copied{
+      "torch.searchsorted(): boundary tensor is non-contiguous, this will "
+      "lower "
+      "the performance due to extra data copy when converting non-contiguous "
+      "tensor to contiguous, please use contiguous boundary tensor if "
+      "possible. "
+      "This message will only appear once per program."};
+  if (!boundaries.is_contiguous()) copied.give();
   const auto leading = [](const Tensor& t) {
     return t.sizes().first(size_t(std::max<int64_t>(0, t.dim() - 1)));
   };

@@ -19,6 +19,7 @@
 #include "hotaru/core/checks/check.h"
 #include "hotaru/engine/engine.h"
 #include "hotaru/engine/pass.h"
+#include "hotaru/runtime/warning.h"
 
 namespace hotaru::python {
 namespace {
@@ -34,6 +35,9 @@ using Edges = std::vector<autograd::Edge>;
 template <class F>
 autograd::Edge edge_of(nb::handle place, F edge_of_tensor) {
   if (is_tensor(place.ptr())) return edge_of_tensor(tensor_of(place.ptr()));
+  HOTARU_CHECK(nb::hasattr(place, "node"),
+               "all inputs have to be Tensors or GradientEdges, but got ",
+               Py_TYPE(place.ptr())->tp_name);
   const nb::object node = place.attr("node");
   return {Ref<Node>(&nb::cast<PyNode&>(node).get()),
           nb::cast<uint32_t>(place.attr("output_nr"))};
@@ -110,6 +114,15 @@ nb::object run_backward(nb::sequence outputs, nb::sequence grads,
                         bool input_hooks) {
   const Edges roots = output_edges(outputs);
   const Tensors given = tensor_vector(grads);
+  static constinit OnceWarning cycle{
+      "Using backward() with create_graph=True will create a reference cycle "
+      "between the parameter and its gradient which can cause a memory leak. "
+      "We "
+      "recommend using autograd.grad when creating the graph to avoid this. If "
+      "you have to use this function, make sure to reset the .grad fields of "
+      "your parameters to None after use to break the cycle and avoid the "
+      "leak."};
+  if (accumulate && create_graph) cycle.give();
   if (accumulate)
     for (nb::handle input : inputs)
       if (is_tensor(input.ptr()) && !autograd::is_leaf(tensor_of(input.ptr())))
@@ -212,10 +225,13 @@ void tell_write(const Tensor& self) {
   listener(nb::steal(wrap(self)));
 }
 
-void set_write_listener(nb::object listener) {
+/// The listener before it.
+nb::object set_write_listener(nb::object listener) {
+  nb::object before = write_listener.get();
   const bool none = listener.is_none();
   write_listener.reset(none ? nb::object() : std::move(listener));
   autograd::set_write_listener(none ? nullptr : &tell_write);
+  return before.is_valid() ? before : nb::none();
 }
 
 void init_passes(nb::module_& m, nb::module_& inner) {
@@ -246,6 +262,15 @@ void init_passes(nb::module_& m, nb::module_& inner) {
 
 }  // namespace
 
+constexpr std::string_view kNoLeaf =
+    "The .grad attribute of a Tensor that is not a leaf Tensor is being "
+    "accessed. Its .grad attribute won't be populated during "
+    "autograd.backward(). If you indeed want the .grad field to be populated "
+    "for a non-leaf Tensor, use .retain_grad() on the non-leaf Tensor. If you "
+    "access the non-leaf Tensor by mistake, make sure you access the leaf "
+    "Tensor instead. See github.com/pytorch/pytorch/pull/30531 for more "
+    "information.";
+
 PyObject* get_requires_grad(PyObject* self, void*) {
   return PyBool_FromLong(autograd::requires_grad(tensor_of(self)));
 }
@@ -263,8 +288,14 @@ int set_requires_grad_attr(PyObject* self, PyObject* value, void*) {
 }
 
 PyObject* get_grad(PyObject* self, void*) {
-  const Meta* m = autograd::meta(tensor_of(self));
-  return wrap(m ? m->grad : Tensor());
+  const Tensor& t = tensor_of(self);
+  const Meta* m = autograd::meta(t);
+  if (!m || m->grad.defined() || m->retains_grad || !m->grad_fn) [[likely]]
+    return wrap(m ? m->grad : Tensor());
+  return guarded([&] {
+    if (!autograd::is_leaf(t)) warn(kNoLeaf);
+    return wrap(Tensor());
+  });
 }
 
 int set_grad(PyObject* self, PyObject* value, void*) {

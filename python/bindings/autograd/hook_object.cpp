@@ -71,8 +71,10 @@ HookHandle register_post_accumulate(const Tensor& self, nb::object function) {
   const auto call = [held](const Tensor& leaf) {
     const GilAcquire gil;
     const nb::object hook = held->get();
-    HOTARU_CHECK(hook(nb::steal(wrap(leaf))).is_none(),
-                 "Tensor post accumulate grad hooks should return None.");
+    const nb::object result = hook(nb::steal(wrap(leaf)));
+    if (result.is_none()) return;
+    check_tensor(result);
+    fail("Tensor post accumulate grad hooks should return None.");
   };
   track(self);
   return {autograd::ensure_meta(self).post_accumulate_hooks.add(call, held)};

@@ -95,6 +95,17 @@ std::string wrong_type(const std::string& name, const Argument& a,
   return where + ", not " + type_name(object);
 }
 
+/// Whether all positional arguments are sizes, given one by one: f(2, 3) for
+/// f((2, 3)).
+bool are_sizes(const Schema& schema, const std::vector<Option>& options,
+               std::span<PyObject* const> all) {
+  if (all.empty() || positional(options) != 1) return false;
+  for (const Argument& a : schema.arguments)
+    if (a.type.list && a.type.kind == ArgKind::kInt && !a.keyword_only)
+      return PyLong_Check(all[0]) && wrong_element(all, a.type) < 0;
+  return false;
+}
+
 /// What is wrong with the arguments of an operator of a single signature.
 std::string single_error(const Shown& shown, const Call& call, bool method,
                          const std::string& name) {
@@ -105,9 +116,10 @@ std::string single_error(const Shown& shown, const Call& call, bool method,
                ? concat("TensorBase.", name, "() takes no keyword arguments")
                : concat("TensorBase.", name, "() takes no arguments (", given,
                         " given)");
-  if (given > positional(options)) {
+  const std::span<PyObject* const> all(call.args + first, given);
+  const bool sizes = are_sizes(*schema, options, all);
+  if (given > positional(options) && !sizes) {
     // f(2, 's') for f((2, 's'))
-    const std::span<PyObject* const> all(call.args + first, given);
     if (positional(options) == 1 && PyLong_Check(all[0]))
       for (const Argument& a : schema->arguments)
         if (a.type.list && a.type.kind == ArgKind::kInt && !a.keyword_only)
@@ -120,6 +132,7 @@ std::string single_error(const Shown& shown, const Call& call, bool method,
   for (const Argument& a : schema->arguments) {
     if (method && a.name == "self") continue;
     const Option& option = options[at++];
+    if (sizes && !a.keyword_only) continue;
     PyObject* object = nullptr;
     const bool keyword = at > given || a.keyword_only;
     if (!keyword) object = call.args[first + at - 1];

@@ -1,15 +1,12 @@
 #include "bindings/tensor/creation.h"
 
 #include <cmath>
-#include <cstring>
-#include <memory>
-#include <utility>
 #include <vector>
 
-#include "bindings/autograd/held.h"
 #include "bindings/errors.h"
 #include "bindings/ops/op_call.h"
 #include "bindings/runtime/accelerator.h"
+#include "bindings/tensor/buffer.h"
 #include "bindings/tensor/default_device.h"
 #include "bindings/tensor/items.h"
 #include "bindings/tensor/storage_object.h"
@@ -20,11 +17,11 @@
 #include "hotaru/core/checks/check.h"
 #include "hotaru/core/host.h"
 #include "hotaru/core/rare.h"
+#include "hotaru/core/sparse/opaque.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/factory.h"
 #include "hotaru/ops/pointwise/pointwise.h"
 #include "hotaru/ops/shape/view.h"
-#include "hotaru/runtime/determinism.h"
 
 namespace hotaru::python {
 namespace {
@@ -37,131 +34,6 @@ using HostTypes = TypeList<float, double, Half, BFloat16, uint8_t, int8_t,
 // Nesting beyond this is data that contains itself.
 constexpr int kMaxDepth = 64;
 
-/// A Python buffer that a storage keeps alive.
-struct HeldBuffer : RefCounted {
-  Py_buffer view{};
-  ~HeldBuffer() override {
-    with_interpreter([this] { PyBuffer_Release(&view); });
-  }
-};
-
-/// What a buffer of a tensor's keeps: the memory itself, as the tensor may be
-/// given another one while the buffer lives.
-struct LentMemory {
-  Ref<Storage> storage;
-  std::vector<Py_ssize_t> dims;
-};
-
-/// The dtype of a buffer's format letter; throws for those without one.
-DType dtype_of_format(const char* format, Py_ssize_t size) {
-  std::string text = format ? format : "B";
-  if (!text.empty() && std::strchr("@=<|", text[0])) text.erase(0, 1);
-  HOTARU_CHECK_AS(ValueError, text.empty() || !std::strchr(">!", text[0]),
-                  "given numpy array has byte order different from the native "
-                  "byte order. Conversion between byte orders is currently not "
-                  "supported.");
-  if (text == "?") return DType::kBool;
-  if (text == "e") return DType::kFloat16;
-  if (text == "f") return DType::kFloat32;
-  if (text == "d") return DType::kFloat64;
-  if (text == "Zf") return DType::kComplex64;
-  if (text == "Zd") return DType::kComplex128;
-  if (text == "B") return DType::kUInt8;
-  if (text.size() == 1 && std::strchr("HILQ", text[0])) {
-    switch (size) {
-      case 2:
-        return DType::kUInt16;
-      case 4:
-        return DType::kUInt32;
-      case 8:
-        return DType::kUInt64;
-    }
-  }
-  if (text.size() == 1 && std::strchr("bhilq", text[0])) {
-    switch (size) {
-      case 1:
-        return DType::kInt8;
-      case 2:
-        return DType::kInt16;
-      case 4:
-        return DType::kInt32;
-      case 8:
-        return DType::kInt64;
-    }
-  }
-  fail<TypeError>(
-      "can't convert an array of format '", format ? format : "B",
-      "'. The only supported types are: float64, float32, float16, complex64, "
-      "complex128, int64, int32, int16, int8, uint8, and bool.");
-}
-
-/// What is said the first time that read-only memory is shared, by whom.
-struct ReadOnlyWarning {
-  const char* text;
-  bool given = false;
-
-  void give() {
-    if (std::exchange(given, true) && !warns_always()) return;
-    if (PyErr_WarnEx(PyExc_UserWarning, text, 1) != 0) throw nb::python_error();
-  }
-};
-
-ReadOnlyWarning read_only_array{
-    "The given NumPy array is not writable, and PyTorch does not support "
-    "non-writable tensors. This means writing to this tensor will result in "
-    "undefined behavior. You may want to copy the array to protect its data or "
-    "make it writable before converting it to a tensor. This type of warning "
-    "will be suppressed for the rest of this program."};
-ReadOnlyWarning read_only_buffer{
-    "The given buffer is not writable, and PyTorch does not support "
-    "non-writable tensors. This means you can write to the underlying "
-    "(supposedly non-writable) buffer using the tensor. You may want to copy "
-    "the buffer to protect its data or make it writable before converting it "
-    "to a tensor. This type of warning will be suppressed for the rest of this "
-    "program."};
-
-/// A tensor over the object's buffer, without a copy.
-Tensor from_buffer(PyObject* object, ReadOnlyWarning* warning = nullptr) {
-  auto held = make_ref<HeldBuffer>();
-  Py_buffer& view = held->view;
-  if (PyObject_GetBuffer(object, &view, PyBUF_RECORDS) != 0) {
-    PyErr_Clear();
-    // Read-only memory is taken all the same, as in PyTorch; writing into it
-    // is the caller's error.
-    if (PyObject_GetBuffer(object, &view, PyBUF_RECORDS_RO) != 0)
-      throw nb::python_error();
-    if (warning) warning->give();
-  }
-  const DType dtype = dtype_of_format(view.format, view.itemsize);
-  Dims sizes(size_t(view.ndim), 0), strides(size_t(view.ndim), 0);
-  for (int d = 0; d < view.ndim; ++d) {
-    sizes[size_t(d)] = view.shape[d];
-    HOTARU_CHECK_AS(ValueError, view.strides[d] >= 0 || view.shape[d] <= 1,
-                    "At least one stride in the given numpy array is negative, "
-                    "and tensors with negative strides are not currently "
-                    "supported. (You can probably work around this by making a "
-                    "copy of your array  with array.copy().) ");
-    HOTARU_CHECK_AS(ValueError, view.strides[d] % view.itemsize == 0,
-                    "given numpy array strides not a multiple of the element "
-                    "byte size. Copy the numpy array to reallocate the "
-                    "memory.");
-    strides[size_t(d)] = std::max<int64_t>(view.strides[d] / view.itemsize, 0);
-  }
-  const size_t nbytes = storage_bytes(sizes, strides, itemsize(dtype));
-  void* data = view.buf;
-  return make_tensor(
-      make_ref<Storage>(data, nbytes, Device{}, Ref<RefCounted>(held)), dtype,
-      sizes, strides, 0);
-}
-
-}  // namespace
-
-Tensor tensor_over_array(PyObject* array) {
-  return from_buffer(array);
-}
-
-namespace {
-
 bool is_list(PyObject* o) {
   return PyList_Check(o) || PyTuple_Check(o);
 }
@@ -169,7 +41,7 @@ bool is_list(PyObject* o) {
 /// A sequence that is neither list nor tuple nor text: a range, a deque.
 bool is_other_sequence(PyObject* o) {
   return PySequence_Check(o) && !is_list(o) && !is_tensor(o) &&
-         !PyUnicode_Check(o) && !is_array(o);
+         !PyUnicode_Check(o) && !PyBytes_Check(o) && !is_array(o);
 }
 
 [[noreturn]] void too_deep(PyObject* data) {
@@ -178,8 +50,10 @@ bool is_other_sequence(PyObject* o) {
 
 nb::object as_tuple(PyObject* sequence) {
   nb::object out = nb::steal(PySequence_Tuple(sequence));
-  if (!out.is_valid()) throw nb::python_error();
-  return out;
+  if (out.is_valid()) return out;
+  PyErr_Clear();
+  fail<ValueError>("could not determine the shape of object type '",
+                   Py_TYPE(sequence)->tp_name, "'");
 }
 
 /// What a nest of sequences holds.
@@ -225,14 +99,15 @@ struct Nest {
       merge(tensor_of(data).dtype());
     } else if (is_array(data)) {
       plain = false;
-      merge(from_buffer(data).dtype());
+      merge(tensor_over_array(data).dtype());
     } else if (is_other_sequence(data)) {
       plain = false;
       infer(as_tuple(data).ptr(), depth);
     } else if (is_number(data)) {
       merge(number_dtype(data));
-    } else if (PyUnicode_Check(data)) {
-      fail<TypeError>("new(): invalid data type 'str'");
+    } else if (PyUnicode_Check(data) || PyBytes_Check(data)) {
+      fail<TypeError>("new(): invalid data type '", Py_TYPE(data)->tp_name,
+                      "'");
     } else {
       fail("Could not infer dtype of ", Py_TYPE(data)->tp_name);
     }
@@ -319,7 +194,7 @@ void fill_nest(PyObject* data, IntSpan shape, DType dtype, T*& out,
 /// What lies `depth` levels inside as it is, what holds it as lists.
 nb::object as_lists(PyObject* data, size_t depth) {
   if (is_array(data)) {
-    nb::object out = nb::steal(to_list(from_buffer(data)));
+    nb::object out = nb::steal(to_list(tensor_over_array(data)));
     if (!out.is_valid()) throw nb::python_error();
     return out;
   }
@@ -382,64 +257,6 @@ PyObject* nested_list(const Tensor& t, int64_t dim, const T* data) {
   return list;
 }
 
-const char* buffer_format(DType dtype) {
-  switch (dtype) {
-    case DType::kBool:
-      return "?";
-    case DType::kUInt8:
-      return "B";
-    case DType::kInt8:
-      return "b";
-    case DType::kInt16:
-      return "h";
-    case DType::kInt32:
-      return "i";
-    case DType::kInt64:
-      return "l";
-    case DType::kFloat16:
-      return "e";
-    case DType::kFloat32:
-      return "f";
-    case DType::kFloat64:
-      return "d";
-    case DType::kComplex64:
-      return "Zf";
-    case DType::kComplex128:
-      return "Zd";
-    case DType::kUInt16:
-      return "H";
-    case DType::kUInt32:
-      return "I";
-    case DType::kUInt64:
-      return "L";
-    default:
-      break;
-  }
-  fail<TypeError>("Got unsupported ScalarType ", scalar_type_name(dtype));
-}
-
-/// A plain CPU tensor that numpy may share, or PyTorch's errors.
-Tensor shareable(const Tensor& self, bool force) {
-  if (force) return to(detach(self), Device{});
-  HOTARU_CHECK_AS(TypeError, self.device().is_cpu(), "can't convert ",
-                  self.device(),
-                  " device type tensor to numpy. Use "
-                  "Tensor.cpu() to copy the tensor to host memory first.");
-  HOTARU_CHECK(!autograd::requires_grad(self) || !autograd::grad_enabled(),
-               "Can't call numpy() on Tensor that requires grad. Use "
-               "tensor.detach().numpy() instead.");
-  return self;
-}
-
-}  // namespace
-
-bool is_array(PyObject* o) {
-  return !is_tensor(o) && PyObject_CheckBuffer(o) && !PyBytes_Check(o) &&
-         nb::hasattr(o, "__array__");
-}
-
-namespace {
-
 /// All of a storage as elements of a dtype.
 Tensor over_storage(Storage* storage, DType dtype) {
   const auto n = int64_t(storage->nbytes() / itemsize(dtype));
@@ -472,7 +289,7 @@ Tensor tensor_from_data(PyObject* data, std::optional<DType> dtype,
     return to(tensor_of(data), dtype, device, true);
   }
   if (is_array(data)) {
-    const Tensor shared = from_buffer(data);
+    const Tensor shared = tensor_over_array(data);
     out = to(shared, dtype, std::nullopt, true);
   } else if (!is_list(data) && !is_number(data) &&
              (out = from_storage(data, dtype)).defined()) {
@@ -503,46 +320,6 @@ PyObject* item_of(const Tensor& self) {
   return to_python(named("item", [&] { return Value(item(self)); }));
 }
 
-int get_buffer(PyObject* self, Py_buffer* view, int flags) {
-  try {
-    const Tensor t = shareable(tensor_of(self), false);
-    void* data = named("numpy", [&] {
-      t.storage()->lend();
-      return host_bytes(t, "numpy");
-    });
-    const size_t n = size_t(t.dim());
-    auto lent = std::make_unique<LentMemory>();
-    lent->storage = t.storage();
-    lent->dims.resize(2 * n + 1);
-    Py_ssize_t* dims = lent->dims.data();
-    const auto item = Py_ssize_t(itemsize(t.dtype()));
-    for (size_t d = 0; d < n; ++d) {
-      dims[d] = t.sizes()[d];
-      dims[n + d] = t.strides()[d] * item;
-    }
-    view->format = const_cast<char*>(buffer_format(t.dtype()));
-    view->obj = Py_NewRef(self);
-    view->buf = t.numel() ? data : view;
-    view->len = t.numel() * item;
-    view->itemsize = item;
-    view->readonly = 0;
-    view->ndim = int(n);
-    view->shape = dims;
-    view->strides = dims + n;
-    view->suboffsets = nullptr;
-    view->internal = lent.release();
-    return 0;
-  } catch (const std::exception& e) {
-    PyErr_SetString(PyExc_BufferError, e.what());
-    view->obj = nullptr;
-    return -1;
-  }
-}
-
-void release_buffer(PyObject*, Py_buffer* view) {
-  delete static_cast<LentMemory*>(view->internal);
-}
-
 namespace {
 
 Tensor make_tensor(nb::handle data, nb::handle dtype, nb::handle device,
@@ -569,6 +346,10 @@ nb::object traced_tensor(nb::handle data, nb::handle dtype, nb::handle device) {
 }
 
 nb::object dtype_of_both(nb::handle a, nb::handle b) {
+  for (const nb::handle o : {a, b})
+    if (is_tensor(o.ptr()) && is_opaque(tensor_of(o.ptr())) &&
+        nb::cast<bool>(o.attr("is_quantized")))
+      return quantized_rule("result_type")(a, b);
   const auto operand = [](nb::handle o) {
     return is_tensor(o.ptr()) ? tensor_of(o.ptr()) : number_tensor(o.ptr());
   };
@@ -596,51 +377,6 @@ void init_creation(nb::module_& m) {
       nb::arg("device") = nb::none(), nb::arg("requires_grad") = false,
       nb::arg("pin_memory") = false,
       "A tensor that copies numbers, nested sequences, arrays or a tensor.");
-  m.def(
-      "from_numpy",
-      [](nb::handle array) {
-        HOTARU_CHECK_AS(TypeError, is_array(array.ptr()),
-                        "expected np.ndarray (got ",
-                        Py_TYPE(array.ptr())->tp_name, ")");
-        return from_buffer(array.ptr(), &read_only_array);
-      },
-      "A tensor that shares a numpy array's memory.");
-  m.def(
-      "frombuffer",
-      [](nb::handle buffer, nb::handle dtype, int64_t count, int64_t offset) {
-        const Tensor bytes = from_buffer(buffer.ptr(), &read_only_buffer);
-        HOTARU_CHECK_AS(ValueError, bytes.is_contiguous(),
-                        "frombuffer: the buffer must be contiguous");
-        const DType wanted = to_dtype(dtype.ptr());
-        const auto item = int64_t(itemsize(wanted));
-        const int64_t length = bytes.numel() * int64_t(itemsize(bytes.dtype()));
-        HOTARU_CHECK_AS(ValueError, length > 0 && count != 0,
-                        "both buffer length (", length, ") and count (", count,
-                        ") must not be 0");
-        HOTARU_CHECK_AS(ValueError, offset >= 0 && offset < length, "offset (",
-                        offset,
-                        " bytes) must be non-negative and no greater than "
-                        "buffer length (",
-                        length, " bytes) minus 1");
-        const int64_t left = length - offset;
-        HOTARU_CHECK_AS(ValueError, count > 0 || left % item == 0,
-                        "buffer length (", left, " bytes) after offset (",
-                        offset, " bytes) must be a multiple of element size (",
-                        item, ")");
-        if (count < 0) count = left / item;
-        HOTARU_CHECK_AS(ValueError, count <= left / item,
-                        "requested buffer length (", count, " * ", item,
-                        " bytes) after offset (", offset,
-                        " bytes) must not be greater than actual buffer "
-                        "length (",
-                        length, " bytes)");
-        const auto memory = make_ref<Storage>(
-            host_data<char>(bytes, "frombuffer") + offset, size_t(count * item),
-            Device{}, Ref<RefCounted>(bytes.storage()));
-        return make_tensor(memory, wanted, Dims{count}, Dims{1}, 0);
-      },
-      nb::arg("buffer"), nb::kw_only(), nb::arg("dtype"), nb::arg("count") = -1,
-      nb::arg("offset") = 0);
   // A parameter's name says whether it is a tensor or a number.
   constexpr const char* kOperands[][2] = {{"tensor1", "tensor2"},
                                           {"tensor", "other"},
@@ -654,8 +390,6 @@ void init_creation(nb::module_& m) {
     return nb::bytes(self.numel() ? host_bytes(self, "_tensor_bytes") : "",
                      size_t(self.numel()) * itemsize(self.dtype()));
   });
-  m.def("_numpy_source",
-        [](const Tensor& self, bool force) { return shareable(self, force); });
 }
 
 }  // namespace hotaru::python

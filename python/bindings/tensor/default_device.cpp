@@ -43,6 +43,10 @@ void init_default_device(nb::module_& m) {
         "Where factories of this thread make tensors from now on; None: on "
         "the CPU.");
   m.def(
+      "_chosen_device",
+      [] { return chosen ? device_object(*chosen) : nb::none(); },
+      "The same where one was chosen, else None.");
+  m.def(
       "get_default_device",
       [] {
         const Device device = chosen.value_or(Device{});

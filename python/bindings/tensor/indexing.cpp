@@ -48,21 +48,25 @@ bool is_index_list(PyObject* o) {
   return false;
 }
 
+bool is_mask(const Tensor& t) {
+  return t.dtype() == DType::kBool || t.dtype() == DType::kUInt8;
+}
+
 /// Dimensions an index consumes.
 int64_t consumed(PyObject* o) {
   if (o == Py_None || o == Py_Ellipsis || PyBool_Check(o)) return 0;
   if (is_tensor(o)) {
     const Tensor& t = tensor_of(o);
-    if (t.dtype() == DType::kBool || t.dtype() == DType::kUInt8) return t.dim();
+    if (is_mask(t)) return t.dim();
   }
   return 1;
 }
 
+/// The index that a sequence or an array is: a mask, or integers, which
+/// numbers of every other kind are taken for.
 Tensor index_tensor(PyObject* o) {
-  if (is_tensor(o)) return tensor_of(o);
-  Tensor t = tensor_from_data(o, std::nullopt, std::nullopt);
-  if (t.numel() == 0 && is_sequence(o)) t = to(t, DType::kInt64);
-  return t;
+  const Tensor t = tensor_from_data(o, std::nullopt, std::nullopt);
+  return is_mask(t) ? t : tensor_from_data(o, DType::kInt64, std::nullopt);
 }
 
 Optional<int64_t> slice_bound(PyObject* o) {
@@ -79,11 +83,16 @@ Optional<int64_t> slice_bound(PyObject* o) {
   return overflow ? overflow * kFar : std::clamp<int64_t>(value, -kFar, kFar);
 }
 
+/// What an object is as an integer; null for who is none.
+nb::object as_index(PyObject* o) {
+  nb::object index = nb::steal(PyNumber_Index(o));
+  if (!index.is_valid()) PyErr_Clear();
+  return index;
+}
+
 int64_t integer(PyObject* o) {
-  const nb::object index = nb::steal(PyNumber_Index(o));
-  if (!index.is_valid()) throw nb::python_error();
   int overflow = 0;
-  const long long value = PyLong_AsLongLongAndOverflow(index.ptr(), &overflow);
+  const long long value = PyLong_AsLongLongAndOverflow(o, &overflow);
   HOTARU_CHECK_AS(ValueError, !overflow, "Overflow when unpacking long long");
   return value;
 }
@@ -141,24 +150,28 @@ class Indexer {
     } else if (PyLong_Check(o)) {
       index_with(integer(o));
     } else if (is_tensor(o)) {
-      const Tensor& t = tensor_of(o);
-      const bool flag = t.dtype() == DType::kBool || t.dtype() == DType::kUInt8;
-      if (t.dim() > 0 || !is_integral(t.dtype(), true))
-        put(t);
-      else if (flag)
-        put_flag(item(t).to_int() != 0);
-      else
-        index_with(item(t).to_int());
-    } else if (is_sequence(o) || nb::hasattr(o, "__array__")) {
-      put(index_tensor(o));
-    } else if (PyIndex_Check(o)) {
-      index_with(integer(o));
+      step_tensor(tensor_of(o));
+    } else if (is_sequence(o)) {
+      step_tensor(index_tensor(o));
+    } else if (const nb::object index = as_index(o); index.is_valid()) {
+      index_with(integer(index.ptr()));
+    } else if (!is_numpy_scalar(o) && nb::hasattr(o, "__array__")) {
+      step_tensor(index_tensor(o));
     } else {
       fail<IndexError>(
           "only integers, slices (`:`), ellipsis (`...`), None and "
           "long or byte Variables are valid indices (got ",
           Py_TYPE(o)->tp_name, ")");
     }
+  }
+
+  void step_tensor(const Tensor& t) {
+    if (t.dim() > 0 || !is_integral(t.dtype(), true))
+      put(t);
+    else if (is_mask(t))
+      put_flag(item(t).to_int() != 0);
+    else
+      index_with(item(t).to_int());
   }
 
   /// A bool adds a dimension that it keeps or empties.
@@ -200,7 +213,7 @@ class Indexer {
   }
 
   void put(const Tensor& t) {
-    const bool mask = t.dtype() == DType::kBool || t.dtype() == DType::kUInt8;
+    const bool mask = is_mask(t);
     HOTARU_CHECK_AS(IndexError, mask || is_integral(t.dtype()),
                     "tensors used as indices must be long, int, byte or bool "
                     "tensors");

@@ -2,6 +2,7 @@
 
 #include "bindings/errors.h"
 #include "bindings/ops/override.h"
+#include "bindings/tensor/buffer.h"
 #include "bindings/tensor/creation.h"
 #include "bindings/tensor/tensor_object.h"
 #include "bindings/tensor/value_convert.h"

@@ -10,6 +10,7 @@
 #include "bindings/gil.h"
 #include "bindings/ops/dispatch.h"
 #include "bindings/ops/override.h"
+#include "bindings/tensor/buffer.h"
 #include "bindings/tensor/creation.h"
 #include "bindings/tensor/indexing.h"
 #include "bindings/tensor/sparse_object.h"
@@ -22,6 +23,7 @@
 #include "hotaru/core/sparse/opaque.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/factory.h"
+#include "hotaru/ops/shape/transposes.h"
 #include "hotaru/ops/shape/view.h"
 
 namespace hotaru::python {
@@ -129,17 +131,33 @@ void dealloc(PyObject* self) {
   Py_DECREF(type);
 }
 
+/// Whether all of a tuple are Python's integers.
+bool are_sizes(PyObject* args) {
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(args); ++i)
+    if (!PyLong_CheckExact(PyTuple_GET_ITEM(args, i))) return false;
+  return true;
+}
+
 /// Tensor(2, 3), Tensor([1., 2.]), Tensor(): the legacy constructor; and
 /// subclasses that are handed a tensor to share.
-PyObject* new_tensor(PyTypeObject* type, PyObject* args, PyObject*) {
+PyObject* new_tensor(PyTypeObject* type, PyObject* args, PyObject* keywords) {
   return guarded([&]() -> PyObject* {
     const Py_ssize_t n = PyTuple_GET_SIZE(args);
     PyObject* first = n > 0 ? PyTuple_GET_ITEM(args, 0) : nullptr;
-    if (n == 1 && is_tensor(first))
+    if (n == 1 && !keywords && is_tensor(first))
       return wrap_as(type, make_alias(tensor_of(first)));
-    if (n == 1 && !PyLong_Check(first))
+    if (n == 1 && !keywords &&
+        (PyList_CheckExact(first) || PyTuple_CheckExact(first)))
       return allocate(type, tensor_from_data(first, default_dtype(), {}));
-    return allocate(type, empty(n ? to_dims(args) : Dims{0}));
+    if (!keywords && are_sizes(args))
+      return allocate(type, empty(n ? to_dims(args) : Dims{0}));
+    // What else there is, and the words about what there is not.
+    const nb::object plain =
+        nb::module_::import_("hotaru._tensor.legacy").attr("plain");
+    const nb::object made =
+        nb::steal(PyObject_Call(plain.ptr(), args, keywords));
+    if (!made.is_valid()) throw nb::python_error();
+    return wrap_as(type, make_alias(tensor_of(made.ptr())));
   });
 }
 
@@ -186,7 +204,15 @@ int set_subscript(PyObject* self, PyObject* index, PyObject* value) {
 PyObject* iterate(PyObject* self) {
   return guarded([&] {
     const Tensor& t = tensor_of(self);
+    const bool asks = overrides::possible && overrides::overridden({self});
+    if (asks && is_opaque(t)) [[unlikely]]
+      return overrides::ask_attribute("__iter__", nullptr, {self});
     HOTARU_CHECK_AS(TypeError, t.dim() > 0, "iteration over a 0-d tensor");
+    if (asks) [[unlikely]] {
+      // As in PyTorch, the class is asked for its rows.
+      const nb::object rows = nb::handle(self).attr("unbind")(0);
+      return PyObject_GetIter(rows.ptr());
+    }
     nb::list items;
     for (const Tensor& row : unbind(t, 0)) items.append(nb::steal(wrap(row)));
     return PyObject_GetIter(items.ptr());
@@ -305,17 +331,10 @@ PyObject* never(const Tensor&) {
   Py_RETURN_FALSE;
 }
 PyObject* transposed(const Tensor& t) {
-  Dims order;
-  for (int64_t d = t.dim(); d-- > 0;) order.push_back(d);
-  return wrap(permute(t, order));
+  return wrap(numpy_T(t));
 }
 PyObject* matrix_transposed(const Tensor& t) {
-  if (t.dim() == 0) return wrap(view(t, {}));
-  HOTARU_CHECK(t.dim() >= 2,
-               "tensor.mT is only supported on matrices or "
-               "batches of matrices. Got ",
-               t.dim(), "-D tensor.");
-  return wrap(transpose(t, -2, -1));
+  return wrap(matrix_T(t));
 }
 PyObject* item_method(const Tensor& t) {
   return item_of(t);
@@ -505,8 +524,7 @@ void init_tensor(nb::module_& m) {
       {Py_tp_getset, getset},
       {Py_tp_methods, methods},
       {Py_tp_members, members},
-      {Py_tp_iter,
-       reinterpret_cast<void*>(overrides::unary<"__iter__", iterate>)},
+      {Py_tp_iter, reinterpret_cast<void*>(iterate)},
       {Py_tp_hash, reinterpret_cast<void*>(hash)},
       {Py_mp_length, reinterpret_cast<void*>(length)},
       {Py_mp_subscript, reinterpret_cast<void*>(subscript)},

@@ -66,6 +66,11 @@ Device make_device(nb::object type, nb::object index) {
   return device;
 }
 
+/// Of quantised tensors, which Python knows alone.
+bool is_quantized_dtype(nb::handle object) {
+  return !is_dtype(object.ptr()) && nb::hasattr(object, "storage");
+}
+
 void init_dtype(nb::module_& m) {
   nb::class_<PyDType> cls(m, "dtype", "The type of a tensor's elements.");
   cls.def("__repr__", [](const PyDType& d) { return concat(d.dtype); })
@@ -102,9 +107,13 @@ void init_dtype(nb::module_& m) {
   m.def("set_default_dtype",
         [](nb::handle d) { set_default_dtype(to_dtype(d.ptr())); });
   m.def("promote_types", [](nb::handle a, nb::handle b) {
+    if (is_quantized_dtype(a) || is_quantized_dtype(b))
+      return quantized_rule("promote_types")(a, b);
     return dtype_object(promote_types(to_dtype(a.ptr()), to_dtype(b.ptr())));
   });
   m.def("can_cast", [](nb::handle from, nb::handle to) {
+    if (is_quantized_dtype(from) || is_quantized_dtype(to))
+      return nb::cast<bool>(quantized_rule("can_cast")(from, to));
     return can_cast(to_dtype(from.ptr()), to_dtype(to.ptr()));
   });
 }
@@ -274,6 +283,10 @@ void init_types(nb::module_& m) {
   // The class itself is plain Python: a tuple with a few methods.
   m.def("_set_size_type",
         [](nb::handle type) { size_type = type.inc_ref().ptr(); });
+}
+
+nb::object quantized_rule(const char* name) {
+  return nb::module_::import_("hotaru._quantized.promotion").attr(name);
 }
 
 }  // namespace hotaru::python

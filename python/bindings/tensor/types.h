@@ -50,4 +50,7 @@ Dims to_dims(PyObject* object);
 
 void init_types(nb::module_& m);
 
+/// A function of types among those of quantised tensors.
+nb::object quantized_rule(const char* name);
+
 }  // namespace hotaru::python

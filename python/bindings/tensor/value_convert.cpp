@@ -19,13 +19,6 @@ namespace {
 /// Sizes that jit.trace follows: its hook is to see them, so they fit nothing.
 PyTypeObject* traced_size = nullptr;
 
-bool is_numpy_scalar(PyObject* object) {
-  const char* name = Py_TYPE(object)->tp_name;
-  return std::strncmp(name, "numpy.", 6) == 0 &&
-         std::strcmp(name, "numpy.ndarray") != 0 &&
-         std::strcmp(name, "numpy.str_") != 0;
-}
-
 bool is_int(PyObject* object) {
   return PyLong_CheckExact(object) ||
          (PyLong_Check(object) && !PyBool_Check(object));
@@ -228,9 +221,26 @@ int64_t to_int(PyObject* object) {
   return value;
 }
 
+bool is_numpy_scalar(PyObject* object) {
+  const char* name = Py_TYPE(object)->tp_name;
+  return std::strncmp(name, "numpy.", 6) == 0 &&
+         std::strcmp(name, "numpy.ndarray") != 0 &&
+         std::strcmp(name, "numpy.str_") != 0;
+}
+
+bool is_numpy_number(PyObject* object) {
+  if (!is_numpy_scalar(object)) return false;
+  const char* name = Py_TYPE(object)->tp_name + 6;
+  for (const char* other :
+       {"bytes_", "datetime64", "timedelta64", "void", "longdouble",
+        "clongdouble", "float128", "complex256"})
+    if (std::strcmp(name, other) == 0) return false;
+  return true;
+}
+
 bool is_number(PyObject* object) {
   return PyFloat_Check(object) || PyLong_Check(object) ||
-         PyComplex_Check(object) || is_numpy_scalar(object);
+         PyComplex_Check(object) || is_numpy_number(object);
 }
 
 bool is_beyond_int64(PyObject* object) {

@@ -14,6 +14,10 @@ namespace nb = nanobind;
 /// A Python int, or an object with __index__ (numpy's integers, tensors of
 /// one integer).
 int64_t to_int(PyObject* object);
+/// Whether it is one of numpy's scalars, of any kind but text.
+bool is_numpy_scalar(PyObject* object);
+/// Whether it is one that tensors can have as an element.
+bool is_numpy_number(PyObject* object);
 /// int, float, bool, complex or a numpy number; an int beyond int64 as a float.
 Scalar to_scalar(PyObject* object);
 /// The same for elements of a dtype: of an int beyond int64 uint64 has the

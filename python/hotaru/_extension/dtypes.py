@@ -39,6 +39,12 @@ _CPP_NAMES = {
 }  # fmt: skip
 
 
+QUANTIZED_TYPES = {
+    "quint8": "QUInt8Tensor", "qint8": "QInt8Tensor", "qint32": "QInt32Tensor",
+    "quint4x2": "QUInt4x2Tensor", "quint2x4": "QUInt2x4Tensor",
+}  # fmt: skip
+
+
 def scalar_type(dtype) -> str:
     """PyTorch's name of a dtype in messages, such as Float or Long."""
     for name, known in (*TYPES.items(), *((n, d) for d, n in _RARE.items())):
@@ -64,11 +70,15 @@ def options_text(dtype, device) -> str:
 
 def type_string(tensor) -> str:
     """The legacy name, such as torch.FloatTensor."""
-    name = _RARE.get(tensor.dtype) or next(
-        n for n, dtype in TYPES.items() if dtype is tensor.dtype
-    )
+    if tensor.is_quantized:
+        kind = str(tensor.dtype).removeprefix("torch.")
+        name = f"quantized.{QUANTIZED_TYPES[kind]}"
+    else:
+        name = _RARE.get(tensor.dtype) or next(
+            n for n, dtype in TYPES.items() if dtype is tensor.dtype
+        )
     device = tensor.device.type
-    if tensor.layout is not _C.strided:
+    if tensor.layout is not _C.strided and not tensor.is_nested:
         name = f"sparse.{name}"
     return f"torch.{name}" if device == "cpu" else f"torch.{device}.{name}"
 

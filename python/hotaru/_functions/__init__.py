@@ -136,13 +136,15 @@ def typename(obj) -> str:
 def as_tensor(data, dtype=None, device=None) -> Tensor:
     """A tensor over the data's memory where possible, else a copy."""
     if isinstance(data, Tensor):
-        return data.to(dtype=dtype or data.dtype, device=device or data.device)
+        device = device or _C._chosen_device() or data.device
+        return data.to(dtype=dtype or data.dtype, device=device)
     if hasattr(data, "__cuda_array_interface__"):
         from .._tensor.interchange import from_cuda_array
 
         shared = from_cuda_array(data)
         return shared.to(dtype=dtype or shared.dtype, device=device)
-    if hasattr(data, "__array_interface__") and getattr(data, "ndim", 0) > 0:
+    # What numpy's scalars, whose memory is nobody's to share, have not.
+    if hasattr(data, "__array_interface__") and hasattr(data, "ctypes"):
         shared = _C.from_numpy(data)
         device = _C.get_default_device() if device is None else device
         return shared.to(dtype=dtype or shared.dtype, device=device)

@@ -20,12 +20,8 @@ def frombuffer(
     Raises:
         ValueError: no buffer; more than the buffer holds, or nothing.
     """
-    try:
-        memoryview(buffer)
-    except TypeError:
-        raise ValueError(
-            "object does not implement Python buffer protocol."
-        ) from None
+    if not _C._lends_memory(buffer):
+        raise ValueError("object does not implement Python buffer protocol.")
     out = _C.frombuffer(buffer, dtype=dtype, count=count, offset=offset)
     return out.requires_grad_() if requires_grad else out
 
@@ -37,11 +33,7 @@ def _is_capsule(obj) -> bool:
 def _has_buffer(obj) -> bool:
     if isinstance(obj, (list, tuple, str)) or hasattr(obj, "__array__"):
         return False
-    try:
-        memoryview(obj)
-    except TypeError:
-        return False
-    return True
+    return _C._lends_memory(obj)
 
 
 def _shared(obj, dtype) -> Tensor | None:
@@ -54,7 +46,8 @@ def _shared(obj, dtype) -> Tensor | None:
         try:
             return _C.from_numpy(obj)
         except TypeError:
-            if not hasattr(obj, "__dlpack__"):
+            # Other libraries' arrays may go by DLPack.
+            if hasattr(obj, "ctypes") or not hasattr(obj, "__dlpack__"):
                 return None
     if _is_capsule(obj) or hasattr(obj, "__dlpack__"):
         return from_dlpack(obj)
@@ -91,6 +84,7 @@ def asarray(
         out = _C.tensor(obj, dtype=dtype, device=device)
         return out.requires_grad_() if requires_grad else out
     wanted = shared.dtype if dtype is None else dtype
+    device = _C._chosen_device() if device is None else device
     where = shared.device if device is None else _C.device(device)
     there = where.type == shared.device.type and (
         where.index is None or where == shared.device

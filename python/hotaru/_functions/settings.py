@@ -37,8 +37,15 @@ _FLOATS = {
 
 
 def get_float32_matmul_precision() -> str:
-    """What `set_float32_matmul_precision` allowed last."""
-    return _precision
+    """What `set_float32_matmul_precision` allowed last, or else
+    `backends.cuda.matmul.allow_tf32`.
+    """
+    from .. import backends
+
+    allowed = bool(backends.cuda.matmul.allow_tf32)
+    if allowed is (_precision != "highest"):
+        return _precision
+    return "high" if allowed else "highest"
 
 
 def set_float32_matmul_precision(precision: str) -> None:

@@ -17,8 +17,9 @@ _METHODS = {
     "backward requires_grad_ register_hook register_post_accumulate_grad_hook "
     "retain_grad new_tensor is_same_size is_conj is_neg module_load "
     "type=_type __rdiv__=_rdiv __dir__=_names",
-    "hotaru._tensor.elements": "__contains__ __complex__ is_nonzero apply_ "
-    "map_ map2_ fill_diagonal_ absolute_ negative_ float=cast_float "
+    "hotaru._tensor.elements": "__contains__ __reversed__ __complex__ "
+    "is_nonzero apply_ map_ map2_ fill_diagonal_ absolute_ negative_ "
+    "float=cast_float "
     "double=cast_double half=cast_half bfloat16=cast_bfloat16 int=cast_int "
     "long=cast_long short=cast_short char=cast_char byte=cast_byte "
     "bool=cast_bool chalf=cast_chalf cfloat=cast_cfloat cdouble=cast_cdouble",

@@ -81,6 +81,11 @@ def __contains__(self, element) -> bool:
     )
 
 
+def __reversed__(self):
+    """The elements along the first dimension from the end; a number itself."""
+    return self.flip(0) if self.dim() else self
+
+
 def __complex__(self) -> complex:
     """The number of a tensor of one element; ValueError for another."""
     if self.numel() != 1:

@@ -2,18 +2,96 @@
 
 from __future__ import annotations
 
+import operator
+
 from .. import _C, tensor
 from .._extension.dtypes import TYPES, options_text
 from .._extension.size import Size
+from .._own_names import is_own
 
 _classes: dict[tuple[str, str], type] = {}
+
+
+def _arguments(args: tuple, keywords: dict, own: str) -> tuple:
+    """Those of a legacy constructor of a device, which may have `device` and
+    its single one by name.
+
+    TypeError for others, RuntimeError for another device.
+    """
+    names = set(keywords)
+    _check_device(own, keywords.pop("device", None))
+    if len(keywords) == 1 and not args:
+        ((name, value),) = keywords.items()
+        if name == "size":
+            return (Size(value),)
+        if name in ("data", "other", "storage"):
+            return (value,)
+    pairs = len(args) > 1 and not hasattr(args[0], "__index__")
+    if not keywords and not pairs:
+        return args
+    given = [_name_of(type(value)) for value in args]
+    given += [f"{k}={_name_of(type(v))}" for k, v in keywords.items()]
+    wrong = (
+        f"keywords were incorrect: {', '.join(sorted(names - {'device'}))}"
+        if keywords
+        else f"arguments have invalid types: ({', '.join(given)})"
+    )
+    raise TypeError(_SIGNATURES.format(", ".join(given), wrong))
+
+
+_SIGNATURES = """\
+new() received an invalid combination of arguments - got ({}), but expected \
+one of:
+ * (*, torch.device device = None)
+      didn't match because some of the {}
+ * (torch.Storage storage)
+ * (Tensor other)
+ * (tuple of ints size, *, torch.device device = None)
+ * (object data, *, torch.device device = None)
+"""
+
+
+def _name_of(kind: type) -> str:
+    """As PyTorch's messages name a class."""
+    module = kind.__module__.partition(".")[0]
+    if is_own(module):
+        return f"torch.{kind.__name__}"
+    return f"numpy.{kind.__name__}" if module == "numpy" else kind.__name__
+
+
+def plain(*args, **keywords):
+    """`torch.Tensor(...)`: as FloatTensor's, of the default dtype; errors of
+    `_arguments` and `_from`.
+    """
+    return _from(
+        _arguments(args, keywords, "cpu"), _C.get_default_dtype(), "cpu"
+    )
+
+
+def _size(value, place: int) -> int:
+    if isinstance(value, bool) or not hasattr(value, "__index__"):
+        raise TypeError(
+            f"new(): argument 'size' failed to unpack the object at pos {place}"
+            ' with error "type must be tuple of ints,but got '
+            f'{_name_of(type(value))}"'
+        )
+    return operator.index(value)
+
+
+def _is_size(value) -> bool:
+    """Whether a single argument is a size: an integer, also one of numpy's."""
+    try:
+        return not isinstance(value, bool) and operator.index(value) >= 0
+    except TypeError:
+        return False
 
 
 def _from(args, dtype, device: str):
     """What a legacy constructor makes of its arguments.
 
     Nothing, sizes, a torch.Size, data, or a tensor or storage to share.
-    TypeError and RuntimeError as PyTorch's for those of another dtype.
+    TypeError and RuntimeError as PyTorch's for those of another dtype, and
+    for what is no sequence.
     """
     first = args[0] if args else None
     if not args:
@@ -27,15 +105,22 @@ def _from(args, dtype, device: str):
         return first.view_as(first) if first.requires_grad else first.detach()
     if len(args) == 1 and isinstance(first, Size):
         return _C.ops.empty(list(first), dtype=dtype, device=device)
-    if len(args) == 1 and not isinstance(first, int):
+    if len(args) == 1 and not _is_size(first):
+        kind = type(first)
+        many = hasattr(kind, "__len__") and hasattr(kind, "__getitem__")
+        if issubclass(kind, dict) or not many:
+            raise TypeError(
+                f"new(): data must be a sequence (got {_name_of(kind)})"
+            )
         return tensor(first, dtype=dtype, device=device)
-    return _C.ops.empty(list(args), dtype=dtype, device=device)
+    sizes = [_size(value, place) for place, value in enumerate(args, 1)]
+    return _C.ops.empty(sizes, dtype=dtype, device=device)
 
 
-def new(like, *args, device=None):
+def new(like, *args, **keywords):
     """A tensor of another one's dtype and device, by the legacy arguments."""
     where = like.device.type
-    _check_device(where, device)
+    args = _arguments(args, keywords, where)
     if len(args) == 1 and isinstance(args[0], str):
         raise TypeError("new(): invalid data type 'str'")
     return _from(args, like.dtype, where)
@@ -68,9 +153,8 @@ def _make_class(name: str, dtype, own: str):
                 and obj.device.type == own
             )
 
-    def __new__(cls, *args, device=None):
-        _check_device(own, device)
-        return _from(args, dtype, own)
+    def __new__(cls, *args, **keywords):
+        return _from(_arguments(args, keywords, own), dtype, own)
 
     def __init_subclass__(cls, **kwargs):
         raise TypeError(f"type 'torch.{name}' is not an acceptable base type")

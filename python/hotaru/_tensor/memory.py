@@ -105,14 +105,11 @@ def is_set_to(self, tensor) -> bool:
     )
 
 
-def _new(self, *args, size=None, device=None):
+def _new(self, *args, **keywords):
     """A tensor of the same dtype and device by FloatTensor's arguments."""
-    from .._extension.size import Size
     from .legacy import new
 
-    if size is not None:
-        args = (Size(size),)
-    return new(self, *args, device=device)
+    return new(self, *args, **keywords)
 
 
 def cuda(

@@ -197,7 +197,17 @@ def _adjoint_of_matrix(self):
             "tensor.H is only supported on matrices (2-D tensors). "
             f"Got {self.dim()}-D tensor.{batches if self.dim() > 2 else ''}"
         )
-    return _C.ops.adjoint(self)
+    return _adjoint("H", self)
+
+
+def _adjoint(name: str, self):
+    if self.dim():
+        return _C.ops.adjoint(self)
+    # By the attribute, which is there before a method is called.
+    hotaru._functions._warn_once(
+        f"Tensor.{name} is deprecated on 0-D tensors. Consider using x.conj()."
+    )
+    return _C.ops.conj(self)
 
 
 def _delete_hooks(self):
@@ -238,7 +248,7 @@ def _adjoint_of_matrices(self):
             "tensor.mH is only supported on matrices or batches of matrices. "
             "Got 1-D tensor."
         )
-    return _C.ops.adjoint(self)
+    return _adjoint("mH", self)
 
 
 # Programs know them by the package's name, as PyTorch's `torch._tensor`.

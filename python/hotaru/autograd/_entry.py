@@ -86,6 +86,8 @@ def _first_gradients(outputs: tuple, grads: tuple) -> tuple:
     """The gradients to start from; ones for scalars that have none."""
     result = []
     for i, (output, grad) in enumerate(zip(outputs, grads)):
+        if not isinstance(output, (Tensor, GradientEdge)):
+            raise AssertionError("Expected output to be a torch.Tensor")
         if grad is None:
             if isinstance(output, GradientEdge) or output.requires_grad:
                 grad = _one(_described(output))
@@ -166,6 +168,10 @@ def _gradients_for(outputs: tuple, grads) -> tuple:
         given = (grads,)
     else:
         given = tuple(grads)
+    if len(given) < len(outputs):
+        raise RuntimeError(
+            f"got {len(outputs)} tensors and {len(given)} gradients"
+        )
     return given
 
 

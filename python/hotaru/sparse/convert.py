@@ -114,6 +114,11 @@ def _to_coo(tensor: Tensor, sparse_dim, dense_dim) -> Tensor:
             "dense_to_sparse: sparse_dim argument must be in "
             f"[0,{tensor.dim()}] range, but {sparse_dim} is given"
         )
+    if sparse_dim == 0 and tensor.dim() > 0:
+        raise RuntimeError(
+            "dense_to_sparse: sparse_dim argument must be in >0 when "
+            "self.dim()>0"
+        )
     return linear(lambda x: coo.from_dense(x, sparse_dim), _strided, tensor)
 
 

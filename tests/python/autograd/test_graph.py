@@ -298,3 +298,38 @@ def test_a_leaf_that_became_another_tensor():
     assert w.grad.dtype == hotaru.float64
     assert w.grad.tolist() == [3, 3, 3]
     assert before.requires_grad
+
+
+COUNTS = {
+    "backward": hotaru.autograd.backward,
+    "grad": lambda y, g, **k: hotaru.autograd.grad(y, _COUNTED, g, **k),
+}
+_COUNTED = hotaru.ones(2, requires_grad=True)
+
+
+@pytest.mark.parametrize("call", COUNTS)
+@pytest.mark.parametrize("given", [[None], (), hotaru.tensor(1.0)])
+def test_as_many_gradients_as_outputs(call, given):
+    outputs = [(_COUNTED * 2).sum(), (_COUNTED * 3).sum()]
+    count = 1 if isinstance(given, hotaru.Tensor) else len(given)
+    with pytest.raises(RuntimeError, match=f"got 2 tensors and {count} grad"):
+        COUNTS[call](outputs, given)
+    COUNTS[call](outputs, [None, None, None])  # as in PyTorch
+
+
+@pytest.mark.parametrize("other", ["a", [None], [[1.0]]])
+def test_what_is_no_output_or_input(other):
+    with pytest.raises(AssertionError, match=r"output to be a torch.Tensor"):
+        hotaru.autograd.grad(other, _COUNTED)
+    with pytest.raises(AssertionError, match=r"output to be a torch.Tensor"):
+        hotaru.autograd.backward(other)
+    with pytest.raises(RuntimeError, match="have to be Tensors or Gradient"):
+        hotaru.autograd.grad(_COUNTED.sum(), other)
+
+
+@pytest.mark.parametrize("value", [3, (1,)])
+def test_hooks_after_accumulation_return_nothing(value):
+    x = hotaru.ones(2, requires_grad=True)
+    x.register_post_accumulate_grad_hook(lambda p: value)
+    with pytest.raises(TypeError, match="expected Variable, but hook returned"):
+        x.sum().backward()

@@ -3,7 +3,15 @@
 from __future__ import annotations
 
 import array
+import ctypes
+import gc
+import io
+import json
+import mmap
+import warnings
+from pathlib import Path
 
+import numpy as np
 import pytest
 
 import hotaru as torch
@@ -153,3 +161,154 @@ def test_bernoulli_into_integers():
 def test_gradient_at_complex_distance():
     x = torch.tensor([0, 2j, 4j])
     assert torch.gradient(x, spacing=2j)[0].tolist() == [1, 1, 1]
+
+
+class Pair(ctypes.Structure):
+    _fields_ = (("a", ctypes.c_int16), ("b", ctypes.c_float))
+
+
+def _exporters() -> dict:
+    """Objects that lend their memory, with strides and without, of elements
+    that tensors have and others.
+    """
+    numbers = np.arange(6, dtype=np.float32).reshape(2, 3)
+    read_only = numbers.copy()
+    read_only.flags.writeable = False
+    return {
+        "ctypes": (ctypes.c_int * 3)(5, 6, 7),
+        "ctypes matrix": ((ctypes.c_short * 2) * 2)((1, 2), (3, 4)),
+        "ctypes bool": (ctypes.c_bool * 2)(True, False),
+        "ctypes chars": (ctypes.c_char * 2)(b"a", b"b"),
+        "ctypes number": ctypes.c_double(2.5),
+        "ctypes structure": Pair(1, 2),
+        "ctypes empty": (ctypes.c_int * 0)(),
+        "array": array.array("d", [1, 2]),
+        "bytearray": bytearray(8),
+        "bytes": b"abcd",
+        "memoryview": memoryview(bytearray(8)).cast("h"),
+        "memoryview matrix": memoryview(bytearray(8)).cast("B", (2, 4)),
+        "memoryview gaps": memoryview(bytearray(8))[::2],
+        "mmap": mmap.mmap(-1, 16),
+        "matrix": numbers,
+        "columns": np.asfortranarray(numbers),
+        "backwards": numbers[::-1],
+        "read-only": read_only,
+        "nothing": np.zeros((0, 3)),
+        "number": np.array(2.5),
+        "whole": np.array(1),
+        "flag": np.array(True),
+        "swapped": np.array([1, 2], dtype=">i4"),
+        "objects": np.array([1, 2], dtype=object),
+        "texts": np.array(["a"]),
+        "times": np.array(["2020"], dtype="M8[D]"),
+        "records": np.zeros(2, dtype="i4,f4"),
+        "long doubles": np.zeros(2, dtype=np.longdouble),
+        "float32": np.float32(1),
+        "float16": np.float16(1),
+        "complex64": np.complex64(1),
+        "int64": np.int64(1),
+        "uint8": np.uint8(1),
+        "bool": np.bool_(True),
+        "text": np.str_("ab"),
+        "letters": np.bytes_(b"ab"),
+        "time": np.datetime64("2020"),
+        "difference": np.timedelta64(3, "D"),
+        "void": np.void(b"abc"),
+        "record": np.zeros(1, dtype="i4,f4")[0],
+        "long double": np.longdouble(1),
+    }
+
+
+DOORS = {
+    "tensor": torch.tensor,
+    "as_tensor": torch.as_tensor,
+    "asarray": lambda x: torch.asarray(x, dtype=torch.float32),
+    "from_numpy": torch.from_numpy,
+    "frombuffer": lambda x: torch.frombuffer(x, dtype=torch.uint8),
+    "Tensor": torch.Tensor,
+    "index": lambda x: torch.arange(9)[x],
+    "assign": lambda x: torch.arange(9).__setitem__(x, 1),
+    "value": lambda x: torch.zeros(2, 3).__setitem__(0, x),
+    "compare": lambda x: torch.zeros(2, 3) == x,
+}
+
+
+def _made(door, value) -> str:
+    """The result's shape and sum, or the error."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            made = DOORS[door](value)
+        except Exception as error:
+            return type(error).__name__
+    if not isinstance(made, torch.Tensor):
+        return repr(made)
+    if door in ("Tensor", "frombuffer"):  # of what memory held, too
+        return str(tuple(made.shape))
+    return f"{tuple(made.shape)} {made.to(torch.complex64).sum().item():.4g}"
+
+
+# What PyTorch 2.13 makes of them, a row a door.
+EXPECTED = json.loads(
+    (Path(__file__).parents[1] / "golden/exporters.json").read_text()
+)
+
+
+# Where the results are others on purpose: numbers of numpy are numbers, letters
+# and records are none, and what is no index says so.
+DIFFERS = {
+    ("ctypes chars", "Tensor"): "TypeError",
+    ("mmap", "Tensor"): "TypeError",
+    ("void", "Tensor"): "TypeError",
+    ("record", "Tensor"): "TypeError",
+    ("text", "index"): "TypeError",
+    ("text", "assign"): "TypeError",
+    ("difference", "index"): "IndexError",
+    ("difference", "assign"): "IndexError",
+    ("float32", "value"): "None",
+    ("float16", "value"): "None",
+    ("complex64", "value"): "None",
+    ("bool", "value"): "None",
+    ("long double", "compare"): "False",
+}
+
+
+@pytest.mark.parametrize("door", DOORS)
+@pytest.mark.parametrize("name", _exporters())
+def test_every_exporter_through_every_door(name, door):
+    expected = DIFFERS.get((name, door), EXPECTED[door][name])
+    assert _made(door, _exporters()[name]) == expected
+
+
+@pytest.mark.parametrize("name", ["ctypes", "array", "matrix", "number"])
+def test_shared_memory_outlives_its_owner(name):
+    door = torch.asarray if name == "array" else torch.as_tensor
+    owner = _exporters()[name]
+    if name in ("ctypes", "array"):
+        kind = {"ctypes": torch.int32, "array": torch.float64}[name]
+        shared = torch.frombuffer(owner, dtype=kind)
+    else:
+        shared = door(owner)
+    before = shared.tolist()
+    shared += 1
+    again = np.asarray(owner).tolist()
+    assert again == (np.asarray(before) + 1).tolist()
+    del owner
+    gc.collect()
+    assert shared.tolist() == again
+
+
+@pytest.mark.parametrize("flags", ["simple", "writable", "strided"])
+def test_tensors_lend_what_is_asked_for(flags):
+    rows = torch.arange(6.0).reshape(2, 3)
+    if flags == "strided":
+        assert memoryview(rows.t()).tolist() == rows.t().tolist()
+    elif flags == "simple":
+        assert bytes(memoryview(rows)) == rows.numpy().tobytes()
+        with pytest.raises(BufferError, match="not in a row"):
+            io.BytesIO().write(rows.t())
+    else:
+        io.BytesIO(bytes(24)).readinto(rows)
+        assert rows.sum().item() == 0
+        with pytest.raises(TypeError, match="read-write bytes-like"):
+            io.BytesIO(bytes(24)).readinto(rows.t())

@@ -74,3 +74,20 @@ def test_draws_leave_the_generator_alone():
     torch.manual_seed(3)
     torch.rand(5, device="meta")
     assert torch.equal(torch.rand(2), expected)
+
+
+MOVED = {
+    "as_tensor": torch.as_tensor,
+    "as_tensor dtype": lambda x: torch.as_tensor(x, dtype=torch.float64),
+    "asarray": torch.asarray,
+    "tensor": torch.tensor,
+}
+
+
+@pytest.mark.parametrize("call", MOVED)
+@pytest.mark.parametrize("data", [torch.ones(2), [1.0, 2.0]])
+def test_the_default_device_is_where_data_goes(call, data):
+    with torch.device("meta"):
+        assert MOVED[call](data).is_meta
+    assert MOVED[call](data).device.type == "cpu"
+    assert torch.as_tensor(torch.ones(2, device="meta")).is_meta

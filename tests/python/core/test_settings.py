@@ -110,3 +110,18 @@ def test_constructors_of_subclasses_are_marked_for_exports():
     assert Marked([1.0, 2.0]).seen == [1.0, 2.0]
     with pytest.raises(RuntimeError, match="only be applied on __init__"):
         mark(torch.nn.functional.relu)
+
+
+def test_matmul_precision_follows_the_flag_of_cuda():
+    matmul = torch.backends.cuda.matmul
+    before = torch.get_float32_matmul_precision()
+    try:
+        for allowed, name in ((True, "high"), (False, "highest")):
+            matmul.allow_tf32 = allowed
+            assert torch.get_float32_matmul_precision() == name
+        for name in ("high", "medium", "highest"):
+            torch.set_float32_matmul_precision(name)
+            assert matmul.allow_tf32 is (name != "highest")
+            assert torch.get_float32_matmul_precision() == name
+    finally:
+        torch.set_float32_matmul_precision(before)

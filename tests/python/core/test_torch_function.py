@@ -297,3 +297,49 @@ def test_switches_of_the_protocol_are_public():
     assert torch.neg(x).tolist() == [-2, -2]
     with torch.DisableTorchFunction():
         assert torch.neg(x).tolist() == [-1, -1]
+
+
+class Own(torch.Tensor):
+    @classmethod
+    def __torch_function__(cls, func, types, args=(), kwargs=None):
+        return super().__torch_function__(func, types, args, kwargs or {})
+
+
+PROTOCOLS = {
+    "iteration": lambda x: list(x),
+    "unpacking": lambda x: (lambda a, b: [a, b])(*x),
+    "zip": lambda x: [a for a, _ in zip(x, x)],
+    "max": lambda x: [max(x)],
+    "sorted": lambda x: sorted(x),
+    "enumerate": lambda x: [row for _, row in enumerate(x)],
+    "reversed": lambda x: list(reversed(x)),
+    "reversed itself": lambda x: [reversed(x)],
+    "sum": lambda x: [sum(x)],
+    "copy": lambda x: [copy.copy(x)],
+    "deepcopy": lambda x: [copy.deepcopy(x)],
+    "pickle": lambda x: [pickle.loads(pickle.dumps(x))],
+    "getitem": lambda x: [x[0], x[:1], x[torch.tensor([0])], x[None]],
+    "abs": lambda x: [abs(x), -x, +x, x + 1, 1 - x, x @ x],
+}
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_protocols_keep_the_class(protocol):
+    x = torch.tensor([1.0, 2.0]).as_subclass(Own)
+    found = PROTOCOLS[protocol](x)
+    assert found
+    assert {type(made) for made in found} == {Own}
+    plain = PROTOCOLS[protocol](torch.tensor([1.0, 2.0]))
+    assert [a.tolist() for a in found] == [b.tolist() for b in plain]
+
+
+@pytest.mark.parametrize("cls", [torch.Tensor, Own])
+def test_reversed_is_flipped(cls):
+    x = torch.arange(6).reshape(2, 3).as_subclass(cls)
+    assert reversed(x).tolist() == [[3, 4, 5], [0, 1, 2]]
+    assert reversed(torch.tensor(3)).item() == 3
+    assert len(x) == 2
+    assert 4 in x
+    assert 7 not in x
+    with pytest.raises(TypeError, match="iteration over a 0-d tensor"):
+        iter(torch.tensor(1.0).as_subclass(cls))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import warnings
 
 import pytest
@@ -104,3 +106,151 @@ def test_numbers_before_tensors():
     assert results[1].tolist() == [-5.0, -5.0]
     with pytest.raises(TypeError):
         torch.addcmul(x, 3, two)
+
+
+def _expanded():
+    return torch.zeros(1).expand(3)
+
+
+def _backward(create_graph):
+    x = torch.ones(2, requires_grad=True)
+    (x * x).sum().backward(create_graph=create_graph)
+
+
+def _set(x, index, value):
+    x[index] = value
+
+
+_MATRIX = torch.eye(3)
+_COMPLEX = torch.ones(2, dtype=torch.complex64)
+_FIRST = torch.tensor([0])
+# Calls that PyTorch warns of, with words of the warning; None where it doesn't.
+CALLS = {
+    "complex.to": (lambda: _COMPLEX.to(torch.float32), "discards the imag"),
+    "complex.int": (lambda: _COMPLEX.int(), "discards the imag"),
+    "complex.type": (lambda: _COMPLEX.type(torch.float64), "discards the imag"),
+    "complex.copy_": (lambda: torch.ones(2).copy_(_COMPLEX), "discards the"),
+    "complex setitem": (
+        lambda: _set(torch.ones(2), slice(None), _COMPLEX),
+        "discards the imag",
+    ),
+    "complex.bool": (lambda: _COMPLEX.bool(), None),
+    "complex.real": (lambda: _COMPLEX.real, None),
+    "complex.to of none": (lambda: _COMPLEX[:0].to(torch.float32), None),
+    "complex.double": (lambda: _COMPLEX.to(torch.complex128), None),
+    "T of 0": (lambda: torch.ones(()).T, "Tensor.T is deprecated on 0-D"),
+    "T of 1": (lambda: torch.ones(2).T, "The use of `x.T` on tensors of dim"),
+    "T of 2": (lambda: torch.ones(2, 2).T, None),
+    "T of 3": (lambda: torch.ones(2, 2, 2).T, "The use of `x.T` on tensors"),
+    "mT of 0": (lambda: torch.ones(()).mT, "Tensor.mT is deprecated on 0-D"),
+    "H of 0": (lambda: torch.ones(()).H, "Tensor.H is deprecated on 0-D"),
+    "mH of 0": (lambda: torch.ones(()).mH, "Tensor.mH is deprecated on 0-D"),
+    "mH of 3": (lambda: torch.ones(2, 2, 2).mH, None),
+    "adjoint of 0": (lambda: torch.adjoint(torch.ones(())), "adjoint() is dep"),
+    "chain_matmul": (
+        lambda: torch.chain_matmul(_MATRIX, _MATRIX),
+        "torch.chain_matmul is deprecated",
+    ),
+    "multi_dot": (lambda: torch.linalg.multi_dot([_MATRIX, _MATRIX]), None),
+    "cross": (lambda: torch.cross(_MATRIX, _MATRIX), "without specifying the"),
+    "cross dim": (lambda: torch.cross(_MATRIX, _MATRIX, dim=0), None),
+    "linalg.cross": (lambda: torch.linalg.cross(_MATRIX, _MATRIX), None),
+    "lu_solve": (
+        lambda: torch.lu_solve(
+            torch.ones(3, 1), *torch.linalg.lu_factor(_MATRIX)
+        ),
+        "torch.lu_solve is deprecated",
+    ),
+    "triangular_solve": (
+        lambda: torch.triangular_solve(torch.ones(3, 1), _MATRIX),
+        "torch.triangular_solve is deprecated",
+    ),
+    "qr": (lambda: torch.qr(_MATRIX), "torch.qr is deprecated"),
+    "linalg.qr": (lambda: torch.linalg.qr(_MATRIX), None),
+    "lu": (lambda: torch.lu(_MATRIX), "torch.lu is deprecated"),
+    "cholesky": (lambda: torch.cholesky(_MATRIX), "torch.cholesky is depre"),
+    "linalg.cholesky": (lambda: torch.linalg.cholesky(_MATRIX), None),
+    "ger": (lambda: torch.ger(torch.ones(2), torch.ones(2)), "torch.ger is"),
+    "outer": (lambda: torch.outer(torch.ones(2), torch.ones(2)), None),
+    "scatter reduce": (
+        lambda: torch.ones(2).scatter(0, _FIRST, torch.ones(1), reduce="add"),
+        "The reduce argument of torch.scatter with Tensor src",
+    ),
+    "scatter reduce a number": (
+        lambda: torch.ones(2).scatter(0, _FIRST, 1.0, reduce="add"),
+        None,
+    ),
+    "searchsorted": (
+        lambda: torch.searchsorted(
+            torch.arange(12.0).reshape(3, 4).t(), torch.ones(4, 2)
+        ),
+        "boundary tensor is non-contiguous",
+    ),
+    "std": (
+        lambda: torch.std(torch.ones(1)),
+        "std(): degrees of freedom is <=",
+    ),
+    "var": (
+        lambda: torch.var(torch.ones(2, 1), 1),
+        "var(): degrees of freedom",
+    ),
+    "std_mean": (lambda: torch.std_mean(torch.ones(1)), "std_mean(): degrees"),
+    "var_mean": (lambda: torch.var_mean(torch.ones(1)), "var_mean(): degrees"),
+    "var of enough": (lambda: torch.var(torch.ones(1), correction=0), None),
+    "expanded index_put_": (
+        lambda: _expanded().index_put_((_FIRST,), torch.ones(1)),
+        "Use of index_put_ on expanded tensors",
+    ),
+    "expanded setitem": (
+        lambda: _set(_expanded(), _FIRST, 1.0),
+        "e.g. tensor[indices] = tensor",
+    ),
+    "expanded masked_fill_": (
+        lambda: _expanded().masked_fill_(torch.ones(3) > 0, 1),
+        "Use of masked_fill_ on expanded tensors",
+    ),
+    "create_graph": (lambda: _backward(True), "will create a reference cycle"),
+    "backward": (lambda: _backward(False), None),
+    "grad of no leaf": (
+        lambda: (torch.ones(2, requires_grad=True) * 2).grad,
+        "attribute of a Tensor that is not a leaf Tensor is being",
+    ),
+    "grad of a leaf": (lambda: torch.ones(2, requires_grad=True).grad, None),
+    "grad of a constant": (lambda: torch.ones(2).grad, None),
+}
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_calls_that_are_warned_of(call):
+    function, text = CALLS[call]
+    torch.set_warn_always(True)
+    try:
+        with warnings.catch_warnings(record=True) as given:
+            warnings.simplefilter("always")
+            function()
+    finally:
+        torch.set_warn_always(False)
+    assert [w.category for w in given] == ([UserWarning] if text else [])
+    assert not text or text in str(given[0].message)
+
+
+def test_a_retained_gradient_is_no_cause_to_warn():
+    y = torch.ones(2, requires_grad=True) * 2
+    y.retain_grad()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert y.grad is None
+        y.sum().backward()
+        assert y.grad.tolist() == [1, 1]
+
+
+def test_of_most_is_warned_once():
+    program = (
+        "import warnings; import hotaru as torch\n"
+        "warnings.simplefilter('always')\n"
+        "for _ in range(3): torch.ones(2).T; torch.cholesky(torch.eye(2))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True
+    )
+    assert done.stderr.count("UserWarning") == 2

@@ -204,3 +204,14 @@ def test_functions_of_programs_get_zeros(hotaru):
         first, _ = Two.apply(nested)
         first.backward(hotaru.ones_like(first))
         assert (nested.grad.values() == 2).all()
+
+
+@pytest.mark.parametrize("layout", ["strided", "jagged"])
+def test_the_type_of_a_nested_tensor_is_its_dtype(hotaru, layout):
+    x = hotaru.nested.nested_tensor(
+        [hotaru.ones(2, 3)],
+        layout=getattr(hotaru, layout),
+        dtype=hotaru.float64,
+    )
+    assert x.type() == hotaru.typename(x) == "torch.DoubleTensor"
+    assert hotaru.eye(2).to_sparse().type() == "torch.sparse.FloatTensor"

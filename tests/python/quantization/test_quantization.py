@@ -191,3 +191,26 @@ def test_engines(hotaru):
     assert engine in hotaru.backends.quantized.supported_engines
     with pytest.raises(RuntimeError, match="not a valid value"):
         hotaru.backends.quantized.engine = "cublas"
+
+
+@pytest.mark.parametrize(
+    ("dtype", "name"),
+    [
+        ("quint8", "torch.quantized.QUInt8Tensor"),
+        ("qint8", "torch.quantized.QInt8Tensor"),
+        ("qint32", "torch.quantized.QInt32Tensor"),
+    ],
+)
+def test_types_of_quantised_tensors(hotaru, dtype, name):
+    kind = getattr(hotaru, dtype)
+    q = hotaru.quantize_per_tensor(hotaru.ones(2), 0.1, 0, kind)
+    assert q.type() == name
+    assert [hotaru.typename(x) for x in (q, q)] == [name, name]
+    assert hotaru.result_type(q, q) is hotaru.result_type(q, 2) is kind
+    for other in (hotaru.ones(2), 2.5):
+        with pytest.raises(RuntimeError, match="promoteTypes with quantized"):
+            hotaru.result_type(q, other)
+    assert hotaru.promote_types(kind, kind) is kind
+    assert hotaru.can_cast(kind, hotaru.float64)
+    assert hotaru.can_cast(hotaru.float32, kind)
+    assert not hotaru.can_cast(kind, hotaru.bool)
