@@ -62,8 +62,8 @@ def add_parts(package: str, parts: dict[str, dict]) -> None:
     Args:
         package: its `__package__`.
         parts: by the module's name below the package, what is found there.
-            Modules that exist get what they lack; classes of new ones say
-            of themselves that they are from there.
+            Modules that exist get what they lack. Classes say of themselves
+            that they are from there, as pickles of PyTorch do.
     """
     import importlib.machinery
     import types
@@ -73,6 +73,7 @@ def add_parts(package: str, parts: dict[str, dict]) -> None:
         module = sys.modules.get(f"{package}.{name}")
         if module is not None:
             module.__dict__.update(found)
+            _place(found, module.__name__)
             continue
         module = types.ModuleType(f"{shown}.{name}")
         module.__spec__ = importlib.machinery.ModuleSpec(
@@ -89,4 +90,11 @@ def add_parts(package: str, parts: dict[str, dict]) -> None:
                 # Tools find the source of a class by its module.
                 source = sys.modules[value.__module__].__file__
                 module.__dict__.setdefault("__file__", source)
-                value.__module__ = module.__name__
+        _place(found, module.__name__)
+
+
+def _place(found: dict, module: str) -> None:
+    """Lets this package's classes say that they are from a module."""
+    for value in found.values():
+        if isinstance(value, type) and is_own(value.__module__):
+            value.__module__ = module

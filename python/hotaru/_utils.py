@@ -106,15 +106,18 @@ def _rebuild_nested_tensor(buffer, sizes, strides, storage_offsets):
 def _rebuild_tensor(storage, offset, size, stride, dtype=None):
     """A tensor of a typed storage's bytes, or of an untyped one's and a dtype.
 
+    A storage of the meta device grows to what the tensor takes.
+
     RuntimeError: the storage does not hold that much.
     """
     untyped = getattr(storage, "_untyped_storage", storage)
     dtype = dtype or storage._dtype
     last = sum((n - 1) * step for n, step in zip(size, stride, strict=True))
-    if (
-        0 not in size
-        and (offset + last + 1) * dtype.itemsize > untyped.nbytes()
-    ):
+    needed = (offset + last + 1) * dtype.itemsize
+    if 0 not in size and needed > untyped.nbytes():
+        if untyped.device.type == "meta":
+            untyped.resize_(needed)
+            return _rebuild_tensor(storage, offset, size, stride, dtype)
         raise RuntimeError(
             f"a tensor of size {tuple(size)}, stride {tuple(stride)} and "
             f"offset {offset} does not fit into a storage of "
@@ -212,6 +215,8 @@ def _rebuild_qtensor(*parts):
 
 def __getattr__(name: str):
     # By these names, which belong to the format, files of pickles know them.
+    if name == "torch":  # of `torch.channels_last`
+        return sys.modules[__package__]
     if name in ("_rebuild_parameter", "_rebuild_parameter_with_state"):
         from .nn import parameter
 

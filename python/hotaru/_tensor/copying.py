@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import copy as _copy
+import warnings
+from collections import OrderedDict
 
 from .. import _C
 from .._C import Tensor
@@ -64,19 +66,6 @@ def __deepcopy__(self, memo):
     return copy
 
 
-def _rebuild(cls, data, dtype, shape, requires_grad, device="cpu"):
-    if data:
-        tensor = _C.frombuffer(bytearray(data), dtype=dtype).reshape(shape)
-    else:
-        tensor = _C.ops.empty(shape, dtype=dtype)
-    if device != "cpu":
-        tensor = tensor.to(device)
-    if cls is not Tensor:
-        return _C._make_subclass(cls, tensor, requires_grad)
-    tensor.requires_grad = requires_grad
-    return tensor
-
-
 def _rebuild_from_type_v2(function, cls, args, state):
     """What pickles of a subclass in files of `torch.save` refer to: a tensor
     of `function(*args)` as `cls`, with attributes.
@@ -87,23 +76,78 @@ def _rebuild_from_type_v2(function, cls, args, state):
     return set_object_state(made, state)
 
 
-def _rebuild_meta(cls, dtype, shape, stride, requires_grad):
-    tensor = _C.ops.empty_strided(shape, stride, dtype=dtype, device="meta")
-    return _C._make_subclass(cls, tensor, requires_grad)
-
-
 def __reduce_ex__(self, protocol):
-    state = object_state(self)
-    more = (state,) if state else ()
-    kind, shape, grad = type(self), tuple(self.shape), self.requires_grad
-    if self.is_meta:
-        args = (kind, self.dtype, shape, self.stride(), grad)
-        return _rebuild_meta, args, *more
-    data = _C._tensor_bytes(self.detach().cpu().contiguous())
-    args = (kind, data, self.dtype, shape, grad, str(self.device))
-    return _rebuild, args, *more
+    """Functions and classes by which PyTorch knows them, too: what either
+    pickles the other reads. The bytes are those of the whole storage.
+    """
+    kind, state = type(self), object_state(self)
+    plain = kind is Tensor and not state
+    if not plain and _C._overridden(self):
+        return _C._handle_torch_function(
+            Tensor.__reduce_ex__, (self,), (self, protocol), {}
+        )
+    function, args = _reduced(self)
+    if plain:
+        return function, args
+    return _rebuild_from_type_v2, (function, kind, args, state)
 
 
-# Pickles know them by the package's name, as PyTorch's `torch._tensor`.
-for _function in (_rebuild, _rebuild_from_type_v2, _rebuild_meta):
-    _function.__module__ = __name__.rpartition(".")[0]
+def _reduced(tensor) -> tuple:
+    """A function and what it makes a tensor of, without attributes."""
+    from .. import _utils
+    from ..storage._typed import _NAMES, TypedStorage
+
+    if _C._dispatches(tensor):
+        return _utils._rebuild_wrapper_subclass, (
+            type(tensor),
+            tensor.dtype,
+            tuple(tensor.size()),
+            tensor.stride(),
+            tensor.storage_offset(),
+            tensor.layout,
+            tensor.device,
+            tensor.requires_grad,
+        )
+    if tensor.requires_grad:
+        from ..utils.hooks import warn_if_has_hooks
+
+        warn_if_has_hooks(tensor)
+    if tensor.device.type == "meta":
+        _warn_of_meta()
+        return _utils._rebuild_meta_tensor_no_storage, (
+            tensor.dtype,
+            tuple(tensor.shape),
+            tensor.stride(),
+            tensor.requires_grad,
+        )
+    plain = tensor if type(tensor) is Tensor else tensor.as_subclass(Tensor)
+    untyped = plain.untyped_storage()
+    args = (
+        tensor.storage_offset(),
+        tuple(tensor.shape),
+        tensor.stride(),
+        tensor.requires_grad,
+        OrderedDict(),  # hooks, which the format has a place for
+    )
+    if tensor.dtype not in _NAMES:
+        return _utils._rebuild_tensor_v3, (untyped, *args, tensor.dtype)
+    storage = TypedStorage(
+        wrap_storage=untyped, dtype=tensor.dtype, _internal=True
+    )
+    return _utils._rebuild_tensor_v2, (storage, *args)
+
+
+def _warn_of_meta() -> None:
+    from ..serialization._options import _serialization_tls
+
+    if _serialization_tls.skip_data:
+        warnings.warn(
+            "Serializing tensors on the meta device under skip_data context "
+            "manager is a no-op",
+            UserWarning,
+            stacklevel=2,
+        )
+
+
+# Pickles know it by the package's name, as PyTorch's `torch._tensor`.
+_rebuild_from_type_v2.__module__ = __name__.rpartition(".")[0]

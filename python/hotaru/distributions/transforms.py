@@ -40,3 +40,8 @@ __all__ = [
     "StackTransform", "StickBreakingTransform", "TanhTransform", "Transform",
     "identity_transform",
 ]  # fmt: skip
+
+# Files of pickles know all classes by this module.
+for _name in (*__all__, "_InverseTransform"):
+    if isinstance(globals()[_name], type):
+        globals()[_name].__module__ = __name__

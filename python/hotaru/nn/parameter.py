@@ -6,6 +6,7 @@ from collections import OrderedDict
 
 from .. import _C, Tensor, empty
 from .._overrides import DisableTorchFunctionSubclass
+from .._own_names import own_root
 from .._tensor.attributes import attributes_of
 
 
@@ -222,4 +223,4 @@ def _rebuild_parameter_with_state(
 
 
 for _function in (_rebuild_parameter, _rebuild_parameter_with_state):
-    _function.__module__ = "hotaru._utils"  # see there
+    _function.__module__ = f"{own_root()}._utils"  # see there

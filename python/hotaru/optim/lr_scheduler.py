@@ -337,3 +337,8 @@ class MultiplicativeLR(_ByFunction):
             rate * fn(self.last_epoch)
             for fn, rate in zip(self.lr_lambdas, self._present())
         ]
+
+
+# Files of pickles know all of them by this module.
+for _name in __all__:
+    globals()[_name].__module__ = __name__

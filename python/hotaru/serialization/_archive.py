@@ -160,6 +160,8 @@ class Writer:
 class Reader:
     """Reads an archive from a path or a file that can seek.
 
+    Of archives one behind the other it reads the first.
+
     RuntimeError: what is no such archive.
     """
 
@@ -167,7 +169,7 @@ class Reader:
         self._own = isinstance(source, (str, os.PathLike))
         self._file = open(source, "rb") if self._own else source  # noqa: SIM115
         try:
-            self._archive = zipfile.ZipFile(self._file)
+            self._archive = _first_archive(self._file)
         except zipfile.BadZipFile:
             raise RuntimeError(
                 "PytorchStreamReader failed reading zip archive: failed "
@@ -255,6 +257,69 @@ class Reader:
         storage = _C.UntypedStorage(nbytes, device="cpu")
         self.read_into(name, storage_view(storage))
         return storage
+
+
+def _first_archive(file) -> zipfile.ZipFile:
+    """The archive that a file begins with. `zipfile` looks for a directory at
+    the end of the file, where another archive may have been written.
+    """
+    found = zipfile.ZipFile(file)
+    begins = min((e.header_offset for e in found.infolist()), default=0)
+    if not begins:
+        return found
+    file.seek(0)
+    end = _end_of_first(file) if file.read(4) == b"PK\3\4" else 0
+    return zipfile.ZipFile(_Head(file, end)) if end else found
+
+
+def _end_of_first(file) -> int:
+    """Where the first directory of a file ends; 0 where none fits."""
+    start, rest = 0, b""
+    while True:
+        file.seek(start + len(rest))
+        part = file.read(_CHUNK)
+        data = rest + part
+        at = data.find(b"PK\5\6")
+        while 0 <= at <= len(data) - _END.size:
+            *_, length, offset, comment = _END.unpack_from(data, at)
+            here = start + at
+            small = offset + length == here
+            # Behind a larger directory come two records of where it is.
+            before = data[max(at - _LOCATOR64.size, 0) : at][:4]
+            large = offset == _FULL and before == b"PK\6\7"
+            if small or large:
+                return here + _END.size + comment
+            at = data.find(b"PK\5\6", at + 4)
+        if not part:
+            return 0
+        keep = _END.size + _LOCATOR64.size
+        start += max(len(data) - keep, 0)
+        rest = data[-keep:]
+
+
+class _Head:
+    """The first bytes of a file, as a file to read."""
+
+    def __init__(self, file, size: int) -> None:
+        self._file, self._size, self._at = file, size, 0
+
+    def seekable(self) -> bool:
+        return True
+
+    def tell(self) -> int:
+        return self._at
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        begins = {os.SEEK_SET: 0, os.SEEK_CUR: self._at}
+        self._at = max(begins.get(whence, self._size) + offset, 0)
+        return self._at
+
+    def read(self, size: int = -1) -> bytes:
+        left = max(self._size - self._at, 0)
+        self._file.seek(self._at)
+        data = self._file.read(left if size < 0 else min(size, left))
+        self._at += len(data)
+        return data
 
 
 def _read_all(file, target: memoryview) -> int:

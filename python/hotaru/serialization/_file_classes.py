@@ -147,7 +147,11 @@ class PyTorchFileReader:
         return self._reader.get_record_offset(key)
 
     def get_storage_from_record(self, key: str, numel: int, dtype: _C.dtype):
-        """The bytes of a record as a tensor of `numel` elements."""
+        """The bytes of a record as a tensor of `numel` elements, which are
+        bytes where `dtype` is UntypedStorage.
+        """
+        if dtype is _C.UntypedStorage:
+            dtype = _C.uint8
         made = _C.ops.empty((numel,), dtype=dtype)
         if numel:
             view = storage_view(made.untyped_storage())

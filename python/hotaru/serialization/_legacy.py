@@ -71,8 +71,12 @@ class _Storages:
         if kind != "storage":
             raise RuntimeError(f"Unknown saved id type: {found_id[0]}")
         _, stands_for, key, location, count, part = found_id
-        untyped = stands_for is UntypedStorage
-        dtype = _C.uint8 if untyped else stands_for.dtype
+        if stands_for is UntypedStorage:
+            whole = self._typed_storage(key, location, count, _C.uint8, part)
+            return whole._untyped_storage
+        return self._typed_storage(key, location, count, stands_for.dtype, part)
+
+    def _typed_storage(self, key, location, count: int, dtype, part):
         if key not in self._known:
             raw = UntypedStorage(count * dtype.itemsize, device="cpu")
             self._raw[key] = raw

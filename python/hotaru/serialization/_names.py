@@ -125,5 +125,8 @@ def _get_layout(name: str) -> _C.layout:
     return found
 
 
+# Pickles know it by the package's name.
+_get_layout.__module__ = __name__.rpartition(".")[0]
+
 for _kind in (_C.layout, _C._SparseLayout):
     copyreg.pickle(_kind, lambda layout: (_get_layout, (str(layout),)))

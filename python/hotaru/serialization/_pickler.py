@@ -7,15 +7,12 @@ whose attributes are the same there.
 from __future__ import annotations
 
 import pickle
-from collections import OrderedDict
 
 from .. import _C
-from .._C import StorageBase, Tensor
+from .._C import StorageBase
 from .._quantized.dtypes import STORAGE_NAMES
-from .._tensor.attributes import object_state
 from ..storage._typed import _NAMES, TypedStorage
 from ._names import marker, written
-from ._options import _serialization_tls
 from ._places import location_tag
 
 
@@ -57,21 +54,16 @@ class Storages:
             )
 
 
-class _Reducing:
-    """How tensors are pickled, whatever the pickler."""
+class _Apart:
+    """Names storages in place of their bytes, whatever the pickler."""
 
     entry = staticmethod(lambda obj: None)
 
     def persistent_id(self, obj):
         return self.entry(obj)
 
-    def reducer_override(self, obj):
-        if not isinstance(obj, Tensor):
-            return NotImplemented
-        return reduced_tensor(obj)
 
-
-class _Pickler(_Reducing, pickle._Pickler):
+class _Pickler(_Apart, pickle._Pickler):
     """In Python, as the names of globals are written anew."""
 
     def save_global(self, obj, name=None):
@@ -107,78 +99,7 @@ def dump(obj, file, storages: Storages, protocol: int, module=None) -> None:
     if module in (None, pickle):
         pickler = _Pickler(file, protocol)
     else:
-        mixed = type("_Pickler", (_Reducing, module.Pickler), {})
+        mixed = type("_Pickler", (_Apart, module.Pickler), {})
         pickler = mixed(file, protocol)
     pickler.entry = storages.entry
     pickler.dump(obj)
-
-
-def reduced_tensor(tensor):
-    """What a pickle says of a tensor; NotImplemented if its class knows."""
-    from ..nn.parameter import Parameter, is_lazy
-
-    kind = type(tensor)
-    if issubclass(kind, Parameter) or is_lazy(tensor):
-        return NotImplemented
-    if kind.__reduce_ex__ is not Tensor.__reduce_ex__ or (
-        kind.__reduce__ is not Tensor.__reduce__
-    ):
-        return NotImplemented
-    plain = _reduced(tensor)
-    state = object_state(tensor)
-    if kind is Tensor and not state:
-        return plain
-    from .._tensor import _rebuild_from_type_v2
-
-    return _rebuild_from_type_v2, (plain[0], kind, plain[1], state)
-
-
-def _reduced(tensor) -> tuple:
-    from .. import _utils
-
-    if _C._dispatches(tensor):
-        return _utils._rebuild_wrapper_subclass, (
-            type(tensor),
-            tensor.dtype,
-            tuple(tensor.size()),
-            tensor.stride(),
-            tensor.storage_offset(),
-            tensor.layout,
-            tensor.device,
-            tensor.requires_grad,
-        )
-    plain = tensor if type(tensor) is Tensor else tensor.as_subclass(Tensor)
-    if tensor.device.type == "meta":
-        if _serialization_tls.skip_data:
-            _warn_meta()
-        return _utils._rebuild_meta_tensor_no_storage, (
-            tensor.dtype,
-            tuple(tensor.shape),
-            tensor.stride(),
-            tensor.requires_grad,
-        )
-    untyped = plain.untyped_storage()
-    args = (
-        tensor.storage_offset(),
-        tuple(tensor.shape),
-        tensor.stride(),
-        tensor.requires_grad,
-        OrderedDict(),
-    )
-    if tensor.dtype not in _NAMES:
-        return _utils._rebuild_tensor_v3, (untyped, *args, tensor.dtype)
-    storage = TypedStorage(
-        wrap_storage=untyped, dtype=tensor.dtype, _internal=True
-    )
-    return _utils._rebuild_tensor_v2, (storage, *args)
-
-
-def _warn_meta() -> None:
-    import warnings
-
-    warnings.warn(
-        "Serializing tensors on the meta device under skip_data context "
-        "manager is a no-op",
-        UserWarning,
-        stacklevel=2,
-    )

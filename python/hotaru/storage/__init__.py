@@ -12,8 +12,10 @@ from .._C import Tensor, UntypedStorage
 from ._legacy import _LegacyStorage
 from ._typed import (
     TypedStorage,
+    _by_bytes,
     _dtype_to_storage_type_map,
     _get_always_warn_typed_storage_removal,
+    _load_from_bytes,
     _reset_warn_typed_storage_removal,
     _set_always_warn_typed_storage_removal,
     _warn_typed_storage_removal,
@@ -25,6 +27,7 @@ __all__ = [
     "_LegacyStorage",
     "_dtype_to_storage_type_map",
     "_get_always_warn_typed_storage_removal",
+    "_load_from_bytes",
     "_reset_warn_typed_storage_removal",
     "_set_always_warn_typed_storage_removal",
     "_warn_typed_storage_removal",
@@ -208,18 +211,6 @@ def _deepcopy(self, memo):
     return _C._storage_of(memo[key])
 
 
-def _rebuild(cls, data: bytes, device: str):
-    storage = UntypedStorage(len(data), device="cpu")
-    if data:
-        storage._bytes().copy_(_C.frombuffer(bytearray(data), dtype=_C.uint8))
-    return cls(storage.to(device=device))
-
-
-def __reduce__(self):
-    data = _C._tensor_bytes(self._bytes().cpu())
-    return _rebuild, (type(self), data, str(self.device))
-
-
 def byteswap(self, dtype) -> None:
     """Turns around the bytes of each number of that dtype, in place.
 
@@ -386,7 +377,7 @@ def _write_file(self, f, is_real_file, save_size, element_size) -> None:
 
 _METHODS = (
     __getitem__, __setitem__, __iter__, size, __repr__, tolist, fill_, copy_,
-    new, clone, to, cpu, cuda, __reduce__, byteswap, is_shared, share_memory_,
+    new, clone, to, cpu, cuda, byteswap, is_shared, share_memory_,
     is_pinned, pin_memory, _write_file, _fix_weakref,
 )  # fmt: skip
 
@@ -401,6 +392,7 @@ def _install() -> None:
     cls.__len__ = size
     cls.__str__ = __repr__
     cls.__copy__ = clone
+    cls.__reduce__ = _by_bytes
     cls.__deepcopy__ = _deepcopy
     cls.__sizeof__ = lambda self: object.__sizeof__(self) + self.nbytes()
     cls.element_size = lambda self: 1

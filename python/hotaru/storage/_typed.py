@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import operator
 import warnings
+from importlib import import_module
 
 from .. import _C
 from .._C import Tensor, UntypedStorage
@@ -349,7 +351,7 @@ class TypedStorage:
         return object.__sizeof__(self) + self._nbytes()
 
     def __reduce__(self):
-        return _rebuild_typed, (self._untyped_storage, self._dtype)
+        return _by_bytes(self)
 
     def _new_wrapped_storage(self, untyped) -> TypedStorage:
         return self._wrap(untyped)
@@ -378,8 +380,27 @@ class TypedStorage:
         )
 
 
-def _rebuild_typed(untyped, dtype) -> TypedStorage:
-    return TypedStorage(wrap_storage=untyped, dtype=dtype, _internal=True)
+def _files():
+    """The package of files, which is made of storages."""
+    return import_module("hotaru.serialization")
+
+
+def _by_bytes(storage) -> tuple:
+    """What plain pickles hold of a storage: a small file of `torch.save`, in
+    the format before archives, as PyTorch does.
+    """
+    made = io.BytesIO()
+    _files().save(storage, made, _use_new_zipfile_serialization=False)
+    return _load_from_bytes, (made.getvalue(),)
+
+
+def _load_from_bytes(data: bytes):
+    """The storage of such a file."""
+    return _files().load(io.BytesIO(data), weights_only=False)
+
+
+# Pickles know it by the package's name.
+_load_from_bytes.__module__ = __name__.rpartition(".")[0]
 
 
 def _forward(name: str):

@@ -168,6 +168,7 @@ from .upsampling import Upsample, UpsamplingBilinear2d, UpsamplingNearest2d
 
 # Where PyTorch has them; here, files are by what modules share.
 _PLACES = {
+    "activation": ("MultiheadAttention",),
     "batchnorm": ("LazyBatchNorm1d", "LazyBatchNorm2d", "LazyBatchNorm3d"),
     "channelshuffle": ("ChannelShuffle",),
     "container": ("Container", "ParameterDict", "ParameterList"),
