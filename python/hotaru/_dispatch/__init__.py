@@ -40,12 +40,21 @@ def _operator(function, args: tuple, kwargs: dict):
     requires_grad = kwargs.pop("requires_grad", False)
     if kwargs.get("out", kwargs) is None:
         del kwargs["out"]
+    if function.__name__ == "contiguous" and _is_contiguous(*args, **kwargs):
+        return args[0]  # who answers is not asked
     call = Call.of(function, args, kwargs)
     out = kwargs.pop("out", None) if call is None else None
     if out is not None:
         return _written(out, _operator(function, args, kwargs))
     result = native(function, args, kwargs) if call is None else run(call)
     return result.requires_grad_() if requires_grad else result
+
+
+def _is_contiguous(x=None, memory_format=_C.contiguous_format, **_) -> bool:
+    given = {"memory_format": memory_format}
+    return isinstance(x, _C.Tensor) and native(
+        _C.Tensor.is_contiguous, (x,), given
+    )
 
 
 def _written(out, results):

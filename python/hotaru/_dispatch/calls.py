@@ -43,6 +43,8 @@ class Call:
         if overload is None:
             return None
         packet = getattr(aten, op.__name__)
+        if op.__name__ in _NUMBERS_AS_TENSORS:
+            overload = _of_tensors(packet, overload)
         function = getattr(packet, overload)
         if kwargs.get("out") is not None:
             function = packet._out_of(overload)
@@ -128,6 +130,26 @@ class Call:
         if self.out is not None:
             return self.out
         return self.args[0] if self.in_place and self.args else result
+
+
+# Those whose numbers PyTorch takes for tensors, so that the overload of these
+# is told, with the number.
+_NUMBERS_AS_TENSORS = frozenset(
+    name + ending
+    for name in (
+        "add", "sub", "mul", "div", "subtract", "multiply", "divide",
+        "true_divide", "floor_divide",
+    )
+    for ending in ("", "_")
+)  # fmt: skip
+
+
+def _of_tensors(packet, overload: str) -> str:
+    """The overload of tensors beside one of a number."""
+    for wanted in (overload.replace("Scalar", "Tensor"), "default"):
+        if overload.startswith("Scalar") and wanted in packet.overloads():
+            return wanted
+    return overload
 
 
 def _overload_of(op, args: tuple, kwargs: dict) -> str | None:

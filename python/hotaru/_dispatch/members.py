@@ -29,7 +29,7 @@ _SLOTS = {
     "__imod__": "remainder_", "__ifloordiv__": "floor_divide_",
 }  # fmt: skip
 _REFLECTED = {
-    "__rsub__": "sub", "__rtruediv__": "div", "__rfloordiv__": "floor_divide",
+    "__rtruediv__": "div", "__rfloordiv__": "floor_divide",
     "__rmod__": "remainder", "__rpow__": "pow", "__rmatmul__": "matmul",
     "__rlshift__": "bitwise_left_shift", "__rrshift__": "bitwise_right_shift",
 }  # fmt: skip
@@ -200,6 +200,7 @@ _METHODS: dict[str, Callable] = {
     **{slot: getattr(ops, name) for slot, name in _SLOTS.items()
        if hasattr(ops, name)},
     **{slot: _reflected(name) for slot, name in _REFLECTED.items()},
+    "__rsub__": ops.rsub,
     "size": _asked(_SIZE, Tensor.size),
     "stride": _asked(_STRIDE, Tensor.stride, True),
     "storage_offset": _asked(_OFFSET, Tensor.storage_offset, True),

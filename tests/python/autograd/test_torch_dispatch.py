@@ -3,6 +3,7 @@
 import copy
 import gc
 import io
+from typing import ClassVar
 
 import pytest
 from hotaru.utils._mode_utils import all_same_mode, no_dispatch
@@ -218,7 +219,7 @@ def test_modes_see_what_classes_do_not():
         with _disable_current_modes():
             torch.ones(2)
     torch.ones(2)
-    assert inner.seen == ["aten::zeros", "aten::add.Scalar"]
+    assert inner.seen == ["aten::zeros", "aten::add.Tensor"]
     assert outer.seen == inner.seen
     assert _get_current_dispatch_mode() is None
 
@@ -476,3 +477,65 @@ def test_results_are_written_where_the_caller_wants_them():
         pytest.raises(RuntimeError, match=r"mm\(\).*don't support auto"),
     ):
         torch.mm(x.requires_grad_(), x, out=out)
+
+
+class Named(torch.Tensor):
+    """Notes the overloads that it is asked for."""
+
+    seen: ClassVar[list] = []
+
+    @staticmethod
+    def __new__(cls, data):
+        made = torch.Tensor._make_wrapper_subclass(
+            cls, data.size(), strides=data.stride(), dtype=data.dtype
+        )
+        made.inner = data
+        return made
+
+    @classmethod
+    def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
+        cls.seen.append(str(func))
+        args = [a.inner if isinstance(a, Named) else a for a in args]
+        return func(*args, **(kwargs or {}))
+
+
+NUMBERS = {
+    "add": (lambda x: x + 2, "aten.add.Tensor"),
+    "add alpha": (lambda x: torch.add(x, 2, alpha=2), "aten.add.Tensor"),
+    "sub": (lambda x: x.sub(1), "aten.sub.Tensor"),
+    "rsub": (lambda x: 2 - x, "aten.rsub.Scalar"),
+    "mul": (lambda x: x * 2.5, "aten.mul.Tensor"),
+    "rmul": (lambda x: 2 * x, "aten.mul.Tensor"),
+    "div": (lambda x: x / 4, "aten.div.Tensor"),
+    "div mode": (
+        lambda x: torch.div(x, 2, rounding_mode="floor"),
+        "aten.div.Tensor_mode",
+    ),
+    "floor_divide": (lambda x: x // 2, "aten.floor_divide.default"),
+    "add_": (lambda x: x.add_(1), "aten.add_.Tensor"),
+    "mul_": (lambda x: x.mul_(2), "aten.mul_.Tensor"),
+    "pow": (lambda x: x**2, "aten.pow.Tensor_Scalar"),
+    "eq": (lambda x: x == 1, "aten.eq.Scalar"),
+    "clamp": (lambda x: x.clamp(min=0), "aten.clamp.default"),
+}
+
+
+@pytest.mark.parametrize("call", NUMBERS)
+def test_overloads_of_numbers(call):
+    function, name = NUMBERS[call]
+    values = torch.tensor([1.0, 2.0])
+    Named.seen.clear()
+    got = function(Named(values.clone()))
+    assert Named.seen == [name]
+    got = got.inner if isinstance(got, Named) else got
+    assert got.tolist() == function(values.clone()).tolist()
+
+
+def test_a_contiguous_wrapper_stays_itself():
+    x = Named(torch.ones(2, 3))
+    assert x.contiguous() is x
+    Named.seen.clear()
+    Named(torch.ones(2, 3).t()).contiguous()
+    assert Named.seen == ["aten.clone.default"] or Named.seen == [
+        "aten.contiguous.default"
+    ]

@@ -659,3 +659,48 @@ def test_an_exception_is_wrapped_and_raised_elsewhere():
         sent = wrapper()
     with pytest.raises(RuntimeError, match="Caught UnicodeDecodeError in back"):
         sent.reraise()
+
+
+class _Wrapper(hotaru.Tensor):
+    """Keeps its elements in another tensor."""
+
+    @staticmethod
+    def __new__(cls, data, tag=None):
+        made = hotaru.Tensor._make_wrapper_subclass(
+            cls, data.size(), dtype=data.dtype
+        )
+        made.inner, made.tag = data, tag
+        return made
+
+    @classmethod
+    def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
+        args = [a.inner if isinstance(a, _Wrapper) else a for a in args]
+        return func(*args, **(kwargs or {}))
+
+
+class _Tagged(hotaru.Tensor):
+    pass
+
+
+def _wrapped(items):
+    return _Wrapper(hotaru.tensor(items), "tag")
+
+
+def _tagged(items):
+    made = hotaru.tensor(items).as_subclass(_Tagged)
+    made.tag = "tag"
+    return made
+
+
+@pytest.mark.parametrize("collate", [_wrapped, _tagged])
+def test_subclasses_come_with_what_they_have(collate):
+    batches = list(
+        DataLoader([1, 2], batch_size=1, num_workers=1, collate_fn=collate)
+    )
+    assert [batch.tag for batch in batches] == ["tag", "tag"]
+    assert {type(batch) for batch in batches} == {type(collate([1]))}
+    values = [
+        (batch.inner if isinstance(batch, _Wrapper) else batch).tolist()
+        for batch in batches
+    ]
+    assert values == [[1], [2]]

@@ -20,8 +20,10 @@ from array import array
 from multiprocessing.reduction import ForkingPickler
 
 from .... import _C, Tensor
+from ...._tensor.attributes import object_state, set_object_state
 from ....cpu import synchronize
 from ....multiprocessing.reductions import check_leaf, rebuilt
+from ....nn.parameter import Parameter
 from .arena import SMALL_BYTES, Arena
 
 # A longer message travels in memory of its own.
@@ -235,12 +237,15 @@ class _Pickler(ForkingPickler):
             return NotImplemented
         if obj.layout is not _C.strided:  # its parts go one by one
             return NotImplemented
+        if _C._dispatches(obj) or _reduces_itself(type(obj)):
+            return NotImplemented
         check_leaf(obj)
         plain = obj.detach()
         order = _memory_order(plain)
         if order is not None:
             plain = plain.permute(order)
-        kind = (type(obj), obj.requires_grad, order)
+        state = object_state(obj) if type(obj) is not Tensor else None
+        kind = (type(obj), obj.requires_grad, order, state)
         shared = self._share(plain)
         if shared is None:
             data = _C._tensor_bytes(plain.contiguous())
@@ -273,6 +278,14 @@ class _Pickler(ForkingPickler):
         return shared
 
 
+def _reduces_itself(cls: type) -> bool:
+    """Whether a class of tensors has a pickle of its own."""
+    return cls not in (Tensor, Parameter) and (
+        cls.__reduce_ex__ is not Tensor.__reduce_ex__
+        or cls.__reduce__ is not Tensor.__reduce__
+    )
+
+
 def _memory_order(tensor) -> list[int] | None:
     """The dimensions from slow to fast, where that makes it contiguous."""
     if tensor.is_contiguous():
@@ -294,8 +307,9 @@ def _from_block(kind: tuple, dtype, shape: tuple, number: int):
 
 
 def _finish(kind: tuple, tensor):
-    cls, requires_grad, order = kind
+    cls, requires_grad, order, state = kind
     if order is not None:
         inverse = sorted(range(len(order)), key=order.__getitem__)
         tensor = tensor.permute(inverse)
-    return rebuilt(cls, tensor, requires_grad)
+    made = rebuilt(cls, tensor, requires_grad)
+    return set_object_state(made, state) if state else made
