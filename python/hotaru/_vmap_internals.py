@@ -59,7 +59,7 @@ def _vmap(func, in_dims=0, out_dims=0, allow_none_pass_through: bool = False):
     def mapped(*args):
         _check_out_dims(func, out_dims)
         inputs = Inputs(func, in_dims, args, negative=False)
-        results = run_slices(func, inputs, "never", {})
+        results = run_slices(func, inputs, "never", {}, counts=False)
         if not allow_none_pass_through:
             _check_result(func, results[0])
         single = isinstance(results[0], Tensor)

@@ -1,29 +1,76 @@
-"""Whether a transform, such as `grad` or `vmap`, is calling its function."""
+"""Whether a transform, such as `grad` or `vmap`, is calling its function, and
+which tensors are that call's own.
+"""
 
 from __future__ import annotations
 
 import threading
 
-
-class _Depth(threading.local):
-    """How many transforms this thread is within."""
-
-    count = 0
+from .. import _C
 
 
-_depth = _Depth()
+class _Calls(threading.local):
+    """The calls of transforms that this thread is within, outermost first."""
+
+    def __init__(self) -> None:
+        self.open: list[Within] = []
+
+
+_calls = _Calls()
+
+_CAPTURED = (
+    "During a grad (vjp, jvp, grad, etc) transform, the function provided "
+    "attempted to call in-place operation (aten::add_.Tensor) that would "
+    "mutate a captured Tensor. This is not supported; please rewrite the "
+    "function being transformed to explicitly accept the mutated Tensor(s) as "
+    "inputs."
+)
+_STATISTICS = (
+    "Batch norm got a batched tensor as input while the running_mean or "
+    "running_var, which will be updated in place, were not batched.\nIf you "
+    "are using a module and do not need eval mode, please set "
+    "`track_running_stats` to be False.If you are using a prebuilt module and "
+    "do not need eval mode, please see the functorch website for resources on "
+    "how to patch your module to work with vmap"
+)
 
 
 class Within:
-    """The scope in which a transform calls its function."""
+    """The scope in which a transform calls its function.
+
+    Args:
+        tensors: the arguments that the transform gives the function, of `vmap`
+            those that are mapped.
+        maps: whether it is `vmap`.
+    """
+
+    def __init__(self, tensors=(), maps: bool = False) -> None:
+        self._own = {_C._storage_address(tensor) for tensor in tensors}
+        self.maps = maps
 
     def __enter__(self) -> None:
-        _depth.count += 1
+        _calls.open.append(self)
 
     def __exit__(self, *exception) -> None:
-        _depth.count -= 1
+        _calls.open.pop()
+
+    def owns(self, tensor) -> bool:
+        """Whether a tensor shares memory with one of the call's own."""
+        return _C._storage_address(tensor) in self._own
 
 
 def _are_functorch_transforms_active() -> bool:
     """Whether this thread is within a transform of `func`."""
-    return _depth.count > 0
+    return bool(_calls.open)
+
+
+def check_statistics(count, *running) -> None:
+    """Before running statistics of a layer change: RuntimeError where that
+    would happen once for each slice (of `vmap`), or to a tensor that a function
+    which is differentiated captured (`count`, if there is one).
+    """
+    for call in reversed(_calls.open):
+        if call.maps and not all(map(call.owns, running)):
+            raise RuntimeError(_STATISTICS)
+        if not call.maps and count is not None and not call.owns(count):
+            raise RuntimeError(_CAPTURED)

@@ -6,9 +6,18 @@ hotaru has no batching rules. What the calls return is stacked by whoever called
 
 from __future__ import annotations
 
+import contextlib
 import functools
 
-from .. import Tensor, equal, get_rng_state, set_rng_state, stack
+from .. import (
+    _C,
+    Tensor,
+    equal,
+    get_rng_state,
+    no_grad,
+    set_rng_state,
+    stack,
+)
 from ..utils import _tree
 from .active import Within
 
@@ -116,20 +125,13 @@ class Inputs:
             _tree.unflatten(dims, self._structure),
         )
 
-    def versions(self) -> list[int]:
-        """Versions of the tensors that are not cut."""
+    def mapped(self) -> list[Tensor]:
+        """The tensors that are cut."""
         return [
-            _version(leaf)
+            leaf
             for leaf, dim in zip(self._leaves, self._dims)
-            if dim is None and isinstance(leaf, Tensor)
+            if dim is not None
         ]
-
-
-def _version(tensor: Tensor) -> int:
-    try:
-        return tensor._version
-    except RuntimeError:  # inference tensors count no writes
-        return 0
 
 
 def _check_dim(call: str, leaf, dim, negative: bool) -> None:
@@ -181,24 +183,82 @@ class Draws:
             raise RuntimeError(_NEVER_RANDOM if never else _RANDOM)
 
 
-def run_slices(function, inputs: Inputs, randomness: str, kwargs: dict) -> list:
-    """What the function returned for each slice; one result for size zero."""
+class Writes:
+    """Refuses writes into what is not mapped: they would happen once for each
+    slice, over each other.
+
+    That memory lived before the call is known when the second slice writes into
+    it, too; what the first one wrote is taken back then. Later slices are not
+    listened to.
+    """
+
+    def __init__(self, call: Within) -> None:
+        self._call = call
+        # What the first slice wrote: the memory, kept alive, and what it held.
+        self._first: dict[int, tuple] = {}
+        self._checks = False
+
+    def slice(self, index: int):
+        """The scope of a call of the function."""
+        if index > 1:
+            self._first.clear()
+            return contextlib.nullcontext()
+        self._checks = index == 1
+        return self._listening()
+
+    @contextlib.contextmanager
+    def _listening(self):
+        before = _C._set_write_listener(self._before_write)
+        try:
+            yield
+        finally:
+            _C._set_write_listener(before)
+
+    def _before_write(self, tensor: Tensor) -> None:
+        if self._call.owns(tensor):
+            return
+        key = _C._storage_address(tensor)
+        if not self._checks:
+            if key not in self._first:
+                alias = tensor.detach()
+                self._first[key] = alias, alias.clone()
+        elif key in self._first:
+            first, self._first = self._first, {}
+            with no_grad():
+                for alias, held in first.values():
+                    alias.copy_(held)
+            raise RuntimeError(_UNMAPPED)
+
+
+_UNMAPPED = (
+    "vmap: inplace arithmetic(self, *extra_args) is not possible because there "
+    "exists a Tensor `other` in extra_args that has more elements than `self`. "
+    "This happened due to `other` being vmapped over but `self` not being "
+    "vmapped over in a vmap. Please try to use out-of-place operators instead "
+    "of inplace arithmetic. If said operator is being called inside the "
+    "PyTorch framework, please file a bug report instead."
+)
+
+
+def run_slices(
+    function, inputs: Inputs, randomness: str, kwargs: dict, counts: bool = True
+) -> list:
+    """What the function returned for each slice; one result for size zero.
+
+    `counts` is False for a loop that is no transform to those who ask, as that
+    over batches of gradients.
+    """
     draws = Draws(randomness)
+    call = Within(inputs.mapped(), maps=True)
+    writes = Writes(call)
     results = []
     for index in range(max(inputs.size, 1)):
         args = inputs.slice(index) if inputs.size else inputs.stand_in()
-        versions = inputs.versions()
         draws.before()
-        with Within():
+        scope = call if counts else contextlib.nullcontext()
+        with scope, writes.slice(index):
             results.append(function(*args, **kwargs))
         draws.after()
-        if inputs.versions() != versions and inputs.size != 1:
-            raise RuntimeError(
-                f"vmap({name_of(function)}, ...): an input that is not being "
-                "vmapped over was changed in place, which would happen once "
-                "for each slice. Please use out-of-place operators, or map "
-                "over that input as well"
-            )
     return results
 
 

@@ -23,6 +23,8 @@ import itertools
 import warnings
 
 from .. import _C, Tensor, is_grad_enabled, no_grad, zeros, zeros_like
+from .._functorch.active import _are_functorch_transforms_active
+from .._own_names import is_own
 from . import _tangent_rules, forward_ad
 
 _NO_BACKWARD = (
@@ -301,6 +303,8 @@ class Function(metaclass=FunctionMeta):
             RuntimeError: a tensor marked as dirty was not returned.
         """
         separate = cls.setup_context is not Function.setup_context
+        if not separate and _are_functorch_transforms_active():
+            _refuse_old(cls)
         if separate:
             args, kwargs = _bound(cls.forward, args, kwargs), {}
         needs = tuple(isinstance(a, Tensor) and a.requires_grad for a in args)
@@ -332,6 +336,19 @@ class Function(metaclass=FunctionMeta):
             _push_forward(cls, ctx, args, tangents, outputs, dirty)
         ctx.to_save = ctx.non_differentiable = ctx.dirty_tensors = None
         return tuple(outputs) if many else outputs[0]
+
+
+def _refuse_old(cls) -> None:
+    """RuntimeError, within a transform of `func`, for a class of a program's
+    whose `forward` is given the context.
+    """
+    if not is_own(cls.__module__):
+        raise RuntimeError(
+            "In order to use an autograd.Function with functorch transforms "
+            "(vmap, grad, jvp, jacrev, ...), it must override the "
+            "setup_context staticmethod. For more details, please see "
+            "https://pytorch.org/docs/main/notes/extending.func.html"
+        )
 
 
 def _is_traced(args: tuple) -> bool:

@@ -28,7 +28,8 @@ class Applied:
             for place in places:
                 full[place] = _tree.mapped(self.level.begin, args[place])
             self.own = tuple(full[place] for place in places)
-            with Within():
+            tensors = _tree.flatten((full, kwargs))[0]
+            with Within(x for x in tensors if isinstance(x, Tensor)):
                 result = func(*full, **kwargs)
         self.output, self.aux = split_aux(result, has_aux, api)
         self.argnums = argnums

@@ -108,8 +108,10 @@ def vmap(
     The function is called once for each slice, in order, and the results are
     stacked: values are PyTorch's, speed is that of a loop. Whatever works on a
     slice works here, `.item()` and control flow on values too, which PyTorch
-    refuses; writing in place into an argument that is not mapped is refused,
-    and for a size of zero the function runs once, over zeros.
+    refuses; writing in place into what is not mapped, an argument or what the
+    function captured, is refused where there is more than one slice, and so is
+    a layer in training that would update its statistics. For a size of zero the
+    function runs once, over zeros.
 
     Args:
         func: takes and returns tensors, also in tuples, lists, dictionaries.

@@ -33,7 +33,7 @@ def test_results_of_the_same_tensor_with_gradients_are_stacked():
 
 def test_a_write_into_what_is_not_mapped_is_refused():
     total = torch.zeros(2)
-    with pytest.raises(RuntimeError, match="changed in place"):
+    with pytest.raises(RuntimeError, match="vmap: inplace arithmetic"):
         vmap(lambda t, x: t.add_(x), in_dims=(None, 0))(total, torch.ones(3, 2))
 
 
@@ -73,3 +73,114 @@ def test_a_gradient_keeps_no_graph_that_nobody_wants():
     assert grad(lambda x: (x * leaf).sum())(torch.ones(3)).requires_grad
     with torch.no_grad():
         assert not grad(lambda x: (x**3).sum())(leaf).requires_grad
+
+
+CAPTURED = torch.zeros(2)
+WRITES = {
+    "add_": lambda x: CAPTURED.add_(x),
+    "copy_": lambda x: CAPTURED.copy_(x),
+    "setitem": lambda x: CAPTURED.__setitem__(0, x[0]),
+    "of a constant": lambda x: CAPTURED.add_(1),
+    "of a view": lambda x: CAPTURED[:1].mul_(x[0]),
+}
+
+
+@pytest.mark.parametrize("write", WRITES)
+def test_what_is_captured_is_not_written_once_a_slice(write):
+    CAPTURED.fill_(1)
+    with pytest.raises(RuntimeError, match="vmap: inplace arithmetic"):
+        torch.vmap(WRITES[write])(torch.ones(3, 2))
+    assert CAPTURED.tolist() == [1, 1]
+
+
+def test_what_is_mapped_or_made_inside_is_written():
+    x = torch.ones(3, 2)
+    out = torch.vmap(lambda x: x.add_(1))(x)
+    assert out.tolist() == x.tolist() == [[2, 2]] * 3
+    made = torch.vmap(lambda x: torch.zeros(2).add_(x).mul_(2))(x)
+    assert made.tolist() == [[4, 4]] * 3
+    nested = torch.vmap(torch.vmap(lambda x: x.clone().add_(1)))(x)
+    assert nested.tolist() == [[3, 3]] * 3
+
+
+def test_statistics_are_not_updated_once_a_slice():
+    x = torch.randn(3, 4, 2)
+    layer = torch.nn.BatchNorm1d(2)
+    with pytest.raises(RuntimeError, match="Batch norm got a batched tensor"):
+        torch.vmap(layer)(x)
+    assert layer.num_batches_tracked.item() == 0
+    for call in (
+        lambda: torch.func.grad(lambda x: layer(x).sum())(x[0]),
+        lambda: torch.func.vjp(layer, x[0]),
+        lambda: torch.func.jvp(layer, (x[0],), (x[0],)),
+    ):
+        with pytest.raises(RuntimeError, match="would mutate a captured"):
+            call()
+    assert layer.num_batches_tracked.item() == 0
+    norm = torch.nn.InstanceNorm1d(2, track_running_stats=True)
+    with pytest.raises(RuntimeError, match="Batch norm got a batched tensor"):
+        torch.vmap(norm)(torch.randn(3, 4, 2, 5))
+
+
+def test_statistics_that_are_arguments_are_updated():
+    layer = torch.nn.BatchNorm1d(2)
+    x = torch.randn(3, 4, 2)
+    parameters = dict(layer.named_parameters())
+    buffers = {n: b.clone() for n, b in layer.named_buffers()}
+
+    def loss(parameters, buffers, x):
+        made = torch.func.functional_call(layer, (parameters, buffers), (x,))
+        return made.square().sum()
+
+    torch.func.grad(loss)(parameters, buffers, x[0])
+    assert buffers["num_batches_tracked"].item() == 1
+    assert layer.num_batches_tracked.item() == 0
+    several = {n: torch.stack([b] * 3) for n, b in buffers.items()}
+    grads = torch.vmap(torch.func.grad(loss), (None, 0, 0))(
+        parameters, several, x
+    )
+    assert grads["weight"].shape == (3, 2)
+    assert several["num_batches_tracked"].tolist() == [2, 2, 2]
+    assert torch.vmap(layer.eval())(x).shape == x.shape
+
+
+class Old(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x * 2
+
+    @staticmethod
+    def backward(ctx, grad):
+        return grad * 2
+
+
+class New(torch.autograd.Function):
+    @staticmethod
+    def forward(x):
+        return x * 2
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        pass
+
+    @staticmethod
+    def backward(ctx, grad):
+        return grad * 2
+
+
+@pytest.mark.parametrize("transform", ["grad", "vjp", "jvp", "jacrev", "vmap"])
+def test_functions_of_the_older_form_are_refused(transform):
+    x = torch.ones(2)
+    calls = {
+        "grad": lambda f: torch.func.grad(lambda x: f(x).sum())(x),
+        "vjp": lambda f: torch.func.vjp(f, x),
+        "jvp": lambda f: torch.func.jvp(f, (x,), (x,)),
+        "jacrev": lambda f: torch.func.jacrev(f)(x),
+        "vmap": lambda f: torch.vmap(f)(x),
+    }
+    call = calls[transform]
+    with pytest.raises(RuntimeError, match="must override the setup_context"):
+        call(Old.apply)
+    if transform != "jvp":
+        call(New.apply)
+    assert Old.apply(x).tolist() == [2, 2]

@@ -5,7 +5,10 @@ from __future__ import annotations
 import copy
 import warnings
 
+import hotaru
+
 from ... import Tensor, empty, long, ones, tensor, zeros
+from ..._functorch.active import check_statistics
 from .. import functional as F
 from .. import init
 from ..parameter import Parameter
@@ -114,6 +117,8 @@ class _BatchNorm(_NormBase):
         if training and self.track_running_stats:
             count = self.num_batches_tracked
             if count is not None:
+                if not hotaru.jit.is_scripting():
+                    check_statistics(count, self.running_mean, self.running_var)
                 count.add_(1)
                 if self.momentum is None:
                     momentum = 1.0 / float(count)
@@ -296,6 +301,8 @@ class _InstanceNorm(_NormBase):
         return self._ranks[0]
 
     def _normalise(self, input: Tensor) -> Tensor:
+        if not hotaru.jit.is_scripting():
+            self._check_statistics()
         return F.instance_norm(
             input,
             self.running_mean,
@@ -306,6 +313,10 @@ class _InstanceNorm(_NormBase):
             0.0 if self.momentum is None else self.momentum,
             self.eps,
         )
+
+    def _check_statistics(self) -> None:
+        if self.training and self.running_mean is not None:
+            check_statistics(None, self.running_mean, self.running_var)
 
     def _report_channels(self, input: Tensor, channels: int) -> None:
         if self.affine:
