@@ -77,9 +77,16 @@ class autocast:  # noqa: N801
             if cache_enabled is None
             else cache_enabled
         )
-        self._enabled = bool(enabled and _can_enable(device_type, dtype))
+        if enabled and not _can_enable(device_type, dtype):
+            enabled = False
+        self._enabled = enabled
 
     def __enter__(self) -> autocast:
+        if not isinstance(self._enabled, bool):
+            raise TypeError(
+                "set_autocast_enabled(): argument 'enabled' (position 2) must "
+                f"be bool, not {type(self._enabled).__name__}"
+            )
         _scopes().append(
             (
                 self,

@@ -137,6 +137,10 @@ class profile:  # noqa: N801
         )
         # None: what there is.
         self.activities = None if activities is None else set(activities)
+        if self.activities is not None and not any(
+            isinstance(a, ProfilerActivity) for a in self.activities
+        ):
+            raise AssertionError("No valid profiler activities found")
         if use_cuda is not None:
             self._choose_cuda(use_cuda)
         self.use_device: str | None = None
@@ -147,6 +151,8 @@ class profile:  # noqa: N801
         self._with_stack = with_stack
         self._keep_events = acc_events
         self._operators: Operators | None = None
+        # Whether a schedule was past waiting, or the recording has begun.
+        self._prepared = False
         self._step_start = 0
         self._events = EventList()
         self._metadata: dict[str, object] = {}
@@ -178,7 +184,12 @@ class profile:  # noqa: N801
         self._apply()
 
     def stop(self) -> None:
-        """Ends the recording, if one runs."""
+        """Ends the recording, if one runs.
+
+        AssertionError: none was begun.
+        """
+        if self._schedule is None:
+            self._check_prepared("stopping trace")
         KinetoStepTracker.erase_step_count(_STEPS)
         if self._operators is not None:
             self._note_step()
@@ -229,7 +240,11 @@ class profile:  # noqa: N801
         self._trace_id_of = callback
 
     def events(self) -> EventList:
-        """The calls and ranges of the last recording, by start."""
+        """The calls and ranges of the last recording, by start.
+
+        AssertionError, here and where events are written: none was begun.
+        """
+        self._check_prepared("accessing events")
         return self._events
 
     def key_averages(
@@ -239,6 +254,7 @@ class profile:  # noqa: N801
         group_by_overload_name: bool = False,
     ) -> EventList:
         """The events merged by name; ``.table()`` prints them."""
+        self._check_prepared("getting key averages")
         return self._events.key_averages(
             group_by_input_shape, group_by_stack_n, group_by_overload_name
         )
@@ -258,6 +274,7 @@ class profile:  # noqa: N801
         second time in the row of their stream. Each device has the rows of its
         streams, with arrows from the calls that launched what is there.
         """
+        self._check_prepared("exporting chrome trace")
         more = {"trace_id": self._trace_id, **self._metadata}
         if self._lost:
             more["lost_device_records"] = self._lost
@@ -266,13 +283,24 @@ class profile:  # noqa: N801
     def export_stacks(
         self, path: str, metric: str = "self_cpu_time_total"
     ) -> None:
-        """Writes callers and times, see `EventList.export_stacks`."""
+        """Writes callers and times, see `EventList.export_stacks`.
+
+        AssertionError: without `with_stack`.
+        """
+        self._check_prepared("exporting stacks")
+        if not self._with_stack:
+            raise AssertionError("export_stacks() requires with_stack=True")
         self._events.export_stacks(path, metric)
+
+    def _check_prepared(self, what: str) -> None:
+        if not self._prepared:
+            raise AssertionError(f"Profiler must be initialized before {what}")
 
     def _apply(self) -> None:
         action = ProfilerAction.RECORD
         if self._schedule is not None:
             action = self._schedule(self.step_num)
+        self._prepared |= action is not ProfilerAction.NONE
         wanted = action in (
             ProfilerAction.RECORD,
             ProfilerAction.RECORD_AND_SAVE,

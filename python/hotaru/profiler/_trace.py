@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 
@@ -25,10 +26,14 @@ _FLOW = "ac2g"
 def write_trace(events: list, path, more: dict | None = None) -> None:
     """Writes events; those of queued streams lie in rows of these, too.
 
-    `more` are entries beside the events.
+    `more` are entries beside the events. A file of a name that ends with ".gz"
+    is compressed.
     """
-    with new_file(path, "w", encoding="utf-8") as file:
-        json.dump({**(more or {}), **_trace(events)}, file)
+    text = json.dumps({**(more or {}), **_trace(events)}).encode()
+    if str(path).endswith(".gz"):
+        text = gzip.compress(text)
+    with new_file(path) as file:
+        file.write(text)
 
 
 def _row(event, process: int, beside_devices: bool) -> dict:

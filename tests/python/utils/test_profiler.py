@@ -5,6 +5,7 @@ Kernel calls and streams are in streams/test_streams.py.
 
 from __future__ import annotations
 
+import gzip
 import json
 
 import pytest
@@ -277,3 +278,41 @@ def test_loaders_and_pipes_are_named():
     name = "enumerate(DataPipe)#IterableWrapperIterDataPipe"
     assert found.count(name) == 3
     assert list(pipe) == [1, 2]
+
+
+MISUSES = {
+    "stop": (lambda p: p.stop(), "before stopping trace"),
+    "events": (lambda p: p.events(), "before accessing events"),
+    "key_averages": (lambda p: p.key_averages(), "before getting key averages"),
+    "trace": (
+        lambda p: p.export_chrome_trace("t.json"),
+        "before exporting chrome trace",
+    ),
+    "stacks": (lambda p: p.export_stacks("s.txt"), "before exporting stacks"),
+}
+
+
+@pytest.mark.parametrize("misuse", MISUSES)
+def test_a_profiler_that_was_not_started(misuse):
+    use, text = MISUSES[misuse]
+    with pytest.raises(AssertionError, match=f"must be initialized {text}"):
+        use(profile(activities=[profiler.ProfilerActivity.CPU]))
+
+
+def test_what_a_profiler_is_not_made_for(tmp_path):
+    for activities in (["cpu"], []):
+        with pytest.raises(AssertionError, match="No valid profiler activ"):
+            profile(activities=activities)
+    with profile(activities=[profiler.ProfilerActivity.CPU]) as p:
+        hotaru.ones(2) + 1
+    with pytest.raises(AssertionError, match="requires with_stack=True"):
+        p.export_stacks(str(tmp_path / "s.txt"))
+
+
+def test_traces_of_that_name_are_compressed(tmp_path):
+    with profile(activities=[profiler.ProfilerActivity.CPU]) as p:
+        hotaru.ones(2) + 1
+    path = tmp_path / "trace.json.gz"
+    p.export_chrome_trace(str(path))
+    with gzip.open(path, "rt") as file:
+        assert "traceEvents" in json.load(file)
