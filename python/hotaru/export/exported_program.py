@@ -189,10 +189,18 @@ def _line(spec) -> str:
     return f"{shown}: {spec.kind.name}{target}{kept}"
 
 
-def load(f) -> ExportedProgram:
+def load(
+    f, *, extra_files: dict | None = None, expected_opset_version=None
+) -> ExportedProgram:
     """Loads a program from a path or a file opened for reading bytes.
 
     Weights of a path lie in the mapped file; nothing in it is executed.
+
+    Args:
+        f: the path, or the file.
+        extra_files: gets for each of its keys the text of that name that
+            `save` was given; names that the file lacks keep their value.
+        expected_opset_version: taken and not looked at.
 
     Raises:
         RuntimeError: anything but a program that this version reads; the text
@@ -201,8 +209,23 @@ def load(f) -> ExportedProgram:
     """
     if isinstance(f, (str, os.PathLike)):
         path = os.fspath(f)
-        return ExportedProgram(_C._load_exported_program(path), lambda: path)
-    data = f.read()
-    name = str(getattr(f, "name", "<bytes>"))
-    facts = _C._load_exported_program_bytes(data, name)
-    return ExportedProgram(facts, lambda: io.BytesIO(data))
+        program = ExportedProgram(_C._load_exported_program(path), lambda: path)
+    else:
+        data = f.read()
+        name = str(getattr(f, "name", "<bytes>"))
+        facts = _C._load_exported_program_bytes(data, name)
+        program = ExportedProgram(facts, lambda: io.BytesIO(data))
+    if extra_files:
+        _read_extra_files(program._source(), extra_files)
+    return program
+
+
+def _read_extra_files(source, extra_files: dict) -> None:
+    import zipfile
+
+    with zipfile.ZipFile(source) as archive:
+        for name in archive.namelist():
+            _, _, key = name.partition("/extra/")
+            key = key or name.partition("extra_files/")[2]
+            if key in extra_files:
+                extra_files[key] = archive.read(name).decode()

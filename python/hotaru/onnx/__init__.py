@@ -64,7 +64,8 @@ class TensorProtoDataType(enum.IntEnum):
 def register_custom_op_symbolic(
     symbolic_name: str, symbolic_fn, opset_version: int
 ) -> None:
-    """Keeps how an exporter would write an operator.
+    """Keeps how an exporter would write an operator; `export` warns that it
+    writes operators its own way.
 
     ValueError: the name is not of the form "domain::operator".
     """

@@ -151,6 +151,7 @@ def export(
         custom_opsets,
         export_modules_as_functions,
     )
+    _tell_of_symbolics()
     args, kwargs = _arguments(args, kwargs)
     opset = DEFAULT_OPSET if opset_version is None else int(opset_version)
     with _exporting():
@@ -180,6 +181,19 @@ def export(
                 stacklevel=2,
             )
     return program if dynamo else None
+
+
+def _tell_of_symbolics() -> None:
+    """A warning where a program said how operators are to be written."""
+    from . import _symbolics
+
+    if _symbolics:
+        names = ", ".join(sorted({name for name, _ in _symbolics}))
+        warnings.warn(
+            f"the exporter does not use custom symbolics ({names}): operators "
+            "are written as it knows them",
+            stacklevel=3,
+        )
 
 
 def _arguments(args, kwargs) -> tuple[tuple, dict]:

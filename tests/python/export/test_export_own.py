@@ -600,3 +600,17 @@ def test_arguments_named_as_python_names_something_keep_their_names():
     assert program.graph_signature.user_inputs == ("input",)
     x = torch.randn(4, 2)
     assert torch.equal(program.module()(x), layer(x))
+
+
+@pytest.mark.parametrize("by_path", [True, False])
+def test_extra_files_come_back(tmp_path, by_path):
+    program = torch.export.export(torch.nn.ReLU(), (torch.ones(2),))
+    path = tmp_path / "m.pt2"
+    torch.export.save(program, path, extra_files={"a.txt": "é", "d/b": "two"})
+    extra = {"a.txt": "", "absent": "as it was"}
+    if by_path:
+        torch.export.load(path, extra_files=extra)
+    else:
+        with open(path, "rb") as file:
+            torch.export.load(file, extra_files=extra)
+    assert extra == {"a.txt": "é", "absent": "as it was"}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 from unittest import mock
 
 import pytest
@@ -182,3 +184,14 @@ def test_compiled_encoders_leave_padding_out(hotaru):
         got = hotaru.jit.script(encoder)(x, None, mask)
     assert hotaru.allclose(got, want, atol=1e-6)
     assert got[0, 2].tolist() == [0.0] * 8
+
+
+@pytest.mark.parametrize("kind", ["Encoder", "Decoder"])
+def test_copies_of_layers_keep_an_activation_that_is_a_module(hotaru, kind):
+    make = getattr(hotaru.nn, f"Transformer{kind}Layer")
+    layer = make(8, 2, 16, dropout=0.0, activation=hotaru.nn.GELU())
+    x = hotaru.linspace(-1, 1, 48).view(2, 3, 8)
+    given = (x,) if kind == "Encoder" else (x, x)
+    for other in (copy.deepcopy(layer), pickle.loads(pickle.dumps(layer))):
+        assert isinstance(other.activation, hotaru.nn.GELU)
+        assert hotaru.equal(other(*given), layer(*given))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import re
 
 import pytest
@@ -92,6 +93,9 @@ def test_symbolic_functions_are_kept_and_none_is_made():
 
     assert symbolic(1, 2, 3) == (1, 2, 3)
     onnx.register_custom_op_symbolic("lib::op", symbolic, 11)
+    file = io.BytesIO()
+    with pytest.warns(UserWarning, match=r"custom symbolics \(lib::op\)"):
+        onnx.export(hotaru.nn.ReLU(), (hotaru.ones(2),), file, dynamo=False)
     onnx.unregister_custom_op_symbolic("lib::op", 11)
     with pytest.raises(ValueError, match="domain"):
         onnx.register_custom_op_symbolic("op", symbolic, 11)

@@ -72,7 +72,8 @@ class _Layer(Module):
 
     def __setstate__(self, state: dict) -> None:
         super().__setstate__(state)
-        self.__dict__.setdefault("activation", F.relu)
+        if not hasattr(self, "activation"):  # it may be a module
+            self.activation = F.relu
 
     def _sa_block(
         self,
