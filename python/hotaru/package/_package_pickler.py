@@ -9,7 +9,7 @@ import pickle
 from types import FunctionType
 
 from ..serialization._names import Marker, written
-from ..serialization._pickler import _Reducing
+from ..serialization._pickler import _Apart
 from .importer import (
     Importer,
     ObjMismatchError,
@@ -19,7 +19,7 @@ from .importer import (
 )
 
 
-class PackagePickler(_Reducing, pickle._Pickler):
+class PackagePickler(_Apart, pickle._Pickler):
     """A pickler in Python that asks an importer for names.
 
     Attributes:
