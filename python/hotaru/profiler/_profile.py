@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import enum
 import json
 import os
@@ -339,6 +340,8 @@ class profile:  # noqa: N801
             raise AssertionError("No activities specified for the profiler")
 
     def _begin(self) -> None:
+        # What records must not outlive the interpreter.
+        atexit.register(self._end)
         _C._start_profiling(self._record_shapes, self._timed)
         _ranges.begin(self._record_shapes, self._with_stack)
         self._operators = Operators()
@@ -347,6 +350,7 @@ class profile:  # noqa: N801
 
     def _end(self) -> None:
         """Adds what was recorded since `_begin`."""
+        atexit.unregister(self._end)
         self._operators.leave()
         try:
             _C._synchronize()

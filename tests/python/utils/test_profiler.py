@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import gzip
 import json
+import subprocess
+import sys
 
 import pytest
 from hotaru.autograd.profiler_util import (
@@ -316,3 +318,13 @@ def test_traces_of_that_name_are_compressed(tmp_path):
     p.export_chrome_trace(str(path))
     with gzip.open(path, "rt") as file:
         assert "traceEvents" in json.load(file)
+
+
+def test_a_profiler_may_still_run_at_the_end():
+    program = (
+        "import hotaru as torch\n"
+        "from hotaru.profiler import profile\n"
+        "p = profile(); p.start(); torch.ones(2) + 1\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], check=False)
+    assert done.returncode == 0
