@@ -280,23 +280,45 @@ class RecursiveScriptModule(ScriptModule):
     def load_state_dict(self, state_dict, strict=True, assign=False):
         """Copies tensors into parameters and buffers of the same name.
 
-        RuntimeError, when strict, if names are missing or too many.
+        Returns:
+            A pair `(missing_keys, unexpected_keys)`.
+
+        Raises:
+            RuntimeError: tensors of other shapes; when strict, names that are
+                missing or too many. What did fit has been copied.
         """
+        from .._grad_mode import no_grad
+        from ..nn.modules._state import _IncompatibleKeys, _key_list
+
         own = self.state_dict(keep_vars=True)
         missing = [name for name in own if name not in state_dict]
         unexpected = [name for name in state_dict if name not in own]
-        if strict and (missing or unexpected):
-            raise RuntimeError(
-                f"Error(s) in loading state_dict for {self.original_name}: "
-                f"missing {missing}, unexpected {unexpected}"
-            )
-        from .._grad_mode import no_grad
-
+        errors = []
+        if strict and missing:
+            errors.append(_key_list("Missing", missing))
+        if strict and unexpected:
+            errors.append(_key_list("Unexpected", unexpected))
         with no_grad():
-            for name, tensor in state_dict.items():
-                if name in own:
-                    own[name].copy_(tensor)
-        return missing, unexpected
+            for name in own:
+                if name not in state_dict:
+                    continue
+                given = state_dict[name]
+                if own[name].dim() == 0 and given.shape == (1,):
+                    given = given[0]  # as files of old versions have numbers
+                if given.shape != own[name].shape:
+                    errors.append(
+                        f"size mismatch for {name}: copying a param with shape "
+                        f"{given.shape} from checkpoint, the shape in current "
+                        f"model is {own[name].shape}."
+                    )
+                    continue
+                own[name].copy_(given)
+        if errors:
+            raise RuntimeError(
+                f"Error(s) in loading state_dict for {type(self).__name__}:\n\t"
+                + "\n\t".join(errors)
+            )
+        return _IncompatibleKeys(missing, unexpected)
 
     def train(self, mode: bool = True):
         """Sets training mode here and below; returns self."""

@@ -81,7 +81,9 @@ def trunc_normal_(
 
     Draws that fall outside are drawn again: from the normal where it puts at
     least 30 % of its mass into [a, b], else uniformly with the normal's density
-    over its peak there as the chance of acceptance.
+    over its peak there as the chance of acceptance; or, where little of [a, b]
+    has a chance, by an exponential tail (Robert, 1995). A mean that is not
+    finite and a std of nan give uniform draws.
     """
     if mean < a - 2 * std or mean > b + 2 * std:
         warnings.warn(
@@ -97,6 +99,9 @@ def trunc_normal_(
     peak = min(max(mean, a), b)
     if tensor.is_meta:
         return tensor
+    uniform = not math.isfinite(mean) or math.isnan(std)
+    steepness = 0.0 if uniform else abs(mean - peak) / (std * std)
+    tail = steepness * (b - a) > 100
     with no_grad():
         # Bounds as the dtype has them: draws are rounded to it, too.
         low, high = hotaru.tensor([a, b], dtype=tensor.dtype).tolist()
@@ -106,14 +111,24 @@ def trunc_normal_(
             # What is not a number is not outside: that would never end.
             if from_normal:
                 draws.normal_(mean, std, generator=generator)
-                outside = (draws < low) | (draws > high)
-            else:
+                fits = ~((draws < low) | (draws > high))
+            elif uniform:
                 draws.uniform_(a, b, generator=generator)
+                fits = pending
+            else:
+                if tail:
+                    step = draws.exponential_(generator=generator) / steepness
+                    draws = peak + step if mean < a else peak - step
+                    exponent = -step * step
+                else:
+                    draws.uniform_(a, b, generator=generator)
+                    exponent = (peak - mean) ** 2 - (draws - mean) ** 2
                 chance = hotaru.empty_like(tensor).uniform_(generator=generator)
-                exponent = (peak - mean) ** 2 - (draws - mean) ** 2
-                outside = chance > (exponent / (2 * std * std)).exp()
-            tensor.copy_(hotaru.where(pending & ~outside, draws, tensor))
-            pending &= outside
+                fits = chance <= (exponent / (2 * std * std)).exp()
+                fits &= (draws >= low) & (draws <= high)
+            fits = fits & pending
+            tensor.copy_(hotaru.where(fits, draws, tensor))
+            pending &= ~fits
         return tensor
 
 

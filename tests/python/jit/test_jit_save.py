@@ -291,3 +291,23 @@ def test_recurrent_layers_ask_for_nothing_that_others_lack(kind, how, tmp_path):
         code = [n for n in archive.namelist() if n.endswith(".py")]
         assert code
         assert all(b"autocast" not in archive.read(n) for n in code)
+
+
+@pytest.mark.parametrize("loaded", [False, True])
+def test_states_are_loaded_by_names_and_shapes(loaded):
+    script = torch.jit.script(torch.nn.Linear(2, 2))
+    if loaded:
+        script = torch.jit.load(io.BytesIO(script.save_to_buffer()))
+    half = {"weight": torch.full((2, 2), 7.0), "x": torch.ones(1)}
+    found = script.load_state_dict(half, strict=False)
+    assert (found.missing_keys, found.unexpected_keys) == (["bias"], ["x"])
+    assert script.weight.tolist() == [[7, 7], [7, 7]]
+    with pytest.raises(RuntimeError, match=r'Missing key.*"bias".*\n.*"x"'):
+        script.load_state_dict(half)
+    # What would be spread over a parameter is no value of it.
+    wrong = {"weight": torch.ones(2), "bias": torch.full((2,), 3.0)}
+    for strict in (True, False):
+        with pytest.raises(RuntimeError, match="size mismatch for weight"):
+            script.load_state_dict(wrong, strict=strict)
+    assert script.weight.tolist() == [[7, 7], [7, 7]]
+    assert script.bias.tolist() == [3, 3]

@@ -481,3 +481,20 @@ def test_native_modules_name_their_class():
     text = str(torch.jit.script(nn.ReLU())._c)
     assert text.startswith("ScriptObject <__torch__.torch.nn.modules")
     assert text.endswith("ReLU>")
+
+
+class _Masks(torch.nn.Module):
+    """Asks a layer's static method."""
+
+    def __init__(self):
+        super().__init__()
+        self.body = torch.nn.Transformer(4, 2, 1, 1, 8, batch_first=True)
+
+    def forward(self, x):
+        return self.body.generate_square_subsequent_mask(x.size(0))
+
+
+def test_static_methods_of_layers():
+    inf = float("inf")
+    found = torch.jit.script(_Masks())(torch.eye(2))
+    assert found.tolist() == [[0.0, -inf], [0.0, 0.0]]

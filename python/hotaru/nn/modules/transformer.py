@@ -412,7 +412,9 @@ class Transformer(Module):
 
     @staticmethod
     def generate_square_subsequent_mask(
-        sz: int, device=None, dtype=None
+        sz: int,
+        device: hotaru.device | None = None,
+        dtype: hotaru.dtype | None = None,
     ) -> Tensor:
         """(sz, sz) with -inf above the diagonal and 0 elsewhere."""
         full = hotaru.full((sz, sz), float("-inf"), dtype=dtype, device=device)
