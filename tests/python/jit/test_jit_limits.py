@@ -6,6 +6,7 @@ any size compiles.
 
 import io
 import threading
+import zipfile
 from typing import Dict, List
 
 import pytest
@@ -204,3 +205,20 @@ def test_nesting_that_a_stack_does_not_hold_is_an_error(size):
     assert len(ended) == 2
     for found, want in zip(ended, ("0", "-1"), strict=True):
         assert found == want or "nested" in found
+
+
+def test_archives_that_were_packed_again():
+    """Everything in them is deflated, the weights to almost nothing."""
+    layer = torch.nn.Linear(1000, 10_000, bias=False)
+    torch.nn.init.ones_(layer.weight)
+    plain, packed = io.BytesIO(), io.BytesIO()
+    torch.jit.save(torch.jit.script(layer), plain)
+    with (
+        zipfile.ZipFile(plain) as source,
+        zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as target,
+    ):
+        for name in source.namelist():
+            target.writestr(name, source.read(name))
+    assert len(packed.getvalue()) < 1_000_000
+    packed.seek(0)
+    assert torch.jit.load(packed)(torch.ones(1, 1000))[0, 9999].item() == 1000
