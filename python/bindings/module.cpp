@@ -9,6 +9,7 @@
 #include "bindings/exchange/exchange.h"
 #include "bindings/graph/graph.h"
 #include "bindings/graph/surroundings.h"
+#include "bindings/graph/tensor_state.h"
 #include "bindings/io/new_file.h"
 #include "bindings/io/weights.h"
 #include "bindings/ops/attention_kinds.h"
@@ -90,6 +91,7 @@ NB_MODULE(_C, m) {
   init_memory(m);
   init_surroundings(m);
   init_graph_call(m);
+  init_tensor_state(m);
   // What needs Python's modules enum and datetime, which take longer to import
   // than the rest of the extension to make.
   m.def("_make_distributed", [] {

@@ -12,6 +12,7 @@
 #include "bindings/autograd/saved_object.h"
 #include "bindings/errors.h"
 #include "bindings/gil.h"
+#include "bindings/ops/override.h"
 #include "bindings/tensor/tensor_object.h"
 #include "hotaru/autograd/grad_mode.h"
 #include "hotaru/autograd/leaf.h"
@@ -112,6 +113,9 @@ nb::object run_backward(nb::sequence outputs, nb::sequence grads,
                         bool retain_graph, bool create_graph,
                         nb::sequence inputs, bool allow_unused, bool accumulate,
                         bool input_hooks) {
+  if (overrides::possible) [[unlikely]]
+    for (nb::handle output : outputs)
+      overrides::note_question("backward", output.ptr());
   const Edges roots = output_edges(outputs);
   const Tensors given = tensor_vector(grads);
   static constinit OnceWarning cycle{

@@ -3,12 +3,15 @@
 
 #include "bindings/autograd/autograd_object.h"
 #include "bindings/errors.h"
+#include "bindings/graph/around_calls.h"
 #include "bindings/tensor/tensor_object.h"
 
 namespace hotaru::python {
 namespace {
 
 namespace nb = nanobind;
+
+bool dual_level_open = false;  // under the GIL
 
 /// The tensor without its tangent, and the tangent or None.
 nb::tuple unpack_dual(nb::handle dual) {
@@ -22,8 +25,21 @@ nb::tuple unpack_dual(nb::handle dual) {
 }  // namespace
 
 void init_forward(nb::module_& m) {
-  m.def("_enter_dual_level", &autograd::enter_dual_level);
-  m.def("_exit_dual_level", &autograd::exit_dual_level, nb::arg("level"));
+  m.def("_enter_dual_level", [] {
+    const int64_t level = autograd::enter_dual_level();
+    count_interposer(1);
+    dual_level_open = true;
+    return level;
+  });
+  m.def(
+      "_exit_dual_level",
+      [](int64_t level) {
+        autograd::exit_dual_level(level);
+        count_interposer(-1);
+        dual_level_open = false;
+      },
+      nb::arg("level"));
+  m.def("_dual_level_open", [] { return dual_level_open; });
   m.def("_is_fwd_grad_enabled", &autograd::forward_enabled);
   m.def("_set_fwd_grad_enabled", &autograd::set_forward_enabled);
   m.def("_unpack_dual", &unpack_dual);

@@ -1,5 +1,6 @@
 #include "bindings/autograd/notes.h"
 
+#include "bindings/graph/around_calls.h"
 #include "hotaru/core/printing/concat.h"
 #include "hotaru/runtime/warning.h"
 
@@ -83,7 +84,10 @@ nb::dict metadata_of(const PyNode& node) {
 
 void init_notes(nb::module_& m) {
   autograd::set_notes_maker(&take_notes);
-  m.def("_set_anomaly", &autograd::set_anomaly);
+  m.def("_set_anomaly", [](bool enabled, bool check_nan) {
+    autograd::set_anomaly(enabled, check_nan);
+    count_setting_change();
+  });
   m.def("is_anomaly_enabled", &autograd::anomaly_enabled);
   m.def("is_anomaly_check_nan_enabled", &autograd::anomaly_checks_nan);
 }

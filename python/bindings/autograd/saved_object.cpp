@@ -4,6 +4,7 @@
 
 #include "bindings/errors.h"
 #include "bindings/gil.h"
+#include "bindings/graph/around_calls.h"
 #include "bindings/tensor/tensor_object.h"
 #include "hotaru/autograd/record.h"
 #include "hotaru/core/checks/check.h"
@@ -77,12 +78,14 @@ void push_hooks(nb::object pack, nb::object unpack) {
   default_hooks.innermost = std::make_shared<HookPair>(
       HookPair{Held(std::move(pack)), Held(std::move(unpack)),
                std::move(default_hooks.innermost)});
+  count_interposer(1);
   update_maker();
 }
 
 void pop_hooks() {
   if (!default_hooks.innermost) return;
   default_hooks.innermost = default_hooks.innermost->outer;
+  count_interposer(-1);
   update_maker();
 }
 
@@ -250,6 +253,8 @@ void init_saved(nb::module_& m) {
       .def_prop_ro("data", [](const SavedObject& s) {
         return nb::steal(wrap(s.get().tensor()));
       });
+  m.def("_has_saved_tensors_default_hooks",
+        [] { return default_hooks.innermost != nullptr; });
   m.def("_push_saved_tensors_default_hooks", &push_hooks);
   m.def("_pop_saved_tensors_default_hooks", &pop_hooks);
   m.def("_saved_tensors_hooks_disable", &disable_hooks);

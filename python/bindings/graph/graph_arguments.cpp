@@ -1,9 +1,12 @@
 #include "bindings/graph/graph_arguments.h"
 
+#include <algorithm>
 #include <bit>
+#include <unordered_map>
 
 #include "bindings/tensor/tensor_object.h"
 #include "hotaru/autograd/node.h"
+#include "hotaru/ops/create/copy.h"
 
 namespace hotaru::python {
 namespace {
@@ -27,6 +30,12 @@ bool overlap(const Tensor& a, const Tensor& b, int64_t* distance) {
   const Bytes first = bytes_of(a), second = bytes_of(b);
   *distance = second.begin - first.begin;
   return first.begin < second.end && second.begin < first.end;
+}
+
+/// Whether somebody gave the tensor attributes of their own.
+bool has_attributes(PyObject* tensor) {
+  PyObject* dict = reinterpret_cast<TensorObject*>(tensor)->dict;
+  return dict && PyDict_GET_SIZE(dict) > 0;
 }
 
 }  // namespace
@@ -78,6 +87,9 @@ Argument argument_like(nb::handle sample, nb::handle target, bool own) {
   a.strides = Dims(t.strides());
   a.dtype = t.dtype();
   a.requires_grad = autograd::requires_grad(t);
+  a.leaf = autograd::is_leaf(t);
+  a.type = Py_TYPE(sample.ptr());
+  a.overlaps = may_overlap(t.sizes(), t.strides());
   a.target = tensor_of(target.ptr());
   a.own = own && a.target.storage_offset() == 0 &&
           size_t(a.target.numel()) * itemsize(a.dtype) ==
@@ -97,12 +109,71 @@ bool fits(PyObject* object, const Argument& wanted) {
     if (equal < 0) PyErr_Clear();
     return equal == 1;
   }
-  if (!is_tensor(object)) return false;
+  if (Py_TYPE(object) != wanted.type || has_attributes(object)) return false;
   const Tensor& t = tensor_of(object);
   return t.dtype() == wanted.dtype && t.sizes() == IntSpan(wanted.sizes) &&
          t.device() == wanted.target.device() &&
          same_strides(t, wanted.sizes, wanted.strides) &&
-         autograd::requires_grad(t) == wanted.requires_grad;
+         autograd::requires_grad(t) == wanted.requires_grad &&
+         (!wanted.leaf_matters || autograd::is_leaf(t) == wanted.leaf);
+}
+
+bool same_objects(Arguments arguments, const std::vector<Argument>& wanted) {
+  const size_t n = arguments.size();
+  constexpr size_t kFew = 16;
+  if (n <= kFew) {
+    for (size_t i = 1; i < n; ++i) {
+      if (!wanted[i].target.defined()) continue;
+      size_t first = 0;
+      while (arguments[first] != arguments[i]) ++first;
+      if (first != wanted[i].first) return false;
+    }
+    return true;
+  }
+  std::unordered_map<PyObject*, size_t> seen;
+  for (size_t i = 0; i < n; ++i) {
+    const size_t first = seen.try_emplace(arguments[i], i).first->second;
+    if (wanted[i].target.defined() && first != wanted[i].first) return false;
+  }
+  return true;
+}
+
+bool may_overlap(IntSpan sizes, IntSpan strides) {
+  std::vector<std::pair<int64_t, int64_t>> steps;  // stride, size
+  for (size_t d = 0; d < sizes.size(); ++d) {
+    if (sizes[d] == 0) return false;
+    if (sizes[d] > 1) steps.emplace_back(strides[d], sizes[d]);
+  }
+  std::sort(steps.begin(), steps.end());
+  int64_t last = 0;
+  for (const auto& [stride, size] : steps) {
+    if (stride <= last) return true;
+    last += (size - 1) * stride;
+  }
+  return false;
+}
+
+void bring_values(const Tensor& to, const Tensor& from) {
+  if (!may_overlap(to.sizes(), to.strides())) {
+    copy_(to, from);
+    return;
+  }
+  // Dimensions without a stride hold one element.
+  Dims sizes(to.sizes());
+  for (size_t d = 0; d < sizes.size(); ++d)
+    if (to.strides()[d] == 0 && sizes[d] > 1) sizes[d] = 1;
+  Dims strides(to.strides());
+  if (may_overlap(sizes, strides)) {
+    sizes = Dims{storage_extent(to.sizes(), to.strides())};
+    strides = Dims{1};
+  }
+  const auto part = [&](const Tensor& t) {
+    Tensor out =
+        make_tensor(t.storage(), t.dtype(), sizes, strides, t.storage_offset());
+    out.impl()->tracks_version = t.impl()->tracks_version;
+    return out;
+  };
+  copy_(part(to), part(from));
 }
 
 void find_aliases(std::span<const Tensor* const> tensors, size_t at,

@@ -16,8 +16,15 @@ struct Argument {
   Dims sizes, strides;
   DType dtype;
   bool requires_grad;
+  /// Whether it is a leaf; asked for only if that matters to the function.
+  bool leaf, leaf_matters = false;
+  PyTypeObject* type;
   Tensor target;              // undefined for what is no tensor
   nanobind::object constant;  // what it must equal then
+  /// The first argument that is the same object.
+  size_t first = 0;
+  /// Whether its elements share memory with each other.
+  bool overlaps = false;
   /// Whether nobody but the graph knows the target's memory, all of which it
   /// is: it may then lie where the argument does.
   bool own = false;
@@ -35,6 +42,14 @@ inline Arguments span_of(const nanobind::tuple& arguments) {
 Argument argument_like(nanobind::handle sample, nanobind::handle target,
                        bool own);
 bool fits(PyObject* object, const Argument& wanted);
+/// Whether the same ones are the same object as among those of the capture.
+bool same_objects(Arguments arguments, const std::vector<Argument>& wanted);
+
+/// Whether elements of a geometry may share memory with each other.
+bool may_overlap(IntSpan sizes, IntSpan strides);
+/// Copies values between tensors of one geometry, whose elements may share
+/// memory: each byte once.
+void bring_values(const Tensor& to, const Tensor& from);
 
 bool same_memory(const Tensor& a, const Tensor& b);
 /// Whether two tensors of one geometry could stand for each other: dimensions

@@ -10,17 +10,20 @@
 
 #include "bindings/errors.h"
 #include "bindings/gil.h"
+#include "bindings/graph/around_calls.h"
 #include "bindings/graph/graph.h"
 #include "bindings/graph/graph_arguments.h"
 #include "bindings/graph/graph_backward.h"
 #include "bindings/graph/graph_gradients.h"
+#include "bindings/graph/graph_results.h"
 #include "bindings/graph/surroundings.h"
+#include "bindings/tensor/default_device.h"
 #include "bindings/tensor/tensor_object.h"
 #include "hotaru/autograd/grad_mode.h"
 #include "hotaru/autograd/node.h"
 #include "hotaru/ops/autocast.h"
 #include "hotaru/ops/create/copy.h"
-#include "hotaru/ops/shape/view.h"
+#include "hotaru/ops/create/factory.h"
 #include "hotaru/runtime/operand.h"
 
 namespace hotaru::python {
@@ -30,15 +33,6 @@ namespace nb = nanobind;
 
 // Guarded by the interpreter's lock.
 uint64_t module_changes = 0;
-
-/// A result of the function. Where it is memory of an argument, or of a tensor
-/// that the graph knows by address, callers get a view of that one.
-struct Result {
-  Tensor tensor;
-  int64_t argument = -1, guarded = -1;
-  bool same = false;  // the very tensor
-  bool requires_grad = false;
-};
 
 /// One captured function for one kind of arguments.
 class GraphCall {
@@ -50,12 +44,17 @@ class GraphCall {
             nb::object around)
       : graph_(graph),
         grad_mode_(autograd::grad_enabled()),
+        inference_(inference_mode()),
         autocast_(autocast::key()),
-        default_dtype_(default_dtype()) {
+        default_dtype_(default_dtype()),
+        device_(default_device()) {
     std::vector<const Tensor*> targets;
     for (nb::handle pair : arguments) {
       arguments_.push_back(
           argument_like(pair[0], pair[1], nb::cast<bool>(pair[2])));
+      size_t first = 0;
+      while (!nb::handle(arguments[first][0]).is(pair[0])) ++first;
+      arguments_.back().first = first;
       if (!pair[1].is_none()) targets.push_back(&tensor_of(pair[1].ptr()));
     }
     for (nb::handle tensor : guarded)
@@ -63,26 +62,59 @@ class GraphCall {
     for (const Guarded& g : guarded_) owned_.push_back(&g.tensor);
     for (size_t i = 0; i < targets.size(); ++i)
       find_aliases(targets, i, owned_, aliases_);
-    for (const Operand& operand : graph->graph->program().operands())
-      writes_ |= operand.writes() && knows(ordered_of(operand));
+    for (const Guarded& g : guarded_) known_bits_ |= bit_of(g.tensor);
+    for (size_t i = 0; i < arguments_.size(); ++i)
+      if (arguments_[i].target.defined())
+        known_.push_back(known(tensor_of(nb::handle(arguments[i][0]).ptr())));
+    written_.resize(arguments_.size());
+    for (const Operand& operand : graph->graph->program().operands()) {
+      if (!operand.writes()) continue;
+      const Ordered* storage = ordered_of(operand);
+      writes_ |= knows(storage);
+      for (size_t i = 0; i < arguments_.size(); ++i)
+        written_[i] = written_[i] || holds(arguments_[i], storage);
+    }
     renew(std::move(around));
   }
 
-  /// The results of the graph's function as they left it; fresh: calls give
-  /// copies. Results in the memory of `lasting` tensors are views of them.
-  void set_results(const std::vector<Tensor>& results,
-                   const std::vector<Tensor>& lasting, bool single,
-                   bool fresh) {
-    results_.clear();
-    for (const Tensor& t : results) results_.push_back(found(t, lasting));
+  /// See GraphResults; `versions`: how often the function counted a write to
+  /// each argument that is a tensor. The tensors that gradients come to, or why
+  /// calls cannot do as the function did.
+  nb::object set_results(const std::vector<Tensor>& results,
+                         const std::vector<Tensor>& lasting, bool single,
+                         bool fresh, const std::vector<uint32_t>& versions) {
+    results_ = GraphResults(results, arguments_, guarded_, lasting, fresh);
     single_ = single;
     fresh_ = fresh;
+    size_t at = 0;
+    for (const Argument& a : arguments_)
+      versions_.push_back(a.target.defined() ? versions[at++] : 0);
+    stores_ = writes_ || std::any_of(versions_.begin(), versions_.end(),
+                                     [](uint32_t n) { return n != 0; });
+    if (!results_.refusal().empty()) return nb::str(results_.refusal().c_str());
+    nb::list roots;
+    for (const Tensor& t : results_.roots()) roots.append(t);
+    results_.forget_roots();
+    return roots;
+  }
+
+  /// Calls are alike only if the same arguments are leaves.
+  void set_leaves_matter() {
+    for (Argument& a : arguments_) a.leaf_matters = a.target.defined();
+  }
+  /// How often a call counts writes to the tensors that it knows by address.
+  /// The capture did so itself, in the name of the first one.
+  void set_writes(const std::vector<uint32_t>& counts) {
+    for (size_t i = 0; i < guarded_.size(); ++i)
+      if (counts[i]) counted_.emplace_back(guarded_[i].tensor, counts[i]);
+    counts_ = false;
   }
 
   /// What there is around the function is known as of now. `options`: of
   /// optimizers, or None.
   void renew(nb::object around, nb::object options = nb::none()) {
     changes_ = module_changes;
+    settings_ = setting_changes();
     around_ = nb::cast<const Surroundings*>(around);
     around_object_ = std::move(around);
     options_ =
@@ -99,9 +131,10 @@ class GraphCall {
 
   /// Whether the graph is right for a call with these arguments, here and now.
   bool ready(Arguments arguments) const {
-    return changes_ == module_changes &&
-           grad_mode_ == autograd::grad_enabled() &&
-           autocast_ == autocast::key() && default_dtype_ == default_dtype() &&
+    return changes_ == module_changes && settings_ == setting_changes() &&
+           !anyone_interposed() && grad_mode_ == autograd::grad_enabled() &&
+           inference_ == inference_mode() && autocast_ == autocast::key() &&
+           default_dtype_ == default_dtype() && device_ == default_device() &&
            !graph::capturing() && matches(arguments) && intact() &&
            (!writes_ || same_aliases(arguments)) && around_->unchanged() &&
            (!options_ || options_->unchanged()) &&
@@ -110,6 +143,10 @@ class GraphCall {
            !(fresh_ && awaited());
   }
 
+  /// Whether calls write to an argument.
+  bool writes_arguments() const {
+    return std::find(written_.begin(), written_.end(), true) != written_.end();
+  }
   /// Whether calls write to arguments or to tensors known by address: then it
   /// matters which of them share memory.
   bool writes() const { return writes_; }
@@ -131,7 +168,10 @@ class GraphCall {
       }
       // Whoever was given the memory of another argument comes first.
       if (is_target(t)) return load_copies(arguments);
-      copy_(target, t);
+      if (arguments_[i].overlaps)
+        bring_values(target, t);
+      else
+        copy_(target, t);
     }
   }
 
@@ -142,28 +182,26 @@ class GraphCall {
     std::vector<Operand> reads;  // no memory until there is one
     load(arguments, reads);
     graph_->replay(reads);
-    std::vector<Tensor> results;
-    results.reserve(results_.size());
-    for (const Result& r : results_) results.push_back(values(r));
+    std::vector<Tensor> roots = results_.make_roots();
     for (const LeafGradient& g : gradients_) g.bind();
-    if (spent_) record_spent(results, requiring());
+    if (spent_) record_spent(roots, results_.recorded());
     if (backward_) {
       std::vector<Tensor> trainable;
       for (size_t i = 0; i < arguments_.size(); ++i)
-        if (arguments_[i].requires_grad)
+        if (arguments_[i].requires_grad && arguments_[i].first == i)
           trainable.push_back(tensor_of(arguments[i]));
-      record_call(backward_, trainable, results);
+      record_call(backward_, trainable, roots);
     }
-    const auto object = [&](size_t i) {
-      const Result& r = results_[i];
-      return r.argument < 0 && r.guarded < 0 ? wrap(std::move(results[i]))
-                                             : view(r, arguments);
-    };
-    if (single_) return nb::steal(object(0));
-    nb::object out = nb::steal(PyTuple_New(Py_ssize_t(results.size())));
-    for (size_t i = 0; i < results.size(); ++i)
-      PyTuple_SET_ITEM(out.ptr(), Py_ssize_t(i), object(i));
-    return out;
+    if (stores_) store(arguments);
+    if (counts_)
+      for (const auto& [t, writes] : counted_)
+        for (uint32_t n = 0; n < writes; ++n) t.bump_version();
+    counts_ = true;
+    if (single_ && results_.only_root())
+      return nb::steal(wrap(std::move(roots[0])));
+    nb::object out = nb::steal(PyTuple_New(Py_ssize_t(results_.size())));
+    results_.make(roots, arguments, &PyTuple_GET_ITEM(out.ptr(), 0));
+    return single_ ? nb::borrow(PyTuple_GET_ITEM(out.ptr(), 0)) : out;
   }
 
   /// The captured backward: see GraphBackward.
@@ -193,7 +231,8 @@ class GraphCall {
       gradients_.push_back({.leaf = optional(0),
                             .given = nb::cast<bool>(g[1]),
                             .before = optional(2),
-                            .after = optional(3)});
+                            .after = optional(3),
+                            .kept = nb::cast<bool>(g[4])});
     }
   }
   /// Whether gradients can be brought to where the graph looks for them.
@@ -220,16 +259,37 @@ class GraphCall {
  private:
   bool matches(Arguments arguments) const {
     if (arguments.size() != arguments_.size()) return false;
-    for (size_t i = 0; i < arguments_.size(); ++i)
+    for (size_t i = 0, at = 0; i < arguments_.size(); ++i) {
       if (!fits(arguments[i], arguments_[i])) return false;
-    return true;
+      if (!arguments_[i].target.defined()) continue;
+      const Tensor& t = tensor_of(arguments[i]);
+      const int64_t wanted = known_[at++];
+      if (((known_bits_ & bit_of(t)) || wanted >= 0) && known(t) != wanted)
+        return false;
+    }
+    return same_objects(arguments, arguments_);
+  }
+
+  /// One of 64 bits that tells a tensor from most others.
+  static uint64_t bit_of(const Tensor& t) {
+    const auto key = reinterpret_cast<uintptr_t>(t.impl());
+    return uint64_t{1} << (key * 0x9E3779B97F4A7C15u >> 58);
+  }
+  /// Which of the tensors that it knows by address this is; -1 for none.
+  int64_t known(const Tensor& t) const {
+    for (size_t i = 0; i < guarded_.size(); ++i)
+      if (guarded_[i].tensor.is_same(t)) return int64_t(i);
+    return -1;
+  }
+
+  static bool holds(const Argument& a, const Ordered* storage) {
+    return a.target.defined() && a.target.storage().get() == storage;
   }
 
   /// Whether it is memory of an argument or of a tensor known by address.
   bool knows(const Ordered* storage) const {
     for (const Argument& a : arguments_)
-      if (a.target.defined() && a.target.storage().get() == storage)
-        return true;
+      if (holds(a, storage)) return true;
     for (const Guarded& g : guarded_)
       if (g.storage == storage) return true;
     return false;
@@ -277,76 +337,59 @@ class GraphCall {
       const Tensor& target = arguments_[i].target;
       if (!target.defined()) continue;
       const Tensor& t = tensor_of(arguments[i]);
-      if (!same_memory(t, target)) pairs.emplace_back(target, clone(t));
+      if (same_memory(t, target)) continue;
+      const Tensor kept =
+          empty_strided(t.sizes(), t.strides(), TensorOptions(t));
+      bring_values(kept, t);
+      pairs.emplace_back(target, kept);
     }
-    for (const auto& [target, t] : pairs) copy_(target, t);
+    for (const auto& [target, t] : pairs) bring_values(target, t);
   }
 
-  Result found(const Tensor& t, const std::vector<Tensor>& lasting) const {
-    Result r;
-    r.tensor = detach(t);
-    r.requires_grad = autograd::requires_grad(t);
-    for (size_t i = 0; i < arguments_.size() && r.argument < 0; ++i) {
-      const Tensor& target = arguments_[i].target;
-      if (!target.defined() || target.storage() != t.storage() ||
-          target.dtype() != t.dtype())
-        continue;
-      r.argument = int64_t(i);
-      r.same = t.is_same(target);
-    }
-    if (r.argument >= 0) return r;
-    for (size_t i = 0; i < guarded_.size() && r.guarded < 0; ++i) {
-      const Tensor& known = guarded_[i].tensor;
-      if (known.storage() != t.storage() || known.dtype() != t.dtype())
-        continue;
-      for (const Tensor& l : lasting)
-        if (l.is_same(known)) r.guarded = int64_t(i);
-      r.same = t.is_same(known);
-    }
-    return r;
-  }
-
-  std::vector<bool> requiring() const {
-    std::vector<bool> out;
-    for (const Result& r : results_) out.push_back(r.requires_grad);
-    return out;
-  }
-
-  /// The result's values, in memory of its own if they are to be fresh.
-  Tensor values(const Result& r) const {
+  /// Brings what the graph wrote into its copies of arguments back to them,
+  /// and counts what the function counted as writes.
+  void store(Arguments arguments) const {
     const autograd::NoGrad no_grad;
-    const bool copied = fresh_ && r.argument < 0 && r.guarded < 0;
-    return copied ? clone(r.tensor) : detach(r.tensor);
-  }
-
-  /// The result as part of an argument or of a tensor known by address.
-  PyObject* view(const Result& r, Arguments arguments) const {
-    const Tensor& whole = r.guarded >= 0 ? guarded_[size_t(r.guarded)].tensor
-                                         : tensor_of(arguments[r.argument]);
-    if (r.same)
-      return r.guarded >= 0 ? wrap(whole) : Py_NewRef(arguments[r.argument]);
-    const Tensor& from =
-        r.guarded >= 0 ? whole : arguments_[size_t(r.argument)].target;
-    const int64_t offset = whole.storage_offset() + r.tensor.storage_offset() -
-                           from.storage_offset();
-    const Tensor t =
-        as_strided(whole, r.tensor.sizes(), r.tensor.strides(), offset);
-    return wrap(r.requires_grad ? t : detach(t));
+    for (size_t i = 0; i < arguments_.size(); ++i) {
+      const Argument& a = arguments_[i];
+      if (!a.target.defined() || a.first != i) continue;
+      const Tensor& t = tensor_of(arguments[i]);
+      if (a.target.storage() == t.storage()) continue;
+      if (written_[i]) {
+        Tensor to = make_alias(t);
+        to.impl()->tracks_version = false;
+        bring_values(to, a.target);
+      }
+      // Those that share memory count together.
+      size_t first = 0;
+      while (!holds(arguments_[first], a.target.storage().get())) ++first;
+      for (uint32_t n = 0; first == i && n < versions_[i]; ++n)
+        t.bump_version();
+    }
   }
 
   PyGraph* graph_;  // kept alive by the binding
-  const bool grad_mode_;
+  const bool grad_mode_, inference_;
   const int64_t autocast_;
   const DType default_dtype_;
+  const std::optional<Device> device_;
   std::vector<Argument> arguments_;
   std::vector<Guarded> guarded_;
   std::vector<const Tensor*> owned_;  // of guarded_
   std::vector<Alias> aliases_;        // among arguments that are tensors
-  std::vector<Result> results_;
+  std::vector<int64_t> known_;        // of each of those, see known()
+  uint64_t known_bits_ = 0;
+  // By argument: whether the graph writes it, and how often that counts.
+  std::vector<bool> written_;
+  std::vector<uint32_t> versions_;
+  std::vector<std::pair<Tensor, uint32_t>> counted_;  // see set_writes()
+  mutable bool counts_ = true;
+  GraphResults results_;
   Ref<GraphBackward> backward_;
   LeafGradients gradients_;
-  bool single_ = false, fresh_ = false, writes_ = false, spent_ = false;
-  uint64_t changes_ = 0;
+  bool single_ = false, fresh_ = false, writes_ = false, stores_ = false,
+       spent_ = false;
+  uint64_t changes_ = 0, settings_ = 0;
   nb::object around_object_, options_object_;
   const Surroundings *around_ = nullptr, *options_ = nullptr;
 };
@@ -510,6 +553,8 @@ void init_graph_call(nb::module_& m) {
       .def(nb::init<PyGraph*, const nb::list&, const nb::list&, nb::object>(),
            nb::keep_alive<1, 2>())
       .def("set_results", &GraphCall::set_results)
+      .def("set_writes", &GraphCall::set_writes)
+      .def("set_leaves_matter", &GraphCall::set_leaves_matter)
       .def("renew", &GraphCall::renew, nb::arg("around"),
            nb::arg("options") = nb::none())
       .def("set_gradients", &GraphCall::set_gradients)
@@ -518,6 +563,7 @@ void init_graph_call(nb::module_& m) {
       .def("set_spent", &GraphCall::set_spent)
       .def("intact", &GraphCall::intact)
       .def_prop_ro("writes", &GraphCall::writes)
+      .def("writes_arguments", &GraphCall::writes_arguments)
       .def("ready",
            [](const GraphCall& self, const nb::tuple& arguments) {
              return self.ready(span_of(arguments));
@@ -535,6 +581,9 @@ void init_graph_call(nb::module_& m) {
   m.def("_shares_storage", [](const Tensor& a, const Tensor& b) {
     return a.storage() == b.storage();
   });
+  m.def("_count_interposer", &count_interposer);
+  m.def("_count_setting_change", &count_setting_change);
+  m.def("_setting_changes", &setting_changes);
   m.def("_count_module_change", &count_module_change);
   m.def("_module_changes", [] { return module_changes; });
 }

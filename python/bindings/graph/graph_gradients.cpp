@@ -63,7 +63,7 @@ void LeafGradient::bring() const {
 }
 
 void LeafGradient::bind() const {
-  give(leaf, after);
+  if (!kept) give(leaf, after);
 }
 
 bool history_released(const std::vector<Tensor>& tensors) {

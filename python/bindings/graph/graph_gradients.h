@@ -19,6 +19,8 @@ struct LeafGradient {
   Tensor before;
   /// What the capture left, in the graph's memory; undefined for none.
   Tensor after;
+  /// Whether the function looked at the gradient, and left it alone.
+  bool kept = false;
 
   /// Whether calls may find the leaf's gradient as it is, or do once bring()
   /// was called.

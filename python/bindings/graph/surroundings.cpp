@@ -1,5 +1,7 @@
 #include "bindings/graph/surroundings.h"
 
+#include <structmember.h>
+
 #include <unordered_map>
 
 namespace hotaru::python {
@@ -50,6 +52,11 @@ nb::object defaults_of(PyObject* function) {
   return defaults ? nb::borrow(defaults) : nb::none();
 }
 
+PyObject* slot_of(PyObject* object, Py_ssize_t offset) {
+  return *reinterpret_cast<PyObject**>(reinterpret_cast<char*>(object) +
+                                       offset);
+}
+
 }  // namespace
 
 void Surroundings::add_dict(nb::handle dict) {
@@ -86,6 +93,18 @@ void Surroundings::add_function(nb::handle function) {
   functions_.push_back({nb::borrow(function),
                         nb::borrow(PyFunction_GET_CODE(f)), defaults_of(f)});
   if (PyObject* keywords = PyFunction_GET_KW_DEFAULTS(f)) add_dict(keywords);
+}
+
+void Surroundings::add_slot(nb::handle object, nb::handle member) {
+  if (Py_TYPE(member.ptr()) != &PyMemberDescr_Type)
+    throw nb::type_error("expected a slot's descriptor");
+  auto* descriptor = reinterpret_cast<PyMemberDescrObject*>(member.ptr());
+  if (descriptor->d_member->type != T_OBJECT_EX ||
+      !PyObject_TypeCheck(object.ptr(), descriptor->d_common.d_type))
+    throw nb::type_error("expected a slot of the object");
+  const Py_ssize_t offset = descriptor->d_member->offset;
+  slots_.push_back(
+      {nb::borrow(object), nb::borrow(slot_of(object.ptr(), offset)), offset});
 }
 
 void Surroundings::add_type(nb::handle type) {
@@ -135,6 +154,9 @@ bool Surroundings::unchanged() const {
     if (PyFunction_GET_CODE(f.function.ptr()) != f.code.ptr() ||
         !defaults_of(f.function.ptr()).is(f.defaults))
       return false;
+  for (const Slot& slot : slots_)
+    if (slot_of(slot.object.ptr(), slot.offset) != slot.value.ptr())
+      return false;
   return true;
 }
 
@@ -159,6 +181,10 @@ int Surroundings::traverse(visitproc visit, void* arg) const {
     Py_VISIT(f.code.ptr());
     Py_VISIT(f.defaults.ptr());
   }
+  for (const Slot& slot : slots_) {
+    Py_VISIT(slot.object.ptr());
+    Py_VISIT(slot.value.ptr());
+  }
   return 0;
 }
 
@@ -170,6 +196,7 @@ void Surroundings::clear() {
   const auto lists = std::move(lists_);
   const auto cells = std::move(cells_);
   const auto functions = std::move(functions_);
+  const auto slots = std::move(slots_);
 }
 
 namespace {
@@ -199,6 +226,7 @@ void init_surroundings(nb::module_& m) {
       .def("add_list", &Surroundings::add_list)
       .def("add_cell", &Surroundings::add_cell)
       .def("add_function", &Surroundings::add_function)
+      .def("add_slot", &Surroundings::add_slot)
       .def("add_type", &Surroundings::add_type)
       .def("unchanged", &Surroundings::unchanged);
 }

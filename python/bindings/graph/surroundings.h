@@ -24,6 +24,8 @@ class Surroundings {
   void add_cell(nanobind::handle cell);
   /// A function's code and defaults.
   void add_function(nanobind::handle function);
+  /// What an object has in a slot: `member` is its class's descriptor of one.
+  void add_slot(nanobind::handle object, nanobind::handle member);
   /// A class's own attributes.
   void add_type(nanobind::handle type);
 
@@ -53,6 +55,10 @@ class Surroundings {
   struct Function {
     nanobind::object function, code, defaults;
   };
+  struct Slot {
+    nanobind::object object, value;
+    Py_ssize_t offset;
+  };
 
   static bool same_names(const Dict& dict);
   bool same_dicts() const;
@@ -64,6 +70,7 @@ class Surroundings {
   std::vector<List> lists_;
   std::vector<Cell> cells_;
   std::vector<Function> functions_;
+  std::vector<Slot> slots_;
 };
 
 void init_surroundings(nanobind::module_& m);

@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "bindings/graph/around_calls.h"
 #include "bindings/ops/attention_kinds.h"
 
 namespace hotaru::python {
@@ -11,6 +12,7 @@ void init_attention_kinds(nb::module_& m) {
     std::vector<int> numbers;
     for (nb::handle kind : kinds) numbers.push_back(nb::cast<int>(kind));
     set_attention_kinds(numbers);
+    count_setting_change();
   });
 }
 

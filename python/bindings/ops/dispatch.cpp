@@ -3,6 +3,7 @@
 #include <nanobind/stl/string.h>
 
 #include "bindings/gil.h"
+#include "bindings/graph/around_calls.h"
 #include "bindings/ops/call_walk.h"
 #include "bindings/ops/override.h"
 #include "bindings/tensor/tensor_object.h"
@@ -101,9 +102,11 @@ void init_dispatch(nb::module_& m) {
   });
   m.def("_without_dispatch",
         [](bool value) { return std::exchange(current.off, value); });
+  m.def("_in_dispatch_mode", [] { return current.modes > 0 && !current.off; });
   m.def("_count_dispatch_modes", [](int by) {
     current.modes += by;
     modes_anywhere += by;
+    count_interposer(by);
     overrides::update_possible();
   });
   m.def("_wrapper_tensor", make_wrapper, nb::arg("type"), nb::arg("size"),

@@ -197,8 +197,11 @@ PyObject* op_vectorcall(PyObject* self, PyObject* const* args, size_t nargsf,
                         PyObject* keywords) {
   auto& op = *reinterpret_cast<OpObject*>(self);
   const Call call{args, size_t(PyVectorcall_NARGS(nargsf)), keywords};
-  if (overrides::possible && overrides::overridden(call)) [[unlikely]]
-    return overrides::ask(self, call);
+  if (overrides::possible) [[unlikely]] {
+    if (call.positional)
+      overrides::note_question(PyUnicode_AsUTF8(op.name), args[0]);
+    if (overrides::overridden(call)) return overrides::ask(self, call);
+  }
   return guarded([&]() -> PyObject* {
     try {
       for (const Signature& signature : signatures_of(op)) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "bindings/errors.h"
+#include "bindings/graph/around_calls.h"
 #include "bindings/ops/call_walk.h"
 #include "bindings/ops/dispatch.h"
 #include "bindings/tensor/tensor_object.h"
@@ -31,6 +32,18 @@ struct Thread {
   std::vector<nb::object> modes;
 };
 thread_local Thread current;
+
+/// What graphs do not carry: of a tensor in memory of an argument it tells of
+/// the graph's copy.
+constexpr std::string_view kQuestions[] = {
+    "_version",     "is_leaf",        "grad",           "_grad",
+    "grad_fn",      "_base",          "storage_offset", "data_ptr",
+    "_storage_ptr", "_storage_bytes", "retains_grad",   "output_nr",
+    "_is_view",     "as_strided",     "as_strided_",    "resize_",
+    "resize_as_",   "set_",           "storage",        "backward"};
+using Questions = std::vector<std::pair<std::string, nb::object>>;
+thread_local Questions* questions = nullptr;
+int watchers = 0;  // in all threads, under the GIL
 
 /// Whether objects of the type answer operators. Borrowed lookup, no call.
 bool answers(PyTypeObject* type) {
@@ -329,7 +342,15 @@ bool exchange(bool Thread::*flag, bool value) {
 }  // namespace
 
 void update_possible() {
-  possible = subclass_seen || modes_anywhere > 0 || dispatch::modes() > 0;
+  possible = subclass_seen || modes_anywhere > 0 || dispatch::modes() > 0 ||
+             watchers > 0;
+}
+
+void note_question(std::string_view name, PyObject* tensor) {
+  if (!questions || !is_tensor(tensor)) return;
+  if (std::find(std::begin(kQuestions), std::end(kQuestions), name) !=
+      std::end(kQuestions))
+    questions->emplace_back(name, nb::borrow(tensor));
 }
 
 void expect_subclasses() {
@@ -453,13 +474,34 @@ void init_overrides(nb::module_& m) {
   m.def("_push_on_torch_function_stack", [](nb::object mode) {
     current.modes.push_back(std::move(mode));
     ++modes_anywhere;
+    count_interposer(1);
     update_possible();
   });
+  m.def(
+      "_watch_questions",
+      [](bool begin) -> nb::object {
+        nb::list out;
+        if (questions) {
+          for (auto& [name, tensor] : *questions)
+            out.append(nb::make_tuple(nb::str(name.c_str()), tensor));
+          delete std::exchange(questions, nullptr);
+          --watchers;
+        }
+        if (begin) {
+          questions = new Questions();
+          ++watchers;
+        }
+        update_possible();
+        return out;
+      },
+      "Begins to note, or ends and tells, what Python code of this thread asks "
+      "tensors besides shapes, strides and values: [(name, tensor)].");
   m.def("_pop_torch_function_stack", [] {
     HOTARU_CHECK(!current.modes.empty(), "torch function mode stack is empty");
     nb::object mode = std::move(current.modes.back());
     current.modes.pop_back();
     --modes_anywhere;
+    count_interposer(-1);
     update_possible();
     return mode;
   });

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <atomic>
 #include <initializer_list>
+#include <string_view>
 
 #include "bindings/ops/op_bind.h"
 #include "bindings/tensor/tensor_object.h"
@@ -19,6 +20,11 @@ extern std::atomic<bool> possible;
 
 /// From now on there are tensors of such a class. Without the GIL, too.
 void expect_subclasses();
+
+/// While a capture goes on in this thread: notes that Python code asked a
+/// tensor for something that shapes, strides and values do not tell, or called
+/// an operator by which it may look elsewhere in memory.
+void note_question(std::string_view name, PyObject* tensor);
 
 /// Says whether any calls have to be looked at, after a change.
 void update_possible();
@@ -60,8 +66,10 @@ struct Name {
 
 template <Name kName, getter F>
 PyObject* get(PyObject* self, void*) {
-  if (possible && overridden({self})) [[unlikely]]
-    return ask_attribute(kName.text, "__get__", {self});
+  if (possible) [[unlikely]] {
+    note_question(kName.text, self);
+    if (overridden({self})) return ask_attribute(kName.text, "__get__", {self});
+  }
   return F(self, nullptr);
 }
 
@@ -77,8 +85,10 @@ int set(PyObject* self, PyObject* value, void*) {
 
 template <Name kName, unaryfunc F>
 PyObject* unary(PyObject* self) {
-  if (possible && overridden({self})) [[unlikely]]
-    return ask_attribute(kName.text, nullptr, {self});
+  if (possible) [[unlikely]] {
+    note_question(kName.text, self);
+    if (overridden({self})) return ask_attribute(kName.text, nullptr, {self});
+  }
   return F(self);
 }
 

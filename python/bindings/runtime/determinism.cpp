@@ -1,6 +1,7 @@
 #include "bindings/runtime/determinism.h"
 
 #include "bindings/errors.h"
+#include "bindings/graph/around_calls.h"
 #include "hotaru/core/checks/check.h"
 #include "hotaru/runtime/determinism.h"
 
@@ -23,6 +24,7 @@ void init_determinism(nb::module_& m) {
   });
   m.def("_set_determinism", [](bool required, bool warn_only) {
     set_determinism({required, warn_only, determinism().fills});
+    count_setting_change();
   });
   m.def("_get_deterministic_fill_uninitialized_memory",
         [] { return determinism().fills; });
@@ -30,6 +32,7 @@ void init_determinism(nb::module_& m) {
     Determinism wanted = determinism();
     wanted.fills = flag(fills, "expected a bool");
     set_determinism(wanted);
+    count_setting_change();
   });
   m.def("is_warn_always_enabled", &warns_always,
         "Whether warnings that are given once are given every time.");
@@ -37,6 +40,7 @@ void init_determinism(nb::module_& m) {
       "set_warn_always",
       [](nb::handle always) {
         set_warns_always(flag(always, "setWarnOnlyOnce expects a bool"));
+        count_setting_change();
       },
       nb::arg("b").none(),
       "Whether warnings that are given once are given every time, for the "

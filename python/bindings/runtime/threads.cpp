@@ -6,6 +6,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "bindings/gil.h"
+#include "bindings/graph/around_calls.h"
 #include "bindings/tensor/value_convert.h"
 #include "hotaru/backend/cpu/simd/simd_target.h"
 #include "hotaru/core/checks/check.h"
@@ -52,6 +53,7 @@ void init_threads(nb::module_& m) {
       "set_num_threads",
       [](nb::handle count) {
         set_num_threads(thread_count(count, "set_num_threads"));
+        count_setting_change();
       },
       nb::arg("num").none(),
       "Sets the threads that one operator may use, at any time, for the whole "

@@ -4,6 +4,7 @@
 
 #include "bindings/autograd/held.h"
 #include "bindings/errors.h"
+#include "bindings/ops/override.h"
 #include "bindings/tensor/default_device.h"
 #include "bindings/tensor/tensor_object.h"
 #include "bindings/tensor/types.h"
@@ -278,8 +279,12 @@ void init_storage(nb::module_& m) {
   m.attr("StorageBase") = nb::borrow(reinterpret_cast<PyObject*>(base_type));
   m.attr("UntypedStorage") =
       nb::borrow(reinterpret_cast<PyObject*>(untyped_type));
-  m.def("_storage_of",
-        [](const Tensor& t) { return nb::steal(wrap_storage(t.storage())); });
+  m.def("_storage_of", [](nb::handle t) {
+    if (!is_tensor(t.ptr())) nb::raise_type_error("expected a tensor");
+    if (overrides::possible) [[unlikely]]
+      overrides::note_question("storage", t.ptr());
+    return nb::steal(wrap_storage(tensor_of(t.ptr()).storage()));
+  });
   m.def(
       "_part_of_storage",
       [](nb::handle whole, int64_t start, int64_t nbytes) {

@@ -265,6 +265,16 @@ class Program:
 
     # --- as captured graphs have it ---
 
+    def leaves_fit(self, leaves: list) -> bool:
+        """There are no gradients."""
+        return True
+
+    def take_back(self) -> None:
+        """A trace binds nothing anew."""
+
+    def forget_samples(self) -> None:
+        """None are kept."""
+
     def intact(self) -> bool:
         return all(t._version == version for t, version in self._outside)
 
@@ -290,7 +300,7 @@ class Program:
     def bring_state(self) -> None:
         pass
 
-    def run(self, given: tuple):
+    def run(self, given: tuple, nests=()):
         """The function's result for arguments of its form: the positional ones
         if it is flat, else their tensors.
         """

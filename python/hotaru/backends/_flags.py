@@ -56,6 +56,7 @@ class Flag:
         if self.check is not None:
             self.check(value)
         library._values[self.name] = value
+        _C._count_setting_change()
 
 
 class Tf32Flag(Flag):

@@ -7,15 +7,17 @@ import types
 from collections import OrderedDict
 from collections.abc import Callable
 
-from .. import _C, Tensor, inference_mode, is_grad_enabled, no_grad
-from ..nn import Module
-from . import _stance, _state, _tree
-from ._capture import Captured, Options
+from .. import _C, Tensor, inference_mode, is_grad_enabled, no_grad, strided
+from ..nn import Buffer, Module, Parameter
+from . import _settings, _stance, _state, _tree
+from ._capture import CONSTANTS, Captured, Options
 from ._graph import check_mode
 from ._reach import Reach, Same, kind_of, place
 from ._training import key_of
 
 CACHE_SIZE = 8
+# Tensors whose class has no say in what operators do.
+_CLASSES = (Tensor, Parameter, Buffer)
 # Kinds of calls remembered to run without a graph.
 _MAX_FAILED = 64
 # After so many captures in a row that found their surroundings changed by the
@@ -69,7 +71,10 @@ class Graphed(_C._FastCall):
         self.captures = 0
         self._reach: Reach | None = None
         self._guarded: list[Tensor] = []
+        self._known: set[int] = set()
+        self._given: tuple | None = None
         self._option_key: tuple = ()
+        self._late: Exception | None = None
         self._signature: tuple = ()
         self._carried: set[tuple] = set()
         self._changes = -1
@@ -109,7 +114,11 @@ class Graphed(_C._FastCall):
 
     def _slow(self, *args, **kwargs):
         """What the native side cannot do."""
-        if _C.is_current_stream_capturing() or self._runs_plain():
+        if (
+            _C.is_current_stream_capturing()
+            or _settings.interposed()
+            or self._runs_plain()
+        ):
             return self.function(*args, **kwargs)
         self._acquire()
         try:
@@ -117,16 +126,21 @@ class Graphed(_C._FastCall):
             if last is not None and not kwargs and last.call.ready(args):
                 return last.run(args)
             captures = self.captures
-            captured, given = self._captured_for(args, kwargs)
+            captured, given, nests = self._captured_for(args, kwargs)
             if captured is not None:
-                result = captured.run(given)
+                result = captured.run(given, nests)
                 if self.captures > captures:
                     # Graphs have memory of their own.
                     _C._give_back_memory()
                 return result
+            late, self._late = self._late, None
         finally:
             self._release()
-        return self.function(*args, **kwargs)
+        result = self.function(*args, **kwargs)
+        if late is not None:
+            # It was not the function's own error.
+            self._on_failure(late)
+        return result
 
     def _runs_plain(self) -> bool:
         """Whether the stance has this call run without a graph."""
@@ -139,22 +153,26 @@ class Graphed(_C._FastCall):
     def _captured_for(self, args: tuple, kwargs: dict):
         """The graphs for a call, ready to run; None if there are none."""
         self._forget_last()
-        leaves: list[Tensor] = []
-        form = _tree.flatten((args, kwargs), leaves)
         self._look_around()
+        leaves: list[Tensor] = []
+        met = _tree.Met(self._reach.seen)
+        form = _tree.flatten((args, kwargs), leaves, met)
+        inference = _C.is_inference_mode_enabled()
+        self._given = (args, kwargs, met, inference)
         captured = self._found_or_made(form, leaves, ())
         if captured is not None and captured.call.writes:
             aliases = self._aliases(leaves)
             if aliases:
                 captured = self._found_or_made(form, leaves, aliases)
+        self._given = None
         if captured is None:
-            return None, ()
+            return None, (), ()
         self._use(captured)
-        return captured, args if captured.flat else tuple(leaves)
+        return captured, args if captured.flat else tuple(leaves), met.nests
 
     def _found_or_made(self, form, leaves, aliases: tuple) -> Captured | None:
         key = self._key(form, leaves, aliases)
-        captured = self._find(key)
+        captured = self._find(key, leaves)
         if (
             captured is None
             and self._restless < _MAX_RESTLESS
@@ -200,6 +218,7 @@ class Graphed(_C._FastCall):
         self._reach = self._look()
         self._option_key = key_of(self._reach.optimizers)
         self._guarded = _state.guarded(self._reach)
+        self._known = set(map(id, self._guarded))
         self._signature = self._reach.signature(self._carried)
         self._changes = changes
 
@@ -210,12 +229,18 @@ class Graphed(_C._FastCall):
         return Reach(self._root, own_hooks=self.function is self._root)
 
     def _key(self, form: tuple, leaves, aliases: tuple) -> tuple:
-        kinds = tuple(kind_of(leaf) for leaf in leaves)
+        kinds = tuple(_argument_kind(leaf) for leaf in leaves)
         surroundings = (
             is_grad_enabled(),
-            (_C.get_default_dtype(), _C._autocast_key()),
+            _settings.key(),
             aliases,
             self._option_key,
+            _same_leaves(leaves),
+            # What the function can compare with.
+            tuple(
+                Same(leaf) if id(leaf) in self._known else None
+                for leaf in leaves
+            ),
         )
         return (form, kinds, surroundings, self._signature)
 
@@ -237,7 +262,7 @@ class Graphed(_C._FastCall):
             return key
         return (*key[:3], self._reach.signature(None))
 
-    def _find(self, key: tuple) -> Captured | None:
+    def _find(self, key: tuple, leaves: list) -> Captured | None:
         """A capture that nobody's backward still needs."""
         known = self._cache.get(key)
         if known is None:
@@ -248,8 +273,10 @@ class Graphed(_C._FastCall):
         self._cache.move_to_end(key)
         fresh = self._options.fresh
         for captured in known:
-            if captured.call.gradients_fit() and not (
-                fresh and captured.call.awaited()
+            if (
+                captured.call.gradients_fit()
+                and captured.leaves_fit(leaves)
+                and not (fresh and captured.call.awaited())
             ):
                 return captured
         return None
@@ -280,23 +307,39 @@ class Graphed(_C._FastCall):
         ):
             # All of them wait for their backward.
             return None
-        for value in _tree.objects(form):
-            if not isinstance(value, (_C.dtype, _C.device)):
-                return self._fail(
-                    key,
-                    TypeError(
-                        "an argument of type "
-                        f"{type(value).__name__} cannot be part of a graph"
-                    ),
-                )
+        unfit = self._unfit(form, leaves)
+        if unfit is not None:
+            return self._fail(key, unfit)
         try:
-            captured = self._add(form, leaves, False, key)
-            if captured.differentiable:
-                captured.capture_backward()
+            return self._add(form, leaves, False, key)
         except Exception as error:
-            self._cache.pop(key, None)
             return self._fail(key, error)
-        return captured
+
+    def _unfit(self, form, leaves) -> Exception | None:
+        """Why no graph could be right for such arguments, and for what the
+        function reads besides.
+        """
+        for value in _tree.objects(form):
+            if not isinstance(value, CONSTANTS):
+                return _state.UnfitError(
+                    f"an argument of type {type(value).__name__} cannot be "
+                    "part of a graph"
+                )
+        for leaf in leaves:
+            if type(leaf) not in _CLASSES:
+                return _state.UnfitError(
+                    f"an argument is a {type(leaf).__name__}, which may answer "
+                    "operators itself"
+                )
+            if leaf.layout is not strided:
+                return _state.UnfitError(
+                    f"an argument has the layout {leaf.layout}"
+                )
+            if _has_attributes(leaf):
+                return _state.UnfitError("an argument has attributes")
+        if self._reach.unfit:
+            return _state.UnfitError(self._reach.unfit)
+        return None
 
     def _fail(self, key, error: Exception) -> None:
         structural = isinstance(error, _state.StateError)
@@ -307,7 +350,12 @@ class Graphed(_C._FastCall):
         ):
             return None
         if self._on_failure is not None:
-            self._on_failure(error)
+            if structural or self._on_failure.passes(error):
+                self._on_failure(error)
+            else:
+                # The function's own perhaps: then a plain call raises it, and
+                # what was written until then stays written.
+                self._late = error
         elif not (structural and self._dynamic):
             raise error
         # A state that has yet to find its shape does so in a plain call.
@@ -322,6 +370,18 @@ class Graphed(_C._FastCall):
         # What a graph owns outlives the caller's inference mode.
         with inference_mode(False):
             captured = self._made(before, form, leaves, key[2][2], static)
+        try:
+            return self._kept(captured, before, key, static)
+        except Exception:
+            captured.take_back()
+            self._reach = None
+            self._look_around()
+            raise
+
+    def _kept(self, captured, before, key, static: bool) -> Captured:
+        """A capture among those that calls find; its backward, unless others
+        come first. StateError where the call changed what it depends on.
+        """
         self.captures += 1
         self._carried.update(
             place(attribute.owner, attribute.name)
@@ -331,10 +391,10 @@ class Graphed(_C._FastCall):
         self._look_around()
         if before.signature(self._carried) != self._signature:
             text = before.difference(self._reach, self._carried)
-            before.restore()
-            self._reach = None
-            self._look_around()
             raise _state.StateError(text)
+        if captured.differentiable and not static:
+            captured.capture_backward()
+        captured.forget_samples()
         self._restless = 0
         key = (*key[:3], self._signature)
         self._cache.setdefault(key, []).append(captured)
@@ -345,19 +405,29 @@ class Graphed(_C._FastCall):
     def _made(self, reach, form, leaves, aliases: tuple, static: bool):
         """What runs calls of one kind."""
         return Captured(
-            self.function, reach, form, leaves, aliases, self._options, static
+            self.function,
+            reach,
+            form,
+            leaves,
+            aliases,
+            self._options,
+            static,
+            self._given,
         )
 
     def prepare(self, args: tuple, kwargs: dict, iterations: int) -> Captured:
         """Warms up and captures for sample arguments, which become the
         graph's own.
         """
-        leaves: list[Tensor] = []
-        form = _tree.flatten((args, kwargs), leaves)
-        for value in _tree.objects(form):
-            if not isinstance(value, (_C.dtype, _C.device)):
-                raise AssertionError(_SAMPLES)
         self._look_around()
+        leaves: list[Tensor] = []
+        met = _tree.Met(self._reach.seen)
+        form = _tree.flatten((args, kwargs), leaves, met)
+        for value in _tree.objects(form):
+            if not isinstance(value, CONSTANTS):
+                raise AssertionError(_SAMPLES)
+        inference = _C.is_inference_mode_enabled()
+        self._given = (args, kwargs, met, inference)
         if iterations:
             self._warm_up(args, kwargs, leaves, iterations)
         key = self._key(form, leaves, ())
@@ -407,6 +477,24 @@ class Graphed(_C._FastCall):
         if got in known:
             text += " (gradient mode, autocast or a module's attribute differs)"
         return text
+
+
+def _argument_kind(leaf: Tensor) -> tuple:
+    # Others answer such questions themselves, or have no strides.
+    if type(leaf) not in _CLASSES or leaf.layout is not strided:
+        return (type(leaf),)
+    return (*kind_of(leaf), type(leaf), _has_attributes(leaf))
+
+
+def _has_attributes(leaf: Tensor) -> bool:
+    """Beside the marks of `_dynamo`, which change nothing."""
+    return any(not name.startswith("_dynamo") for name in vars(leaf))
+
+
+def _same_leaves(leaves) -> tuple:
+    """For each tensor the first place of the same object."""
+    firsts: dict[int, int] = {}
+    return tuple(firsts.setdefault(id(t), i) for i, t in enumerate(leaves))
 
 
 def check_module(module: Module) -> None:

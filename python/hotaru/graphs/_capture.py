@@ -2,10 +2,32 @@
 
 from __future__ import annotations
 
-from .. import _C, Tensor, empty, empty_like, is_grad_enabled, no_grad, uint8
+import enum
+
+from .. import (
+    _C,
+    Tensor,
+    empty,
+    empty_like,
+    empty_strided,
+    is_grad_enabled,
+    no_grad,
+    uint8,
+)
 from . import _state, _tree, _where
+from ._exact import Exact
+from ._given import Given
 from ._graph import Graph
 from ._training import Training
+
+_AMBIGUOUS = (
+    "a result is a view of an argument that requires grad and whose elements "
+    "share memory"
+)
+#: Objects that never change, which arguments and results may hold.
+CONSTANTS = (
+    _C.dtype, _C.device, _C.layout, _C.memory_format, enum.Enum, type(...),
+)  # fmt: skip
 
 
 class Options:
@@ -45,6 +67,7 @@ class Captured:
         function: what to capture.
         reach: what it can read besides its arguments.
         form, leaves: its arguments, ``(args, kwargs)``.
+        given: these themselves, and the containers among them.
         aliases: which of the leaves share memory, see ``_C._aliases``.
         static: takes the arguments' own memory as the graph's.
     """
@@ -58,14 +81,20 @@ class Captured:
         aliases: tuple,
         options: Options,
         static: bool,
+        given: tuple,
     ) -> None:
         self._function = function
+        self._given = given
         self._options = options
         self._form = form
         self._samples = list(leaves)
-        self._statics = list(leaves) if static else _statics_of(leaves, aliases)
+        self._statics = list(leaves)
         # Whose memory is the graph's alone.
         shared = {i for a in aliases for i in a[:2] if isinstance(i, int)}
+        if not static:
+            known = set(map(id, _state.guarded(reach)))
+            self._statics = _statics_of(leaves, aliases, known)
+            shared |= {i for i, t in enumerate(leaves) if id(t) in known}
         self._own = [not static and i not in shared for i in range(len(leaves))]
         self._reach = reach
         self._owners = reach.owners
@@ -78,6 +107,15 @@ class Captured:
     # -- capture -----------------------------------------------------------
 
     def _capture_forward(self) -> None:
+        self._reach.mark()
+        self._begun = _state.Snapshot(self._owners)
+        try:
+            self._make()
+        except Exception:
+            self.take_back()
+            raise
+
+    def _make(self) -> None:
         outputs, self.carried = self._record(None)
         if self.carried:
             # Once more, with states of its own: what the user bound stays
@@ -90,18 +128,15 @@ class Captured:
             del outputs
             outputs, self.carried = self._record(own)
         self._result_form, self._outputs = outputs
+        del outputs
         self.differentiable = any(o.requires_grad for o in self._outputs)
         # Its own backward went through what made the results.
         spent = self.differentiable and _C._history_released(self._outputs)
         self.differentiable = self.differentiable and not spent
-        self._written = [
-            i
-            for i, (static, version) in enumerate(
-                zip(self._statics, self._versions)
-            )
-            if static._version != version
-        ]
         self._make_call()
+        self.differentiable = self.differentiable and any(
+            o.requires_grad for o in self._outputs
+        )
         if spent:
             self.call.set_spent()
         if not self.differentiable:
@@ -123,19 +158,33 @@ class Captured:
             begun = _state.Snapshot(self._owners) if own else snapshot
             _C._set_stream(self.stream)
             self.graph.capture_begin(self._options.pool)
-            self._versions = [static._version for static in self._statics]
-            args, kwargs = _tree.rebuild(self._form, iter(self._statics))
-            with self.training:
-                result = self._function(*args, **kwargs)
+            exact = Exact(self._reach, self._samples, self._statics)
+            args, kwargs, met, inference = self._given
+            given = Given(args, kwargs, met.nests, self._samples, self._statics)
+            with exact, given, self.training:
+                with exact.watching(), _Inference(inference):
+                    result = self._function(*given.args, **given.kwargs)
                 changed = begun.changed()
-                self.training.check()
+                self.training.check(exact.asked_gradients)
+                given.check()
+                exact.check()
                 leaves: list[Tensor] = []
-                form = _tree.flatten(result, leaves)
+                found = _tree.Met(self._reach.seen, met)
+                form = _tree.flatten(result, leaves, found)
                 _check_result(form)
+                _find_histories(leaves)
+                _check_views(leaves, self._statics)
                 _state.carry(changed)
                 renewed = self.training.release(self.graph)
                 self.graph._capture_end(self._inputs(), renewed)
                 self.training.found(self.graph)
+            self._writes = exact.writes()
+            #: Which arguments are leaves, where that matters.
+            self._leaf_pattern = (
+                [t.is_leaf for t in self._samples]
+                if exact.leaves_matter
+                else None
+            )
             return (form, leaves), changed
         except BaseException as error:
             self.graph._abandon()
@@ -152,35 +201,41 @@ class Captured:
 
     def _make_call(self) -> None:
         # Arguments without nests are compared and loaded as they come.
-        args, kwargs = _tree.rebuild(self._form, iter(self._samples))
+        args, kwargs, _, _ = self._given
         self.flat = not kwargs and _is_flat(self._form[2][0])
         triples = zip(self._samples, self._statics, self._own)
         triples = [
             next(triples) if isinstance(arg, Tensor) else (arg, None, False)
             for arg in (args if self.flat else self._samples)
         ]
-        self.call = _C._GraphCall(
-            self.graph, triples, self._guarded, self._reach.around
-        )
+        with _Inference(self._given[3]):
+            self.call = _C._GraphCall(
+                self.graph, triples, self._guarded, self._reach.around
+            )
         states = {id(t) for a, _ in self.carried for t in a.leaves}
         lasting = [t for t in self._guarded if id(t) not in states]
         single = self._result_form == _tree.TENSOR
-        self.call.set_results(
-            self._outputs, lasting, single, self._options.fresh
+        count = len(self._statics)
+        roots = self.call.set_results(
+            self._outputs,
+            lasting,
+            single,
+            self._options.fresh,
+            self._writes[:count],
         )
+        if isinstance(roots, str):
+            raise _state.UnfitError(roots)
+        self._outputs = roots
+        self.call.set_writes(self._writes[count:])
+        if self._leaf_pattern is not None:
+            self.call.set_leaves_matter()
         self.training.install(self.call)
-        plain_tuple = self._result_form == _tree.flatten(
-            tuple(self._outputs), []
-        )
+        kind, content = self._result_form[1:3] if not single else (None, ())
+        plain_tuple = kind is tuple and all(c == _tree.TENSOR for c in content)
         # Such calls need no Python.
         self.simple = (
-            self.flat
-            and (single or plain_tuple)
-            and not self._written
-            and not self.training.after
+            self.flat and (single or plain_tuple) and not self.training.after
         )
-        # Samples were needed for their form only.
-        self._samples = None
 
     def capture_backward(self) -> None:
         """The second half, where results require grad."""
@@ -188,7 +243,7 @@ class Captured:
         incoming = [
             empty_like(o) if o.requires_grad else None for o in self._outputs
         ]
-        inputs = [s for s in self._statics if s.requires_grad]
+        inputs = _once(s for s in self._statics if s.requires_grad)
         parameters = self._find_parameters(outputs, inputs)
         wanted = (*inputs, *parameters)
         graph = self._options.graph()
@@ -249,23 +304,45 @@ class Captured:
             if any(a is not b for a, b in zip(attribute.leaves, leaves)):
                 attribute.bind(attribute.leaves)
 
-    def run(self, given: tuple):
+    def run(self, given: tuple, nests: list | tuple = ()):
         """The function's result for arguments of its form: the positional ones
-        if it is flat, else their tensors.
+        if it is flat, else their tensors and the containers of these.
         """
         results = self.call.run(given)
         self.training.finish()
-        if self._written:
-            self._write_back([t for t in given if isinstance(t, Tensor)])
         if self._result_form == _tree.TENSOR:
             return results
-        return _tree.rebuild(self._result_form, iter(results))
+        return _tree.rebuild(self._result_form, iter(results), nests)
 
-    def _write_back(self, leaves: list[Tensor]) -> None:
-        with no_grad():
-            for i in self._written:
-                if not _C._shares_storage(leaves[i], self._statics[i]):
-                    leaves[i].copy_(self._statics[i])
+    def leaves_fit(self, leaves: list[Tensor]) -> bool:
+        """Whether those are leaves that have to be."""
+        wanted = self._leaf_pattern
+        return wanted is None or wanted == [t.is_leaf for t in leaves]
+
+    def take_back(self) -> None:
+        """Attributes are bound to what they were before the capture, which is
+        of no use.
+        """
+        self._begun.restore()
+        self._reach.restore()
+
+    def forget_samples(self) -> None:
+        """These were needed for captures alone."""
+        self._samples = self._given = self._begun = None
+
+
+class _Inference:
+    """Inference mode, or none, whatever gradients do."""
+
+    def __init__(self, mode: bool) -> None:
+        self._mode = mode
+
+    def __enter__(self) -> None:
+        self._before = _C.is_inference_mode_enabled()
+        _C._set_inference_mode(self._mode)
+
+    def __exit__(self, *exception) -> None:
+        _C._set_inference_mode(self._before)
 
 
 def _device_of(tensors):
@@ -276,15 +353,34 @@ def _device_of(tensors):
 
 
 def _static_of(leaf: Tensor) -> Tensor:
+    """The values in memory of the same geometry that is the graph's."""
     with no_grad():
-        copy = leaf.detach().clone()
-    return copy.requires_grad_(leaf.requires_grad)
+        copy = empty_strided(
+            leaf.shape, leaf.stride(), dtype=leaf.dtype, device=leaf.device
+        )
+        _C._bring_values(copy, leaf.detach())
+    return _like(copy, leaf)
 
 
-def _statics_of(leaves: list[Tensor], aliases: tuple) -> list[Tensor]:
+def _like(static: Tensor, leaf: Tensor) -> Tensor:
+    """A tensor that is to stand for another as one of its class."""
+    if type(leaf) is not Tensor:
+        static = _C._make_subclass(type(leaf), static, False)
+    return static.requires_grad_(leaf.requires_grad)
+
+
+def _once(tensors) -> list[Tensor]:
+    """Without those that come again."""
+    return list({id(t): t for t in tensors}.values())
+
+
+def _statics_of(
+    leaves: list[Tensor], aliases: tuple, known: set[int]
+) -> list[Tensor]:
     """Memory for the arguments' values: for those that overlap one piece, in
     which they overlap the same way, and for those that overlap what the graph
-    knows by address where they are.
+    knows by address where they are. Tensors that it knows so themselves, by
+    their ids, stand for themselves.
     """
     groups = [{i} for i in range(len(leaves))]
     in_place = set()
@@ -302,14 +398,18 @@ def _statics_of(leaves: list[Tensor], aliases: tuple) -> list[Tensor]:
         if group & in_place:
             statics.update((j, _alias_of(leaves[j])) for j in group)
         elif len(group) == 1:
-            statics[i] = _static_of(leaves[i])
+            own = id(leaves[i]) not in known
+            statics[i] = _static_of(leaves[i]) if own else leaves[i]
         else:
             statics.update(_overlapping({j: leaves[j] for j in group}))
-    return [statics[i] for i in range(len(leaves))]
+    firsts = {id(leaf): leaf for leaf in leaves if id(leaf) in known}
+    return [
+        firsts.setdefault(id(leaf), statics[i]) for i, leaf in enumerate(leaves)
+    ]
 
 
 def _alias_of(leaf: Tensor) -> Tensor:
-    return leaf.detach().requires_grad_(leaf.requires_grad)
+    return _like(leaf.detach(), leaf)
 
 
 def _overlapping(leaves: dict[int, Tensor]) -> dict[int, Tensor]:
@@ -335,8 +435,8 @@ def _overlapping(leaves: dict[int, Tensor]) -> dict[int, Tensor]:
             elements = memory.view(leaf.dtype)
             static = elements.as_strided(leaf.shape, leaf.stride(), at)
             static = static.detach()
-            static.copy_(leaf.detach())
-            out[i] = static.requires_grad_(leaf.requires_grad)
+            _C._bring_values(static, leaf.detach())
+            out[i] = _like(static, leaf)
     return out
 
 
@@ -350,10 +450,44 @@ def _own(attribute, leaves: list[Tensor]) -> list[Tensor]:
 
 def _check_result(form: tuple) -> None:
     for value in _tree.objects(form):
-        raise TypeError(
-            "a graphed callable returns tensors, numbers, text and nests of "
-            f"them, not {type(value).__name__}"
-        )
+        if not isinstance(value, CONSTANTS):
+            raise TypeError(
+                "a graphed callable returns tensors, numbers, text and nests "
+                f"of them, not {type(value).__name__}"
+            )
+
+
+def _check_views(results: list[Tensor], statics: list[Tensor]) -> None:
+    """UnfitError for a result with a history that is a view of an argument in
+    which elements share memory: which of them it looks at its strides do not
+    tell.
+    """
+    for static in statics:
+        if static.requires_grad and _overlaps(static):
+            for result in results:
+                if result is not static and _C._shares_storage(result, static):
+                    raise _state.UnfitError(_AMBIGUOUS)
+
+
+def _overlaps(tensor: Tensor) -> bool:
+    """Whether elements may share memory."""
+    last = 0
+    for stride, size in sorted(zip(tensor.stride(), tensor.shape)):
+        if size > 1:
+            if stride <= last:
+                return True
+            last += (size - 1) * stride
+    return False
+
+
+def _find_histories(results: list[Tensor]) -> None:
+    """Views of what was written find theirs when they are asked for it: on the
+    stream that is captured, so that their backward can be, too.
+    """
+    for result in results:
+        for tensor in (result, result._base):
+            if tensor is not None and tensor.requires_grad:
+                _ = tensor.grad_fn
 
 
 def _is_flat(form: tuple) -> bool:

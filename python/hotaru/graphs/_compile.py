@@ -7,7 +7,7 @@ import importlib
 import sys
 
 from ..nn import Module
-from . import _where
+from . import _state, _where
 from ._callables import CACHE_SIZE, Graphed, wrapped
 from ._capture import Options
 from ._failures import failure_of
@@ -56,7 +56,8 @@ def compile(
     Args:
         model: a function or module; left out, a decorator is returned.
         fullgraph: what cannot be captured is an error.
-        dynamic: False: another kind of call than the first is an error.
+        dynamic: accepted; every kind of call has a graph of its own. Of the
+            engines, False: another kind than the first is an error.
         backend: "graphs" and PyTorch's "inductor" and "cudagraphs" mean the
             graphs of this package, "eager" none. "onnxruntime" traces a call
             without gradients, exports it to ONNX and has ONNX Runtime run it,
@@ -108,7 +109,7 @@ def compile(
         # Hooks of the module are part of the graph.
         model,
         Options(None, True, True, **settings),
-        dynamic=dynamic is not False,
+        dynamic=True,
         cache_size=cache_size,
         on_failure=failure_of(model, fullgraph, lacks, passes=passes),
         root=model if is_module else None,
@@ -124,7 +125,7 @@ def _plug_in(name: str):
 
 
 def _is_refusal(error: Exception) -> bool:
-    return _where.is_refusal(error) or isinstance(error, TypeError)
+    return _where.is_refusal(error) or isinstance(error, _state.UnfitError)
 
 
 def _engined(
@@ -147,7 +148,6 @@ def _engined(
             engine.NAME,
             passes=lambda error: True,
             most=_MOST_WARNINGS,
-            stacklevel=5,
         ),
         root=model if is_module else None,
     )

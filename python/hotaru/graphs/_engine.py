@@ -269,6 +269,7 @@ class Engined:
         with no_grad():
             samples = [leaf.detach().clone() for leaf in leaves]
             traces = _Traces([*samples, *self._guarded])
+            reach.mark()
             attributes = _state.Snapshot(reach.owners)
             try:
                 with warnings.catch_warnings(), separate_operators():

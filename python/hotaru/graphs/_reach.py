@@ -10,9 +10,11 @@ natively (``around``), so that a change is noticed whoever makes it and however.
 from __future__ import annotations
 
 import argparse
+import array
 import collections
 import enum
 import functools
+import io
 import sys
 import types
 
@@ -20,12 +22,16 @@ from .. import _C, Tensor
 from .._own_names import is_own
 from ..nn import Module
 from ..nn.modules import module as _module
+from ._keepers import keep, keep_cell, keep_names, same_items
+from ._raw import attributes_of, has_slots, items_of, pairs_of, slots_of
 
-_MISSING = object()
 # Functions, classes and objects that lead to each other further than this, and
 # more values than this, are known by identity only.
 _MAX_DEPTH = 6
 _MAX_VALUES = 20_000
+# Larger buffers would take too long to compare in every call.
+_MAX_BYTES = 1 << 20
+_BUFFERS = (bytearray, array.array, memoryview)
 _CONTAINERS = (list, tuple, dict, set, frozenset, collections.deque)
 _SIMPLE = (type(None), bool, int, complex, str, bytes)
 # Of every module: members and the hooks of calls; the other hooks have nothing
@@ -89,7 +95,8 @@ class Reach:
     def __init__(self, root, own_hooks: bool = True) -> None:
         self._root = root
         self._own_hooks = own_hooks
-        self._seen: dict[int, tuple[int, object]] = {}
+        #: What was met, by id: when, and itself.
+        self.seen: dict[int, tuple[int, object]] = {}
         # Objects whose attributes code may rebind: modules first of all.
         self.owners: list = []
         # Tensors outside of states, in the order in which they are met.
@@ -103,14 +110,23 @@ class Reach:
         self.plain = True
         # (place or None, tensor) for tensors, else what has to be equal.
         self._parts: list = []
-        # Brings back what containers and names held.
-        self._undo: list = []
+        #: Why no graph can follow what the code reads, if so.
+        self.unfit = ""
+        # Each, called, gives a function that brings back what a container or
+        # names hold now.
+        self._keepers: list = []
+        # Objects of this package's, whose attributes are their own business.
+        self._own: list = []
         self._stack: list[tuple] = []
         # What the code that was met calls things; attributes of objects and
         # members of their classes wait until something has their name.
         self._names: set[str] = set()
         self._waiting: dict[str, list[tuple]] = {}
         self._by_name: list[dict] = []
+        self._slots: list[tuple] = []
+        # Modules of Python's that others than globals lead to.
+        self._homes: list[tuple[dict, int]] = []
+        self._libraries: dict[int, tuple] = {}
         self._classes: dict[int, type] = {}
         for name in _GLOBAL_HOOKS:
             self._push(getattr(_module, name), _MAX_DEPTH, None)
@@ -122,6 +138,16 @@ class Reach:
                 self.around.add_dict(attributes)
             else:
                 self.around.add_names(attributes, tuple(sorted(self._names)))
+        # What is replaced in libraries counts; they are followed no further.
+        for library, names in self._libraries.values():
+            known = tuple(sorted(n for n in names if n in vars(library)))
+            self.around.add_names(vars(library), known)
+            self._parts += [Same(vars(library)[name]) for name in known]
+        for scope, _ in self._homes:
+            self.around.add_names(scope, tuple(sorted(self._names)))
+        for name, owner, member in self._slots:
+            if name in self._names or _ANY in self._names:
+                self.around.add_slot(owner, member)
 
     def signature(self, carried: set | None) -> tuple:
         """Equal as long as graphs that were captured stay right.
@@ -158,8 +184,23 @@ class Reach:
                 )
         return "the call adds to what it depends on itself, or takes from it"
 
+    def mark(self) -> None:
+        """What restore() goes back to is what there is now."""
+        self._undo = [keeper() for keeper in self._keepers]
+        self._own_before = [dict(vars(value)) for value in self._own]
+
+    def changed_own(self):
+        """An object of this package's that has other attributes by now."""
+        for value, before in zip(self._own, self._own_before):
+            now = vars(value)
+            if not same_items(now, before) or not same_items(
+                now.values(), before.values()
+            ):
+                return value
+        return None
+
     def restore(self) -> None:
-        """Containers and names as they were."""
+        """Containers and names as they were at mark()."""
         for back in self._undo:
             back()
 
@@ -170,7 +211,7 @@ class Reach:
 
     def _meet(self, value) -> None:
         """Notes that a value was seen, and keeps it: ids are used again."""
-        self._seen[id(value)] = (len(self._seen), value)
+        self.seen[id(value)] = (len(self.seen), value)
 
     def _push_all(self, values, depth: int, where) -> None:
         self._stack.extend((v, depth, where) for v in reversed(list(values)))
@@ -189,6 +230,8 @@ class Reach:
         if new & _BY_VALUE:
             new.add(_ANY)
         self._names |= new
+        for scope, depth in self._homes:
+            self._push_home(scope, depth, new)
         for name in sorted(self._waiting if _ANY in new else new):
             self._stack.extend(self._waiting.pop(name, ()))
 
@@ -205,28 +248,33 @@ class Reach:
         if kind is float:
             self._parts.append((kind, value.hex()))
             return
-        known = self._seen.get(id(value))
+        known = self.seen.get(id(value))
         if known is not None:
             self._parts.append(("again", known[0]))
             return
         self._meet(value)
         # Of containers what they hold counts, not which one it is.
+        if isinstance(value, _BUFFERS) or _is_array(value):
+            self._buffer(value)
+            return
         if not isinstance(value, _CONTAINERS):
             native = native_of(value)
             # Wrappers of compiled modules come and go.
             self._parts.append(native.address() if native else Same(value))
-        if depth <= 0 or len(self._seen) > _MAX_VALUES:
+        if depth <= 0 or len(self.seen) > _MAX_VALUES:
             return
         for types_, method in _METHODS:
             if isinstance(value, types_):
                 method(self, value, depth, where)
                 return
-        if hasattr(value, "__dict__"):
+        if isinstance(value, collections.abc.Iterator):
+            self._iterator(value)
+        if hasattr(value, "__dict__") or _slotted(type(value)):
             self._object(value, depth)
 
     def _list(self, value, depth, where) -> None:
         self.around.add_list(value)
-        self._undo.append(functools.partial(_refill_list, value, list(value)))
+        self._keepers.append(functools.partial(keep, value))
         self._items(value, depth, where)
 
     def _watch(self, value: dict) -> None:
@@ -234,11 +282,43 @@ class Reach:
         self._note(value)
 
     def _note(self, value: dict) -> None:
-        self._undo.append(functools.partial(_refill_dict, value, dict(value)))
+        self._keepers.append(functools.partial(keep, value))
 
     def _items(self, value, depth, where) -> None:
-        self._parts.append((type(value), len(value)))
-        self._push_all(value, depth, where)
+        items = items_of(value)
+        self._parts.append((type(value), len(items)))
+        self._push_all(items, depth, where)
+
+    def _deque(self, value, depth, where) -> None:
+        self.plain = False  # as sets
+        self._keepers.append(functools.partial(keep, value))
+        self._items(value, depth, where)
+
+    def _iterator(self, value) -> None:
+        """What no copy can be made of, should the code advance it. Those of the
+        user's own classes are objects like others.
+        """
+        top = _top(type(value))
+        if isinstance(value, io.IOBase):
+            return
+        if is_own(top) or top in sys.stdlib_module_names:
+            self.unfit = (
+                f"it reads a {type(value).__name__}, which may be advanced"
+            )
+
+    def _buffer(self, value) -> None:
+        """Numbers in memory, which change without a trace."""
+        self.plain = False
+        try:
+            content = memoryview(value)
+        except (TypeError, ValueError, BufferError):
+            content = None
+        if content is None or content.nbytes > _MAX_BYTES:
+            self.unfit = f"it reads a large {type(value).__name__}"
+            return
+        self._parts.append(
+            (type(value), content.format, content.shape, content.tobytes())
+        )
 
     def _set(self, value, depth, where) -> None:
         # Sets have no version; their members stand for them.
@@ -250,8 +330,9 @@ class Reach:
 
     def _dict(self, value, depth, where) -> None:
         self._watch(value)
-        self._parts.append((type(value), *map(_key_part, value)))
-        self._push_all(value.values(), depth, where)
+        pairs = pairs_of(value)
+        self._parts.append((type(value), *(_key_part(key) for key, _ in pairs)))
+        self._push_all((item for _, item in pairs), depth, where)
 
     def _module(self, module, depth, where) -> None:
         self.owners.append(module)
@@ -299,20 +380,37 @@ class Reach:
             self._optimizer(value, depth)
             if is_own(top):
                 return
-        if is_own(top) or (
-            top in sys.stdlib_module_names and not isinstance(value, _RECORDS)
-        ):
+        if is_own(top):
+            self._own_object(value)
             return
-        attributes = vars(value)
+        if top in sys.stdlib_module_names and not isinstance(value, _RECORDS):
+            return
+        attributes = getattr(value, "__dict__", {})
         if not isinstance(attributes, dict):
             return
         self.owners.append(value)
         self._class(kind, depth)
-        self._note(attributes)
-        self._by_name.append(attributes)
-        for name, item in reversed(attributes.items()):
+        slots = slots_of(kind) if _slotted(kind) else {}
+        self._slots += [(n, value, member) for n, member in slots.items()]
+        if attributes or not slots:
+            self._note(attributes)
+            self._by_name.append(attributes)
+        for name, item in reversed(attributes_of(value)):
             if own_member(value, name):
                 self._push_named(name, item, depth - 1, place(value, name))
+
+    def _own_object(self, value) -> None:
+        """One of this package's (a scaler, a metric): graphs do not follow
+        what its methods do to it, so they must do nothing.
+        """
+        attributes = getattr(value, "__dict__", None)
+        if not isinstance(attributes, dict):
+            return
+        self._own.append(value)
+        self._note(attributes)
+        for item in attributes.values():
+            if isinstance(item, dict):
+                self._note(item)
 
     def _optimizer(self, value, depth: int) -> None:
         self.optimizers.append(value)
@@ -395,9 +493,7 @@ class Reach:
             self.around.add_cell(cell)
             try:
                 parts.append(cell.cell_contents)
-                self._undo.append(
-                    functools.partial(setattr, cell, "cell_contents", parts[-1])
-                )
+                self._keepers.append(functools.partial(keep_cell, cell))
             except ValueError:  # not bound yet
                 self._parts.append("empty")
         names = tuple(sorted(_names_of(value.__code__)))
@@ -406,18 +502,32 @@ class Reach:
         wrapped = vars(value).get("__wrapped__")
         if wrapped is not None:
             parts.append(wrapped)
+        if vars(value):
+            self._by_name.append(vars(value))
+        for name, item in reversed(vars(value).items()):
+            if name != "__wrapped__":
+                self._push_named(name, item, depth - 1, None)
         self._push_all(parts, depth - 1, None)
+
+    def _python_module(self, value, depth, where) -> None:
+        if _is_library(value):
+            # All names, also those that are yet to be met.
+            self._libraries[id(value)] = (value, self._names)
+            return
+        self._homes.append((vars(value), depth))
+        self._push_home(vars(value), depth, self._names)
+
+    def _push_home(self, scope: dict, depth: int, names: set) -> None:
+        found = sorted(name for name in names if name in scope)
+        self._push_all((scope[name] for name in found), depth - 1, None)
+        self._push_all(found, depth, None)
 
     def _named(self, scope: dict, names: tuple, parts: list) -> None:
         """What names mean in the globals of a module; one further where that
         is a module of the user's.
         """
         self.around.add_names(scope, names)
-        self._undo.append(
-            functools.partial(
-                _rebind, scope, names, [scope.get(n, _MISSING) for n in names]
-            )
-        )
+        self._keepers.append(functools.partial(keep_names, scope, names))
         for name in names:
             if name not in scope:
                 continue
@@ -427,12 +537,11 @@ class Reach:
                 parts.append(found)
                 continue
             self._parts.append(Same(found))
-            top = found.__name__.partition(".")[0]
-            if (
-                not is_own(top)
-                and top not in sys.stdlib_module_names
-                and id(found) not in self._seen
-            ):
+            if _is_library(found):
+                self._libraries.setdefault(id(found), (found, set()))[1].update(
+                    names
+                )
+            elif id(found) not in self.seen:
                 self._meet(found)
                 self._named(vars(found), names, parts)
 
@@ -454,39 +563,30 @@ _METHODS = (
     (functools.partial, Reach._partial),
     (enum.Enum, Reach._nothing),
     (list, Reach._list),
-    ((tuple, collections.deque), Reach._items),
+    (tuple, Reach._items),
+    (collections.deque, Reach._deque),
     ((set, frozenset), Reach._set),
     (dict, Reach._dict),
-    (types.ModuleType, Reach._nothing),
+    (types.ModuleType, Reach._python_module),
     (type, Reach._type),
     (property, Reach._property),
     ((staticmethod, classmethod), Reach._descriptor),
 )
 
 
-def _same_items(a, b) -> bool:
-    return len(a) == len(b) and all(x is y for x, y in zip(a, b))
+def _is_library(module: types.ModuleType) -> bool:
+    """Whether a module is this package's or the standard library's."""
+    top = module.__name__.partition(".")[0]
+    return is_own(top) or top in sys.stdlib_module_names
 
 
-def _refill_list(container: list, content: list) -> None:
-    if not _same_items(container, content):
-        container[:] = content
+def _is_array(value) -> bool:
+    numpy = sys.modules.get("numpy")
+    return numpy is not None and isinstance(value, numpy.ndarray)
 
 
-def _refill_dict(container: dict, content: dict) -> None:
-    if not _same_items(container, content) or not _same_items(
-        container.values(), content.values()
-    ):
-        container.clear()
-        container.update(content)
-
-
-def _rebind(scope: dict, names: tuple, values: list) -> None:
-    for name, value in zip(names, values):
-        if value is _MISSING:
-            scope.pop(name, None)
-        elif scope.get(name, _MISSING) is not value:
-            scope[name] = value
+def _slotted(kind: type) -> bool:
+    return not is_own(_top(kind)) and has_slots(kind)
 
 
 def _text(part) -> str:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from .. import _C, Tensor, no_grad
 from ..nn import Module
 from . import _tree
+from ._raw import fill, items_of, pairs_of
 from ._reach import Reach, native_of, own_member
 
 # Of every Module; the values of _parameters and _buffers are looked at apart.
@@ -21,6 +22,10 @@ _CONTAINERS = (list, tuple, dict)
 
 class StateError(RuntimeError):
     """An attribute changes in a way that no graph can follow."""
+
+
+class UnfitError(RuntimeError):
+    """The call does what no graph would do again in the same way."""
 
 
 class StartError(StateError):
@@ -92,11 +97,11 @@ class Attribute:
         same = all(a is b for a, b in zip(leaves, self.leaves))
         value = _tree.rebuild(self.form, iter(leaves))
         if isinstance(self.value, list):
-            self.value[:] = value  # others may hold the list
+            # Others may hold the list.
+            fill(self.value, items_of(value))
             value = self.value
         elif isinstance(self.value, dict):
-            self.value.clear()
-            self.value.update(value)
+            fill(self.value, pairs_of(value))
             value = self.value
         elif same:
             value = self.value

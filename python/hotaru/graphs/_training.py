@@ -97,6 +97,7 @@ class Training:
         #: What happens after each replay.
         self.after: list = []
         self._gradients: list = []
+        self._asked: set = set()
 
     def __enter__(self) -> Training:
         self._before = [leaf.grad for leaf in self._leaves]
@@ -127,10 +128,11 @@ class Training:
             for argument in self._arguments:
                 argument.grad = None
 
-    def check(self) -> None:
+    def check(self, asked: set) -> None:
         """Amid a capture, at the function's end: errors for what no graph can
-        follow.
+        follow. `asked`: tensors, by id, whose gradient it has looked at.
         """
+        self._asked = asked
         for optimizer, before in zip(self._optimizers, self._states):
             if not _same_states(before, optimizer.state):
                 name = type(optimizer).__name__
@@ -169,9 +171,12 @@ class Training:
             given = before is not None
             seen = given and before is not _REPLACED
             touched = seen and graph._touches(before)
-            if touched or after is not before:
+            kept = after is before
+            if touched or not kept or id(leaf) in self._asked:
                 read = before if touched else None
-                self._gradients.append((leaf, given, read, after))
+                self._gradients.append(
+                    (leaf, given, read, after, kept and not touched)
+                )
         self.restore()
         self._before, self._states, self._groups = [], [], []
 

@@ -2,21 +2,70 @@
 
 A specification says how a value is made of leaves: equal for values of the
 same form, and usable as a key. Tensors are leaves; everything else that is no
-container is a constant, part of the form.
+container is a constant, part of the form. Of containers their class counts,
+what they hold, their attributes, and which of them are the same object.
+
+Containers are read and filled by what their built-in base does, not by methods
+of their class, which may refuse or answer something else.
 """
 
 from __future__ import annotations
 
 import dataclasses
+from collections import defaultdict
 
 from .. import Tensor
+from ._raw import attributes_of, fill, items_of, pairs_of, put_attributes
 
 TENSOR = ("tensor",)
+_EXACT = frozenset((tuple, list, dict))
 _SIMPLE = (type(None), bool, int, complex, str, bytes, type)
 
 
-def flatten(value, leaves: list) -> tuple:
+class Met:
+    """The containers of a value, in the order in which they are met.
+
+    Args:
+        known: objects by id whose identity counts, too, as
+            :attr:`_reach.Reach.seen`.
+        given: of a result, the containers of the arguments; these and known
+            ones are themselves in each call's.
+    """
+
+    def __init__(self, known=None, given: Met | None = None) -> None:
+        self.nests: list = []
+        self._known = known or {}
+        self._keeps = given is not None
+        self._places: dict[int, int] = {}
+        self._given = given._places if given is not None else {}
+
+    def again(self, value) -> tuple | None:
+        """The form of a container that was met before; None for a new one,
+        which is noted.
+        """
+        key = id(value)
+        if key in self._given:
+            return ("given", type(value), self._given[key])
+        if self._keeps and key in self._known:
+            return ("kept", type(value), _Identity(value))
+        place = self._places.get(key)
+        if place is not None:
+            return ("again", type(value), place)
+        self._places[key] = len(self.nests)
+        self.nests.append(value)
+        return None
+
+    def identity(self, value):
+        """What tells a container from others that are alike; None: nothing."""
+        return _Identity(value) if id(value) in self._known else None
+
+
+def flatten(value, leaves: list, met: Met | None = None) -> tuple:
     """Appends the tensors of a value to `leaves`; returns its form."""
+    return _flatten(value, leaves, Met() if met is None else met)
+
+
+def _flatten(value, leaves: list, met: Met) -> tuple:
     if isinstance(value, Tensor):
         leaves.append(value)
         return TENSOR
@@ -27,21 +76,42 @@ def flatten(value, leaves: list) -> tuple:
     if kind in _SIMPLE:
         return ("constant", kind, value)
     if isinstance(value, (tuple, list)):
-        return ("list", kind, tuple(flatten(v, leaves) for v in value))
-    if isinstance(value, dict):
-        return (
-            "dict",
-            kind,
-            tuple((k, flatten(v, leaves)) for k, v in value.items()),
-        )
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        fields = [field.name for field in dataclasses.fields(value)]
-        return (
-            "fields",
-            kind,
-            tuple((f, flatten(getattr(value, f), leaves)) for f in fields),
-        )
-    return ("object", kind, _Same(value))
+        what = "list"
+    elif isinstance(value, dict):
+        what = "dict"
+    elif dataclasses.is_dataclass(value) and not isinstance(value, type):
+        what = "fields"
+    else:
+        return ("object", kind, _Same(value))
+    again = met.again(value)
+    if again is not None:
+        return again
+    exact = kind in _EXACT
+    if what == "list":
+        items = value if exact else items_of(value)
+        content = tuple([_flatten(v, leaves, met) for v in items])
+    elif what == "dict":
+        pairs = value.items() if exact else pairs_of(value)
+        content = tuple([(k, _flatten(v, leaves, met)) for k, v in pairs])
+    else:
+        content = _attributes(value, leaves, met)
+    identity = met.identity(value)
+    if exact and identity is None:
+        return (what, kind, content)
+    more = ()
+    if what != "fields" and not exact:
+        more = _attributes(value, leaves, met)
+    if isinstance(value, defaultdict):
+        more = (*more, _Same(value.default_factory))
+    if more or identity is not None:
+        return (what, kind, content, more, identity)
+    return (what, kind, content)
+
+
+def _attributes(value, leaves: list, met: Met) -> tuple:
+    return tuple(
+        (name, _flatten(v, leaves, met)) for name, v in attributes_of(value)
+    )
 
 
 class _Same:
@@ -67,34 +137,70 @@ class _Same:
             return id(self.value)
 
 
-def rebuild(form: tuple, leaves):
-    """The value of that form whose tensors an iterator gives."""
+class _Identity:
+    """Equal for the same object alone."""
+
+    def __init__(self, value) -> None:
+        self.value = value
+
+    def __eq__(self, other) -> bool:
+        return isinstance(other, _Identity) and self.value is other.value
+
+    def __hash__(self) -> int:
+        return id(self.value)
+
+
+def rebuild(form: tuple, leaves, given: list | tuple = ()):
+    """The value of that form whose tensors an iterator gives; `given` are the
+    containers that a form of :class:`Met` takes from elsewhere.
+    """
+    return _rebuild(form, leaves, given, [])
+
+
+def _rebuild(form: tuple, leaves, given, made: list):
     what = form[0]
     if what == "tensor":
         return next(leaves)
-    _, kind, content = form
+    kind, content = form[1], form[2]
     if what == "constant":
         return content
     if what == "float":
         return float.fromhex(content)
     if what == "object":
         return content.value
-    if what == "list":
-        items = [rebuild(item, leaves) for item in content]
-        return kind(*items) if hasattr(kind, "_fields") else kind(items)
-    pairs = [(key, rebuild(item, leaves)) for key, item in content]
-    if what == "fields":
-        made = object.__new__(kind)
-        for name, item in pairs:
-            object.__setattr__(made, name, item)
-        return made
-    made = kind.__new__(kind)
-    if kind is dict:
-        made.update(pairs)
-        return made
-    made.__init__()
-    made.update(pairs)
-    return made
+    if what == "given":
+        return given[content]
+    if what == "kept":
+        return content.value
+    if what == "again":
+        if made[content] is None:
+            raise TypeError("a tuple that holds itself cannot be made anew")
+        return made[content]
+    place = len(made)
+    made.append(None)
+    if issubclass(kind, tuple):
+        items = [_rebuild(item, leaves, given, made) for item in content]
+        value = made[place] = tuple.__new__(kind, items)
+    elif what == "list":
+        value = made[place] = kind.__new__(kind)
+        fill(value, [_rebuild(item, leaves, given, made) for item in content])
+    elif what == "fields":
+        value = made[place] = object.__new__(kind)
+        put_attributes(value, _pairs(content, leaves, given, made))
+    else:
+        value = made[place] = kind.__new__(kind)
+        fill(value, _pairs(content, leaves, given, made))
+    more = form[3] if len(form) > 3 else ()
+    if more and isinstance(more[-1], _Same):
+        value.default_factory = more[-1].value
+        more = more[:-1]
+    if more:
+        put_attributes(value, _pairs(more, leaves, given, made))
+    return value
+
+
+def _pairs(content: tuple, leaves, given, made: list) -> list:
+    return [(k, _rebuild(item, leaves, given, made)) for k, item in content]
 
 
 def objects(form: tuple):
@@ -102,12 +208,12 @@ def objects(form: tuple):
     what = form[0]
     if what == "object":
         yield form[2].value
-    elif what == "list":
+    elif what in ("list", "dict", "fields"):
         for item in form[2]:
-            yield from objects(item)
-    elif what in ("dict", "fields"):
-        for _, item in form[2]:
-            yield from objects(item)
+            yield from objects(item if what == "list" else item[1])
+        for item in form[3] if len(form) > 3 else ():
+            if isinstance(item, tuple):
+                yield from objects(item[1])
 
 
 def describe(form: tuple, leaves) -> str:
@@ -117,13 +223,15 @@ def describe(form: tuple, leaves) -> str:
         tensor = next(leaves)
         text = f"{str(tensor.dtype).rpartition('.')[2]}{list(tensor.shape)}"
         return text + (" requires_grad" if tensor.requires_grad else "")
-    _, kind, content = form
+    kind, content = form[1], form[2]
     if what == "constant":
         return repr(content)
     if what == "float":
         return repr(float.fromhex(content))
     if what == "object":
         return repr(content.value)
+    if what in ("given", "again", "kept"):
+        return f"{kind.__name__}(...)"
     if what == "list":
         inner = ", ".join(describe(item, leaves) for item in content)
         if kind is tuple:

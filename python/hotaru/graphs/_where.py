@@ -48,6 +48,16 @@ def calling_line() -> str:
     return ""
 
 
+def user_level() -> int:
+    """The `stacklevel` with which this function's caller names the innermost
+    line outside of this package.
+    """
+    level, frame = 1, sys._getframe(1)
+    while frame is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+        level, frame = level + 1, frame.f_back
+    return level
+
+
 def _text(name: str, number: int) -> str:
     text = linecache.getline(name, number).strip()
     where = f'File "{name}", line {number}'

@@ -51,6 +51,9 @@ def _of_item(key) -> str | None:
 class Operators(TorchFunctionMode):
     """Adds the operators of this thread to the profile that runs."""
 
+    # Graphs run as ever: kernels of replays are noted elsewhere.
+    _takes_notes = True
+
     def __torch_function__(self, func, types, args=(), kwargs=None):
         kwargs = kwargs or {}
         if recording.events is None:

@@ -23,8 +23,11 @@ def test_a_function():
     f = make(lambda x, y: x * y + 1)
     a, b = torch.rand(3), torch.rand(3)
     assert f(a, b).equal(a * b + 1)
-    assert f(b, b).equal(b * b + 1)
+    assert f(b, a).equal(a * b + 1)
     assert f.captures == 1
+    # A function can tell whether two arguments are one.
+    assert f(b, b).equal(b * b + 1)
+    assert f.captures == 2
 
 
 def test_results_are_overwritten_by_the_next_call():

@@ -1,0 +1,123 @@
+"""Whether a graph would do again what a captured call did.
+
+A capture runs a function's Python code once and records its calls. Beside them
+the code may look at its tensors (where they lie, how often they were written),
+give them another shape, memory or history, or draw random numbers of Python's:
+a replay would know nothing of that. Then the call is no graph's.
+"""
+
+from __future__ import annotations
+
+import contextlib
+
+from .. import _C, Tensor
+from . import _state
+from ._generators import Generators
+
+_CHANGES = "the call changes the {} of {}; no graph can do that"
+_ASKS = "the call asks {} for `{}`, of which graphs know nothing"
+_DRAWS = "the call draws from a random number generator of Python's or numpy's"
+_OWN = "the call changes attributes of a {}"
+_BEYOND = "the call runs a backward pass that goes on behind its arguments"
+# Answers that are right for a graph's copy of a leaf.
+_OF_LEAVES = {"is_leaf", "grad_fn", "retains_grad", "output_nr"}
+_GRADIENTS = {"grad", "_grad"}
+_ARGUMENT, _OTHER = "an argument", "a tensor that it reads"
+
+
+class Exact:
+    """The scope of a function's call amid a capture.
+
+    Args:
+        reach: what the function can read.
+        leaves: the tensors among its arguments.
+        statics: those that stand for them.
+    """
+
+    def __init__(self, reach, leaves: list, statics: list) -> None:
+        self._reach = reach
+        self._statics = statics
+        self._tensors = [*statics, *_state.guarded(reach)]
+        self._beyond = any(t.requires_grad and not t.is_leaf for t in leaves)
+        self._leaf_like = all(t.is_leaf for t in leaves)
+        self._generators = Generators(reach)
+        self._asked: list[tuple] = []
+
+    def __enter__(self) -> Exact:
+        self._states = [_C._TensorState(t) for t in self._tensors]
+        self._versions = [_version(t) for t in self._tensors]
+        return self
+
+    def __exit__(self, kind, error, traceback) -> None:
+        self._asked.clear()
+        if error is not None:
+            for state in self._states:
+                state.restore()
+            self._generators.restore()
+        self._states = []
+
+    @contextlib.contextmanager
+    def watching(self):
+        """Notes what the code within asks of tensors."""
+        _C._watch_questions(True)
+        try:
+            yield
+        finally:
+            self._asked = _C._watch_questions(False)
+
+    @property
+    def asked_gradients(self) -> set[int]:
+        """Tensors, by id, whose gradient the code has looked at."""
+        return {id(t) for name, t in self._asked if name in _GRADIENTS}
+
+    def check(self) -> None:
+        """UnfitError for what a replay would not do."""
+        for tensor, state in zip(self._tensors, self._states):
+            difference = state.difference()
+            if difference is not None:
+                whose = self._whose(tensor)
+                raise _state.UnfitError(_CHANGES.format(difference, whose))
+        for static in self._statics:
+            if getattr(static, "__dict__", None):
+                text = _CHANGES.format("attributes", _ARGUMENT)
+                raise _state.UnfitError(text)
+        for name, tensor in self._asked:
+            self._check_question(name, tensor)
+        self.leaves_matter = any(
+            name in _OF_LEAVES or name == "backward" for name, _ in self._asked
+        )
+        self._asked.clear()
+        if self._generators.changed():
+            raise _state.UnfitError(_DRAWS)
+        own = self._reach.changed_own()
+        if own is not None:
+            raise _state.StartError(_OWN.format(type(own).__name__))
+
+    def _check_question(self, name: str, tensor: Tensor) -> None:
+        if name == "backward":
+            if self._beyond:
+                raise _state.UnfitError(_BEYOND)
+            return
+        if name in _OF_LEAVES and self._leaf_like:
+            return
+        of_argument = any(_C._shares_storage(tensor, s) for s in self._statics)
+        counted = name == "_version" and any(
+            _C._shares_storage(tensor, t) for t in self._tensors
+        )
+        if of_argument or counted:
+            whose = _ARGUMENT if of_argument else _OTHER
+            raise _state.UnfitError(_ASKS.format(whose, name))
+
+    def _whose(self, tensor: Tensor) -> str:
+        return _ARGUMENT if any(tensor is s for s in self._statics) else _OTHER
+
+    def writes(self) -> list[int]:
+        """How often each static, then each other tensor, was written."""
+        return [
+            _version(t) - before
+            for t, before in zip(self._tensors, self._versions)
+        ]
+
+
+def _version(tensor: Tensor) -> int:
+    return 0 if tensor.is_inference() else tensor._version

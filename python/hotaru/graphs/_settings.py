@@ -1,0 +1,68 @@
+"""What calls happen within: settings that code can ask for, and whoever wants
+to see its operators one by one.
+"""
+
+from __future__ import annotations
+
+from .. import _C
+from .._functorch.active import _differentiating
+
+_known: tuple = (-1, ())
+
+
+def interposed() -> bool:
+    """Whether a mode, hooks of saved tensors, a transform that differentiates
+    or an open level of dual numbers is around this thread's calls: no graph
+    tells them what it does.
+    """
+    return (
+        _sees_functions()
+        or _C._in_dispatch_mode()
+        or _C._autograd._has_saved_tensors_default_hooks()
+        or _C._dual_level_open()
+        or _differentiating()
+    )
+
+
+def _sees_functions() -> bool:
+    """Modes of ``__torch_function__`` but those that only take notes."""
+    count = _C._len_torch_function_stack()
+    return count > 0 and any(
+        not getattr(_C._get_function_stack_at(i), "_takes_notes", False)
+        for i in range(count)
+    )
+
+
+def key() -> tuple:
+    """Equal as long as code that asks gets the same answers."""
+    global _known
+    changes = _C._setting_changes()
+    if _known[0] != changes:
+        _known = (changes, _of_process())
+    return (
+        _C.get_default_dtype(),
+        _C._autocast_key(),
+        _C.is_inference_mode_enabled(),
+        _C.get_default_device(),
+        _known[1],
+    )
+
+
+def _of_process() -> tuple:
+    from .. import backends
+    from ..backends._flags import Library
+
+    flags = tuple(
+        tuple(map(repr, sorted(value._values.items())))
+        for _, value in sorted(vars(backends).items(), key=lambda item: item[0])
+        if isinstance(value, Library)
+    )
+    return (
+        _C._get_determinism(),
+        _C._get_deterministic_fill_uninitialized_memory(),
+        _C.is_anomaly_enabled(),
+        _C.is_anomaly_check_nan_enabled(),
+        _C.get_num_threads(),
+        _C.is_warn_always_enabled(),
+        flags,
+    )

@@ -1,0 +1,265 @@
+"""Lists, dictionaries and dataclasses among arguments and results of compiled
+calls: the caller's own, with their classes, attributes and identity.
+"""
+
+import collections
+import dataclasses
+import enum
+
+import pytest
+
+import hotaru as torch
+from hotaru import nn
+
+pytestmark = pytest.mark.filterwarnings("ignore:compile")
+
+
+class Tagged(list):
+    def __init__(self, items=(), tag="none"):
+        super().__init__(items)
+        self.tag = tag
+
+
+class Named(dict):
+    pass
+
+
+class Fixed(collections.OrderedDict):
+    def update(self, *args, **kwargs):
+        raise RuntimeError("no update")
+
+    def __getitem__(self, key):
+        return super().__getitem__(key)
+
+
+class Loud(tuple):
+    __slots__ = ()
+
+    def __len__(self):
+        raise NotImplementedError
+
+    def __iter__(self):
+        raise NotImplementedError
+
+
+@dataclasses.dataclass
+class Box:
+    x: torch.Tensor
+    n: int = 0
+
+    def __post_init__(self):
+        self.kind = "plain"
+
+
+@dataclasses.dataclass
+class Slotted:
+    __slots__ = ("x",)
+    x: torch.Tensor
+
+
+@dataclasses.dataclass(frozen=True)
+class Frozen:
+    x: torch.Tensor
+
+
+def _pop(d):
+    return d.pop("x") * 2
+
+
+def _fill(d):
+    d["y"] = d["x"] + 1
+    return d["y"] * 2
+
+
+def _grow(items):
+    items.append(items[0] + 1)
+    items[0] = items[0] * 5
+    return items[0]
+
+
+def _box(b):
+    b.n += 1
+    b.x = b.x * 3
+    return b.x + b.n
+
+
+def _new_attribute(b):
+    b.other = b.x * 2
+    return b.other
+
+
+def _slotted(b):
+    b.x = b.x * 2
+    return b.x
+
+
+def _tag(items):
+    items.tag += "!"
+    return items[0] + len(items.tag)
+
+
+def _default(d):
+    return d["x"] * 2 + len(d["none"])
+
+
+WRITTEN = {
+    "dict": (_fill, lambda: {"x": torch.ones(2)}),
+    "popped": (_pop, lambda: {"x": torch.ones(2)}),
+    "list": (_grow, lambda: [torch.ones(2)]),
+    "subclass of list": (_grow, lambda: Tagged([torch.ones(2)])),
+    "attribute of a list": (_tag, lambda: Tagged([torch.ones(2)])),
+    "ordered": (_fill, lambda: collections.OrderedDict(x=torch.ones(2))),
+    "no update": (_fill, lambda: Fixed(x=torch.ones(2))),
+    "defaultdict": (
+        _default,
+        lambda: collections.defaultdict(list, x=torch.ones(2)),
+    ),
+    "dataclass": (_box, lambda: Box(torch.ones(2))),
+    "attribute of a dataclass": (_new_attribute, lambda: Box(torch.ones(2))),
+    "slots": (_slotted, lambda: Slotted(torch.ones(2))),
+    "nested": (
+        lambda d: _fill(d["in"][0]),
+        lambda: {"in": ({"x": torch.ones(2)},)},
+    ),
+}
+
+
+def _held(value):
+    """What a nest holds, for comparing."""
+    if isinstance(value, torch.Tensor):
+        return value.tolist()
+    if isinstance(value, dict):
+        return [(k, _held(v)) for k, v in value.items()] + _own(value)
+    if isinstance(value, (list, tuple)):
+        return [_held(v) for v in value] + _own(value)
+    if dataclasses.is_dataclass(value):
+        names = [f.name for f in dataclasses.fields(value)]
+        return [(n, _held(getattr(value, n))) for n in names] + _own(value)
+    return value
+
+
+def _own(value):
+    own = getattr(value, "__dict__", {})
+    return [(k, _held(v)) for k, v in own.items()]
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+def test_containers_among_arguments_are_written(name):
+    function, make = WRITTEN[name]
+    run = torch.compile(function)
+    for _ in range(3):
+        eager, given = make(), make()
+        assert run(given).tolist() == function(eager).tolist()
+        assert _held(given) == _held(eager)
+        assert type(given) is type(eager)
+
+
+KEPT = Box(torch.ones(2))
+READ = {
+    "attribute of a list": (lambda c: len(c.tag), lambda: Tagged([1], "abc")),
+    "dataclass": (lambda c: 2 if c.kind == "plain" else 3, lambda: Box(None)),
+    "identity": (lambda c: 2 if c is KEPT else 3, lambda: KEPT),
+    "another": (lambda c: 2 if c is KEPT else 3, lambda: Box(None)),
+    "class": (lambda c: 2 if type(c) is Fixed else 3, lambda: Fixed(a=2)),
+    "no update": (lambda c: c["a"], lambda: Fixed(a=2)),
+    "frozen": (lambda c: c.x[0], lambda: Frozen(torch.ones(2))),
+    "tuple": (lambda c: c[0], lambda: Loud((3, 4))),
+    "enumeration": (
+        lambda c: c["k"].value,
+        lambda: {"k": enum.Enum("E", {"A": 5}).A},
+    ),
+    "cycle": (lambda c: len(c), lambda: _cycle()),
+    "the same twice": (
+        lambda c: 2 if c[0] is c[1] else 3,
+        lambda: [[1]] * 2,
+    ),
+    "two alike": (
+        lambda c: 2 if c[0] is c[1] else 3,
+        lambda: [[1], [1]],
+    ),
+}
+
+
+def _cycle():
+    items = [1, 2]
+    items.append(items)
+    return items
+
+
+def test_containers_among_arguments_are_the_callers():
+    for name, (question, make) in READ.items():
+        run = torch.compile(lambda c, x, ask=question: x + ask(c))
+        for _ in range(2):
+            value = make()
+            wanted = (torch.ones(2) + question(value)).tolist()
+            assert run(value, torch.ones(2)).tolist() == wanted, name
+
+
+class Output(collections.OrderedDict):
+    """As results of transformers' models are."""
+
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, **kwargs)
+        for key, value in self.items():
+            object.__setattr__(self, key, value)
+
+    def update(self, *args, **kwargs):
+        raise RuntimeError("no update")
+
+
+RESULTS = {
+    "refuses update": lambda x: Output(a=x + 1, b=x * 2),
+    "attributes": lambda x: Tagged([x + 1], tag="abc"),
+    "defaultdict": lambda x: collections.defaultdict(list, a=x + 1),
+    "dataclass": lambda x: Box(x + 1, 3),
+    "frozen": lambda x: Frozen(x + 1),
+    "slots": lambda x: Slotted(x + 1),
+    "constants": lambda x: (x + 1, torch.float32, None, ..., 2.5, "text"),
+    "empty": lambda x: ((), [], {}, x + 1),
+}
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_results_of_every_class(name):
+    function = RESULTS[name]
+    run = torch.compile(function, fullgraph=True)
+    for k in (1.0, 2.0):
+        x = torch.full((2,), k)
+        found, wanted = run(x), function(x)
+        assert type(found) is type(wanted)
+        assert _held(found) == _held(wanted)
+        if isinstance(found, Output):
+            assert found.a is found["a"]
+    assert run.captures == 1
+
+
+def test_results_that_are_the_callers_containers():
+    def f(d, x):
+        return d, [x * 2, d]
+
+    run = torch.compile(f, fullgraph=True)
+    for k in (1.0, 2.0):
+        given = {"a": torch.full((2,), k)}
+        found, (double, again) = run(given, given["a"])
+        assert found is given
+        assert again is given
+        assert double.tolist() == [2 * k] * 2
+
+
+class Chooses(collections.OrderedDict):
+    """A dictionary whose items are made when they are asked for."""
+
+    def __getitem__(self, key):
+        return super().__getitem__(key)()
+
+
+def test_a_capture_that_fails_leaves_dictionaries_alone():
+    kinds = Chooses(a=nn.ReLU)
+
+    def f(x):
+        layer = kinds["a"]
+        return layer(x) if x.sum() > 0 else x
+
+    run = torch.compile(f)
+    run(torch.ones(2))
+    assert dict.items(kinds) == {"a": nn.ReLU}.items()

@@ -1,0 +1,767 @@
+"""Compiled calls do all that eager ones do, or run as they are: what a capture
+cannot carry, one family after the other.
+"""
+
+import array
+import collections
+import itertools
+import os
+import random
+import types
+import warnings
+
+import numpy as np
+import pytest
+from hotaru.overrides import TorchFunctionMode
+from hotaru.utils._python_dispatch import TorchDispatchMode
+from view_programs import CHECKS, Program, differing, report
+
+import hotaru as torch
+from hotaru import nn
+
+# 10,000 of each by night: HOTARU_VIEW_PROGRAMS=10000.
+PROGRAMS = int(os.environ.get("HOTARU_VIEW_PROGRAMS", "250"))
+
+pytestmark = [
+    pytest.mark.cpu_graphs("they compare with eager calls of the CPU"),
+    pytest.mark.filterwarnings("ignore:compile"),
+    pytest.mark.filterwarnings("ignore:The CUDA Graph is empty"),
+]
+
+
+@pytest.mark.parametrize("name", CHECKS)
+def test_random_programs_of_views_and_writes(name):
+    for seed in range(PROGRAMS):
+        program = Program(seed)
+        if differing(program, CHECKS[name]):
+            pytest.fail(report(program, name))
+
+
+def both(make, call=lambda run: run(torch.ones(2)), calls=3):
+    """What calls give with a function, and with another one compiled."""
+    out = []
+    for compiles in (False, True):
+        function = make()
+        run = torch.compile(function) if compiles else function
+        out.append([call(run) for _ in range(calls)])
+    return out
+
+
+# -- settings ----------------------------------------------------------------
+
+
+class Set:
+    """A setting that has a function, as a context."""
+
+    def __init__(self, setter, off=False):
+        self.setter, self.off = setter, off
+
+    def __call__(self, on):
+        self.on = on
+        return self
+
+    def __enter__(self):
+        self.setter(self.on)
+
+    def __exit__(self, *exception):
+        self.setter(self.off)
+
+
+def _flag(library, name, on):
+    return Set(lambda value: setattr(library, name, value), off=not on)
+
+
+SETTINGS = {
+    "inference mode": (torch.is_inference_mode_enabled, torch.inference_mode),
+    "anomaly detection": (
+        torch.is_anomaly_enabled,
+        torch.autograd.set_detect_anomaly,
+    ),
+    "determinism": (
+        torch.are_deterministic_algorithms_enabled,
+        Set(torch.use_deterministic_algorithms),
+    ),
+    "threads": (
+        lambda: torch.get_num_threads() > 1,
+        Set(lambda on: torch.set_num_threads(2 if on else 1)),
+    ),
+    "warnings": (torch.is_warn_always_enabled, Set(torch.set_warn_always)),
+    "default device": (
+        lambda: torch.get_default_device().type == "meta",
+        lambda on: torch.device("meta" if on else "cpu"),
+    ),
+    "default dtype": (
+        lambda: torch.get_default_dtype() is torch.float64,
+        Set(
+            lambda on: torch.set_default_dtype(
+                torch.float64 if on else torch.float32
+            )
+        ),
+    ),
+    "oneDNN": (
+        lambda: torch.backends.mkldnn.enabled,
+        lambda on: torch.backends.mkldnn.flags(enabled=on),
+    ),
+    "cuDNN": (
+        lambda: torch.backends.cudnn.benchmark,
+        lambda on: torch.backends.cudnn.flags(benchmark=on),
+    ),
+    "autocast": (
+        lambda: torch.is_autocast_enabled("cpu"),
+        lambda on: torch.autocast("cpu", enabled=on),
+    ),
+    "gradients": (torch.is_grad_enabled, torch.set_grad_enabled),
+}
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_settings_that_code_asks_for(name):
+    question, setting = SETTINGS[name]
+    run = torch.compile(lambda x: x * (2 if question() else 3))
+    x, found = torch.ones(1), []
+    threads = torch.get_num_threads()
+    try:
+        for on in (False, True, False, True):
+            with setting(on):
+                found.append(run(x).item())
+    finally:
+        torch.set_num_threads(threads)
+    assert found == [3, 2, 3, 2]
+
+
+# -- surroundings ------------------------------------------------------------
+
+
+class Slots:
+    __slots__ = ("k",)
+
+
+class Derived(Slots):
+    __slots__ = ("other",)
+
+
+def _helpers():
+    helpers = types.ModuleType("helpers")
+    helpers.k = 1.0
+    helpers.f = lambda x: x * helpers.k
+    return helpers
+
+
+def _changed_things():
+    """A name, a function, and what changes what it reads."""
+    slots = Derived()
+    slots.k = 1.0
+
+    def set_slot(k):
+        slots.k = k
+
+    yield "a slot", lambda x: x * slots.k, set_slot
+
+    def scaled(x):
+        return x * scaled.scale
+
+    scaled.scale = 1.0
+    yield (
+        "an attribute of a function",
+        scaled,
+        lambda k: setattr(scaled, "scale", k),
+    )
+    helpers = _helpers()
+    yield (
+        "a function of a module",
+        lambda x: helpers.f(x),
+        lambda k: setattr(helpers, "f", lambda x: x * k),
+    )
+    numbers = _helpers()
+    yield (
+        "a number of a module",
+        lambda x: x * numbers.k,
+        lambda k: setattr(numbers, "k", k),
+    )
+    outer = _helpers()
+    outer.inner = _helpers()
+    yield (
+        "a number of a module's module",
+        lambda x: x * outer.inner.k,
+        lambda k: setattr(outer.inner, "k", k),
+    )
+    queue = collections.deque([1.0])
+    yield "a deque", lambda x: x * queue[0], lambda k: queue.__setitem__(0, k)
+    members = {1.0}
+
+    def only(k):
+        members.clear()
+        members.add(k)
+
+    yield "a set", lambda x: x * next(iter(members)), only
+    values = np.ones(2)
+    yield (
+        "an array of numpy's",
+        lambda x: x * float(values[1]),
+        lambda k: values.__setitem__(1, k),
+    )
+    numbers_in = array.array("d", [1.0])
+    yield (
+        "an array of Python's",
+        lambda x: x * numbers_in[0],
+        lambda k: numbers_in.__setitem__(0, k),
+    )
+    octets = bytearray([1])
+    yield (
+        "a bytearray",
+        lambda x: x * octets[0],
+        lambda k: octets.__setitem__(0, int(k)),
+    )
+
+
+@pytest.mark.parametrize("name", [name for name, _, _ in _changed_things()])
+def test_things_that_change_between_calls(name):
+    found = {n: (f, change) for n, f, change in _changed_things()}
+    function, change = found[name]
+    run = torch.compile(function)
+    for k in (1.0, 2.0, 5.0, 2.0):
+        change(k)
+        assert run(torch.ones(1)).item() == k
+
+
+def test_functions_of_libraries_that_are_replaced(monkeypatch):
+    import math
+
+    run = torch.compile(lambda x: torch.relu(x) + math.floor(1.5))
+    assert run(torch.ones(1)).item() == 2
+    monkeypatch.setattr(torch, "relu", lambda x: x * 5)
+    assert run(torch.ones(1)).item() == 6
+    monkeypatch.setattr(math, "floor", lambda x: 10)
+    assert run(torch.ones(1)).item() == 15
+
+
+def _generators():
+    def drop(x):
+        for k in (2.0, 3.0, 5.0):
+            if random.random() > 0.5:
+                x = x * k
+        return x
+
+    yield "random", lambda: lambda x: x * random.random()
+    yield "dropped layers", lambda: drop
+    yield "numpy", lambda: lambda x: x * float(np.random.rand())
+
+    def own_python():
+        own = random.Random(7)
+        return lambda x: x * own.random()
+
+    def own_numpy():
+        own = np.random.default_rng(7)
+        return lambda x: x * float(own.random())
+
+    def old_numpy():
+        own = np.random.RandomState(7)
+        return lambda x: x * float(own.rand())
+
+    def counted():
+        numbers = itertools.count()
+        return lambda x: x * next(numbers)
+
+    def generated():
+        numbers = (float(i) for i in range(9))
+        return lambda x: x * next(numbers)
+
+    def listed():
+        numbers = iter([1.0, 2.0, 3.0])
+        return lambda x: x * next(numbers)
+
+    def shuffled():
+        order = [1.0, 2.0, 3.0]
+
+        def run(x):
+            random.shuffle(order)
+            return x * order[0]
+
+        return run
+
+    class Numbers:
+        def __init__(self):
+            self.n = 0
+
+        def __next__(self):
+            self.n += 1
+            return self.n
+
+    def of_ones_own():
+        numbers = Numbers()
+        return lambda x: x * next(numbers)
+
+    for name in (
+        own_python, own_numpy, old_numpy, counted, generated, listed,
+        shuffled, of_ones_own,
+    ):  # fmt: skip
+        yield name.__name__, name
+
+
+@pytest.mark.parametrize("name", [name for name, _ in _generators()])
+def test_what_python_draws(name):
+    make = dict(_generators())[name]
+    found = []
+    for compiles in (False, True):
+        random.seed(5)
+        np.random.seed(5)
+        function = make()
+        run = torch.compile(function) if compiles else function
+        found.append([run(torch.ones(1)).item() for _ in range(3)])
+    assert found[0] == found[1]
+
+
+# -- what tensors are asked for ------------------------------------------------
+
+QUESTIONS = {
+    "storage_offset": lambda x: x.storage_offset(),
+    "of a view": lambda x: x[1:].storage_offset(),
+    "_version": lambda x: x._version,
+    "is_contiguous": lambda x: 2 if x.is_contiguous() else 3,
+    "stride": lambda x: x.stride(0),
+    "is_leaf": lambda x: 2 if x.is_leaf else 3,
+    "grad_fn": lambda x: 2 if x.grad_fn is None else 3,
+    "grad": lambda x: 2 if x.grad is None else 3,
+    "storage": lambda x: len(x.untyped_storage()),
+    "_base": lambda x: 2 if x._base is None else 3,
+    "requires_grad": lambda x: 2 if x.requires_grad else 3,
+    "class": lambda x: 2 if isinstance(x, nn.Parameter) else 3,
+    "attribute": lambda x: getattr(x, "tag", 3),
+    "as_strided": lambda x: x.as_strided((1,), (1,), 0)[0],
+}
+
+
+def _asked():
+    base = torch.arange(24.0)
+    yield base[:4]
+    yield base[4:8]
+    yield base[::2][:4]
+    written = torch.ones(4)
+    yield written.add_(1)
+    yield torch.ones(4, requires_grad=True)
+    yield torch.ones(4, requires_grad=True) * 2
+    with_grad = torch.ones(4, requires_grad=True)
+    with_grad.grad = torch.ones(4)
+    yield with_grad
+    yield nn.Parameter(torch.ones(4))
+    tagged = torch.ones(4)
+    tagged.tag = 7
+    yield tagged
+    yield torch.ones(1).expand(4)
+    yield torch.ones(4)
+
+
+@pytest.mark.parametrize("name", QUESTIONS)
+def test_questions_to_arguments(name):
+    question = QUESTIONS[name]
+    run = torch.compile(lambda x: x * 0 + question(x))
+    for eager, x in zip(_asked(), _asked()):
+        assert run(x).tolist() == (eager * 0 + question(eager)).tolist()
+
+
+def test_gradients_of_parameters_that_are_read():
+    net = nn.Linear(1, 1)
+
+    @torch.compile
+    def read():
+        grad = net.weight.grad
+        return torch.zeros(1) if grad is None else grad * 2
+
+    found = []
+    for k in (None, 1.0, 3.0, None, 2.0):
+        net.weight.grad = None if k is None else torch.full((1, 1), k)
+        found.append(read().item())
+    assert found == [0, 2, 6, 0, 4]
+
+
+def test_which_argument_is_which():
+    kept = torch.ones(1)
+    run = torch.compile(lambda a, b: a * (2 if a is b else 3))
+    x, y = torch.ones(1), torch.ones(1)
+    assert [run(x, y).item(), run(x, x).item(), run(y, x).item()] == [3, 2, 3]
+    known = torch.compile(lambda a: a * (2 if a is kept else 3))
+    assert [known(x).item(), known(kept).item(), known(x).item()] == [3, 2, 3]
+    assert [known(kept).item(), known(x).item()] == [2, 3]
+    many = torch.compile(lambda *t: t[0] * (2 if t[0] is t[-1] else 3))
+    tensors = [torch.ones(1) for _ in range(20)]
+    assert many(*tensors).item() == 3
+    assert many(*tensors[:-1], tensors[0]).item() == 2
+    assert many(*tensors).item() == 3
+
+
+# -- tensors that change otherwise than in value -------------------------------
+
+
+def _data(x):
+    x.data = torch.ones(3, 4)
+
+
+def _set(x):
+    x.set_(torch.full((3, 2), 4.0))
+
+
+CHANGES = {
+    "data": _data,
+    "set_": _set,
+    "t_": lambda x: x.t_(),
+    "unsqueeze_": lambda x: x.unsqueeze_(0),
+    "squeeze_": lambda x: x.squeeze_(0).add_(1),
+    "resize_": lambda x: x.resize_(1, 2),
+    "resize_ to more": lambda x: x.resize_(4, 4).fill_(1),
+    "swapaxes_": lambda x: x.swapaxes_(0, 1),
+    "as_strided_": lambda x: x.as_strided_((2,), (1,)),
+    "requires_grad_": lambda x: x.requires_grad_(),
+    "write with a gradient": lambda x: x.mul_(WEIGHT),
+    "attribute": lambda x: setattr(x, "tag", 3),
+    "hook": lambda x: x.requires_grad_().register_hook(lambda g: g * 2),
+}
+WEIGHT = torch.full((1,), 2.0, requires_grad=True)
+
+
+def _seen(x):
+    return (
+        x.tolist(),
+        x.stride(),
+        x.requires_grad,
+        x.is_leaf,
+        getattr(x, "tag", None),
+    )
+
+
+@pytest.mark.parametrize("where", ["argument", "closure"])
+@pytest.mark.parametrize("name", CHANGES)
+def test_tensors_that_change_otherwise(name, where):
+    change = CHANGES[name]
+    found = []
+    for compiles in (False, True):
+        kept = torch.arange(3.0).reshape(1, 3)
+
+        def f(x, kept=kept):
+            y = x if where == "argument" else kept
+            change(y)
+            return y * 2
+
+        run = torch.compile(f) if compiles else f
+        seen = []
+        for _ in range(2):
+            x = torch.arange(3.0).reshape(1, 3)
+            try:
+                seen.append(run(x).tolist())
+            except RuntimeError as error:
+                seen.append(str(error))
+            seen += [_seen(x), _seen(kept)]
+        found.append(seen)
+    assert found[0] == found[1]
+
+
+def test_values_that_go_to_other_memory():
+    def f(a, b):
+        r = a * 2
+        b.data = a
+        return r
+
+    run = torch.compile(f)
+    for k in (1.0, 3.0):
+        a, b = torch.full((2,), k), torch.zeros(2)
+        assert run(a, b).tolist() == [2 * k] * 2
+        assert b.tolist() == [k] * 2
+
+
+# -- exceptions --------------------------------------------------------------
+
+
+class Counts(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("seen", torch.zeros(()))
+        self.bad = False
+
+    def forward(self, x):
+        self.seen.add_(1)
+        if self.bad:
+            raise KeyError("bad")
+        return x + self.seen
+
+
+def test_what_was_written_before_an_exception_stays():
+    net = Counts()
+    run = torch.compile(net)
+    found = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for bad in (False, True, False, True, False):
+            net.bad = bad
+            try:
+                found.append(run(torch.ones(1)).item())
+            except KeyError:
+                found.append("KeyError")
+            found.append(net.seen.item())
+    assert found == [2, 1, "KeyError", 2, 4, 3, "KeyError", 4, 6, 5]
+
+
+def test_arguments_written_before_an_exception():
+    def f(x):
+        x.add_(1)
+        raise ValueError(str(x.shape))
+
+    run = torch.compile(f)
+    x = torch.zeros(2)
+    for k in (1, 2):
+        with pytest.raises(ValueError, match="2"):
+            run(x)
+        assert x.tolist() == [k, k]
+
+
+def test_one_warning_for_what_runs_as_it_is():
+    run = torch.compile(lambda x: x.t_() * 2)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        for _ in range(3):
+            run(torch.ones(2, 3))
+    assert len(caught) == 1
+    assert "without a graph" in str(caught[0].message)
+    assert caught[0].filename == __file__
+    whole = torch.compile(lambda x: x.t_() * 2, fullgraph=True)
+    x = torch.ones(2, 3)
+    with pytest.raises(RuntimeError, match="shape of an argument"):
+        whole(x)
+    assert x.shape == (2, 3)
+
+
+# -- who looks on --------------------------------------------------------------
+
+
+class Adds(TorchFunctionMode):
+    def __torch_function__(self, func, types, args=(), kwargs=None):
+        out = func(*args, **(kwargs or {}))
+        return out + 10 if func in (torch.mul, torch.Tensor.mul) else out
+
+
+class Sees(TorchDispatchMode):
+    seen = 0
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        self.seen += 1
+        return func(*args, **(kwargs or {}))
+
+
+def test_modes_around_a_call():
+    run = torch.compile(lambda x: x * 2)
+    x = torch.ones(1)
+    assert run(x).item() == 2
+    with Adds():
+        assert run(x).item() == 12
+    with Sees() as sees:
+        assert run(x).item() == 2
+    assert sees.seen
+    assert run(x).item() == 2
+
+
+class Shifted(torch.Tensor):
+    @classmethod
+    def __torch_function__(cls, func, types, args=(), kwargs=None):
+        out = super().__torch_function__(func, types, args, kwargs or {})
+        return out + 100 if func in (torch.Tensor.mul, torch.mul) else out
+
+
+class Plain(torch.Tensor):
+    pass
+
+
+def test_arguments_of_other_classes():
+    run = torch.compile(lambda x: x * 2)
+    found = []
+    for kind in (torch.Tensor, Shifted, Plain, torch.Tensor, Shifted):
+        y = run(torch.ones(1).as_subclass(kind))
+        found.append((type(y), y.as_subclass(torch.Tensor).item()))
+    assert found == [
+        (torch.Tensor, 2), (Shifted, 102), (Plain, 2), (torch.Tensor, 2),
+        (Shifted, 102),
+    ]  # fmt: skip
+
+
+def test_hooks_of_saved_tensors_around_a_call():
+    w = torch.ones(2, requires_grad=True)
+    run = torch.compile(lambda x: (x * w * w).sum())
+    run(torch.ones(2)).backward()
+    seen = []
+
+    def pack(t):
+        seen.append(t)
+        return t
+
+    with torch.autograd.graph.saved_tensors_hooks(pack, lambda t: t):
+        y = run(torch.ones(2))
+    y.backward()
+    assert seen
+
+
+def test_transforms_of_a_compiled_function():
+    f = torch.compile(lambda x: x**2 + 1)
+    x = torch.tensor([3.0, 4.0])
+    _, tangent = torch.func.jvp(f, (x,), (torch.ones(2),))
+    assert tangent.tolist() == [6, 8]
+    assert torch.func.jacfwd(f)(x).tolist() == [[6, 0], [0, 8]]
+    assert torch.func.jacrev(f)(x).tolist() == [[6, 0], [0, 8]]
+    assert torch.func.hessian(lambda x: f(x).sum())(x).tolist() == [
+        [2, 0],
+        [0, 2],
+    ]
+    assert torch.vmap(f)(x).tolist() == [10, 17]
+    with torch.autograd.forward_ad.dual_level():
+        dual = torch.autograd.forward_ad.make_dual(x, torch.ones(2))
+        unpacked = torch.autograd.forward_ad.unpack_dual(f(dual))
+        assert unpacked.tangent.tolist() == [6, 8]
+    assert f(x).tolist() == [10, 17]
+
+
+# -- gradients -----------------------------------------------------------------
+
+
+def test_a_gradient_goes_through_an_argument_that_is_written():
+    w = torch.tensor([2.0, 3.0], requires_grad=True)
+    y = torch.compile(lambda a: a.add_(w))(torch.ones(2))
+    assert y.tolist() == [3, 4]
+    assert torch.autograd.grad(y.sum(), w)[0].tolist() == [1, 1]
+
+
+def test_the_gradient_of_a_view_of_what_is_written():
+    def f(x):
+        v = x * 2
+        u = v[1:]
+        v.add_(1)
+        return u
+
+    x = torch.arange(4.0, requires_grad=True)
+    run = torch.compile(f)
+    for _ in range(2):
+        (grad,) = torch.autograd.grad(run(x).sum(), x)
+        assert grad.tolist() == [0, 2, 2, 2]
+
+
+def test_a_backward_pass_beyond_the_arguments():
+    w = torch.tensor([2.0], requires_grad=True)
+
+    def f(x):
+        return torch.autograd.grad((x * w).sum(), w)[0]
+
+    assert torch.compile(f)(w * 3).item() == f(w * 3).item() == 12
+
+
+def test_two_arguments_of_one_memory():
+    p = torch.tensor([1.0, 2.0])
+    q = p.detach().requires_grad_()
+    count = torch.zeros(())
+
+    def f(a, b):
+        count.add_(1)
+        return b
+
+    def g(a, b):
+        count.add_(1)
+        return b.view(2, 1)
+
+    assert torch.compile(f)(p, q) is q
+    r = torch.compile(g)(p, q)
+    r.sum().backward()
+    assert q.grad.tolist() == [1, 1]
+
+
+class Looks(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x * 3
+
+    @staticmethod
+    def backward(ctx, g):
+        return g * 3 if g.sum().item() > 0 else g * 0
+
+
+class Remembers(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.w = nn.Parameter(torch.ones(2))
+        self.h = torch.zeros(2)
+
+    def forward(self, x):
+        self.h = self.h * 0.5 + x
+        return Looks.apply(self.w * x)
+
+
+def test_a_state_and_a_backward_that_cannot_be_captured():
+    net = Remembers()
+    bound = net.h
+    run = torch.compile(net)
+    for h in (1.0, 1.5, 1.75):
+        y = run(torch.ones(2))
+        y.sum().backward()
+        assert net.h.tolist() == [h, h]
+    assert net.w.grad.tolist() == [9, 9]
+    assert bound.tolist() == [0, 0]
+
+
+def test_a_backward_that_fails_and_nobody_wants():
+    net = nn.Linear(2, 2)
+    nn.init.zeros_(net.weight)
+    nn.init.zeros_(net.bias)
+
+    def f(x):
+        y = torch.sigmoid(net(x))
+        y *= 2
+        return y
+
+    assert torch.compile(f)(torch.ones(1, 2)).tolist() == [[1, 1]]
+
+
+def test_views_without_gradients():
+    def part(x):
+        with torch.no_grad():
+            v = x[1:]
+        return v, x * 2
+
+    w = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)
+    v, y = torch.compile(part)(w)
+    assert v.tolist() == [2, 3]
+    y.sum().backward()
+    assert w.grad.tolist() == [2, 2, 2]
+    flat = torch.no_grad()(lambda x: x.view(-1))
+    assert torch.compile(flat)(w).tolist() == [1, 2, 3]
+
+
+def test_a_scaler_in_a_step():
+    net = nn.Linear(2, 1)
+    nn.init.ones_(net.weight)
+    nn.init.zeros_(net.bias)
+    optimizer = torch.optim.SGD(net.parameters(), 0.5)
+    scaler = torch.amp.GradScaler("cpu", init_scale=4.0)
+
+    @torch.compile
+    def step(x):
+        optimizer.zero_grad()
+        loss = net(x).sum()
+        scaler.scale(loss).backward()
+        scaler.step(optimizer)
+        scaler.update()
+        return loss
+
+    found = [step(torch.ones(1, 2)).item() for _ in range(3)]
+    assert found == [2, 0.5, -1]
+
+
+def test_writes_count_as_often_as_in_eager_code():
+    weight, buffer = torch.ones(2, requires_grad=True), torch.zeros(2)
+
+    def f(x):
+        buffer.add_(1).mul_(2)
+        x.add_(1)
+        return (x * 1).add_(1).mul_(weight.detach())
+
+    run = torch.compile(f)
+    for k in (1, 2, 3):
+        x = torch.ones(2)
+        y = run(x)
+        assert (x._version, buffer._version, y._version) == (1, 2 * k, 2)
+    kept = torch.ones(2, requires_grad=True) * buffer
+    run(torch.ones(2))
+    with pytest.raises(RuntimeError, match="modified by an inplace"):
+        kept.sum().backward()

@@ -1,0 +1,483 @@
+"""Random programs of views and writes, and all that a caller can see of a call:
+values, strides, sharing, versions, histories, gradients, its own tensors.
+
+    python tests/python/graphs/view_programs.py SEED
+
+shows one, smaller if it still differs, and what differs.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+import sys
+import warnings
+
+import hotaru as torch
+
+# How an argument lies in memory. Those that look at another's memory come
+# behind it: `x` is the one before.
+LAYOUTS = {
+    "dense": lambda new, x: new(3, 4),
+    "row": lambda new, x: new(4),
+    "transposed": lambda new, x: new(4, 3).t(),
+    "columns": lambda new, x: new(3, 7)[:, 2:6],
+    "steps": lambda new, x: new(6, 4)[::2],
+    "offset": lambda new, x: new(5, 4)[1:4],
+    "expanded": lambda new, x: new(1, 4).expand(3, 4),
+    "windows": lambda new, x: new(8).unfold(0, 4, 2),
+    "one": lambda new, x: new(1, 4),
+    "same": lambda new, x: x,
+    "view of it": lambda new, x: x[1:],
+    "it transposed": lambda new, x: x.t() if x.dim() == 2 else x.view(-1, 1),
+    "it detached": lambda new, x: x.detach(),
+    "empty": lambda new, x: new(0, 4),
+}
+
+# Lines of programs by kind; a, b and c are variables, n is a new one.
+VIEWS = [
+    "n = a.t() if a.dim() < 3 else a.transpose(0, 1)", "n = a[1:]", "n = a[0]",
+    "n = a[..., 1:3]", "n = a[::2]", "n = a[..., 0]", "n = a.unsqueeze(0)",
+    "n = a.reshape(-1)", "n = a.view(-1)", "n = a.squeeze()",
+    "n = a[None].expand(2, *a.shape)", "n = a[:1].expand_as(a)",
+    "n = a.detach()", "n = a.data", "n = a.unfold(0, 2, 1)",
+    "n = a.diagonal()", "n = a.split(2)[0]", "n = a.chunk(2, -1)[-1]",
+    "n = a.unbind()[0]", "n = a.view(torch.int32)", "n = a.narrow(-1, 0, 1)",
+    "n = a.contiguous()", "n = a.view_as(a)", "n = a.flatten()",
+    "n = a.as_strided((2,), (1,))", "n = a.movedim(0, -1)",
+    "with torch.no_grad(): n = a[1:]",
+]  # fmt: skip
+PURE = [
+    "n = a + b", "n = a * 2", "n = a.clone()", "n = a.sum(0)", "n = a * b + c",
+    "n = torch.cat([a, b])", "n = a.mean()", "n = torch.stack([a, a])[..., 0]",
+    "n = a.exp() if a.is_floating_point() else a", "n = a.sum()",
+    "n = torch.zeros(3, 4)", "n = a.sigmoid()", "n = torch.where(a > b, a, b)",
+    "n = a", "n = a.float() * 0.5", "n = torch.arange(4.0)",
+    "n = a * 2 if a.is_contiguous() else a * 3", "n = a + a.stride(0)",
+]  # fmt: skip
+WRITES = [
+    "a.add_(1)", "a.mul_(b)", "a[0] = 3", "a[1:] += 1", "a.copy_(b)",
+    "a.zero_()", "a[..., 1] = b[..., 0]", "torch.add(a, b, out=c)",
+    "a.data.add_(2)", "a.detach().mul_(2)", "a.fill_(2)", "a -= b",
+    "with torch.no_grad(): a.mul_(0.5)", "a.data[0] = 5", "n = a.add_(b)",
+    "torch.mul(a, 2, out=a)", "a.clamp_(-1, 1)", "a.t().add_(1)",
+]  # fmt: skip
+MORE = [
+    "a.data = b", "a.t_()", "a.unsqueeze_(0)", "a.squeeze_()", "a.set_(b)",
+    "a.resize_(2, 2)", "a.requires_grad_()", "a.detach_()", "a, b = b, a",
+    "state.h = a * 1", "state.h = state.h + 1", "n = state.h",
+    "state.h.add_(1)", "state.h = a.detach() * 1", "box.append(a)",
+    "box[0] = a", "n = box[0]", "box[0].add_(1)", "n = a * a.storage_offset()",
+    "n = a * a._version", "n = a * (2 if a is b else 3)",
+    "n = a * (2 if a.is_leaf else 3)", "n = a * 2 if a.grad is None else a",
+    "a.resize_as_(b)", "a.swapaxes_(0, -1)", "raise KeyError('end')",
+]  # fmt: skip
+
+
+class State(torch.nn.Module):
+    """What programs rebind."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.h = torch.zeros(3, 4)
+
+
+class Program:
+    """A function of random lines.
+
+    Args:
+        seed: of its choices.
+        lines: these in place of random ones.
+    """
+
+    def __init__(self, seed: int, lines: list[str] | None = None) -> None:
+        self._draw = random.Random(seed)
+        self.seed = seed
+        self._choose_arguments()
+        self.lines = self._choose_lines()
+        if lines is not None:
+            self.lines = lines
+        self.text = "\n    ".join(
+            [f"def f({', '.join(self.names)}, box):", *self.lines]
+        )
+
+    def _choose_arguments(self) -> None:
+        draw = self._draw
+        names = list(LAYOUTS)
+        first = [n for n in names if n not in _OF_ANOTHER]
+        self.layouts = [draw.choice(first)]
+        while len(self.layouts) < draw.choice((1, 2, 2, 3)):
+            self.layouts.append(draw.choice(names))
+        # Which require grad, and of these which were made by an operator.
+        self.grads = [draw.random() < 0.3 for _ in self.layouts]
+        self.made = [draw.random() < 0.3 for _ in self.layouts]
+        self.names = [f"x{i}" for i in range(len(self.layouts))]
+
+    def arguments(self, number: int) -> list:
+        """Those of a call, the same for the same number; the box comes last."""
+        made, leaves = [], []
+
+        def new(*shape):
+            count = max(1, torch.Size(shape).numel())
+            values = torch.arange(count).float() / 7 + number + len(made)
+            return values[: torch.Size(shape).numel()].reshape(shape)
+
+        for layout, grad, by_operator in zip(
+            self.layouts, self.grads, self.made
+        ):
+            x = LAYOUTS[layout](new, made[-1] if made else None)
+            if grad and not x.requires_grad and layout not in _OF_ANOTHER:
+                x = x.detach().requires_grad_()
+                leaves.append(x)
+                x = x * 1 if by_operator and layout == "dense" else x
+            made.append(x)
+        self.leaves = leaves
+        return [*made, [new(3, 4)]]
+
+    def _choose_lines(self) -> list[str]:
+        """Lines that run one after the other, but for the last at times."""
+        draw = self._draw
+        variables, lines = list(self.names), []
+        scope = self.scope()
+        scope.update(zip([*self.names, "box"], self.arguments(0)))
+        for _ in range(draw.randint(1, 8)):
+            kind = draw.choices((VIEWS, PURE, WRITES, MORE), (5, 3, 5, 1))[0]
+            line = self._line(draw.choice(kind), variables)
+            try:
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")
+                    exec(line, scope)
+            except KeyError:
+                lines.append(line)
+                break
+            except Exception:
+                if draw.random() < 0.02:
+                    lines.append(line)
+                    break
+                continue
+            lines.append(line)
+            variables = [n for n in scope if n[0] in "xv" and n[1:].isdigit()]
+        chosen = [draw.choice(variables) for _ in range(draw.randint(1, 3))]
+        whole = ", ".join(chosen)
+        forms = (whole, f"({whole},)", f"[{whole}]", f"dict(r={chosen[0]})")
+        lines.append(f"return {draw.choice(forms)}")
+        return lines
+
+    def _line(self, template: str, variables: list[str]) -> str:
+        """A template with variables in place of its letters."""
+        draw = self._draw
+        # Those that were made last are more likely.
+        weights = range(1, len(variables) + 1)
+        chosen = draw.choices(variables, weights, k=3)
+        new = f"v{len(variables)}"
+        names = dict(zip("abcn", (*chosen, new)))
+        return _NAMES.sub(lambda m: names[m.group()], template)
+
+    def scope(self) -> dict:
+        return {"torch": torch, "state": State()}
+
+    def function(self):
+        """It, and the state that it rebinds."""
+        scope = self.scope()
+        exec(self.text, scope)
+        return scope["f"], scope["state"]
+
+
+_OF_ANOTHER = {"same", "view of it", "it transposed", "it detached"}
+_NAMES = re.compile(r"\b[abcn]\b")
+
+
+def tensors_in(value) -> list:
+    if isinstance(value, torch.Tensor):
+        return [value]
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, (list, tuple)):
+        return [t for item in value for t in tensors_in(item)]
+    return []
+
+
+def described(t) -> tuple:
+    """What a tensor is like, dimensions of one element without a stride."""
+    try:
+        return _described(t)
+    except RuntimeError as error:  # a view whose base was written
+        return ("RuntimeError", str(error))
+
+
+def _described(t) -> tuple:
+    return (
+        type(t).__name__,
+        str(t.dtype),
+        tuple(t.shape),
+        tuple(s for s, n in zip(t.stride(), t.shape) if n > 1 and t.numel()),
+        t.requires_grad,
+        t.is_leaf,
+        t.detach().tolist(),
+    )
+
+
+def place_of(t) -> tuple:
+    return (
+        t.untyped_storage().data_ptr(),
+        t.storage_offset() * t.element_size(),
+    )
+
+
+def sharing(tensors: list) -> list:
+    """For each tensor the first of the same memory, how far behind that one's
+    first byte it begins, and the first that is the same object.
+    """
+    found = []
+    places = [place_of(t) for t in tensors]
+    for i, (t, (memory, byte)) in enumerate(zip(tensors, places)):
+        first = next(j for j in range(i + 1) if places[j][0] == memory)
+        same = next(j for j in range(i + 1) if tensors[j] is t)
+        empty = t.numel() == 0
+        found.append(
+            (same,) if empty else (same, first, byte - places[first][1])
+        )
+    return found
+
+
+def called(program: Program, run, state, number: int, after=None) -> dict:
+    """All that a caller sees of a call."""
+    arguments = program.arguments(number)
+    leaves = program.leaves
+    given = tensors_in(arguments)
+    versions = [t._version for t in given]
+    seen: dict = {}
+    try:
+        result = run(*arguments)
+    except Exception as error:
+        result = None
+        seen["error"] = (type(error).__name__, str(error))
+    if after is not None:
+        after()
+    results = tensors_in(result)
+    held = tensors_in(arguments[-1])
+    # A state is copied, so it neither shares memory nor has other strides.
+    everything = [*given, *held, *results]
+    seen["state"] = state.h.shape, state.h.tolist()
+    seen["form"] = type(result).__name__, len(results), len(held)
+    seen["tensors"] = [described(t) for t in everything]
+    seen["sharing"] = sharing(everything)
+    seen["versions"] = [t._version - v for t, v in zip(given, versions)]
+    # Of a state a capture counts, too.
+    seen["result versions"] = [
+        min(t._version, 32)
+        for t in results
+        if place_of(t)[0] != place_of(state.h)[0]
+    ]
+    seen["gradients"] = gradients(results, leaves)
+    # What is written into one is seen by others.
+    with torch.no_grad():
+        for i, t in enumerate(results):
+            try:
+                t.mul_(i + 2)
+            except RuntimeError as error:
+                seen[f"write {i}"] = str(error)
+    seen["afterwards"] = [t.detach().tolist() for t in everything]
+    return seen
+
+
+def gradients(results: list, leaves: list):
+    for leaf in leaves:
+        leaf.grad = None
+    try:
+        wanted = [r for r in results if r.requires_grad]
+        if not wanted or not leaves:
+            return None
+        sum((r * r).sum() for r in wanted).backward()
+    except RuntimeError as error:
+        return type(error).__name__
+    return [None if t.grad is None else t.grad.tolist() for t in leaves]
+
+
+def close(a, b) -> bool:
+    """Equal, but for the rounding of numbers."""
+    if isinstance(a, float) and isinstance(b, float):
+        return (
+            a == b
+            or abs(a - b) <= 1e-4 * max(1.0, abs(a), abs(b))
+            or (a != a and b != b)
+        )
+    if isinstance(a, (list, tuple)) and isinstance(b, (list, tuple)):
+        return len(a) == len(b) and all(map(close, a, b))
+    return a == b
+
+
+def differences(wanted: dict, found: dict, without=()) -> list[str]:
+    keys = {*wanted, *found} - set(without)
+    return [
+        f"{key}\n  eager {_unlike(wanted.get(key), found.get(key))}"
+        f"\n  found {_unlike(found.get(key), wanted.get(key))}"
+        for key in sorted(keys)
+        if not close(wanted.get(key), found.get(key))
+    ]
+
+
+def _unlike(a, b) -> str:
+    """The parts of a that b has otherwise."""
+    if isinstance(a, list) and isinstance(b, list) and len(a) == len(b):
+        return str(
+            [(i, x) for i, (x, y) in enumerate(zip(a, b)) if not close(x, y)]
+        )
+    return str(a)
+
+
+def check_compiled(program: Program) -> list[str]:
+    """Three calls of a kind: one that captures, two that replay."""
+    eager, eager_state = program.function()
+    function, state = program.function()
+    compiled = torch.compile(function, options={"bitwise": True})
+    found = []
+    for number in (1, 2, 3):
+        wanted = called(program, eager, eager_state, number)
+        got = called(program, compiled, state, number)
+        found += [f"call {number}: {d}" for d in differences(wanted, got)]
+    return found
+
+
+def check_queued(program: Program) -> list[str]:
+    """Run on a stream that queues, waited for at the end."""
+    eager, eager_state = program.function()
+    function, state = program.function()
+    stream = torch.cpu.Stream()
+
+    def run(*arguments):
+        with torch.cpu.stream(stream):
+            return function(*arguments)
+
+    wanted = called(program, eager, eager_state, 1)
+    got = called(program, run, state, 1, after=torch.cpu.synchronize)
+    return differences(wanted, got)
+
+
+def check_graphed(program: Program) -> list[str]:
+    """Graphed calls, whose results the next one overwrites; what no graph can
+    do is an error then.
+    """
+    eager, eager_state = program.function()
+    function, state = program.function()
+    graphed = torch.cpu.make_graphed_callables(
+        function, bitwise=True, allow_unused_input=True
+    )
+    found = []
+    for number in (1, 2, 3):
+        wanted = called(program, eager, eager_state, number)
+        got = called(program, graphed, state, number)
+        if "error" in got and got.get("error") != wanted.get("error"):
+            return found
+        if "error" in got:
+            return found
+        d = differences(wanted, got, without=("result versions",))
+        found += [f"call {number}: {text}" for text in d]
+    return found
+
+
+# What is rebound by hand-made graphs, or told by tensors that are bound anew.
+_BY_HAND = re.compile(r"state|box[.\[]|\.data =|set_\(|_version|resize|\.grad")
+
+
+def check_replayed(program: Program) -> list[str]:
+    """A graph by hand: its arguments have other values in each replay."""
+    eager, eager_state = program.function()
+    function, state = program.function()
+    arguments = program.arguments(1)
+    if program.leaves or _BY_HAND.search(program.text):
+        return []
+    given = tensors_in(arguments)
+    shapes = [t.shape for t in given]
+    graph = torch.cpu.Graph(bitwise=True)
+    try:
+        with torch.cpu.graph(graph):
+            results = tensors_in(function(*arguments))
+    except Exception:
+        return []  # what cannot be captured, or the program's own
+    if [t.shape for t in given] != shapes:
+        return []
+    found = []
+    for number in (2, 3):
+        fresh = program.arguments(number)
+        with torch.no_grad():
+            for t, value in zip(given, tensors_in(fresh)):
+                t.untyped_storage().copy_(value.untyped_storage())
+            state.h.zero_()
+            eager_state.h = torch.zeros(3, 4)
+        wanted = tensors_in(eager(*fresh))
+        graph.replay()
+        both = [*zip(given, tensors_in(fresh)), *zip(results, wanted)]
+        found += [
+            f"replay {number}, tensor {i}: eager {described(b)}, "
+            f"found {described(a)}"
+            for i, (a, b) in enumerate(both)
+            if not close(described(a), described(b))
+        ]
+    return found
+
+
+CHECKS = {
+    "compiled": check_compiled,
+    "graphed": check_graphed,
+    "replayed": check_replayed,
+    "queued": check_queued,
+}
+
+
+def differing(program: Program, check) -> list[str]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return check(program)
+        except Exception as error:
+            return [f"{type(error).__name__}: {error}"]
+
+
+def smaller(program: Program, check) -> Program:
+    """With as few lines as still differ."""
+    at = 0
+    while at < len(program.lines) - 1:
+        lines = program.lines[:at] + program.lines[at + 1 :]
+        candidate = Program(program.seed, lines)
+        try:
+            compile(candidate.text, "program", "exec")
+        except SyntaxError:
+            at += 1
+            continue
+        if differing(candidate, check):
+            program = candidate
+        else:
+            at += 1
+    return program
+
+
+def report(program: Program, name: str) -> str:
+    program = smaller(program, CHECKS[name])
+    arguments = ", ".join(
+        f"{n}: {layout}{' requires grad' * g}{' made' * (g and m)}"
+        for n, layout, g, m in zip(
+            program.names, program.layouts, program.grads, program.made
+        )
+    )
+    found = "\n".join(differing(program, CHECKS[name])[:4])
+    return f"seed {program.seed}, {name}: {arguments}\n{program.text}\n{found}"
+
+
+def main(first: int, last: int, names: list[str]) -> int:
+    count = 0
+    for seed in range(first, last):
+        program = Program(seed)
+        for name in names:
+            if differing(program, CHECKS[name]):
+                count += 1
+                if count <= 12:
+                    print(report(program, name), "\n", flush=True)
+    print(f"{last - first} programs, {count} differ")
+    return count
+
+
+if __name__ == "__main__":
+    begin = int(sys.argv[1])
+    end = int(sys.argv[2]) if len(sys.argv) > 2 else begin + 1
+    sys.exit(bool(main(begin, end, sys.argv[3:] or list(CHECKS))))
