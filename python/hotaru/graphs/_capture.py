@@ -21,8 +21,8 @@ from ._graph import Graph
 from ._training import Training
 
 _AMBIGUOUS = (
-    "a result is a view of an argument that requires grad and whose elements "
-    "share memory"
+    "a result is a view of an argument that requires grad, made without "
+    "gradients or of elements that share memory"
 )
 #: Objects that never change, which arguments and results may hold.
 CONSTANTS = (
@@ -460,13 +460,17 @@ def _check_result(form: tuple) -> None:
 def _check_views(results: list[Tensor], statics: list[Tensor]) -> None:
     """UnfitError for a result with a history that is a view of an argument in
     which elements share memory: which of them it looks at its strides do not
-    tell.
+    tell. The same where a view has none though it requires grad.
     """
     for static in statics:
-        if static.requires_grad and _overlaps(static):
-            for result in results:
-                if result is not static and _C._shares_storage(result, static):
-                    raise _state.UnfitError(_AMBIGUOUS)
+        if not static.requires_grad:
+            continue
+        overlaps = _overlaps(static)
+        for result in results:
+            if result is static or not _C._shares_storage(result, static):
+                continue
+            if overlaps or (result.requires_grad and result.is_leaf):
+                raise _state.UnfitError(_AMBIGUOUS)
 
 
 def _overlaps(tensor: Tensor) -> bool:

@@ -64,13 +64,13 @@ WRITES = [
 ]  # fmt: skip
 MORE = [
     "a.data = b", "a.t_()", "a.unsqueeze_(0)", "a.squeeze_()", "a.set_(b)",
-    "a.resize_(2, 2)", "a.requires_grad_()", "a.detach_()", "a, b = b, a",
-    "state.h = a * 1", "state.h = state.h + 1", "n = state.h",
+    "a.resize_(2, 2).zero_()", "a.requires_grad_()", "a.detach_()",
+    "a, b = b, a", "state.h = a * 1", "state.h = state.h + 1", "n = state.h",
     "state.h.add_(1)", "state.h = a.detach() * 1", "box.append(a)",
     "box[0] = a", "n = box[0]", "box[0].add_(1)", "n = a * a.storage_offset()",
     "n = a * a._version", "n = a * (2 if a is b else 3)",
     "n = a * (2 if a.is_leaf else 3)", "n = a * 2 if a.grad is None else a",
-    "a.resize_as_(b)", "a.swapaxes_(0, -1)", "raise KeyError('end')",
+    "a.resize_as_(b).zero_()", "a.swapaxes_(0, -1)", "raise KeyError('end')",
 ]  # fmt: skip
 
 
