@@ -273,7 +273,6 @@ Tensor index_put_(const Tensor& self, const Tensors& indices,
                   const Tensor& given, bool accumulate) {
   if (repeats(self)) warn_of_repeats("index_put_", "tensor[indices] = tensor");
   autograd::check_inplace(self);
-  if (repeats(self)) warn_of_repeats("index_put_");
   const Tensor values = put_values(self, indices, given, accumulate);
   write_at(self, indices, values, accumulate, false);
   if (autograd::needs_grad(self, values))

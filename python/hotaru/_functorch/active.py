@@ -41,7 +41,7 @@ class Within:
     Args:
         tensors: the arguments that the transform gives the function, of `vmap`
             those that are mapped.
-        maps: whether it is `vmap`; the others take derivatives.
+        maps: whether it is `vmap`.
     """
 
     def __init__(self, tensors=(), maps: bool = False) -> None:
@@ -50,22 +50,15 @@ class Within:
 
     def __enter__(self) -> None:
         _calls.open.append(self)
-        _C._count_interposer(int(not self.maps))
+        _C._count_interposer(1)
 
     def __exit__(self, *exception) -> None:
         _calls.open.pop()
-        _C._count_interposer(-int(not self.maps))
+        _C._count_interposer(-1)
 
     def owns(self, tensor) -> bool:
         """Whether a tensor shares memory with one of the call's own."""
         return _C._storage_address(tensor) in self._own
-
-
-def _differentiating() -> bool:
-    """Whether one of this thread's transforms takes derivatives, to any order
-    and in any direction.
-    """
-    return not all(call.maps for call in _calls.open)
 
 
 def _are_functorch_transforms_active() -> bool:

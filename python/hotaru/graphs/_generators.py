@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 import sys
 
 
@@ -14,9 +13,13 @@ class Generators:
     """
 
     def __init__(self, reach) -> None:
-        kinds = {random.Random: _OfPython}
+        kinds, found = {}, []
+        random = sys.modules.get("random")
+        self._met_random = random is not None
+        if random is not None:
+            found.append(_OfPython(random))
+            kinds[random.Random] = _OfPython
         numpy = sys.modules.get("numpy.random")
-        found = [_OfPython(random)]
         if numpy is not None:
             found.append(_OfNumpy(numpy))
             kinds[numpy.RandomState] = _OfNumpy
@@ -28,7 +31,11 @@ class Generators:
         self._found = [(one, one.state()) for one in found]
 
     def changed(self) -> bool:
-        """Whether somebody drew from one since."""
+        """Whether somebody drew from one since, or could from one that was not
+        there.
+        """
+        if not self._met_random and "random" in sys.modules:
+            return True
         return any(not _equal(one.state(), old) for one, old in self._found)
 
     def restore(self) -> None:

@@ -10,7 +10,6 @@ natively (``around``), so that a change is noticed whoever makes it and however.
 from __future__ import annotations
 
 import argparse
-import array
 import collections
 import enum
 import functools
@@ -31,7 +30,7 @@ _MAX_DEPTH = 6
 _MAX_VALUES = 20_000
 # Larger buffers would take too long to compare in every call.
 _MAX_BYTES = 1 << 20
-_BUFFERS = (bytearray, array.array, memoryview)
+_BUFFERS = (bytearray, memoryview)
 _CONTAINERS = (list, tuple, dict, set, frozenset, collections.deque)
 _SIMPLE = (type(None), bool, int, complex, str, bytes)
 # Of every module: members and the hooks of calls; the other hooks have nothing
@@ -581,8 +580,13 @@ def _is_library(module: types.ModuleType) -> bool:
 
 
 def _is_array(value) -> bool:
-    numpy = sys.modules.get("numpy")
-    return numpy is not None and isinstance(value, numpy.ndarray)
+    """Whether it is an array of numpy's or of Python's."""
+    kinds = (("numpy", "ndarray"), ("array", "array"))
+    return any(
+        name in sys.modules
+        and isinstance(value, getattr(sys.modules[name], kind))
+        for name, kind in kinds
+    )
 
 
 def _slotted(kind: type) -> bool:

@@ -4,23 +4,25 @@ to see its operators one by one.
 
 from __future__ import annotations
 
+import sys
+
 from .. import _C
-from .._functorch.active import _differentiating
+from .._functorch.active import _are_functorch_transforms_active
 
 _known: tuple = (-1, ())
 
 
 def interposed() -> bool:
-    """Whether a mode, hooks of saved tensors, a transform that differentiates
-    or an open level of dual numbers is around this thread's calls: no graph
-    tells them what it does.
+    """Whether a mode, hooks of saved tensors, a transform of `func` or an open
+    level of dual numbers is around this thread's calls: no graph tells them
+    what it does.
     """
     return (
         _sees_functions()
         or _C._in_dispatch_mode()
         or _C._autograd._has_saved_tensors_default_hooks()
         or _C._dual_level_open()
-        or _differentiating()
+        or _are_functorch_transforms_active()
     )
 
 
@@ -49,13 +51,13 @@ def key() -> tuple:
 
 
 def _of_process() -> tuple:
-    from .. import backends
-    from ..backends._flags import Library
-
+    # Nobody has changed flags of what nobody has imported.
+    backends = sys.modules.get(f"{_C.__name__.rpartition('.')[0]}.backends")
+    libraries = vars(backends) if backends is not None else {}
     flags = tuple(
         tuple(map(repr, sorted(value._values.items())))
-        for _, value in sorted(vars(backends).items(), key=lambda item: item[0])
-        if isinstance(value, Library)
+        for _, value in sorted(libraries.items(), key=lambda item: item[0])
+        if hasattr(value, "_values")
     )
     return (
         _C._get_determinism(),

@@ -8,7 +8,9 @@ import pytest
 
 import hotaru as torch
 
-LIMIT = 1.0
+# Of tanh there is one formula, which products end with and recurrent cells are
+# made of (2.1 measured), so that graphs have the bits of eager code.
+LIMITS = {"tanh": 2.2}
 
 
 def evenly(low, high):
@@ -54,9 +56,9 @@ def units(name, x):
 
 
 @pytest.mark.parametrize("name", RANGES)
-def test_within_one_unit(name):
+def test_units_in_the_last_place(name):
     for x in RANGES[name]:
-        assert units(name, x).max().item() < LIMIT
+        assert units(name, x).max().item() < LIMITS.get(name, 1.0)
 
 
 @pytest.mark.parametrize("name", RANGES)

@@ -261,23 +261,6 @@ HOTARU_INLINE float acos(float x) {
   });
 }
 
-// (tanh(x) - x) / x^3 for |x| <= 0.85, of x^2 (2.9e-11).
-inline constexpr float kTanh[] = {0.00018216732f, -0.001033067f, 0.0033256032f,
-                                  -0.008760566f,  0.021845842f,  -0.0539652f,
-                                  0.13333315f,    -0.33333334f};
-
-/// 1 - 2 / (e^2a + 1) for a = |x|, which is 1 from 10 on.
-HOTARU_INLINE float tanh(float x) {
-  const float a = std::fabs(x), c = 2.0f * (a > 10.0f ? 10.0f : a);
-  const float shifted = madd(c, kOfLn2, kMagic), n = shifted - kMagic;
-  const float first = madd(n, -kLn2, c), low = n * kLn2Rest, r = first + low;
-  const float p = first + madd(r * r, exp_polynomial(r), low);
-  const float power = power_of(shifted);
-  const float far = 1.0f - 2.0f / madd(p, power, power + 1.0f);
-  const float z = x * x, near = madd(polynomial(kTanh, z) * z, a, a);
-  return std::copysign(a < 0.85f ? near : far, x);
-}
-
 }  // namespace hotaru::cpu::HWY_NAMESPACE::fused
 HWY_AFTER_NAMESPACE();
 #endif  // HWY_NATIVE_FMA

@@ -252,7 +252,6 @@ HOTARU_FUSED_FORMULA(Log1p, fused::log1p(x));
 HOTARU_FUSED_FORMULA(Atan, fused::atan(x));
 HOTARU_FUSED_FORMULA(Asin, fused::asin(x));
 HOTARU_FUSED_FORMULA(Acos, fused::acos(x));
-HOTARU_FUSED_FORMULA(Tanh, fused::tanh(x));
 #if HWY_TARGET != HWY_AVX3
 HOTARU_FUSED_FORMULA(Log2, fused::log2(x));
 HOTARU_FUSED_FORMULA(Log10, fused::log10(x));

@@ -26,7 +26,6 @@ void register_math() {
   pointwise<fused::Atan, FloatingAndComplexTypes, 1, Loops::kDense>("atan");
   pointwise<fused::Asin, FloatingAndComplexTypes, 1, Loops::kDense>("asin");
   pointwise<fused::Acos, FloatingAndComplexTypes, 1, Loops::kDense>("acos");
-  pointwise<fused::Tanh, FloatingAndComplexTypes, 1, Loops::kDense>("tanh");
 #endif
 #if HWY_TARGET == HWY_AVX3
   pointwise<fused::Sqrt, FloatingAndComplexTypes, 1, Loops::kDense>("sqrt");
