@@ -12,7 +12,7 @@ from ..nn import Buffer, Module, Parameter
 from . import _settings, _stance, _state, _tree
 from ._capture import CONSTANTS, Captured, Options
 from ._graph import check_mode
-from ._reach import Reach, Same, kind_of, place
+from ._reach import Reach, Same, Signature, kind_of, place
 from ._training import key_of
 
 CACHE_SIZE = 8
@@ -75,7 +75,8 @@ class Graphed(_C._FastCall):
         self._given: tuple | None = None
         self._option_key: tuple = ()
         self._late: Exception | None = None
-        self._signature: tuple = ()
+        self._signature: Signature | None = None
+        self._loose_signature: Signature | None = None
         self._carried: set[tuple] = set()
         self._changes = -1
         self._cache: OrderedDict[tuple, list[Captured]] = OrderedDict()
@@ -122,9 +123,6 @@ class Graphed(_C._FastCall):
             return self.function(*args, **kwargs)
         self._acquire()
         try:
-            last = self._last
-            if last is not None and not kwargs and last.call.ready(args):
-                return last.run(args)
             captures = self.captures
             captured, given, nests = self._captured_for(args, kwargs)
             if captured is not None:
@@ -152,11 +150,20 @@ class Graphed(_C._FastCall):
 
     def _captured_for(self, args: tuple, kwargs: dict):
         """The graphs for a call, ready to run; None if there are none."""
+        last, reach = self._last, self._reach
+        if last is not None:
+            if last.flat:
+                if not kwargs and last.call.ready(args):
+                    return last, args, ()
+            else:
+                form, leaves, met = self._flattened(args, kwargs)
+                # The native side compares all else that keys tell.
+                if form == last.form and last.call.ready(tuple(leaves)):
+                    return last, tuple(leaves), met.nests
         self._forget_last()
         self._look_around()
-        leaves: list[Tensor] = []
-        met = _tree.Met(self._reach.seen)
-        form = _tree.flatten((args, kwargs), leaves, met)
+        if last is None or last.flat or reach is not self._reach:
+            form, leaves, met = self._flattened(args, kwargs)
         inference = _C.is_inference_mode_enabled()
         self._given = (args, kwargs, met, inference)
         captured = self._found_or_made(form, leaves, ())
@@ -169,6 +176,12 @@ class Graphed(_C._FastCall):
             return None, (), ()
         self._use(captured)
         return captured, args if captured.flat else tuple(leaves), met.nests
+
+    def _flattened(self, args: tuple, kwargs: dict):
+        """The form of a call's arguments, their tensors and containers."""
+        leaves: list[Tensor] = []
+        met = _tree.Met(self._reach.seen)
+        return _tree.flatten((args, kwargs), leaves, met), leaves, met
 
     def _found_or_made(self, form, leaves, aliases: tuple) -> Captured | None:
         key = self._key(form, leaves, aliases)
@@ -219,7 +232,11 @@ class Graphed(_C._FastCall):
         self._option_key = key_of(self._reach.optimizers)
         self._guarded = _state.guarded(self._reach)
         self._known = set(map(id, self._guarded))
-        self._signature = self._reach.signature(self._carried)
+        signature = self._reach.signature(self._carried)
+        # The same object compares at once.
+        known = (key[3] for key in self._cache if key[3] == signature)
+        self._signature = next(known, signature)
+        self._loose_signature = None
         self._changes = changes
 
     def _look(self) -> Reach:
@@ -260,7 +277,9 @@ class Graphed(_C._FastCall):
         """The same for tensors of the same kind in attributes."""
         if not self._failed and self._on_failure is None:
             return key
-        return (*key[:3], self._reach.signature(None))
+        if self._loose_signature is None:
+            self._loose_signature = self._reach.signature(None)
+        return (*key[:3], self._loose_signature)
 
     def _find(self, key: tuple, leaves: list) -> Captured | None:
         """A capture that nobody's backward still needs."""
@@ -289,7 +308,7 @@ class Graphed(_C._FastCall):
         reach = self._reach
         options = reach.options if reach.optimizers else None
         captured.call.renew(reach.around, options)
-        if captured.flat and self._reach.plain:
+        if self._reach.plain:
             self._last = captured
             if captured.simple:
                 self._set_fast(captured.call)
@@ -420,9 +439,7 @@ class Graphed(_C._FastCall):
         graph's own.
         """
         self._look_around()
-        leaves: list[Tensor] = []
-        met = _tree.Met(self._reach.seen)
-        form = _tree.flatten((args, kwargs), leaves, met)
+        form, leaves, met = self._flattened(args, kwargs)
         for value in _tree.objects(form):
             if not isinstance(value, CONSTANTS):
                 raise AssertionError(_SAMPLES)
@@ -466,7 +483,7 @@ class Graphed(_C._FastCall):
     def _mismatch(self, form, leaves) -> str:
         got = _tree.describe(form, iter(leaves))
         known = [
-            _tree.describe(c[0]._form, iter(c[0]._statics))
+            _tree.describe(c[0].form, iter(c[0]._statics))
             for c in self._cache.values()
         ]
         text = (
@@ -488,7 +505,8 @@ def _argument_kind(leaf: Tensor) -> tuple:
 
 def _has_attributes(leaf: Tensor) -> bool:
     """Beside the marks of `_dynamo`, which change nothing."""
-    return any(not name.startswith("_dynamo") for name in vars(leaf))
+    names = vars(leaf)
+    return bool(names) and not all(n.startswith("_dynamo") for n in names)
 
 
 def _same_leaves(leaves) -> tuple:

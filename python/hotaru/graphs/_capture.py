@@ -86,7 +86,8 @@ class Captured:
         self._function = function
         self._given = given
         self._options = options
-        self._form = form
+        #: Of the arguments.
+        self.form = form
         self._samples = list(leaves)
         self._statics = list(leaves)
         # Whose memory is the graph's alone.
@@ -202,7 +203,7 @@ class Captured:
     def _make_call(self) -> None:
         # Arguments without nests are compared and loaded as they come.
         args, kwargs, _, _ = self._given
-        self.flat = not kwargs and _is_flat(self._form[2][0])
+        self.flat = not kwargs and _is_flat(self.form[2][0])
         triples = zip(self._samples, self._statics, self._own)
         triples = [
             next(triples) if isinstance(arg, Tensor) else (arg, None, False)

@@ -83,6 +83,25 @@ class Same:
         return id(self.value)
 
 
+class Signature:
+    """Parts that have to be equal, which may be many: hashed once."""
+
+    __slots__ = ("_hash", "parts")
+
+    def __init__(self, parts: tuple) -> None:
+        self.parts = parts
+        self._hash = hash(parts)
+
+    def __eq__(self, other) -> bool:
+        return isinstance(other, Signature) and (
+            self is other
+            or (self._hash == other._hash and self.parts == other.parts)
+        )
+
+    def __hash__(self) -> int:
+        return self._hash
+
+
 class Reach:
     """Everything that code which starts at `root` can read.
 
@@ -148,20 +167,22 @@ class Reach:
             if name in self._names or _ANY in self._names:
                 self.around.add_slot(owner, member)
 
-    def signature(self, carried: set | None) -> tuple:
+    def signature(self, carried: set | None) -> Signature:
         """Equal as long as graphs that were captured stay right.
 
         Tensors are known by identity, but for attributes in `carried` (see
         :func:`place`; None: all), whose values go from call to call.
         """
-        return tuple(
-            part
-            if type(part) is not _Leaf
-            else kind_of(part.tensor)
-            if part.place is not None
-            and (carried is None or part.place in carried)
-            else Same(part.tensor)
-            for part in self._parts
+        return Signature(
+            tuple(
+                part
+                if type(part) is not _Leaf
+                else kind_of(part.tensor)
+                if part.place is not None
+                and (carried is None or part.place in carried)
+                else Same(part.tensor)
+                for part in self._parts
+            )
         )
 
     def renew_options(self) -> None:
@@ -174,7 +195,7 @@ class Reach:
     def difference(self, later: Reach, carried: set) -> str:
         """What a call changed, for people."""
         for before, after in zip(
-            self.signature(carried), later.signature(carried)
+            self.signature(carried).parts, later.signature(carried).parts
         ):
             if before != after:
                 return (

@@ -43,15 +43,15 @@ class Met:
         """The form of a container that was met before; None for a new one,
         which is noted.
         """
-        key = id(value)
-        if key in self._given:
-            return ("given", type(value), self._given[key])
-        if self._keeps and key in self._known:
-            return ("kept", type(value), _Identity(value))
-        place = self._places.get(key)
-        if place is not None:
+        key, count = id(value), len(self.nests)
+        if self._keeps:
+            if key in self._given:
+                return ("given", type(value), self._given[key])
+            if key in self._known:
+                return ("kept", type(value), _Identity(value))
+        place = self._places.setdefault(key, count)
+        if place < count:
             return ("again", type(value), place)
-        self._places[key] = len(self.nests)
         self.nests.append(value)
         return None
 

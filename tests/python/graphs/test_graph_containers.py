@@ -3,8 +3,10 @@ calls: the caller's own, with their classes, attributes and identity.
 """
 
 import collections
+import contextlib
 import dataclasses
 import enum
+import random
 
 import pytest
 
@@ -263,3 +265,100 @@ def test_a_capture_that_fails_leaves_dictionaries_alone():
     run = torch.compile(f)
     run(torch.ones(2))
     assert dict.items(kinds) == {"a": nn.ReLU}.items()
+
+
+class Scales(nn.Module):
+    """Whose result tells all that calls are told apart by."""
+
+    def __init__(self):
+        super().__init__()
+        self.factor = 2
+        self.w = nn.Parameter(torch.ones(2))
+        self.known = [torch.ones(2)]
+
+    def forward(self, batch, *, mask=None, scale=1.0):
+        y = batch["x"] * self.factor * scale
+        y = y * (3 if batch["x"] is mask else 5)
+        y = y * (7 if batch["l"] is self.known else 11)
+        y = y * (13 if torch.is_grad_enabled() else 17)
+        y = y * (19 if torch.is_autocast_enabled("cpu") else 23)
+        y = y + torch.zeros(()).to(torch.get_default_dtype())
+        y = y.double() if torch.get_default_dtype() is torch.float64 else y
+        if mask is not None:
+            y = y + mask * self.w * batch["l"][0].sum()
+            mask.add_(1)
+        return {"y": y, "l": batch["l"], "mask": [mask]}
+
+
+def _arguments(**changes):
+    given = {
+        "x": torch.full((2,), 2.0),
+        "l": [torch.ones(2)],
+        "mask": torch.ones(2),
+        **changes,
+    }
+    for name, value in changes.items():
+        given[name] = value(given) if callable(value) else value
+    batch = {"x": given.pop("x"), "l": given.pop("l")}
+    return (batch,), given
+
+
+@contextlib.contextmanager
+def _changed(net):
+    net.factor = 29
+    yield
+    net.factor = 2
+
+
+@contextlib.contextmanager
+def _in_doubles(net):
+    torch.set_default_dtype(torch.float64)
+    yield
+    torch.set_default_dtype(torch.float32)
+
+
+# What a call happens within, and its arguments.
+KINDS = {
+    "plain": (None, lambda net: {}),
+    "scale": (None, lambda net: {"scale": 3.0}),
+    "no mask": (None, lambda net: {"mask": None}),
+    "the mask is x": (None, lambda net: {"mask": lambda g: g["x"]}),
+    "it is a view of x": (None, lambda net: {"mask": lambda g: g["x"][:]}),
+    "the known list": (None, lambda net: {"l": net.known}),
+    "a parameter": (None, lambda net: {"l": [net.w]}),
+    "shape": (None, lambda net: {"x": torch.ones(1, 2)}),
+    "dtype": (None, lambda net: {"x": torch.arange(2)}),
+    "a gradient": (None, lambda net: {"x": torch.ones(2, requires_grad=True)}),
+    "a longer list": (None, lambda net: {"l": [torch.ones(2), [1]]}),
+    "a tuple": (None, lambda net: {"l": (torch.ones(2),)}),
+    "a module that changed": (_changed, lambda net: {}),
+    "no gradients": (lambda net: torch.no_grad(), lambda net: {}),
+    "autocast": (lambda net: torch.autocast("cpu"), lambda net: {}),
+    "default dtype": (_in_doubles, lambda net: {}),
+}
+
+
+def test_calls_with_containers_of_one_kind_after_another():
+    order = random.Random(0).choices(list(KINDS), k=200)
+    found = []
+    for compiles in (False, True):
+        net = Scales()
+        run = (
+            torch.compile(net, options={"cache_size": 32}) if compiles else net
+        )
+        for name in order:
+            within, changes = KINDS[name]
+            with within(net) if within else contextlib.nullcontext():
+                args, kwargs = _arguments(**changes(net))
+                out = run(*args, **kwargs)
+            mask = kwargs["mask"]
+            found.append(
+                (
+                    name,
+                    (out["y"].tolist(), out["y"].dtype, out["y"].requires_grad),
+                    (out["l"] is args[0]["l"], out["mask"][0] is mask),
+                    mask if mask is None else (mask.tolist(), mask._version),
+                )
+            )
+    assert found[:200] == found[200:]
+    assert 10 < run.graphed.captures <= len(KINDS)
