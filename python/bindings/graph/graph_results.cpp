@@ -42,6 +42,14 @@ int64_t offset_within(const Tensor& whole, const Tensor& part,
   return byte / size;
 }
 
+/// Whether a view that requires grad has no history that leads to its base, and
+/// is not the one that was made without gradients either.
+bool is_cut_off(const Tensor& view) {
+  const autograd::ViewOrigin origin = autograd::view_origin(view);
+  return origin == autograd::ViewOrigin::kInference ||
+         (origin == autograd::ViewOrigin::kNoGrad && !autograd::is_leaf(view));
+}
+
 /// The base of a view, or the tensor itself.
 Tensor base_of(const Tensor& t) {
   return t.is_view() ? Tensor(t.impl()->base) : t;
@@ -87,6 +95,11 @@ GraphResults::GraphResults(const std::vector<Tensor>& results,
     const autograd::Meta* m = autograd::meta(part.tensor);
     if (part.is_view && m && m->requires_grad && !part.same)
       refusal_ = "a result is a view that requires grad by itself";
+    if (part.recorded && !part.same && is_cut_off(part.tensor))
+      refusal_ = "a result is a view of one that was made without gradients";
+    if (part.is_view && !part.same &&
+        base_of(part.tensor).storage() != part.tensor.storage())
+      refusal_ = "a result is a view of what lies in other memory";
     const bool elsewhere =
         part.from == From::kArgument || part.from == From::kKnown;
     if (!elsewhere || !part.recorded || part.same) continue;

@@ -303,12 +303,14 @@ void init_storage(nb::module_& m) {
         [](const Tensor& t) { return uintptr_t(t.storage().get()); });
   m.def(
       "_set_storage",
-      [](const Tensor& self, nb::handle storage, int64_t offset,
-         nb::handle sizes, nb::handle strides) {
+      [](nb::object self, nb::handle storage, int64_t offset, nb::handle sizes,
+         nb::handle strides) {
+        if (!is_tensor(self.ptr())) nb::raise_type_error("expected a tensor");
         Storage* s = storage_of(storage.ptr());
         HOTARU_CHECK_AS(TypeError, s, "set_(): expected an UntypedStorage");
         const Dims shape = to_dims(sizes.ptr());
-        set_storage(self, Ref<Storage>(s), offset, shape,
+        overrides::note_question("set_", self.ptr());
+        set_storage(tensor_of(self.ptr()), Ref<Storage>(s), offset, shape,
                     strides.is_none() ? contiguous_strides(shape)
                                       : to_dims(strides.ptr()));
         return self;

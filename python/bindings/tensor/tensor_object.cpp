@@ -357,6 +357,7 @@ int set_data(PyObject* self, PyObject* value, void*) {
         HOTARU_CHECK_AS(TypeError, is_tensor(value),
                         "Variable data has to be a tensor, but got ",
                         Py_TYPE(value)->tp_name);
+        overrides::note_question("set_", self);
         autograd::set_data(tensor_of(self), tensor_of(value));
         return 0;
       },

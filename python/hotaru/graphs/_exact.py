@@ -100,6 +100,9 @@ class Exact:
             return
         if name in _OF_LEAVES and self._leaf_like:
             return
+        if name == "set_" and tensor._is_view() and tensor.requires_grad:
+            # Its history still tells of where it lay before.
+            raise _state.UnfitError(_CHANGES.format("memory", "a view"))
         of_argument = any(_C._shares_storage(tensor, s) for s in self._statics)
         counted = name == "_version" and any(
             _C._shares_storage(tensor, t) for t in self._tensors

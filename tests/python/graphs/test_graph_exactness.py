@@ -728,6 +728,81 @@ def test_views_without_gradients():
     assert torch.compile(flat)(w).tolist() == [1, 2, 3]
 
 
+def _unrecorded(x, mode=torch.no_grad):
+    with mode():
+        return x[1:]
+
+
+def _moved(x, to):
+    view = x[0]
+    view.data = to
+    return view
+
+
+def _set_elsewhere(x):
+    view = x[0]
+    with torch.no_grad():
+        view.set_(x[1].detach())
+    return view
+
+
+VIEWS = {
+    "unrecorded": _unrecorded,
+    "of inference mode": lambda x: _unrecorded(x, torch.inference_mode),
+    "of an unrecorded one": lambda x: _unrecorded(x)[..., :1],
+    "of one of inference mode": lambda x: _unrecorded(x, torch.inference_mode)[
+        ..., :1
+    ],
+    "of one of several": lambda x: x.unbind()[1][:1],
+    "recorded again": lambda x: _unrecorded(x[:, :1]),
+    "moved in its base": lambda x: _moved(x, x[1]),
+    "moved to its base": lambda x: _moved(x, x),
+    "moved elsewhere": lambda x: _moved(x, torch.full(x[0].shape, 5.0)),
+    "set elsewhere": _set_elsewhere,
+}
+SOURCES = {
+    "argument": lambda x, w: x,
+    "within": lambda x, w: x * 2,
+    "outside": lambda x, w: w,
+    "a view within": lambda x, w: (x * 2).t(),
+}
+RESULTS = {
+    "alone": lambda view, whole: (view,),
+    "with its base": lambda view, whole: (view, whole),
+    "with a view of it": lambda view, whole: (view, view[:1]),
+}
+
+
+@pytest.mark.parametrize("source", SOURCES)
+@pytest.mark.parametrize("name", VIEWS)
+def test_histories_of_views(name, source):
+    for leaf, results in itertools.product((True, False), RESULTS):
+        found = []
+        for compiles in (False, True):
+            outside = torch.arange(6.0).reshape(3, 2).requires_grad_()
+
+            def f(x, w=outside, results=results):
+                whole = SOURCES[source](x, w)
+                return RESULTS[results](VIEWS[name](whole), whole)
+
+            run = torch.compile(f) if compiles else f
+            found.append([_histories(run, leaf, outside) for _ in range(2)])
+        assert found[0] == found[1], (leaf, results)
+
+
+def _histories(run, leaf, outside):
+    x = torch.full((3, 2), 2.0, requires_grad=True)
+    outside.grad = None
+    results = run(x if leaf else x * 1)
+    recorded = [t for t in results if not t.is_leaf]
+    if recorded:
+        sum((t * t).sum() for t in recorded).backward()
+    return (
+        [(t.tolist(), t.requires_grad, t.is_leaf) for t in results],
+        [None if g is None else g.tolist() for g in (x.grad, outside.grad)],
+    )
+
+
 def test_a_scaler_in_a_step():
     net = nn.Linear(2, 1)
     nn.init.ones_(net.weight)
