@@ -17,6 +17,7 @@ from ._generators import Generators
 _CHANGES = "the call changes the {} of {}; no graph can do that"
 _ASKS = "the call asks {} for `{}`, of which graphs know nothing"
 _DRAWS = "the call draws from a random number generator of Python's or numpy's"
+_IMPORTS = "the call imports a random number generator"
 _OWN = "the call changes attributes of a {}"
 _BEYOND = "the call runs a backward pass that goes on behind its arguments"
 # Answers that are right for a graph's copy of a leaf.
@@ -89,6 +90,8 @@ class Exact:
         self._asked.clear()
         if self._generators.changed():
             raise _state.UnfitError(_DRAWS)
+        if self._generators.came():
+            raise _state.StartError(_IMPORTS)
         own = self._reach.changed_own()
         if own is not None:
             raise _state.StartError(_OWN.format(type(own).__name__))

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import sys
 
+# Modules with generators, which a program need not have imported.
+_HOMES = ("random", "numpy.random")
+
 
 class Generators:
     """Those that a function can draw from, as they are now.
@@ -13,13 +16,12 @@ class Generators:
     """
 
     def __init__(self, reach) -> None:
+        self._absent = [name for name in _HOMES if name not in sys.modules]
+        python, numpy = map(sys.modules.get, _HOMES)
         kinds, found = {}, []
-        random = sys.modules.get("random")
-        self._met_random = random is not None
-        if random is not None:
-            found.append(_OfPython(random))
-            kinds[random.Random] = _OfPython
-        numpy = sys.modules.get("numpy.random")
+        if python is not None:
+            found.append(_OfPython(python))
+            kinds[python.Random] = _OfPython
         if numpy is not None:
             found.append(_OfNumpy(numpy))
             kinds[numpy.RandomState] = _OfNumpy
@@ -30,12 +32,12 @@ class Generators:
                     found.append(wrapper(value))
         self._found = [(one, one.state()) for one in found]
 
+    def came(self) -> bool:
+        """Whether there are some by now that there were not."""
+        return any(name in sys.modules for name in self._absent)
+
     def changed(self) -> bool:
-        """Whether somebody drew from one since, or could from one that was not
-        there.
-        """
-        if not self._met_random and "random" in sys.modules:
-            return True
+        """Whether somebody drew from one since."""
         return any(not _equal(one.state(), old) for one, old in self._found)
 
     def restore(self) -> None:

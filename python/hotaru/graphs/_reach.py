@@ -601,12 +601,10 @@ def _is_library(module: types.ModuleType) -> bool:
 
 
 def _is_array(value) -> bool:
-    """Whether it is an array of numpy's or of Python's."""
-    kinds = (("numpy", "ndarray"), ("array", "array"))
-    return any(
-        name in sys.modules
-        and isinstance(value, getattr(sys.modules[name], kind))
-        for name, kind in kinds
+    """One of numpy's, or of Python's module of that name."""
+    numpy, array = map(sys.modules.get, ("numpy", "array"))
+    return (numpy is not None and isinstance(value, numpy.ndarray)) or (
+        array is not None and isinstance(value, array.array)
     )
 
 

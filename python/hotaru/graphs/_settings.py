@@ -9,6 +9,7 @@ import sys
 from .. import _C
 from .._functorch.active import _are_functorch_transforms_active
 
+_HOME = __name__.partition(".")[0]
 _known: tuple = (-1, ())
 
 
@@ -51,14 +52,9 @@ def key() -> tuple:
 
 
 def _of_process() -> tuple:
-    # Nobody has changed flags of what nobody has imported.
-    backends = sys.modules.get(f"{_C.__name__.rpartition('.')[0]}.backends")
-    libraries = vars(backends) if backends is not None else {}
-    flags = tuple(
-        tuple(map(repr, sorted(value._values.items())))
-        for _, value in sorted(libraries.items(), key=lambda item: item[0])
-        if hasattr(value, "_values")
-    )
+    # Nobody has changed flags of what is not imported.
+    backends = sys.modules.get(f"{_HOME}.backends")
+    flags = () if backends is None else _flags(backends)
     return (
         _C._get_determinism(),
         _C._get_deterministic_fill_uninitialized_memory(),
@@ -67,4 +63,14 @@ def _of_process() -> tuple:
         _C.get_num_threads(),
         _C.is_warn_always_enabled(),
         flags,
+    )
+
+
+def _flags(backends) -> tuple:
+    from ..backends._flags import Library
+
+    return tuple(
+        tuple(map(repr, sorted(value._values.items())))
+        for _, value in sorted(vars(backends).items(), key=lambda item: item[0])
+        if isinstance(value, Library)
     )

@@ -7,6 +7,8 @@ import collections
 import itertools
 import os
 import random
+import subprocess
+import sys
 import types
 import warnings
 
@@ -387,6 +389,30 @@ def test_which_argument_is_which():
     assert many(*tensors).item() == 3
     assert many(*tensors[:-1], tensors[0]).item() == 2
     assert many(*tensors).item() == 3
+
+
+_IMPORTS = """
+import sys
+import hotaru as torch
+
+def f(x):
+    import random
+    return x * random.random()
+
+assert "random" not in sys.modules
+run = torch.compile(f)
+print(len({run(torch.ones(1)).item() for _ in range(4)}))
+"""
+
+
+def test_generators_that_the_function_imports():
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", _IMPORTS],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout == "4\n"
 
 
 # -- tensors that change otherwise than in value -------------------------------
