@@ -19,7 +19,7 @@ from ._raw import attributes_of, fill, items_of, pairs_of, put_attributes
 
 TENSOR = ("tensor",)
 _EXACT = frozenset((tuple, list, dict))
-_SIMPLE = (type(None), bool, int, complex, str, bytes, type)
+_SIMPLE = frozenset((type(None), bool, int, complex, str, bytes, type))
 
 
 class Met:
@@ -70,12 +70,15 @@ def _flatten(value, leaves: list, met: Met) -> tuple:
         leaves.append(value)
         return TENSOR
     kind = type(value)
-    if kind is float:
+    exact = kind in _EXACT
+    if exact:
+        what = "dict" if kind is dict else "list"
+    elif kind is float:
         # Equal where the bits are: zeros have signs, and NaN equals itself.
         return ("float", kind, value.hex())
-    if kind in _SIMPLE:
+    elif kind in _SIMPLE:
         return ("constant", kind, value)
-    if isinstance(value, (tuple, list)):
+    elif isinstance(value, (tuple, list)):
         what = "list"
     elif isinstance(value, dict):
         what = "dict"
@@ -86,7 +89,6 @@ def _flatten(value, leaves: list, met: Met) -> tuple:
     again = met.again(value)
     if again is not None:
         return again
-    exact = kind in _EXACT
     if what == "list":
         items = value if exact else items_of(value)
         content = tuple([_flatten(v, leaves, met) for v in items])
