@@ -67,10 +67,8 @@ def _of_process() -> tuple:
 
 
 def _flags(backends) -> tuple:
-    from ..backends._flags import Library
-
     return tuple(
         tuple(map(repr, sorted(value._values.items())))
         for _, value in sorted(vars(backends).items(), key=lambda item: item[0])
-        if isinstance(value, Library)
+        if hasattr(value, "_values")
     )
