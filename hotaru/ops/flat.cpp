@@ -1,6 +1,7 @@
 #include "hotaru/ops/flat.h"
 
 #include "hotaru/ops/create/factory.h"
+#include "hotaru/ops/pointwise/pointwise.h"
 
 namespace hotaru {
 
