@@ -340,9 +340,9 @@ class profile:  # noqa: N801
             raise AssertionError("No activities specified for the profiler")
 
     def _begin(self) -> None:
+        _C._start_profiling(self._record_shapes, self._timed)
         # What records must not outlive the interpreter.
         atexit.register(self._end)
-        _C._start_profiling(self._record_shapes, self._timed)
         _ranges.begin(self._record_shapes, self._with_stack)
         self._operators = Operators()
         if self._cpu:
