@@ -518,14 +518,9 @@ void copysign(const Tensor& out, const Tensor& self, const Tensor& other) {
          [self = Like(self), other = Like(other)](Backward& b,
                                                   const Tensor& g) -> Tensors {
            const auto flipped = [&] {
-             // 1, -1 or 0: the ratio's own derivatives are none.
-             const auto constant = [](const Tensor& t) {
-               return autograd::grad_enabled() ? detach(t) : t;
-             };
-             const Tensor x = constant(b.saved(0)), y = constant(b.saved(1));
-             const Tensor ratio = hotaru::masked_fill(y / x, eq(x, 0), 0);
-             const Tensor flat = flat_in(b, self(g * ratio), 0);
-             return same(self.shape, other.shape) ? flat_in(b, flat, 1) : flat;
+             const Tensor x = b.saved(0), none = eq(x, 0);
+             const Tensor ratio = b.saved(1) / harmless(x, none);
+             return self(g * hotaru::masked_fill(ratio, none, 0));
            };
            return {b.needs(0) ? flipped() : Tensor(),
                    b.needs(1) ? other(zeros_like(g)) : Tensor()};
