@@ -121,7 +121,6 @@ Tensor ctc_loss(const Tensor& log_probs, const Tensor& targets,
   HOTARU_CHECK(log_probs.dim() == 2 || log_probs.dim() == 3,
                "ctc_loss: log_probs must be [T, N, C] or [T, C], got ",
                shape_text(log_probs.sizes()));
-  HOTARU_CHECK(log_probs.numel() > 0, "log_probs tensor must not be empty");
   const bool batched = log_probs.dim() == 3;
   const Tensor x = batched ? log_probs : unsqueeze(log_probs, 1);
   Tensor out = losses(

@@ -97,8 +97,10 @@ def assert_same_gradients(f, *given):
 
 
 def test_the_numbers_tell_orders_apart():
-    """Else these tests would find nothing."""
-    for dtype in DTYPES:
+    """Else these tests would find nothing; 16-bit sums, which are made in
+    floats and rounded once, hide their order.
+    """
+    for dtype in set(DTYPES) - {torch.float16, torch.bfloat16}:
         x, at = mixed(3000, dtype=dtype), indices(3000)
         zero = torch.zeros(7, dtype=dtype)
         there = zero.index_add(0, at, x)

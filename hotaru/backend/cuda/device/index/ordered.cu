@@ -73,6 +73,8 @@ __device__ void assign(const OrderedParams& p) {
 /// Elements of a run that are under way at once.
 constexpr uint32_t kAhead = 4;
 
+/// Sums and products of 16-bit numbers are made in floats and rounded once, as
+/// on the CPU.
 template <class T, class Operation>
 __device__ void combine(const OrderedParams& p) {
   const Place place(p);
@@ -89,8 +91,7 @@ __device__ void combine(const OrderedParams& p) {
       if (i < n) x[i] = load<T>(place.source(next + i));
     HOTARU_UNROLL
     for (uint32_t i = 0; i < kAhead; ++i)
-      if (i < n)
-        now = widen<T>(narrow<T>(Operation::template of<T>(now, x[i])));
+      if (i < n) now = Operation::template of<T>(now, x[i]);
     next += n;
   }
   store<T>(place.to, now);
