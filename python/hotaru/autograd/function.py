@@ -469,8 +469,16 @@ def _mark_views(outputs: list, args: tuple, ctx: FunctionCtx) -> None:
     """Has writes into what are views of the arguments refused."""
     dirty = {id(tensor) for tensor in ctx.dirty_tensors or ()}
     tensors = [o for o in outputs if isinstance(o, Tensor)]
+    given = [a for a in args if isinstance(a, Tensor)]
     for output in tensors:
-        if output._is_view() and id(output) not in dirty:
+        if id(output) in dirty:
+            continue
+        # What has an argument's memory is not asked: a capture would take that
+        # for a question of the program's.
+        if (
+            any(_C._shares_storage(output, a) for a in given)
+            or output._is_view()
+        ):
             _C._mark_view(output, len(tensors) > 1)
 
 
