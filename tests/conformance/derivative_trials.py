@@ -7,6 +7,7 @@ to tell the other its own.
 
 from __future__ import annotations
 
+from module_trials import tensors_in
 from plain import Decoder, resolve
 
 
@@ -52,14 +53,6 @@ def infinite(torch, x):
 
 
 POINTS = (as_it_is, zeros, two_zeros, ties, singular, infinite)
-
-
-def tensors_in(torch, value) -> list:
-    if isinstance(value, torch.Tensor):
-        return [value]
-    if isinstance(value, (tuple, list)):
-        return [x for v in value for x in tensors_in(torch, v)]
-    return []
 
 
 def call(torch, name: str, args, kwargs):
