@@ -6,8 +6,11 @@ Stages run JOBS at a time, the longest first by what they took when they last
 ran on this machine. What a stage prints goes to LOGS/NAME.log; one that fails
 has its end shown. Exits with 1 if a stage failed.
 
-With SECONDS no stage begins later than that: the rest is left out, which
-LOGS/../left_out says, and the next run on this machine begins with it.
+With SECONDS, what matters most comes first: an empty line divides the table
+into groups, which run in their order. A stage that would not end within
+SECONDS is left out, which LOGS/../left_out says, and the next run on this
+machine begins with it. What never ran here is expected to take its estimate,
+times how much slower than theirs the stages before it were.
 
     python scripts/run_stages.py JOBS LOGS [SECONDS] <TABLE
 """
@@ -36,25 +39,45 @@ class Stage:
     """One command of the table."""
 
     name: str
-    seconds: float
     command: str
+    group: int
+    estimate: float
+    took: float | None  # when it last ran here
 
 
-def read_table(
-    lines: list[str], took: dict[str, float], owed: list[str]
-) -> list[Stage]:
-    """The stages: those that are owed, then the longest first."""
-    stages = []
-    for line in filter(str.strip, lines):
+def read_table(lines: list[str], took: dict[str, float]) -> list[Stage]:
+    """The stages, in the order of the table."""
+    stages, group = [], 0
+    for line in lines:
+        if not line.strip():
+            group += 1
+            continue
         name, estimate, command = line.rstrip("\n").split("\t", 2)
-        seconds = took.get(name, float(estimate))
-        stages.append(Stage(name, seconds, command))
-    return sorted(stages, key=lambda s: (s.name not in owed, -s.seconds))
+        stages.append(
+            Stage(name, command, group, float(estimate), took.get(name))
+        )
+    return stages
+
+
+def in_order(
+    stages: list[Stage], limited: bool, owed: list[str]
+) -> list[Stage]:
+    """What is owed first, then the longest; where time is limited, of the
+    first group first.
+    """
+    return sorted(
+        stages,
+        key=lambda s: (
+            s.name not in owed,
+            s.group if limited else 0,
+            -(s.took or s.estimate),
+        ),
+    )
 
 
 class Runner:
-    """Takes stages from one list in several threads, until it is empty or the
-    time `until` has come.
+    """Takes stages from one list in several threads, until it is empty or none
+    of it would end before `until`.
     """
 
     def __init__(self, stages: list[Stage], logs: Path, until: float) -> None:
@@ -63,16 +86,33 @@ class Runner:
         self.until = until
         self.lock = threading.Lock()
         self.took: dict[str, float] = {}
+        self.estimates = 0.0  # of the stages that ended
         self.failed: list[str] = []
         self.ended: list[float] = []
+
+    def expected(self, stage: Stage) -> float:
+        """How long the stage will take, in seconds."""
+        if stage.took is not None:
+            return stage.took
+        if not self.estimates:
+            return stage.estimate
+        slower = sum(self.took.values()) / self.estimates
+        return stage.estimate * max(1.0, slower)
+
+    def next_stage(self) -> Stage | None:
+        left = self.until - time.monotonic()
+        for at, stage in enumerate(self.waiting):
+            if self.expected(stage) <= left:
+                return self.waiting.pop(at)
+        return None
 
     def work(self) -> None:
         while True:
             with self.lock:
-                if not self.waiting or time.monotonic() >= self.until:
+                stage = self.next_stage()
+                if stage is None:
                     self.ended.append(time.monotonic())
                     return
-                stage = self.waiting.pop(0)
             self.run(stage)
 
     def run(self, stage: Stage) -> None:
@@ -87,6 +127,7 @@ class Runner:
         seconds = time.monotonic() - began
         with self.lock:
             self.took[stage.name] = round(seconds, 1)
+            self.estimates += stage.estimate
             verdict = "done" if status == 0 else f"FAILED, status {status}"
             print(f"  {stage.name}: {verdict}, {seconds:.0f} s", flush=True)
             if status:
@@ -109,7 +150,7 @@ def remember(path: Path, value) -> None:
 
 
 def leave_out(runner: Runner, owed: list[str]) -> None:
-    """Says which stages did not begin, and has the next run begin with them."""
+    """Says which stages had no time, and has the next run begin with them."""
     names = [stage.name for stage in runner.waiting]
     rest = [name for name in owed if name not in runner.took]
     remember(OWED, list(dict.fromkeys([*names, *rest])))
@@ -126,7 +167,8 @@ def main() -> int:
     seconds = float(sys.argv[3]) if len(sys.argv) > 3 else float("inf")
     logs.mkdir(parents=True, exist_ok=True)
     took, owed = remembered(TOOK, {}), remembered(OWED, [])
-    stages = read_table(list(sys.stdin), took, owed)
+    stages = read_table(list(sys.stdin), took)
+    stages = in_order(stages, seconds != float("inf"), owed)
     runner = Runner(stages, logs, time.monotonic() + seconds)
     threads = [threading.Thread(target=runner.work) for _ in range(jobs)]
     for thread in threads:

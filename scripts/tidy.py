@@ -5,11 +5,16 @@ its compiler's command, the checks and clang-tidy stay what they were: in
 $XDG_CACHE_HOME/hotaru/tidy, for 60 days after it was last of use. Wants a build
 folder that ninja has built. Exits with 1 if anything was found.
 
-    python scripts/tidy.py BUILD JOBS SOURCE...
+    python scripts/tidy.py [--until TIME] BUILD JOBS SOURCE...
+
+With --until no source is begun after that time (in seconds since 1970), and
+the last line printed says how many were not read; the next run has the others
+behind it.
 """
 
 from __future__ import annotations
 
+import argparse
 import hashlib
 import json
 import os
@@ -109,38 +114,61 @@ class Checks:
         return KEPT / key.hexdigest()
 
 
-def read(source: str, build: str, stamp: Path | None) -> str:
-    """What clang-tidy says, or nothing."""
-    if stamp and stamp.exists():
-        stamp.touch()
+class Reader:
+    """Reads sources, and counts those that it had no time for."""
+
+    def __init__(self, checks: Checks, folder: str, until: float) -> None:
+        self.checks = checks
+        self.folder = folder
+        self.until = until
+        self.unread = 0
+
+    def read(self, source: str) -> str:
+        """What clang-tidy says, or nothing."""
+        stamp = self.checks.stamp(source)
+        if stamp and stamp.exists():
+            stamp.touch()
+            return ""
+        if time.time() >= self.until:
+            self.unread += 1
+            return ""
+        done = subprocess.run(
+            [TIDY, "-p", self.folder, "--quiet", source],
+            cwd=ROOT, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        if done.returncode or done.stdout.strip():
+            return done.stdout + done.stderr
+        if stamp:
+            stamp.touch()
         return ""
-    done = subprocess.run(
-        [TIDY, "-p", build, "--quiet", source],
-        cwd=ROOT, capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    if done.returncode or done.stdout.strip():
-        return done.stdout + done.stderr
-    if stamp:
-        stamp.touch()
-    return ""
 
 
-def main(build: Path, jobs: int, sources: list[str]) -> int:
+def main() -> int:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("build", type=Path)
+    parser.add_argument("jobs", type=int)
+    parser.add_argument("--until", type=float, default=float("inf"))
+    parser.add_argument("sources", nargs="*")
+    given = parser.parse_args()
     KEPT.mkdir(parents=True, exist_ok=True)
     oldest = time.time() - DAYS * 86400
     for stamp in KEPT.iterdir():
-        if stamp.stat().st_mtime < oldest:
-            stamp.unlink(missing_ok=True)
-    checks = Checks(build)
+        try:
+            if stamp.stat().st_mtime < oldest:
+                stamp.unlink()
+        except FileNotFoundError:
+            pass  # another run was faster
+    checks = Checks(given.build.resolve())
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / "compile_commands.json").write_text(checks.database)
-        with ThreadPoolExecutor(jobs) as pool:
-            found = list(
-                pool.map(lambda s: read(s, folder, checks.stamp(s)), sources)
-            )
+        reader = Reader(checks, folder, given.until)
+        with ThreadPoolExecutor(given.jobs) as pool:
+            found = list(pool.map(reader.read, given.sources))
     print("".join(found), end="")
+    if reader.unread:
+        print(f"{reader.unread} sources were not read: no time was left")
     return 1 if any(found) else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main(Path(sys.argv[1]).resolve(), int(sys.argv[2]), sys.argv[3:]))
+    sys.exit(main())

@@ -47,10 +47,10 @@ configure() {
 }
 
 # compile DIR [TARGET...]: within LIMIT seconds, where that is set; status 124
-# says that they did not do.
+# says that they did not do. COMPILERS of them at a time, JOBS unless it is set.
 compile() {
   say "building $1"
-  ${LIMIT:+timeout "$LIMIT"} cmake --build "$1" --parallel "$JOBS" ${2:+--target "${@:2}"}
+  ${LIMIT:+timeout "$LIMIT"} cmake --build "$1" --parallel "${COMPILERS:-$JOBS}" ${2:+--target "${@:2}"}
 }
 
 # build PARTS [ARGS...]: build/ with the library, these parts (one word, divided

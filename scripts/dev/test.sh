@@ -42,13 +42,13 @@ stage() {
   printf '\n'
 }
 
-# run_stages: the table's stages, as many at a time as there are cores; in CI
-# none begins after LAST_START seconds, so that a slow machine ends in time, too.
-LAST_START=
+# run_stages: the table's stages, as many at a time as there are cores; in CI all
+# of them end before LAST_END seconds, so that a slow machine ends in time, too.
+LAST_END=
 run_stages() {
   mkdir -p "$RESULTS/logs"
   .venv/bin/python scripts/run_stages.py "$JOBS" "$RESULTS/logs" \
-    ${LAST_START:+$((LAST_START > SECONDS ? LAST_START - SECONDS : 0))} || true
+    ${LAST_END:+$((LAST_END > SECONDS ? LAST_END - SECONDS : 0))} || true
 }
 
 # ctest_stages DIR NAME PARTS SECONDS
@@ -59,14 +59,20 @@ ctest_stages() {
   done
 }
 
+# What folders of Python tests take; others about ten seconds.
+readonly FOLDER_SECONDS='ops=120 core=65 distributed=130 graphs=60 programs=100
+data=50 testing=27 nn=25 jit=35 library=20 onnx=20 sparse=15 quantization=15
+weights=15'
+
 # pytest_stages ARGS...: a stage for each folder of Python tests.
 pytest_stages() {
-  local folder name
+  local folder name seconds
   for folder in tests/python/*/; do
     name=${folder#tests/python/}
     name=${name%/}
     [[ $name != golden ]] && compgen -G "${folder}test_*.py" >/dev/null || continue
-    stage "python-$name" 60 pytest_run "pytest-$name" "$folder" "$@"
+    seconds=$(grep -o "\\b$name=[0-9]*" <<<"$FOLDER_SECONDS" || echo "$name=10")
+    stage "python-$name" "${seconds#*=}" pytest_run "pytest-$name" "$folder" "$@"
   done
 }
 
@@ -90,13 +96,13 @@ soft_gpu_stages() {
     local files
     mapfile -t files < <(printf '%s\n' tests/python/cuda/test_*.py |
       awk "NR % 2 == $half")
-    stage "soft-$half" 200 on_soft_gpu soft none "pytest-soft-$half" "${files[@]}"
-    stage "soft-2-$half" 200 on_soft_gpu soft:2 none "pytest-soft-2-$half" \
+    stage "soft-$half" 140 on_soft_gpu soft none "pytest-soft-$half" "${files[@]}"
+    stage "soft-2-$half" 140 on_soft_gpu soft:2 none "pytest-soft-2-$half" \
       "${files[@]}"
-    stage "soft-libraries-$half" 200 on_soft_gpu soft soft \
+    stage "soft-libraries-$half" 180 on_soft_gpu soft soft \
       "pytest-soft-libraries-$half" "${files[@]}"
   done
-  stage soft-graphs 200 graphs_on_soft_gpu
+  stage soft-graphs 270 graphs_on_soft_gpu
 }
 
 # sanitized NAME COMPILER SANITIZERS ARGS...: builds build-NAME for these
@@ -191,8 +197,8 @@ conformance_on_soft_gpu() {
 # left out.
 conformance_stages() {
   if (venv .venv-oracle scripts/requirements-oracle.txt >&2); then
-    stage conformance 400 conformance --jobs 1
-    stage conformance-soft 200 conformance_on_soft_gpu
+    stage conformance 320 conformance --jobs 1
+    stage conformance-soft 20 conformance_on_soft_gpu
   else
     leave_out "PyTorch's databases: PyTorch 2.13 cannot be installed here"
   fi
@@ -216,14 +222,16 @@ leave_out() {
   echo "$*" >>"$RESULTS/left_out"
 }
 
-# one_target: the library built for this machine alone, as a newcomer's is,
-# beside build/.
-one_target() {
+# same_bits: the library built for this machine alone, as a newcomer's is, beside
+# build/, gives what build/ gives.
+same_bits() {
+  local COMPILERS=1
   configure build-native -DCMAKE_BUILD_TYPE=Release -DHOTARU_SIMD=native \
     -DHOTARU_UNITS=ON \
     -DHOTARU_PYTHON=OFF -DHOTARU_CLI=OFF -DHOTARU_LIBTORCH=OFF \
     -DHOTARU_CUDA=OFF -DHOTARU_SOFT_GPU=OFF
   compile build-native hotaru
+  step same-bits .venv/bin/python tests/same_bits.py build build-native
 }
 
 # ended: the results of all runners, and what was left out.
@@ -280,14 +288,28 @@ sanitize=0 fuzz_seconds=0 soft_gpu=0 ci=0 select=()
 
 # every_stage: the table of what follows the release build.
 every_stage() {
-  ctest_stages build release 4 60
+  local part
+  ctest_stages build release 4 40
   pytest_stages "${select[@]}"
-  ((soft_gpu)) && soft_gpu_stages
   if ((ci)); then
-    stage attack 120 pytest_run attack tests/attack
+    echo
+    stage attack 140 pytest_run attack tests/attack
     conformance_stages
     few_programs_stage
-    stage clang-tidy 200 step clang-tidy tidy 1
+  fi
+  if ((soft_gpu)); then
+    echo
+    soft_gpu_stages
+  fi
+  if ((ci)); then
+    echo
+    stage same-bits 480 same_bits
+    echo
+    # They end by themselves: what is left is what they do next time.
+    for part in $TIDIED; do
+      stage "tidy-$part" 60 step "tidy-$part" tidy_until \
+        $((EPOCHSECONDS - SECONDS + LAST_END - 120)) "$part"
+    done
   fi
 }
 
@@ -347,13 +369,9 @@ all_tests() {
   mkdir -p "$RESULTS"
   quick_checks
   if ((ci)); then
-    one_target
-    step same-bits .venv/bin/python tests/same_bits.py build build-native || true
     owed_builds
-  fi
-  if ((ci)); then
     DEADLINE=$((60 * ${HOTARU_CI_MINUTES:-60}))
-    LAST_START=$((DEADLINE + 15 * 60))
+    LAST_END=$((DEADLINE ? DEADLINE + 20 * 60 : 24 * 3600))
   fi
   say "tests"
   every_stage | run_stages
