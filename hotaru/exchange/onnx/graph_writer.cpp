@@ -175,7 +175,7 @@ std::string GraphWriter::forward() {
   }
   bool one = model.graph.outputs.size() == 1;
   line(concat("return ", one ? "" : "(", results, one ? "" : ",)"));
-  return head + device_line(scope) + text_;
+  return head + input_checks(scope) + device_line(scope) + text_;
 }
 
 // Where the module's tensors are, or else the inputs.

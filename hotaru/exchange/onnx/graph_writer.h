@@ -65,6 +65,11 @@ class GraphWriter {
 
   std::string parameters(Scope& scope);
   std::string device_line(const Scope& scope) const;
+
+  // Checks of what is given (input_checks.cpp).
+  std::string input_checks(const Scope& scope) const;
+  std::string converted(const Scope& scope) const;
+
   void add_initializers(const Graph& graph, Scope& scope, bool top);
   void write(const std::vector<Node>& nodes, Scope& scope);
   void write(const Node& node, Scope& scope);

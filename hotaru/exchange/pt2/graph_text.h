@@ -71,6 +71,8 @@ class GraphText {
   void write_with_effects(const Node& node);
   void write_cond(const Node& node);
   void write_while(const Node& node);
+  void write_rows(const Node& node, size_t carried_at, size_t rows_at,
+                  size_t rest_at);
   void write_within(const Node& node, const std::string& with, size_t graph);
   void write_check(const std::string& condition, const Argument& message);
 
@@ -79,6 +81,7 @@ class GraphText {
   std::string given(const Node& node, std::string_view name,
                     std::string_view otherwise) const;
   std::vector<std::string> operands(const Node& node, size_t first) const;
+  std::vector<std::string> list_at(const Node& node, size_t i) const;
   std::string bind(const Argument& output);
   std::vector<std::string> results(const Node& node);
 

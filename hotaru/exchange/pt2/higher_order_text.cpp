@@ -59,6 +59,16 @@ std::vector<std::string> GraphText::operands(const Node& node,
   return out;
 }
 
+// A list of operands, each on its own.
+std::vector<std::string> GraphText::list_at(const Node& node, size_t i) const {
+  const Argument& list = argument_of(node, i);
+  HOTARU_CHECK(list.kind == Kind::kList, node.target, ": argument ", i,
+               " should be a list");
+  std::vector<std::string> out;
+  for (const Argument& item : list.items) out.push_back(expression(item));
+  return out;
+}
+
 void GraphText::write_cond(const Node& node) {
   const std::string test = expression(argument_of(node, 0));
   const std::vector<std::string> inputs = operands(node, 3);
@@ -113,6 +123,59 @@ void GraphText::write_while(const Node& node) {
   close();
 }
 
+// The rows of the tensors that one argument lists run through the graph, one
+// after the other; its results are stacked, but for those that the next row
+// takes (where `carried_at` is not 0).
+void GraphText::write_rows(const Node& node, size_t carried_at, size_t rows_at,
+                           size_t rest_at) {
+  const Graph& body = graph_of(node, 0);
+  const std::vector<std::string> names = results(node);
+  std::vector<std::string> inputs;
+  if (carried_at > 0) {
+    for (const std::string& first : list_at(node, carried_at)) {
+      inputs.push_back(fresh("carried"));
+      line(concat(inputs.back(), " = ", first));
+    }
+  }
+  const size_t carried = inputs.size();
+  const std::vector<std::string> rows = list_at(node, rows_at);
+  HOTARU_CHECK(!rows.empty() && names.size() >= carried, node.target,
+               ": there are no rows to run over, or fewer results than values "
+               "that are carried");
+  std::vector<std::string> stacked;
+  for (size_t i = carried; i < names.size(); ++i) {
+    stacked.push_back(fresh("stacked"));
+    line(concat(stacked.back(), " = annotate(List[Tensor], [])"));
+  }
+  const std::string row = fresh("row");
+  open(concat("for ", row, " in range(torch.size(", rows[0], ", 0)):"));
+  for (const std::string& all : rows) {
+    inputs.push_back(fresh("part"));
+    line(concat(inputs.back(), " = torch.select(", all, ", 0, ", row, ")"));
+  }
+  for (const std::string& one : list_at(node, rest_at)) inputs.push_back(one);
+  const std::vector<std::string> values = write(body, inputs);
+  HOTARU_CHECK(values.size() == names.size(), node.target, ": the body has ",
+               values.size(), " results instead of ", names.size());
+  std::vector<std::string> next;  // none is overwritten before it is read
+  for (size_t i = 0; i < carried; ++i) {
+    next.push_back(fresh("next"));
+    line(concat(next.back(), " = ", values[i]));
+  }
+  for (size_t i = 0; i < carried; ++i) line(concat(inputs[i], " = ", next[i]));
+  for (size_t i = 0; i < stacked.size(); ++i) {
+    line(concat("_ = torch.append(", stacked[i], ", ", values[carried + i],
+                ")"));
+  }
+  close();
+  for (size_t i = 0; i < names.size(); ++i) {
+    line(concat(names[i], " = ",
+                i < carried
+                    ? inputs[i]
+                    : concat("torch.stack(", stacked[i - carried], ")")));
+  }
+}
+
 void GraphText::write_within(const Node& node, const std::string& with,
                              size_t graph) {
   const std::vector<std::string> inputs = operands(node, graph + 1);
@@ -132,6 +195,8 @@ void GraphText::write_within(const Node& node, const std::string& with,
 void GraphText::write_higher_order(const Node& node, std::string_view name) {
   if (name == "cond") return write_cond(node);
   if (name == "while_loop") return write_while(node);
+  if (name == "map_impl") return write_rows(node, 0, 1, 2);
+  if (name == "scan") return write_rows(node, 1, 2, 3);
   if (name == "wrap_with_set_grad_enabled") {
     uses_modes_ = true;
     return write_within(node,
@@ -159,7 +224,7 @@ void GraphText::write_higher_order(const Node& node, std::string_view name) {
   }
   fail("the program uses torch.ops.higher_order.", name.substr(0, 80),
        ", which is not supported; supported are cond, while_loop, "
-       "wrap_with_set_grad_enabled, wrap_with_autocast, "
+       "map_impl, scan, wrap_with_set_grad_enabled, wrap_with_autocast, "
        "tag_activation_checkpoint, invoke_subgraph and with_effects");
 }
 

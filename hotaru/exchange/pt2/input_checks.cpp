@@ -15,16 +15,6 @@ constexpr std::string_view kOtherSize =
     ", but got {}. If you meant for this dimension to be dynamic, please "
     "re-export and specify dynamic_shapes (e.g. with Dim.DYNAMIC)";
 
-// As a literal part of what format() takes.
-std::string escaped(const std::string& text) {
-  std::string out;
-  for (char c : text) {
-    out += c;
-    if (c == '{' || c == '}') out += c;
-  }
-  return out;
-}
-
 // Where an input stands among the arguments: "x", "pair[0]", "inputs['a']".
 void name_leaves(const TreeSpec& tree, const std::string& path,
                  std::vector<std::string>& out) {
@@ -73,7 +63,7 @@ class Checks {
     for (const Leaf& leaf : leaves) body_.fresh(leaf.name);
     for (size_t i = 0; i < leaves.size(); ++i) {
       const Leaf& leaf = leaves[i];
-      path_ = escaped(i < paths.size() ? paths[i] : leaf.name);
+      path_ = script::escape_format(i < paths.size() ? paths[i] : leaf.name);
       if (leaf.type == "Tensor") {
         auto meta = file_.graph.tensors.find(leaf.argument->text);
         if (meta != file_.graph.tensors.end()) tensor(leaf, meta->second);
@@ -111,7 +101,7 @@ class Checks {
     fail_if(condition);
     refuse_if(condition,
               concat("Expected input at ", path_, " to be equal to ",
-                     escaped(value), ", but got {}"),
+                     script::escape_format(value), ", but got {}"),
               leaf.name);
   }
 
@@ -166,7 +156,9 @@ class Checks {
       if (size.kind == Size::Kind::kNumber) {
         out += concat(size.number);
       } else {
-        out += size.kind == Size::Kind::kSymbol ? escaped(size.text) : "...";
+        out += size.kind == Size::Kind::kSymbol
+                   ? script::escape_format(size.text)
+                   : "...";
       }
     }
     return out + "]";

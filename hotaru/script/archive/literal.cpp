@@ -112,6 +112,15 @@ std::string quoted(std::string_view text) {
   return out + "\"";
 }
 
+std::string escape_format(std::string_view text) {
+  std::string out;
+  for (char c : text) {
+    out += c;
+    if (c == '{' || c == '}') out += c;
+  }
+  return out;
+}
+
 std::string literal(const Value& value, TypePtr type, const Stored& stored) {
   if (type->kind == TypeKind::kOptional && !value.is_none()) {
     type = type->item();

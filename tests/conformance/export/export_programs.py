@@ -94,6 +94,26 @@ class WhileLoop(Net):
         return y, i
 
 
+class Rows(Net):
+    """What runs over rows: each by itself, and each after the one before."""
+
+    def forward(self, x):
+        from torch._higher_order_ops.map import map as over
+        from torch._higher_order_ops.scan import scan
+
+        def alone(row, weight, bias):
+            return weight @ row + bias, row.sum()
+
+        def after(carried, row):
+            last, count = carried
+            return (last * 0.5 + row, count + 1), (last * row, row.max())
+
+        y, sums = over(alone, x, self.fc.weight, self.fc.bias)
+        first = (torch.zeros(y.shape[1]), torch.zeros(()))
+        carried, stacked = scan(after, first, y)
+        return carried, stacked, sums
+
+
 class Counter(Net):
     """Buffers of several kinds that forward changes."""
 

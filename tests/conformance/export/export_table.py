@@ -126,6 +126,7 @@ def entries() -> list[Entry]:
         Entry("cond", p.Cond, x(4), first),
         Entry("nested_cond", p.NestedCond, x(4), first),
         Entry("while_loop", p.WhileLoop, x(4), first, trains=False),
+        Entry("rows", p.Rows, x(4), first, trains=False),
         Entry("counter", p.Counter, x(4), first),
         Entry("writes", p.Writes,
               lambda n: (torch.randn(n, 4), torch.randn(n, 4)),

@@ -58,7 +58,9 @@ def test_computes_what_pytorch_computed(name):
         compare_all(name, args, one["args_after"])
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    "name", [name for name in NAMES if "trained" in expected(name)]
+)
 def test_trains_as_pytorch_trained(name):
     given = expected(name)
     theirs = given["trained"]
@@ -220,13 +222,15 @@ def test_versions_and_higher_order_operators_that_are_unknown():
     with pytest.raises(RuntimeError, match=r"schema version 9\.20"):
         torch.export.load(changed("cond", version))
 
-    def scan(program):
+    def unknown(program):
         for node in program["graph_module"]["graph"]["nodes"]:
             if node["target"].endswith("cond"):
-                node["target"] = "torch.ops.higher_order.scan"
+                node["target"] = "torch.ops.higher_order.flex_attention"
 
-    with pytest.raises(RuntimeError, match=r"higher_order\.scan, which is not"):
-        torch.export.load(changed("cond", scan))
+    with pytest.raises(
+        RuntimeError, match=r"higher_order\.flex_attention, which is not"
+    ):
+        torch.export.load(changed("cond", unknown))
 
 
 def node_result(target, x, **constants):

@@ -246,6 +246,63 @@ def test_errors_name_the_node(nodes, text):
     assert text in str(error.value)
 
 
+def doubled(kind: int, dims) -> bytes:
+    return ob.model(
+        ob.graph(
+            [ob.node("Add", ["ids", "ids"], ["y"])],
+            [ob.value_info("ids", kind, dims)],
+            [ob.value_info("y", kind)],
+        )
+    )
+
+
+@pytest.mark.parametrize(
+    ("kind", "dims", "taken", "refused"),
+    [
+        (ob.INT32, ["n", 4], hotaru.ones(2, 4, dtype=hotaru.int32), {
+            "type int32": [hotaru.ones(2, 4), hotaru.ones(2, 4).long(),
+                           hotaru.ones(2, 4).bool()],
+            r"sizes \[n, 4\], but has \[2, 5\]": [
+                hotaru.ones(2, 5, dtype=hotaru.int32)],
+            r"but has \[4\]": [hotaru.ones(4, dtype=hotaru.int32)],
+            r"but has \[1, 2, 4\]": [hotaru.ones(1, 2, 4, dtype=hotaru.int32)],
+        }),
+        (ob.FLOAT, [2], hotaru.ones(2), {
+            "type float32": [hotaru.ones(2).double(), hotaru.ones(2).half(),
+                             hotaru.ones(2, dtype=hotaru.int32)],
+            r"sizes \[2\], but has \[0\]": [hotaru.ones(0)],
+        }),
+        (ob.BOOL, None, hotaru.ones(2, 3).bool(), {
+            "type bool": [hotaru.ones(2).byte()],
+        }),
+        # No sizes, and sizes of 0, say nothing.
+        (ob.INT64, [], hotaru.ones(2, 3).long(), {}),
+        (ob.INT64, [0, "{}"], hotaru.ones(2, 3).long(), {
+            r"sizes \[\?, \{\}\], but has \[7\]": [hotaru.ones(7).long()],
+        }),
+    ],
+)  # fmt: skip
+def test_what_is_declared_of_inputs_is_asked_for(kind, dims, taken, refused):
+    module = load(doubled(kind, dims))
+    if kind != ob.BOOL:
+        assert hotaru.equal(module(taken), taken + taken)
+    for text, values in refused.items():
+        for value in values:
+            with pytest.raises(RuntimeError, match=f"input 'ids' .*{text}"):
+                module(value)
+
+
+def test_a_converted_module_takes_inputs_of_its_type():
+    module = load(perceptron())
+    x = hotaru.randn(2, 3)
+    expected = module(x)
+    with pytest.raises(RuntimeError, match="type float32"):
+        module(x.double())
+    found = module.double()(x.double())
+    assert found.dtype == hotaru.float64
+    assert hotaru.allclose(found.float(), expected)
+
+
 def with_external(**entries) -> bytes:
     weight = ob.external_tensor("w", ob.FLOAT, [3], **entries)
     return ob.model(
