@@ -49,7 +49,8 @@ class Recorder:
 
     def _callee(self, function) -> str:
         if isinstance(function, _OPERATOR):
-            return f"ops.{function.__name__}"
+            # Those of other namespaces than PyTorch's have theirs in the name.
+            return "ops." + function.__name__.replace("::", ".")
         if function is _C.tensor:
             return "torch.tensor"
         if isinstance(function, _C.ScriptFunction):
@@ -356,6 +357,13 @@ class TracedTensor(_Traced):
         self.recorder.note(f"{self._at(index)} = {self.recorder.text(value)}")
 
     __hash__ = _Traced.__hash__
+
+
+def size_of(count: _C.Tensor) -> int:
+    """What a tensor of one integer says a size is; a trace reads it again."""
+    if type(count) is not TracedTensor:
+        return int(count)
+    return count.recorder.bind(f"int({count.name})", int(count.value))
 
 
 def _is_tuple_of_indices(index) -> bool:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import warnings
 
 import pytest
+from hotaru.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
+from hotaru.utils._pytree import tree_leaves
 
 import hotaru
 
@@ -61,3 +64,67 @@ def test_lists_that_hold_themselves_twice_end():
     endless += [endless, endless]
     with pytest.raises((RuntimeError, ValueError)):
         hotaru.tensor(endless)
+
+
+class Packed(hotaru.nn.Module):
+    """A padded batch through a recurrent layer that sees no padding."""
+
+    def __init__(self, kind, in_order, options):
+        super().__init__()
+        self.layer = getattr(hotaru.nn, kind)(3, 4, batch_first=True, **options)
+        self.in_order = in_order
+
+    def forward(self, x, lengths):
+        packed = pack_padded_sequence(
+            x, lengths, batch_first=True, enforce_sorted=self.in_order
+        )
+        output, state = self.layer(packed)
+        padded, found = pad_packed_sequence(
+            output, batch_first=True, padding_value=-1.0, total_length=5
+        )
+        return padded, found, state
+
+
+@pytest.mark.parametrize("options", [{}, {"bidirectional": True}])
+@pytest.mark.parametrize("in_order", [True, False])
+@pytest.mark.parametrize("kind", ["LSTM", "GRU", "RNN"])
+def test_lengths_of_packed_sequences_are_those_of_the_call(
+    kind, in_order, options
+):
+    hotaru.manual_seed(0)
+    module = Packed(kind, in_order, options)
+    traced = hotaru.jit.trace(
+        module, (hotaru.randn(2, 4, 3), hotaru.tensor([4, 2]))
+    )
+    saved = io.BytesIO()
+    hotaru.jit.save(traced, saved)
+    saved.seek(0)
+    calls = [
+        [4, 2],
+        [3, 1],
+        [2, 2],
+        [3, 2, 1],
+        [1],
+        *([] if in_order else [[1, 3]]),
+    ]
+    for one in (
+        traced,
+        hotaru.jit.load(saved),
+        hotaru.jit.freeze(traced.eval()),
+    ):
+        for lengths in calls:
+            x = hotaru.randn(len(lengths), 4, 3)
+            given = (x, hotaru.tensor(lengths))
+            expected = module(*given)
+            assert expected[1].tolist() == lengths
+            leaves = zip(tree_leaves(one(*given)), tree_leaves(expected))
+            for found, eager in leaves:
+                assert hotaru.equal(found, eager)
+
+
+def test_lengths_in_a_list_are_constants_and_the_trace_says_so():
+    def packed(x):
+        return pack_padded_sequence(x, [2, 1]).data
+
+    with pytest.warns(UserWarning, match="Python list of sequence lengths"):
+        hotaru.jit.trace(packed, hotaru.ones(3, 2, 1))

@@ -155,7 +155,10 @@ class RNNBase(Module):
 
     def _batch_of(self, input: Tensor, batch_sizes: Tensor | None) -> int:
         if batch_sizes is not None:
-            return int(batch_sizes[0])
+            first = batch_sizes[0]
+            if not hotaru.jit.is_scripting():
+                return hotaru.jit._traced.size_of(first)
+            return int(first)
         return input.size(0 if self.batch_first else 1)
 
     def _state_shape(self, batch: int, size: int) -> tuple[int, int, int]:

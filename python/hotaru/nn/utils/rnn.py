@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections import namedtuple
 
 import hotaru
@@ -139,62 +140,26 @@ def pack_padded_sequence(
         RuntimeError: lengths that do not fit, or are not decreasing although
             `enforce_sorted`.
     """
-    if input.numel() == 0:
-        raise RuntimeError("Cannot pack empty tensors.")
-    order = None
-    if isinstance(lengths, Tensor):
-        if lengths.device.type != "cpu":
-            raise RuntimeError(
-                "'lengths' argument should be a 1D CPU int64 tensor, but got "
-                f"{lengths.dim()}D {lengths.device} {lengths.dtype} tensor"
+    if not isinstance(lengths, Tensor):
+        if hotaru.jit.is_tracing():
+            warnings.warn(
+                "pack_padded_sequence has been called with a Python list of "
+                "sequence lengths. The tracer cannot track the data flow of "
+                "Python values, and it will treat them as constants, likely "
+                "rendering the trace incorrect for any other combination of "
+                "lengths.",
+                stacklevel=2,
             )
-        lengths = lengths.tolist()
-    lengths = [int(length) for length in lengths]
-    if batch_first:
-        input = input.transpose(0, 1)
-    if len(lengths) != input.size(1):
-        raise RuntimeError(
-            "Expected `len(lengths)` to be equal to batch_size, but got "
-            f"{len(lengths)} (batch_size={input.size(1)})"
-        )
+        lengths = hotaru.as_tensor(lengths, dtype=hotaru.int64, device="cpu")
+    else:
+        lengths = lengths.to(dtype=hotaru.int64)
+    order = None
     if not enforce_sorted:
-        by_length = sorted(range(len(lengths)), key=lambda i: -lengths[i])
-        lengths = [lengths[i] for i in by_length]
-        order = hotaru.tensor(by_length, dtype=hotaru.long, device=input.device)
-        input = input.index_select(1, order)
-    if not lengths or lengths[-1] <= 0:
-        raise RuntimeError(
-            "Length of all samples has to be greater than 0, but found an "
-            "element in 'lengths' that is <= 0"
-        )
-    if any(a < b for a, b in zip(lengths, lengths[1:])):
-        raise RuntimeError(
-            "`lengths` array must be sorted in decreasing order when "
-            "`enforce_sorted` is "
-            "True. You can pass `enforce_sorted=False` to pack_padded_sequence "
-            "and/or pack_sequence to sidestep this requirement if you do not "
-            "need ONNX exportability."
-        )
-    if lengths[0] > input.size(0):
-        raise RuntimeError(
-            f"Expected every length to be at most {input.size(0)}, the number "
-            f"of steps of `input`, but got {lengths[0]}"
-        )
-    sizes = _batch_sizes(lengths)
-    data = hotaru.cat([input[step, :size] for step, size in enumerate(sizes)])
-    on_cpu = hotaru.tensor(sizes, dtype=hotaru.long, device="cpu")
-    return PackedSequence(data, on_cpu, order)
-
-
-def _batch_sizes(lengths: list[int]) -> list[int]:
-    """How many of the (decreasing) lengths reach each step."""
-    sizes = []
-    active = len(lengths)
-    for step in range(lengths[0]):
-        while lengths[active - 1] <= step:
-            active -= 1
-        sizes.append(active)
-    return sizes
+        lengths, order = hotaru.sort(lengths, descending=True)
+        order = order.to(input.device)
+        input = input.index_select(0 if batch_first else 1, order)
+    data, batch_sizes = ops._pack_padded_sequence(input, lengths, batch_first)
+    return PackedSequence(data, batch_sizes, order)
 
 
 def pad_packed_sequence(
@@ -209,38 +174,23 @@ def pad_packed_sequence(
         Padded batch (L, N, *), or (N, L, *), with L the longest length or
         `total_length`, and the lengths (N).
     """
-    sizes = sequence.batch_sizes.tolist()
-    steps, batch = len(sizes), sizes[0]
-    if total_length is not None and total_length < steps:
-        raise ValueError(
-            "Expected total_length to be at least the length of the longest "
-            "sequence in "
-            f"input, but got total_length={total_length} and max sequence "
-            f"length being {steps}"
-        )
-    data = sequence.data
-    tail = (0, 0) * (data.dim() - 1)
-    rows = [
-        part
-        if size == batch
-        else ops.pad(part, (*tail, 0, batch - size), "constant", padding_value)
-        for part, size in zip(data.split(sizes), sizes)
-    ]
-    padded = hotaru.stack(rows)
-    if total_length is not None and total_length > steps:
-        extra = (0, 0, *tail, 0, total_length - steps)
-        padded = ops.pad(padded, extra, "constant", padding_value)
-    lengths = hotaru.tensor(
-        [sum(size > i for size in sizes) for i in range(batch)],
-        dtype=hotaru.long,
-        device="cpu",
+    steps = sequence.batch_sizes.size(0)
+    if total_length is not None:
+        if total_length < steps:
+            raise ValueError(
+                "Expected total_length to be at least the length of the "
+                "longest sequence in "
+                f"input, but got total_length={total_length} and max sequence "
+                f"length being {steps}"
+            )
+        steps = total_length
+    padded, lengths = ops._pad_packed_sequence(
+        sequence.data, sequence.batch_sizes, batch_first, padding_value, steps
     )
     order = sequence.unsorted_indices
     if order is not None:
-        padded = padded.index_select(1, order)
+        padded = padded.index_select(0 if batch_first else 1, order)
         lengths = lengths[order.cpu()]
-    if batch_first:
-        padded = padded.transpose(0, 1)
     return padded, lengths
 
 
