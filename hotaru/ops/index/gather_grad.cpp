@@ -1,5 +1,6 @@
 #include "hotaru/ops/index/gather_grad.h"
 
+#include "hotaru/autograd/node.h"
 #include "hotaru/autograd/record.h"
 #include "hotaru/core/sparse/sparse.h"
 #include "hotaru/ops/create/copy.h"
@@ -124,7 +125,10 @@ void gather(const Tensor& out, const Tensor& self, int64_t dim,
   record("GatherBackward0", out, {self}, {index},
          [dim, sparse_grad, sizes = Dims(self.sizes())](
              Backward& b, const Tensor& g) -> Tensors {
-           if (sparse_grad) return {in_coordinates(sizes, dim, b.saved(0), g)};
+           // Whoever derives this formula again, for a tangent or a second
+           // gradient, needs one that is dense.
+           if (sparse_grad && !autograd::requires_grad(g))
+             return {in_coordinates(sizes, dim, b.saved(0), g)};
            return {hotaru::scatter_add(zeros(sizes, TensorOptions(g)), dim,
                                        b.saved(0), g)};
          });

@@ -71,7 +71,8 @@ def make_dual(
     Gradients pass through to both. The tangent is the one given, or a copy
     where that looks into less memory. ValueError for dtypes that have no
     gradients, RuntimeError outside of a level, for sizes that differ and for
-    tensors that are dual already.
+    tensors that are dual already, NotImplementedError for sparse and nested
+    ones, most of whose operators would lose it.
     """
     if level is None:
         level = _current_level
@@ -86,6 +87,9 @@ def make_dual(
                 f"Expected {name} to be floating point or complex, but got: "
                 f"{given.dtype}"
             )
+    for given in (tensor, tangent):
+        if given.layout is not _C.strided or given.is_nested:
+            raise _lost("nested" if given.is_nested else "sparse")
     if type(tensor) is type(tangent) is Tensor:
         tangent = _laid_out(tensor, tangent)
     elif _C._dispatches(tensor):
@@ -167,8 +171,12 @@ def refuse_tangents(layout: str, *tensors: Tensor) -> None:
     tensors of this layout ("sparse", "nested") would lose.
     """
     if _current_level >= 0 and any(map(_C._carries_tangent, tensors)):
-        raise NotImplementedError(
-            f"forward mode does not go through {layout} tensors: their "
-            "tangents would be lost. Use reverse mode (torch.autograd.grad, "
-            "torch.func.vjp) for this part"
-        )
+        raise _lost(layout)
+
+
+def _lost(layout: str) -> NotImplementedError:
+    return NotImplementedError(
+        f"forward mode does not go through {layout} tensors: their "
+        "tangents would be lost. Use reverse mode (torch.autograd.grad, "
+        "torch.func.vjp) for this part"
+    )

@@ -448,3 +448,64 @@ def test_a_tangent_for_all_memory_of_the_tensor(level):
     assert torch.equal(g, 2 * x)
     larger = torch.ones(9)[:4].detach()
     assert tangent(fwAD.make_dual(x, larger)) is larger
+
+
+FIXED = torch.tensor([[0.0, 1.5, 0.0, 2.0], [0.5, 0.0, 0.0, -1.0]])
+IN_COORDINATES, IN_ROWS = FIXED.to_sparse(), FIXED.to_sparse_csr()
+AT = torch.tensor([[0, 1], [2, 0]])
+#: Functions of a dense (4, 2), with something sparse in them.
+AROUND_SPARSE = {
+    "gather": lambda w: torch.gather(w, 0, AT, sparse_grad=True),
+    "embedding": lambda w: torch.nn.functional.embedding(AT, w, sparse=True),
+    "sparse_mm": lambda w: torch.sparse.mm(IN_COORDINATES, w),
+    "sparse_addmm": lambda w: torch.sparse.addmm(w[:2], IN_COORDINATES, w),
+    "spmm_sum": lambda w: torch.sparse.mm(IN_ROWS, w, "sum"),
+    "add_": lambda w: w.t().clone().add_(IN_COORDINATES),
+}
+
+
+@pytest.mark.parametrize("needs_gradient", [False, True])
+@pytest.mark.parametrize("name", AROUND_SPARSE)
+def test_tangents_pass_by_what_is_sparse(name, needs_gradient):
+    function = AROUND_SPARSE[name]
+    point = torch.arange(8.0).view(4, 2)
+    direction = point.cos()
+    # Each is affine in its argument.
+    expected = function(point + direction) - function(point)
+    _, found = torch.func.jvp(function, (point,), (direction,))
+    assert torch.allclose(found, expected, atol=1e-5)
+    with fwAD.dual_level():
+        dual = fwAD.make_dual(point.requires_grad_(needs_gradient), direction)
+        found = fwAD.unpack_dual(function(dual)).tangent
+    assert torch.allclose(found, expected, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        IN_COORDINATES, IN_ROWS, FIXED.to_sparse_csc(),
+        FIXED.to_sparse_bsr((1, 2)), FIXED.to_sparse(1),
+        torch.nested.nested_tensor([FIXED, FIXED[:1]]),
+        torch.nested.nested_tensor([FIXED, FIXED[:1]], layout=torch.jagged),
+    ],
+)  # fmt: skip
+def test_layouts_that_would_lose_a_tangent_take_none(given):
+    with fwAD.dual_level():
+        with pytest.raises(NotImplementedError, match="tangents would be lost"):
+            fwAD.make_dual(given, given)
+        if given.is_nested:
+            return
+        with pytest.raises(NotImplementedError, match="tangents would be lost"):
+            fwAD.make_dual(FIXED, given)
+
+
+def test_second_gradients_of_a_sparse_gather():
+    x = torch.arange(4.0, requires_grad=True)
+    at = torch.tensor([1, 1, 3])
+    (first,) = torch.autograd.grad(
+        (torch.gather(x, 0, at, sparse_grad=True) ** 3).sum(),
+        x, create_graph=True,
+    )  # fmt: skip
+    assert first.requires_grad
+    (second,) = torch.autograd.grad(first.to_dense().sum(), x)
+    assert second.to_dense().tolist() == [0.0, 12.0, 0.0, 18.0]

@@ -69,8 +69,14 @@ class _Embedding(Function):
     @staticmethod
     def forward(ctx, weight, input, row, scale):
         ctx.save_for_backward(input)
+        ctx.save_for_forward(input)
         ctx.shape, ctx.row, ctx.scale = tuple(weight.shape), row, scale
         return ops.embedding(weight, input, row, scale, False)
+
+    @staticmethod
+    def jvp(ctx, weight, *_):
+        (input,) = ctx.saved_tensors
+        return ops.embedding(weight, input, -1, False, False)
 
     @staticmethod
     def backward(ctx, grad):
