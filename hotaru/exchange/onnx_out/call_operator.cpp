@@ -196,11 +196,21 @@ bool Exporter::evaluate(const Node& node, const std::vector<Symbol>& inputs,
   return true;
 }
 
+bool Exporter::is_refused(const Operator& op) const {
+  if (refused_.empty()) return false;
+  std::string name = qualified_name(op);
+  name.resize(std::min(name.find('.'), name.size()));
+  if (is_in_place(op) && name.ends_with('_')) name.pop_back();
+  return refused_.count(name) > 0;
+}
+
 std::vector<Symbol> Exporter::lowered(const Node& node,
                                       std::vector<Symbol> inputs) {
   std::vector<Value> out[2];
   std::string why;
   const bool evaluated = evaluate(node, inputs, out, why);
+  if (is_refused(*node.op))
+    return missing_results(node, out, evaluated ? "" : why);
   const bool in_place = is_in_place(*node.op);
   const bool tensors = std::any_of(inputs.begin(), inputs.end(), has_tensor);
   const bool number =

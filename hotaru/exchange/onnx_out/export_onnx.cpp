@@ -53,7 +53,7 @@ class Job {
       : options_(options),
         attempt_(attempt),
         emitter_(options.opset),
-        exporter_(emitter_) {
+        exporter_(emitter_, options.refused) {
     for (const std::string& name : options.input_names) reserve(name);
     for (const std::string& name : options.output_names) reserve(name);
   }

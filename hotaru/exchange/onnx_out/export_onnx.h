@@ -4,6 +4,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,6 +23,9 @@ struct OnnxExportOptions {
   std::vector<std::string> input_names, output_names;
   /// Of each input of the graph: its dimensions of any size, and their names.
   std::vector<std::map<int64_t, std::string>> dynamic;
+  /// Operators that are not to be written, as if there were no form of them:
+  /// "aten::relu", of all overloads, in place or not.
+  std::set<std::string> refused;
   /// Numbers among the arguments are inputs, not constants.
   bool number_inputs = false;
 };

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -39,7 +40,9 @@ struct Incomplete {};
 /// becomes an If, a loop whose number of rounds is not known a Loop.
 class Exporter {
  public:
-  explicit Exporter(Emitter& emitter) : emitter_(emitter) {}
+  /// `refused`: operators that are not written (export_onnx.h).
+  Exporter(Emitter& emitter, const std::set<std::string>& refused)
+      : emitter_(emitter), refused_(refused) {}
 
   /// Names of parameters and buffers, by tensor.
   void name_tensor(const Tensor& tensor, const std::string& name);
@@ -114,6 +117,7 @@ class Exporter {
   std::string put_back(const Node& node, const std::vector<Symbol>& inputs,
                        size_t base, size_t output, const std::string& old,
                        const std::string& value);
+  bool is_refused(const Operator& op) const;
   std::vector<Symbol> missing_results(const Node& node,
                                       const std::vector<Value> (&out)[2],
                                       const std::string& why);
@@ -138,6 +142,7 @@ class Exporter {
   Symbol pinned(const Symbol& symbol);
 
   Emitter& emitter_;
+  const std::set<std::string>& refused_;
   std::unordered_map<const TensorImpl*, std::shared_ptr<Cell>> by_tensor_;
   // So that no address is used twice.
   std::vector<Tensor> kept_;

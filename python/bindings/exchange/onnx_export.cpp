@@ -1,5 +1,6 @@
 // ONNX models of programs.
 #include <nanobind/stl/map.h>
+#include <nanobind/stl/set.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -36,13 +37,15 @@ script::KeywordArguments to_keywords(const nb::dict& items) {
 OnnxExportOptions to_options(
     int64_t opset, std::vector<std::string> inputs,
     std::vector<std::string> outputs,
-    std::vector<std::map<int64_t, std::string>> dynamic, bool numbers) {
+    std::vector<std::map<int64_t, std::string>> dynamic, bool numbers,
+    std::set<std::string> refused) {
   OnnxExportOptions out;
   out.opset = opset;
   out.input_names = std::move(inputs);
   out.output_names = std::move(outputs);
   out.dynamic = std::move(dynamic);
   out.number_inputs = numbers;
+  out.refused = std::move(refused);
   return out;
 }
 
@@ -114,10 +117,11 @@ void init_onnx_export(nb::module_& m) {
         [](const script::Module& module, const std::string& method,
            const nb::tuple& args, const nb::dict& kwargs, int64_t opset,
            std::vector<std::string> inputs, std::vector<std::string> outputs,
-           std::vector<std::map<int64_t, std::string>> dynamic, bool numbers) {
+           std::vector<std::map<int64_t, std::string>> dynamic, bool numbers,
+           std::set<std::string> refused) {
           const OnnxExportOptions options =
               to_options(opset, std::move(inputs), std::move(outputs),
-                         std::move(dynamic), numbers);
+                         std::move(dynamic), numbers, std::move(refused));
           std::vector<Value> values = to_values(args);
           script::KeywordArguments keywords = to_keywords(kwargs);
           const GilRelease release;
@@ -128,10 +132,11 @@ void init_onnx_export(nb::module_& m) {
         [](const ScriptFunction& function, const nb::tuple& args,
            const nb::dict& kwargs, int64_t opset,
            std::vector<std::string> inputs, std::vector<std::string> outputs,
-           std::vector<std::map<int64_t, std::string>> dynamic, bool numbers) {
+           std::vector<std::map<int64_t, std::string>> dynamic, bool numbers,
+           std::set<std::string> refused) {
           const OnnxExportOptions options =
               to_options(opset, std::move(inputs), std::move(outputs),
-                         std::move(dynamic), numbers);
+                         std::move(dynamic), numbers, std::move(refused));
           std::vector<Value> values = to_values(args);
           script::KeywordArguments keywords = to_keywords(kwargs);
           const GilRelease release;

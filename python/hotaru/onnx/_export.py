@@ -151,7 +151,6 @@ def export(
         custom_opsets,
         export_modules_as_functions,
     )
-    _tell_of_symbolics()
     args, kwargs = _arguments(args, kwargs)
     opset = DEFAULT_OPSET if opset_version is None else int(opset_version)
     with _exporting():
@@ -162,6 +161,7 @@ def export(
             list(output_names or ()),
             dynamic_shapes,
             dynamic_axes,
+            set() if dynamo else _with_symbolics(opset),
         )
     program = ONNXProgram(native, job.flatten)
     if verify:
@@ -183,17 +183,13 @@ def export(
     return program if dynamo else None
 
 
-def _tell_of_symbolics() -> None:
-    """A warning where a program said how operators are to be written."""
+def _with_symbolics(opset: int) -> set[str]:
+    """Operators of which a program said how they are to be written: what was
+    registered for this version of ONNX or one before it.
+    """
     from . import _symbolics
 
-    if _symbolics:
-        names = ", ".join(sorted({name for name, _ in _symbolics}))
-        warnings.warn(
-            f"the exporter does not use custom symbolics ({names}): operators "
-            "are written as it knows them",
-            stacklevel=3,
-        )
+    return {name for name, since in _symbolics if since <= opset}
 
 
 def _arguments(args, kwargs) -> tuple[tuple, dict]:
@@ -250,7 +246,7 @@ class _Job:
             for x in out
         ]
 
-    def write(self, opset, inputs, outputs, shapes, axes):
+    def write(self, opset, inputs, outputs, shapes, axes, refused):
         inputs = inputs + self.names[len(inputs) :]
         dynamic: list[dict] = []
         if shapes is not None:
@@ -272,10 +268,17 @@ class _Job:
         try:
             made = write(
                 *head, tuple(self.values), self.keywords, opset, inputs,
-                outputs, dynamic, self.scripted,
+                outputs, dynamic, self.scripted, refused,
             )  # fmt: skip
         except NotImplementedError as error:
             raise OnnxExporterError(str(error)) from None
+        for name, *_ in made.missing:
+            if name.partition(".")[0].removesuffix("_") in refused:
+                raise OnnxExporterError(
+                    f"{name} has a custom symbolic, and hotaru's exporter "
+                    "calls none; unregister_custom_op_symbolic has it written "
+                    "as it knows it"
+                )
         if made.missing:
             raise UnsupportedOperatorError(
                 made.missing[0][0], opset, operators=made.missing

@@ -94,9 +94,16 @@ def test_symbolic_functions_are_kept_and_none_is_made():
     assert symbolic(1, 2, 3) == (1, 2, 3)
     onnx.register_custom_op_symbolic("lib::op", symbolic, 11)
     file = io.BytesIO()
-    with pytest.warns(UserWarning, match=r"custom symbolics \(lib::op\)"):
-        onnx.export(hotaru.nn.ReLU(), (hotaru.ones(2),), file, dynamo=False)
+    given = (hotaru.nn.ReLU(inplace=True), (hotaru.ones(2),), file)
+    onnx.export(*given, dynamo=False)  # has no such operator
     onnx.unregister_custom_op_symbolic("lib::op", 11)
+    onnx.register_custom_op_symbolic("aten::relu", symbolic, 17)
+    onnx.export(*given, dynamo=False, opset_version=16)
+    onnx.export(*given)
+    with pytest.raises(onnx.OnnxExporterError, match="custom symbolic"):
+        onnx.export(*given, dynamo=False, opset_version=17)
+    onnx.unregister_custom_op_symbolic("aten::relu", 17)
+    onnx.export(*given, dynamo=False, opset_version=17)
     with pytest.raises(ValueError, match="domain"):
         onnx.register_custom_op_symbolic("op", symbolic, 11)
     with pytest.raises(ValueError, match="no kind 'x'"):
