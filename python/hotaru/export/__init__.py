@@ -6,6 +6,7 @@ reads, `load` reads what either of both wrote.
 
 from __future__ import annotations
 
+from ..utils import _pytree as pytree
 from ._errors import DataDependentError, UserError
 from ._export import export
 from ._save import save
@@ -25,5 +26,18 @@ __all__ = [
     "dims",
     "export",
     "load",
+    "register_dataclass",
     "save",
 ]
+
+
+def register_dataclass(cls: type, *, serialized_type_name=None) -> None:
+    """Objects of a dataclass may be inputs and results of exported programs.
+
+    Files know the class by `serialized_type_name`; who loads them registers it
+    by the same name. Without one, programs with such objects are not saved.
+
+    Raises:
+        ValueError: the class is no dataclass, or is registered already.
+    """
+    pytree.register_dataclass(cls, serialized_type_name=serialized_type_name)

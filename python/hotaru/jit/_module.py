@@ -268,13 +268,16 @@ class RecursiveScriptModule(ScriptModule):
             yield module
 
     def state_dict(self, *args, destination=None, prefix="", keep_vars=False):
-        """Names and tensors of parameters and buffers."""
+        """Names and tensors of parameters and buffers, module by module."""
         out = {} if destination is None else destination
-        for name, tensor in (
-            *self._c.named_parameters(True),
-            *self._c.named_buffers(True),
-        ):
-            out[prefix + name] = tensor if keep_vars else tensor.detach()
+        for place, module in self.named_modules():
+            start = prefix + place + "." * bool(place)
+            native = module._c
+            for name, tensor in (
+                *native.named_parameters(False),
+                *native.named_buffers(False),
+            ):
+                out[start + name] = tensor if keep_vars else tensor.detach()
         return out
 
     def load_state_dict(self, state_dict, strict=True, assign=False):
@@ -451,31 +454,35 @@ class _ScriptList(RecursiveScriptModule):
 
 
 class _ScriptDict(RecursiveScriptModule):
-    """A compiled ModuleDict."""
+    """A compiled ModuleDict or ParameterDict."""
+
+    def _members(self) -> dict:
+        children = dict(self.named_children())
+        return children or dict(self._c.named_parameters(False))
 
     def __len__(self) -> int:
-        return len(self.keys())
+        return len(self._members())
 
     def __iter__(self):
-        return iter(self.keys())
+        return iter(self._members())
 
     def __contains__(self, key: str) -> bool:
-        return key in self.keys()
+        return key in self._members()
 
     def __getitem__(self, key: str):
-        return dict(self.named_children())[key]
+        return self._members()[key]
 
     def keys(self) -> list:
-        """The modules' names."""
-        return [name for name, _ in self.named_children()]
+        """The members' names."""
+        return list(self._members())
 
     def items(self) -> list:
-        """Pairs of name and module."""
-        return list(self.named_children())
+        """Pairs of name and member."""
+        return list(self._members().items())
 
     def values(self) -> list:
-        """The modules."""
-        return list(self.children())
+        """The modules or parameters."""
+        return list(self._members().values())
 
 
 _CONTAINERS = {"list": _ScriptList, "dict": _ScriptDict}

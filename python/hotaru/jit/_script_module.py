@@ -29,8 +29,9 @@ _CONSTANTS = (
 )  # fmt: skip
 _BASES = {ScriptModule, *nn.Module.__mro__}
 _LISTS = (nn.ModuleList, nn.Sequential, nn.ParameterList)
+_DICTS = (nn.ModuleDict, nn.ParameterDict)
 # Their methods have a meaning of their own.
-_CONTAINERS = {*_LISTS, nn.ModuleDict, *nn.ModuleList.__mro__[1:2]}
+_CONTAINERS = {*_LISTS, *_DICTS, *nn.ModuleList.__mro__[1:2]}
 # The method that stands for the function in compiled modules.
 _WEIGHT_AND_BIAS = "_weight_and_bias"
 
@@ -172,7 +173,7 @@ class _Builder:
             cls.add_attribute(attribute, type_, parameter, buffer)
         for constant, value in members.constants.items():
             cls.add_constant(constant, value)
-        if isinstance(module, nn.ModuleDict):
+        if isinstance(module, _DICTS):
             cls.set_container("dict")
         elif isinstance(module, _LISTS):
             cls.set_container("list")
@@ -265,7 +266,13 @@ class _Members:
             value = value.value
         function = callable(value) and not isinstance(value, (type, nn.Module))
         if name in self._constants and not function:
-            value = self._valid(name, value)
+            try:
+                value = self._valid(name, value)
+            except TypeError:
+                if not isinstance(self._constants, _Everything):
+                    raise  # the class itself says that it is one
+                self.failed[name] = value
+                return
         if callable(value) and not isinstance(value, _C.dtype):
             self.failed[name] = value  # perhaps a function to call
             return
@@ -561,6 +568,8 @@ def _static(cls: type, name: str):
 def _plain_attributes(module: nn.Module):
     """Name and value of attributes that are no tensors of the module's."""
     seen = set(_INTERNAL)
+    if isinstance(module, nn.ParameterDict):
+        seen.add("_keys")  # which the parameters' names are
     for name, value in vars(module).items():
         if name not in seen:
             seen.add(name)

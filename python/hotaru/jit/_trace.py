@@ -228,8 +228,12 @@ def _stand_ins(module: Module, recorder: Recorder):
     """
     replaced: list = []
     known: dict = {}
+    seen: set = set()
 
     def visit(inner: Module, path: str) -> None:
+        if id(inner) in seen:  # one module at two places
+            return
+        seen.add(id(inner))
         if isinstance(inner, RecursiveScriptModule):
             recorder.modules.append((inner._c, path))
             for name, child in inner.named_children():

@@ -343,6 +343,7 @@ class TracedTensor(_Traced):
 
     def _at(self, index) -> str:
         parts = index if _is_tuple_of_indices(index) else (index,)
+        parts = _without_ellipsis(parts, self.value.dim())
         return f"{self.name}[{', '.join(map(self.recorder.text, parts))}]"
 
     def __getitem__(self, index):
@@ -364,6 +365,26 @@ def size_of(count: _C.Tensor) -> int:
     if type(count) is not TracedTensor:
         return int(count)
     return count.recorder.bind(f"int({count.name})", int(count.value))
+
+
+def _without_ellipsis(parts, dim: int):
+    """The parts of an index with slices for an ellipsis before tensors, which
+    compiled code does not count from the end.
+    """
+    at = next((i for i, p in enumerate(parts) if p is Ellipsis), None)
+    if at is None or not any(isinstance(p, _C.Tensor) for p in parts[at:]):
+        return parts
+    used = sum(map(_dimensions_used, (*parts[:at], *parts[at + 1 :])))
+    return (*parts[:at], *[slice(None)] * (dim - used), *parts[at + 1 :])
+
+
+def _dimensions_used(part) -> int:
+    """How many dimensions of a tensor a part of an index speaks of."""
+    if part is None or isinstance(part, bool):
+        return 0
+    if isinstance(part, _C.Tensor) and part.dtype is _C.bool:
+        return part.dim()
+    return 1
 
 
 def _is_tuple_of_indices(index) -> bool:

@@ -1,6 +1,7 @@
 """Programs that are exported here: graphs, sizes, files, errors."""
 
 import copy
+import dataclasses
 import io
 import json
 import sys
@@ -614,3 +615,40 @@ def test_extra_files_come_back(tmp_path, by_path):
         with open(path, "rb") as file:
             torch.export.load(file, extra_files=extra)
     assert extra == {"a.txt": "é", "absent": "as it was"}
+
+
+@dataclasses.dataclass
+class Point:
+    """A container with fields."""
+
+    place: torch.Tensor
+    weight: torch.Tensor | None = None
+
+
+class Moves(nn.Module):
+    """Takes and gives objects."""
+
+    def forward(self, point, more):
+        moved = Point(point.place * 2, more["p"].place)
+        return moved, {"rest": Point(point.place - 1)}
+
+
+def test_dataclasses():
+    torch.export.register_dataclass(Point, serialized_type_name="tests.Point")
+    given = Point(torch.ones(2), torch.zeros(2)), {"p": Point(torch.ones(3))}
+    program = export(Moves(), given)
+    moved, rest = load(saved(program)).module()(*given)
+    assert type(moved) is Point
+    assert type(rest["rest"]) is Point
+    assert moved.place.tolist() == [2, 2]
+    assert moved.weight.tolist() == [1, 1, 1]
+    assert rest["rest"].place.tolist() == [0, 0]
+    assert rest["rest"].weight is None
+    names = json.loads(model_json(program)["graph_module"][
+        "module_call_graph"][0]["signature"]["out_spec"])  # fmt: skip
+    assert "tests.Point" in json.dumps(names)
+    other = Point(torch.ones(2)), given[1]
+    with pytest.raises(ValueError, match="tree spec"):
+        program.module()(*other)
+    with pytest.raises(ValueError, match="Only dataclasses are supported"):
+        torch.export.register_dataclass(int)

@@ -498,3 +498,42 @@ def test_static_methods_of_layers():
     inf = float("inf")
     found = torch.jit.script(_Masks())(torch.eye(2))
     assert found.tolist() == [[0.0, -inf], [0.0, 0.0]]
+
+
+class ByName(nn.Module):
+    """Parameters by name."""
+
+    def __init__(self):
+        super().__init__()
+        self.named = nn.ParameterDict({"b": X[0] + 1, "a": X[1]})
+
+    def forward(self, x):
+        for name, value in self.named.items():
+            x = x * value if name == "b" else x - value
+        for value in self.named.values():
+            x = x + value
+        if "a" in self.named:
+            x = x + self.named["a"] * len(self.named)
+        return x
+
+
+@pytest.mark.parametrize("compile", ["script", "trace", "load"])
+def test_dicts_of_parameters(compile):
+    model = ByName()
+    if compile == "trace":
+        compiled = torch.jit.trace(model, (X,))
+    else:
+        compiled = torch.jit.script(model)
+    if compile == "load":
+        file = io.BytesIO()
+        torch.jit.save(compiled, file)
+        file.seek(0)
+        compiled = torch.jit.load(file)
+    assert torch.equal(compiled(X * 2), model(X * 2))
+    assert list(compiled.state_dict()) == ["named.b", "named.a"]
+    assert [n for n, _ in compiled.named_parameters()] == ["named.b", "named.a"]
+    if compile == "script":
+        assert list(compiled.named) == ["b", "a"]
+        assert torch.equal(compiled.named["b"], X[0] + 1)
+        assert len(compiled.named) == 2
+        assert "c" not in compiled.named

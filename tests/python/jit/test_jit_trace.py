@@ -342,3 +342,96 @@ def test_results_that_are_left_out_keep_the_others_in_the_program():
         traced = torch.jit.trace(Attended(), (torch.randn(2, 3, 8),))
         x = torch.randn(2, 5, 8)
         assert torch.equal(traced(x), Attended()(x))
+
+
+# "..." before tensors, with everything else that an index may hold.
+PLACES = torch.tensor([1, 0, 1])
+MASK = torch.tensor([[True, False, True, True]] * 3)
+ELLIPSES = {
+    "last": lambda x: x[..., PLACES],
+    "new": lambda x: x[..., None, PLACES],
+    "number": lambda x: x[0, ..., PLACES],
+    "slice": lambda x: x[..., PLACES, :2],
+    "mask": lambda x: x[..., MASK],
+    "both": lambda x: x[PLACES, ..., PLACES],
+    "true": lambda x: x[..., True, PLACES],
+    "mixed": lambda x: x[..., 1, PLACES],
+}
+
+
+@pytest.mark.parametrize("name", ELLIPSES)
+def test_tensors_behind_an_ellipsis(name):
+    function = ELLIPSES[name]
+    x = torch.arange(24.0).reshape(2, 3, 4)
+    traced = torch.jit.trace(function, (x,))
+    assert torch.equal(traced(x * x - 9), function(x * x - 9))
+
+
+def test_writes_behind_an_ellipsis():
+    def write(x):
+        y = x.clone()
+        y[..., PLACES] = -2
+        y[..., MASK] += 1
+        return y
+
+    x = torch.arange(24.0).reshape(2, 3, 4)
+    assert torch.equal(torch.jit.trace(write, (x,))(x * 3), write(x * 3))
+
+
+class Twice(nn.Module):
+    """One module at two places, and a parameter in two modules."""
+
+    def __init__(self):
+        super().__init__()
+        self.first = nn.BatchNorm1d(3)
+        self.again = self.first
+        self.one, self.two = nn.Linear(3, 3), nn.Linear(3, 3)
+        self.two.weight = self.one.weight
+        self.register_buffer("shift", torch.ones(3))
+
+    def forward(self, x):
+        return self.two(self.again(self.one(self.first(x)))) + self.shift
+
+
+def test_one_module_at_two_places():
+    model = Twice().eval()
+    with torch.no_grad():
+        model.first.running_mean += 0.5
+        model.first.weight.mul_(2)
+    before = dict(model.state_dict())
+    traced = torch.jit.trace(model, (X,))
+    assert torch.equal(traced(LARGER), model(LARGER))
+    assert "BatchNorm1d" in traced.first.original_name
+    assert all(model.state_dict()[k] is not None for k in before)
+    assert type(model.first.weight) is nn.Parameter
+    with torch.no_grad():  # the parameter is the module's own
+        model.first.weight.mul_(3)
+    assert torch.equal(traced(LARGER), model(LARGER))
+
+
+@pytest.mark.parametrize("compile", ["script", "trace", "load"])
+def test_states_go_module_by_module(compile):
+    model = Twice().eval()
+    if compile == "trace":
+        compiled = torch.jit.trace(model, (X,))
+    else:
+        compiled = torch.jit.script(model)
+    if compile == "load":
+        file = io.BytesIO()
+        torch.jit.save(compiled, file)
+        file.seek(0)
+        compiled = torch.jit.load(file)
+    assert list(compiled.state_dict()) == list(model.state_dict())
+    assert next(iter(compiled.state_dict())) == "shift"
+    assert list(compiled.state_dict(prefix="a."))[1] == "a.first.weight"
+    for tensor, own in zip(
+        compiled.state_dict().values(), model.state_dict().values()
+    ):
+        assert torch.equal(tensor, own)
+
+
+def test_options_that_programs_cannot_hold():
+    loss = nn.LinearCrossEntropyLoss(3, 5)
+    inputs = X, torch.tensor([1, 4])
+    traced = torch.jit.trace(loss, inputs)
+    assert torch.equal(traced(X * 2, inputs[1]), loss(X * 2, inputs[1]))
