@@ -1,4 +1,4 @@
-"""hotaru's side of every suite: compares with what PyTorch's side wrote."""
+"""Compares with what PyTorch's side of a suite wrote."""
 
 from __future__ import annotations
 
@@ -9,11 +9,15 @@ import math
 import os
 import re
 import signal
+import sys
 import warnings
 
 from plain import decoder
 
-import hotaru as torch
+if "torch" in sys.modules:  # of files that hotaru wrote, PyTorch judges
+    import torch
+else:
+    import hotaru as torch
 
 # assert_close's, by dtype: relative and absolute.
 TOLERANCES = {

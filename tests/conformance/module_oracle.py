@@ -29,7 +29,7 @@ def base_case(info, given, dtype, training) -> dict:
         "kwargs": dict(called.kwargs) if called else {},
         "dtype": dtype,
         "training": training,
-        "lazy": info.is_lazy,
+        "lazy": getattr(info, "is_lazy", False),
     }
 
 

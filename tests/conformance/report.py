@@ -20,6 +20,11 @@ FORMS = {
         "init", "repr", "step", "state", "groups", "resume", "schedule",
         "error",
     ),
+    "interchange": tuple(
+        f"{way}_{form}"
+        for form in ("script", "trace", "freeze", "export", "state", "legacy")
+        for way in ("read", "write")
+    ),
 }  # fmt: skip
 
 Outcome = tuple[str, str, str, str]
@@ -29,6 +34,7 @@ _TITLES = {
     "derivative": "Derivatives of operators",
     "module": "Modules (`module_db`)",
     "optim": "Optimizers (`optim_db`)",
+    "interchange": "Files exchanged with PyTorch",
 }
 _MEANING = {
     "op": "Forms: the function, its gradients (first and second order) and its "
@@ -46,6 +52,12 @@ _MEANING = {
     "optim": "Forms: options before the first step, text, parameters behind "
     "each step, state behind the last, groups with options of their own, going "
     "on from a saved state, learning-rate schedules, and wrong arguments.",
+    "interchange": "Forms: files that hotaru reads (`read`) and that PyTorch "
+    "reads (`write`): scripted, traced and frozen archives, exported programs, "
+    "states in either format (`legacy`: no ZIP archive); each is called twice "
+    "and says the results, the arguments and the state behind it that "
+    "PyTorch's own file says. What PyTorch cannot put in a file, or take out "
+    "of its own, does not count.",
 }
 
 # Families of operators, by how their names begin; the rest is "the rest".
