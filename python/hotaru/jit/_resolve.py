@@ -257,12 +257,14 @@ class Resolver:
         scope, real_name = _home(function) or (None, name)
         if scope is None and parent is not None and _is_ours(parent):
             scope = parent
+        by_flag = getattr(function, "by_flag", None)
         if scope is hotaru.nn.functional or parent is hotaru.nn.functional:
             replacement = getattr(_functional, real_name, None)
             if inspect.isfunction(replacement):
                 return ("function", self._scripter.function(replacement))
-        if hasattr(function, "by_flag"):
-            flag, position, if_true, if_false = function.by_flag
+            by_flag = _functional.BY_FLAG.get(real_name, by_flag)
+        if by_flag is not None:
+            flag, position, if_true, if_false = by_flag
             return (
                 "dispatch", flag, position, False,
                 ("function", self._scripter.function(if_true)),

@@ -372,7 +372,9 @@ def _without_ellipsis(parts, dim: int):
     compiled code does not count from the end.
     """
     at = next((i for i, p in enumerate(parts) if p is Ellipsis), None)
-    if at is None or not any(isinstance(p, _C.Tensor) for p in parts[at:]):
+    if at is None or not any(
+        isinstance(p, (_C.Tensor, list)) for p in parts[at:]
+    ):
         return parts
     used = sum(map(_dimensions_used, (*parts[:at], *parts[at + 1 :])))
     return (*parts[:at], *[slice(None)] * (dim - used), *parts[at + 1 :])
@@ -382,6 +384,8 @@ def _dimensions_used(part) -> int:
     """How many dimensions of a tensor a part of an index speaks of."""
     if part is None or isinstance(part, bool):
         return 0
+    if isinstance(part, list):
+        part = _C.tensor(real(part))
     if isinstance(part, _C.Tensor) and part.dtype is _C.bool:
         return part.dim()
     return 1

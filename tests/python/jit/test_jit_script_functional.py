@@ -224,3 +224,54 @@ def test_dims_of_tensordot_are_all_that_python_takes():
     close(_tensordot_by_nested_lists(a, b), a @ b)
     close(_tensordot_by_tensor(a, b), a @ b)
     close(_tensordot_by_count(a, b), a @ b + (a * b).sum())
+
+
+SIZED = {"output_size": 3, "output_ratio": 0.6}
+
+
+@pytest.mark.parametrize("indices", [False, True])
+@pytest.mark.parametrize("given", [False, True])
+@pytest.mark.parametrize("size", SIZED)
+@pytest.mark.parametrize("axes", [2, 3])
+def test_fractional_pools(axes, size, given, indices):
+    x = torch.linspace(-1, 1, 6**axes * 2).cos().reshape(1, 2, *[6] * axes)
+    samples = torch.linspace(0, 0.9, 2 * axes).reshape(1, 2, axes)
+    pool = getattr(torch.nn, f"FractionalMaxPool{axes}d")(
+        2,
+        **{size: SIZED[size]},
+        return_indices=indices,
+        _random_samples=samples if given else None,
+    )
+    compiled = torch.jit.script(pool)
+    torch.manual_seed(4)
+    expected = pool(x)
+    torch.manual_seed(4)
+    found = compiled(x)
+    torch.manual_seed(4)  # without a batch, and sizes for each axis
+    assert compiled(x[0])[0].shape == pool(x[0])[0].shape
+    if not indices:
+        expected, found = (expected,), (found,)
+    assert type(found) is tuple
+    for a, b in zip(found, expected, strict=True):
+        assert a.shape[2:] == (3,) * axes
+        assert torch.equal(a, b)
+
+
+def test_fractional_pools_as_functions():
+    def pool(x):
+        values = F.fractional_max_pool2d(x, 2, (2, 3))
+        places = F.fractional_max_pool2d(x, 2, 3, return_indices=True)[1]
+        return values, places, F.fractional_max_pool2d_with_indices(x, 2, 2)
+
+    def without_a_size(x):
+        return F.fractional_max_pool2d(x, 2)
+
+    torch.manual_seed(4)
+    values, places, (more, _) = torch.jit.script(pool)(PICTURE)
+    torch.manual_seed(4)
+    expected = pool(PICTURE)
+    assert torch.equal(values, expected[0])
+    assert torch.equal(places, expected[1])
+    assert torch.equal(more, expected[2][0])
+    with pytest.raises(Exception, match="either an output_size or an output_r"):
+        torch.jit.script(without_a_size)(PICTURE)

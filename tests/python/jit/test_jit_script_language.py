@@ -570,3 +570,17 @@ def test_arguments_are_given_once():
         text = f"Keyword argument {name} specified twice"
         with pytest.raises(RuntimeError, match=text):
             torch.jit.script(what)
+
+
+def test_checks():
+    def check(x: int) -> int:
+        torch._check(x > 0)
+        torch._check(x < 9, "too large")
+        return x
+
+    compiled = torch.jit.script(check)
+    assert compiled(3) == 3
+    with pytest.raises(torch.jit.Error, match="AssertionError: too large"):
+        compiled(9)
+    with pytest.raises(torch.jit.Error, match="AssertionError"):
+        compiled(0)

@@ -355,6 +355,8 @@ ELLIPSES = {
     "mask": lambda x: x[..., MASK],
     "both": lambda x: x[PLACES, ..., PLACES],
     "true": lambda x: x[..., True, PLACES],
+    "list": lambda x: x[..., [0, 2]],
+    "list of truths": lambda x: x[..., [True, False, True, True]],
     "mixed": lambda x: x[..., 1, PLACES],
 }
 

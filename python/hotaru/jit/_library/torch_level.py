@@ -135,3 +135,7 @@ def stft(
         pad_mode=pad_mode, normalized=normalized, onesided=onesided,
         return_complex=return_complex, align_to_window=align_to_window,
     )  # fmt: skip
+
+
+def _check(cond: bool, message: str = "") -> None:
+    assert cond, message
