@@ -10,16 +10,18 @@ from .. import _C, Tensor
 from ..cpu import synchronize
 from ..storage._typed import TypedStorage, UntypedStorage
 
-# Memory that is here already, by its file: who receives it gets it as it is.
-_known: weakref.WeakValueDictionary[tuple[int, int], UntypedStorage] = (
+# Memory that is here already, by its file and where it begins in that: who
+# receives it gets it as it is.
+_known: weakref.WeakValueDictionary[tuple[int, int, int], UntypedStorage] = (
     weakref.WeakValueDictionary()
 )
 
 
 def share(tensor) -> None:
     """Moves a tensor's storage into shared memory, with all views of it."""
-    if _shareable_block(tensor) is None:
+    if shareable_block(tensor) is None:
         _C._share_storage(tensor)
+        remember(shareable_block(tensor), tensor.untyped_storage())
 
 
 def check_leaf(tensor) -> None:
@@ -46,30 +48,20 @@ def reduce_tensor(tensor):
     check_leaf(tensor)
     if tensor.device.type != "cpu":
         return tensor.__reduce_ex__(2)
-    share(tensor)
-    synchronize()  # what a stream still writes
     geometry = (
+        tensor.storage_offset(),
         tuple(tensor.shape),
         tuple(tensor.stride()),
-        tensor.storage_offset(),
     )
-    return _rebuild, (
-        type(tensor),
-        tensor.requires_grad,
-        _sent(tensor),
-        tensor.dtype,
-        *geometry,
-    )
+    kind = (type(tensor), tensor.requires_grad)
+    return _rebuild, (*kind, _sent(tensor), tensor.dtype, geometry)
 
 
 def reduce_storage(storage):
     """As `reduce_tensor`, for the bytes alone."""
     if storage.device.type != "cpu" or storage.nbytes() == 0:
         return storage.__reduce_ex__(2)
-    plain = _bytes_of(storage)
-    share(plain)
-    synchronize()
-    return _rebuild_storage, (_sent(plain), storage.nbytes())
+    return received, _sent(bytes_of(storage))
 
 
 def reduce_typed_storage(storage):
@@ -77,21 +69,37 @@ def reduce_typed_storage(storage):
     return _rebuild_typed, (storage._untyped_storage, storage._dtype)
 
 
-def _bytes_of(storage):
+def bytes_of(storage):
+    """A storage's bytes as a tensor that looks into it."""
     return _C.ops.empty((0,), dtype=_C.uint8).set_(storage)
 
 
-def _shareable_block(tensor):
+def shareable_block(tensor):
     """The block of a tensor whose descriptor is still open, or None."""
     block = _C._SharedMemory.of(tensor)
     return block if block is not None and block.descriptor >= 0 else None
 
 
-def _sent(tensor):
-    """What stands for a tensor's block in a pickle."""
-    number = _shareable_block(tensor).descriptor
-    _known[_file(number)] = tensor.untyped_storage()
-    return DupFd(number)
+def remember(block, storage: UntypedStorage) -> int:
+    """Notes a storage in a block, for when the block comes back.
+
+    Returns where in the block it begins.
+    """
+    offset = storage.data_ptr() - block.address
+    _known[(*_file(block.descriptor), offset)] = storage
+    return offset
+
+
+def _sent(tensor) -> tuple:
+    """What `received` takes to give a tensor's storage, for a pickle."""
+    storage = tensor.untyped_storage()
+    if storage.nbytes() == 0:
+        return (storage,)
+    share(tensor)
+    synchronize()  # what a stream still writes
+    block = shareable_block(tensor)
+    offset = remember(block, storage)
+    return DupFd(block.descriptor), offset, storage.nbytes()
 
 
 def _file(descriptor: int) -> tuple[int, int]:
@@ -99,33 +107,32 @@ def _file(descriptor: int) -> tuple[int, int]:
     return found.st_dev, found.st_ino
 
 
-def _received(sent, nbytes: int) -> UntypedStorage:
-    """The storage that was sent: the one of this process, or it is mapped."""
-    number = sent.detach()
-    file = _file(number)
-    known = _known.get(file)
+def received(sent, offset: int = 0, nbytes: int = 0) -> UntypedStorage:
+    """The storage that was sent: the one of this process, or it is mapped.
+
+    Args:
+        sent: a descriptor, which it takes over, or what stands for one in a
+            pickle. A storage is given back.
+        offset, nbytes: what of the block's bytes it has.
+    """
+    if isinstance(sent, UntypedStorage):
+        return sent
+    number = sent if isinstance(sent, int) else sent.detach()
+    key = (*_file(number), offset)
+    known = _known.get(key)
     if known is not None and known.nbytes() >= nbytes:
         os.close(number)
         return known
     block = _C._SharedMemory.map(number)
-    whole = block.tensor(_C.uint8, (block.nbytes,))
-    storage = _known[file] = whole.untyped_storage()
+    whole = block.tensor(_C.uint8, (block.nbytes,)).untyped_storage()
+    storage = _known[key] = whole[offset : offset + nbytes]
     return storage
 
 
-def _rebuild(cls, requires_grad, sent, dtype, shape, stride, offset):
-    steps = (step * (size - 1) for size, step in zip(shape, stride))
-    last = offset + sum(steps) + 1 if 0 not in shape else 0
-    storage = _received(sent, last * dtype.itemsize)
+def _rebuild(cls, requires_grad, sent, dtype, geometry):
     plain = _C.ops.empty((0,), dtype=dtype)
-    return rebuilt(
-        cls, plain.set_(storage, offset, shape, stride), requires_grad
-    )
-
-
-def _rebuild_storage(sent, nbytes: int) -> UntypedStorage:
-    storage = _received(sent, nbytes)
-    return storage if storage.nbytes() == nbytes else storage[:nbytes]
+    plain.set_(received(*sent), *geometry)
+    return rebuilt(cls, plain, requires_grad)
 
 
 def _rebuild_typed(storage: UntypedStorage, dtype) -> TypedStorage:

@@ -55,6 +55,10 @@ class Arena:
         self._blocks[number] = (block, self._time)
         return block.tensor(dtype, shape)
 
+    def holds(self, tensor) -> bool:
+        """Whether a tensor's memory is one of the blocks."""
+        return tensor._storage_ptr() in self._numbers
+
     def find(self, tensor) -> tuple[int, _C._SharedMemory] | None:
         """Number and block of a tensor that fills its block's beginning."""
         number = self._numbers.get(tensor._storage_ptr())
