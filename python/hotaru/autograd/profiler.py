@@ -111,8 +111,7 @@ class profile:  # noqa: N801
         activity_filters: a warning, as all calls are recorded.
 
     Raises:
-        RuntimeError: from the results' methods, before the block has ended;
-            from the block, while another profile runs.
+        RuntimeError: from the results' methods, before the block has ended.
         AssertionError: there is nothing to record.
     """
 

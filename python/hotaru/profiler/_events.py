@@ -381,7 +381,7 @@ class EventList(list):
         top_level_events_only: bool = False,
         time_unit: str | None = None,
     ) -> str:
-        """The events as text, a row each.
+        """The events as text, a row each; no text without any.
 
         Args:
             sort_by: ``cpu_time``, ``cpu_time_total``, ``self_cpu_time_total``,

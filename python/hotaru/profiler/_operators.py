@@ -53,10 +53,12 @@ class Operators(TorchFunctionMode):
 
     # Graphs run as ever: kernels of replays are noted elsewhere.
     _takes_notes = True
+    # Its recording is over; a thread that did not end it may still have it.
+    _over = False
 
     def __torch_function__(self, func, types, args=(), kwargs=None):
         kwargs = kwargs or {}
-        if recording.events is None:
+        if self._over or recording.events is None:
             return func(*args, **kwargs)
         if isinstance(func, _C.Function) and not types:
             with self:  # what it is made of is seen
@@ -73,6 +75,7 @@ class Operators(TorchFunctionMode):
 
     def leave(self) -> None:
         """Takes the mode away, from under others that are inside of it."""
+        self._over = True
         above = []
         while _C._len_torch_function_stack():
             mode = _C._pop_torch_function_stack()

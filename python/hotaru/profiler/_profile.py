@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import atexit
 import enum
 import json
 import os
@@ -13,7 +12,7 @@ import warnings
 from collections.abc import Callable
 
 from .. import _C
-from . import _ranges
+from . import _ranges, _session
 from ._activities import ProfilerActivity, device_among, usable_device
 from ._collect import events_of
 from ._events import EventList, FunctionEvent
@@ -106,9 +105,10 @@ class profile:  # noqa: N801
         post_processing_timeout_s: without effect, as events are complete when
             they are recorded.
 
-    One profiler runs at a time; a second one raises RuntimeError. Queued
-    streams are synchronised at the end, so that their calls are in, and so are
-    the streams of CUDA that were timed.
+    One profiler runs at a time: a second one takes over, and the first has
+    nothing then, which is a warning at its end. Queued streams are
+    synchronised at the end, so that their calls are in, and so are the streams
+    of CUDA that were timed.
     """
 
     def __init__(
@@ -152,6 +152,7 @@ class profile:  # noqa: N801
         self._with_stack = with_stack
         self._keep_events = acc_events
         self._operators: Operators | None = None
+        self._recording = False
         # Whether a schedule was past waiting, or the recording has begun.
         self._prepared = False
         self._step_start = 0
@@ -182,6 +183,7 @@ class profile:  # noqa: N801
         """
         self._choose_devices()
         KinetoStepTracker.init_step_count(_STEPS)
+        self._recording = False  # begun again, it begins from nothing
         self._apply()
 
     def stop(self) -> None:
@@ -192,13 +194,13 @@ class profile:  # noqa: N801
         if self._schedule is None:
             self._check_prepared("stopping trace")
         KinetoStepTracker.erase_step_count(_STEPS)
-        if self._operators is not None:
+        if self._recording:
             self._note_step()
             self._finish()
 
     def step(self) -> None:
         """The next step of the schedule begins."""
-        if self._operators is not None:
+        if self._recording:
             self._note_step()
             if (
                 self._schedule is not None
@@ -217,7 +219,7 @@ class profile:  # noqa: N801
             activities: of which kind: with the CPU all is meant, with CUDA
                 alone the times of devices; others are ignored.
         """
-        if self._operators is None:
+        if not self._recording:
             return
         if ProfilerActivity.CUDA in activities:
             self._timed = enable and self._devices
@@ -306,7 +308,7 @@ class profile:  # noqa: N801
             ProfilerAction.RECORD,
             ProfilerAction.RECORD_AND_SAVE,
         )
-        if wanted and self._operators is None:
+        if wanted and not self._recording:
             self._trace_id = (self._trace_id_of or _random_id)()
             self._held, self._interrupted, self._lost = [], False, 0
             self._timed = self._devices
@@ -340,36 +342,34 @@ class profile:  # noqa: N801
             raise AssertionError("No activities specified for the profiler")
 
     def _begin(self) -> None:
-        _C._start_profiling(self._record_shapes, self._timed)
-        # What records must not outlive the interpreter.
-        atexit.register(self._end)
-        _ranges.begin(self._record_shapes, self._with_stack)
-        self._operators = Operators()
-        if self._cpu:
-            self._operators.__enter__()
+        self._operators = _session.begin(
+            self._record_shapes, self._with_stack, self._timed, self._cpu
+        )
+        self._recording = True
 
     def _end(self) -> None:
         """Adds what was recorded since `_begin`."""
-        atexit.unregister(self._end)
-        self._operators.leave()
-        try:
-            _C._synchronize()
-            _C._synchronize_profiled()
-        finally:
-            noted = _ranges.end()
-            calls, others, lost, complaint = _C._stop_profiling()
-            self._held += events_of(
-                calls, others, noted, self.use_device, self._cpu
+        self._operators.leave()  # also if another thread has ended it
+        found = _session.end()
+        if found is None:
+            warnings.warn(
+                "the profile holds nothing: another one began inside of it, "
+                "or ended it",
+                stacklevel=5,
             )
-            self._lost += lost
-            _warn_of_devices(lost, complaint)
+            return
+        self._held += events_of(
+            found.calls, found.others, found.noted, self.use_device, self._cpu
+        )
+        self._lost += found.lost
+        _warn_of_devices(found.lost, found.complaint)
 
     def _finish(self) -> None:
         try:
             if not self._interrupted:
                 self._end()
         finally:
-            self._operators = None
+            self._recording = False
             kept = self._events if self._keep_events else ()
             self._events = EventList([*kept, *self._held])
         if self._on_trace_ready is not None:

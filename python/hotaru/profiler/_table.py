@@ -27,6 +27,8 @@ def table_of(
     time_unit: str | None = None,
 ) -> str:
     """See `EventList.table`; `widths` are those of names, shapes, callers."""
+    if not events:
+        return ""
     if time_unit is not None and time_unit not in _UNITS:
         raise ValueError(
             f"table: time_unit must be one of {', '.join(_UNITS)}, not "

@@ -376,10 +376,17 @@ def test_profiler_records_calls_of_all_streams(tmp_path):
 
 
 def test_only_one_profiler_runs():
-    second = torch.profiler.profile()
-    refused = pytest.raises(RuntimeError, match="already enabled")
-    with torch.profiler.profile(), refused:
-        second.start()
+    """The one that began last, with the calls of all streams."""
+    empty = pytest.warns(UserWarning, match="another one began inside")
+    stream = torch.cpu.Stream()
+    with empty, torch.profiler.profile() as first:
+        torch.ones(3).exp()
+        with torch.profiler.profile() as second, torch.cpu.stream(stream):
+            torch.ones(3).sin()
+        torch.ones(3).exp()
+    assert first.events() == []
+    assert {"sin", "aten::sin"} <= {event.name for event in second.events()}
+    assert "exp" not in {event.name for event in second.events()}
     with torch.cuda.profiler.profile() as prof:
         torch.ones(3) + 1
     assert prof.events()

@@ -9,6 +9,7 @@ import gzip
 import json
 import subprocess
 import sys
+import threading
 
 import pytest
 from hotaru.autograd.profiler_util import (
@@ -328,3 +329,129 @@ def test_a_profiler_may_still_run_at_the_end():
     )
     done = subprocess.run([sys.executable, "-c", program], check=False)
     assert done.returncode == 0
+
+
+_LOST = "ignore:the profile holds nothing"
+_KINDS = [profile, hotaru.autograd.profiler.profile]
+
+
+def _names(prof) -> list[str]:
+    events = getattr(prof, "events", lambda: prof.function_events)()
+    return [e.name for e in events if e.kind in ("operator", "range")]
+
+
+@pytest.mark.filterwarnings(_LOST)
+@pytest.mark.parametrize("outer", _KINDS)
+@pytest.mark.parametrize("inner", _KINDS)
+def test_a_profile_inside_of_another_takes_over(outer, inner):
+    x = hotaru.ones(2)
+    enabled = hotaru.autograd._profiler_enabled
+    with outer() as first:
+        x.exp()
+        with inner() as second:
+            x.sin()
+            with record_function("range"):
+                x.cos()
+        assert not enabled()
+        x.exp()
+        with inner() as third:
+            x.tan()
+    assert _names(first) == []
+    assert _names(second) == ["aten::sin", "range", "aten::cos"]
+    assert _names(third) == ["aten::tan"]
+    assert not hotaru.overrides._get_current_function_mode_stack()
+    assert first.key_averages().table() == ""
+    with outer() as again:
+        x.log()
+    assert _names(again) == ["aten::log"]
+
+
+@pytest.mark.filterwarnings(_LOST)
+@pytest.mark.parametrize("outer", _KINDS)
+@pytest.mark.parametrize("inner", _KINDS)
+def test_profiles_that_cross(outer, inner):
+    """Whoever ends first has what the last one that began has recorded."""
+    x = hotaru.ones(2)
+    first, second = outer(), inner()
+    first.__enter__()
+    x.exp()
+    second.__enter__()
+    x.sin()
+    first.__exit__(None, None, None)
+    x.cos()
+    second.__exit__(None, None, None)
+    assert _names(first) == ["aten::sin"]
+    assert _names(second) == []
+    assert not hotaru.overrides._get_current_function_mode_stack()
+
+
+@pytest.mark.filterwarnings(_LOST)
+def test_an_error_in_the_inner_profile():
+    x = hotaru.ones(2)
+    with profile() as first:
+        second = profile()
+        with pytest.raises(AttributeError), second:
+            x.sin().raises  # noqa: B018
+        x.exp()
+    assert (_names(first), _names(second)) == ([], ["aten::sin"])
+
+
+@pytest.mark.filterwarnings(_LOST)
+def test_profiles_inside_of_steps():
+    x = hotaru.ones(2)
+    found = []
+    steps = profiler.schedule(wait=0, warmup=0, active=1, repeat=2)
+    with profile(
+        schedule=steps, on_trace_ready=lambda p: found.append(_names(p))
+    ) as prof:
+        for number in range(3):
+            x.exp()
+            if number == 0:
+                with profile():
+                    x.sin()
+            x.cos()
+            prof.step()
+    assert found == [[], ["ProfilerStep#1", "aten::exp", "aten::cos"]]
+    with profile() as outer:
+        inner = profile(schedule=steps)
+        inner.start()
+        inner.stop()
+    assert outer.events() == []
+
+
+def test_a_profile_that_is_started_again_begins_from_nothing():
+    x = hotaru.ones(2)
+    prof = profile()
+    prof.start()
+    x.exp()
+    prof.start()
+    x.sin()
+    prof.stop()
+    assert _names(prof) == ["aten::sin"]
+
+
+@pytest.mark.filterwarnings(_LOST)
+def test_a_profile_of_another_thread_takes_over():
+    """What the first thread calls is no longer noted."""
+    x = hotaru.ones(2)
+    begun, over = threading.Event(), threading.Event()
+    found = []
+
+    def other():
+        with profile() as prof:
+            x.sin()
+            begun.set()
+            over.wait()
+        found.append(_names(prof))
+
+    with profile() as prof:
+        x.exp()
+        thread = threading.Thread(target=other)
+        thread.start()
+        begun.wait()
+        x.exp()
+        over.set()
+        thread.join()
+    assert _names(prof) == []
+    assert found == [["aten::sin"]]
+    assert not hotaru.overrides._get_current_function_mode_stack()

@@ -1,0 +1,60 @@
+"""The recording that runs: one in a process."""
+
+from __future__ import annotations
+
+import atexit
+from typing import NamedTuple
+
+from .. import _C
+from . import _ranges
+from ._events import FunctionEvent
+from ._operators import Operators
+
+
+class Found(NamedTuple):
+    """What a recording has: see `_C._stop_profiling`, and what was noted."""
+
+    noted: list[FunctionEvent]
+    calls: list
+    others: list
+    lost: int
+    complaint: str
+
+
+_running: Operators | None = None
+
+
+def begin(shapes: bool, stacks: bool, devices: bool, cpu: bool) -> Operators:
+    """Begins to record; what it gives is to be left by who began, at the end.
+
+    A recording that runs ends, and what it has is lost: who began it gets
+    nothing, as with PyTorch.
+    """
+    global _running
+    if _running is not None:
+        end()
+    _C._start_profiling(shapes, devices)
+    # What records must not outlive the interpreter.
+    atexit.register(end)
+    _ranges.begin(shapes, stacks)
+    _running = Operators()
+    if cpu:
+        _running.__enter__()
+    return _running
+
+
+def end() -> Found | None:
+    """Ends the recording that runs, whoever began it; None without one."""
+    global _running
+    operators, _running = _running, None
+    if operators is None:
+        return None
+    atexit.unregister(end)
+    operators.leave()
+    try:
+        _C._synchronize()
+        _C._synchronize_profiled()
+    finally:
+        noted = _ranges.end()
+        calls, others, lost, complaint = _C._stop_profiling()
+    return Found(noted, calls, others, lost, complaint)
