@@ -32,6 +32,10 @@ _DETAILS = {
 }  # fmt: skip
 
 
+# Where they are kept that have a property of their name.
+_ATTRIBUTES = {"metadata_json": "_metadata_json"}
+
+
 class FunctionEvent(FormattedTimesMixin):
     """A kernel call, an operator that Python called, or a named range.
 
@@ -73,17 +77,13 @@ class FunctionEvent(FormattedTimesMixin):
         kwinputs: dict | None = None,
         **details,
     ) -> None:
-        for key, usual in _DETAILS.items():
-            setattr(
-                self,
-                f"_{key}" if key == "metadata_json" else key,
-                details.pop(key, usual),
-            )
-        if details:
-            raise TypeError(
-                "FunctionEvent() got an unexpected keyword argument "
-                f"{next(iter(details))!r}"
-            )
+        for key, value in details.items():
+            if key not in _DETAILS:
+                raise TypeError(
+                    "FunctionEvent() got an unexpected keyword argument "
+                    f"{key!r}"
+                )
+            setattr(self, _ATTRIBUTES.get(key, key), value)
         if self.device_resource_id is None:
             self.device_resource_id = thread
         if kind == "range":
@@ -226,6 +226,11 @@ class FunctionEvent(FormattedTimesMixin):
             f"cpu_children={[child.id for child in self.cpu_children]} "
             f"input_shapes={self.input_shapes}>"
         )
+
+
+# Few events are told more than the usual.
+for _key, _usual in _DETAILS.items():
+    setattr(FunctionEvent, _ATTRIBUTES.get(_key, _key), _usual)
 
 
 def new_id() -> int:

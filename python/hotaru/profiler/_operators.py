@@ -1,7 +1,7 @@
 """Operators in a profile: those that Python calls, seen by a mode.
 
-What C++ calls of others, in operators and backward passes, shows by its kernels
-alone.
+What they call of each other is told of them (`_inner.py`); backward passes show
+by their kernels alone.
 """
 
 from __future__ import annotations
@@ -11,6 +11,9 @@ import time
 from .. import _C
 from .._C import Tensor
 from ..overrides import TorchFunctionMode
+from ._events import FunctionEvent, new_id
+from ._inner import CALLS, Row, inner
+from ._inputs import bound, kept, shapes_of, values_of
 from ._ranges import note, recording
 
 _OF_SYMBOLS = {
@@ -30,22 +33,36 @@ _NAMES = {
 }  # fmt: skip
 
 
-def operator_name(func, args: tuple) -> str | None:
-    """The operator's name; None for what is none, as the shape."""
+# Reversed, they are given the other operand first.
+_SWAPPED = frozenset(
+    f"__r{k}__"
+    for k in ("truediv", "floordiv", "mod", "pow", "matmul", "lshift", "rshift")
+)
+_TO_THE_END = 2**63 - 1
+
+
+def operator_of(func, args: tuple) -> tuple[str, tuple] | None:
+    """The operator's name and arguments; None for others, as the shape."""
     if isinstance(func, _C.Op):
-        return func.__name__
+        return func.__name__, args
     name = getattr(func, "__name__", "")
     if name == "__getitem__" and len(args) == 2:
-        return _of_item(args[1])
-    return _NAMES.get(name)
+        return _of_item(*args)
+    if name not in _NAMES:
+        return None
+    return _NAMES[name], args[::-1] if name in _SWAPPED else args
 
 
-def _of_item(key) -> str | None:
+def _of_item(x, key) -> tuple[str, tuple] | None:
     if isinstance(key, int):
-        return "select"
+        return "select", (x, 0, key)
     if isinstance(key, slice):
-        return "slice"
-    return "index" if isinstance(key, (Tensor, list)) else None
+        start, stop = key.start or 0, key.stop
+        stop = _TO_THE_END if stop is None else stop
+        return "slice", (x, 0, start, stop, key.step or 1)
+    if isinstance(key, (Tensor, list)):
+        return "index", (x, [key])
+    return None
 
 
 class Operators(TorchFunctionMode):
@@ -63,15 +80,19 @@ class Operators(TorchFunctionMode):
         if isinstance(func, _C.Function) and not types:
             with self:  # what it is made of is seen
                 return func.__wrapped__(*args, **kwargs)
-        name = operator_name(func, args)
-        if name is None:
+        operator = operator_of(func, args)
+        if operator is None:
             return func(*args, **kwargs)
+        name, inputs = operator
+        call = None
+        if recording.shapes or name in CALLS:
+            named = {k: kept(v) for k, v in kwargs.items()} if kwargs else None
+            call = name, kept(inputs), named  # before it writes into any
         start = time.perf_counter_ns()
         try:
             return func(*args, **kwargs)
         finally:
-            inputs = (*args, *kwargs.values())
-            note("operator", f"aten::{name}", start, inputs)
+            note("operator", f"aten::{name}", start, call=call)
 
     def leave(self) -> None:
         """Takes the mode away, from under others that are inside of it."""
@@ -84,3 +105,71 @@ class Operators(TorchFunctionMode):
             above.append(mode)
         for mode in reversed(above):
             _C._push_on_torch_function_stack(mode)
+
+
+def told(calls: list, shapes: bool) -> list[FunctionEvent]:
+    """Tells events of operators their inputs; those of what is inside of them.
+
+    Args:
+        calls: events, each with its operator's name and what `kept` gives of
+            the arguments.
+        shapes: whether inputs are to be told.
+    """
+    inside: list[FunctionEvent] = []
+    for event, (name, args, kwargs) in calls:
+        kwargs = kwargs or {}
+        inputs = bound(name, args, kwargs)
+        if inputs is None:
+            inputs = [*args, *kwargs.values()]
+        elif name in CALLS:
+            span = event.time_range
+            rows = inner(name, inputs)
+            inside += _events_of(rows, event, span.start, span.end, shapes)
+        if shapes:
+            event.input_shapes = shapes_of(inputs)
+            event.concrete_inputs = values_of(inputs)
+    return inside
+
+
+# What a row takes that is not where the time goes, in microseconds.
+_INSTANT = 1e-3
+
+
+def _events_of(
+    rows: tuple[Row, ...],
+    parent: FunctionEvent,
+    start: float,
+    end: float,
+    shapes,
+) -> list[FunctionEvent]:
+    """Events one after the other, in the parent's time.
+
+    How long each took nobody has measured: the last one that works has all of
+    the time but instants, and so the kernels.
+    """
+    if not rows:
+        return []
+    sizes = [row.size for row in rows]
+    instant = min(_INSTANT, (end - start) / (2 * sum(sizes)))
+    works = max((i for i, row in enumerate(rows) if row.works), default=-1)
+    after = sum(sizes[works + 1 :])
+    events = []
+    for i, row in enumerate(rows):
+        stop = start + instant * row.size
+        if i == works:
+            stop = end - instant * after
+        event = FunctionEvent(
+            new_id(),
+            f"aten::{row.name}",
+            parent.thread,
+            start,
+            stop,
+            input_shapes=row.shapes if shapes else None,
+            concrete_inputs=row.values if shapes else None,
+            stack=parent.stack,
+            kind="operator",
+        )
+        events.append(event)
+        events += _events_of(row.rows, event, start, stop, shapes)
+        start = stop
+    return events

@@ -79,8 +79,9 @@ class profile:  # noqa: N801
     """Records kernel calls, operators and ranges for a ``with`` block.
 
     Kernel calls are those of the whole process. Operators are those that Python
-    calls in the thread that begins the profile, "aten::add" as in PyTorch; what
-    they call of each other is not seen, their kernels are. With CUDA, where
+    calls in the thread that begins the profile, "aten::add" as in PyTorch,
+    with those that PyTorch's call inside of them; one of these has all of the
+    time but instants, as they are mostly one kernel here. With CUDA, where
     NVIDIA's CUPTI is found, each kernel, copy and fill is an event of the
     device, with the host's clock. Without it, each kernel call that goes to a
     device lies between two timed events on its stream, and is one event of the
@@ -92,7 +93,8 @@ class profile:  # noqa: N801
             nothing is named. What is not there is a warning at the start.
         schedule: what to do in which step, see ``schedule``; None records all.
         on_trace_ready: called with this object when a recording is complete.
-        record_shapes: keep the shapes of operands and inputs.
+        record_shapes: keep the shapes of operands, and the inputs that an
+            operator's schema has.
         profile_memory, with_flops, with_modules: a warning, as nothing of that
             is recorded.
         with_stack: keep the callers of operators and ranges.
@@ -363,6 +365,8 @@ class profile:  # noqa: N801
         )
         self._lost += found.lost
         _warn_of_devices(found.lost, found.complaint)
+        if found.error is not None:
+            raise found.error
 
     def _finish(self) -> None:
         try:

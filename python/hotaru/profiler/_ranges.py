@@ -7,15 +7,17 @@ import sys
 import threading
 import time
 
-from .._C import Tensor
 from .._own_names import is_own
 from ._events import FunctionEvent, new_id
+from ._inputs import kept, shapes_of, values_of
 
 
 class _Recording:
     """What the profile that runs wants to know; None of them without one."""
 
     events: list[FunctionEvent] | None = None
+    # Operators' events with what they were given, to be told at the end.
+    calls: list[tuple[FunctionEvent, tuple]]
     shapes = False
     stacks = False
 
@@ -26,13 +28,14 @@ recording = _Recording()
 def begin(shapes: bool, stacks: bool) -> None:
     """From now on there are events."""
     recording.shapes, recording.stacks = shapes, stacks
-    recording.events = []
+    recording.events, recording.calls = [], []
 
 
-def end() -> list[FunctionEvent]:
-    """The events since `begin`."""
+def end() -> tuple[list[FunctionEvent], list[tuple[FunctionEvent, tuple]]]:
+    """The events since `begin`, and what operators among them were given."""
     events, recording.events = recording.events, None
-    return events or []
+    calls, recording.calls = recording.calls, []
+    return events or [], calls
 
 
 def note(
@@ -41,40 +44,33 @@ def note(
     start: int,
     inputs: tuple = (),
     kwinputs: dict | None = None,
+    call: tuple | None = None,
 ) -> None:
-    """Adds what began at `start`, in nanoseconds, and ends now."""
+    """Adds what began at `start`, in nanoseconds, and ends now.
+
+    Args:
+        call: what an operator was given, as `_operators.told` takes it.
+    """
     events = recording.events
     if events is None:
         return
     end = time.perf_counter_ns()
-    events.append(
-        FunctionEvent(
-            new_id(),
-            name,
-            threading.get_native_id(),
-            start / 1e3,
-            end / 1e3,
-            input_shapes=_shapes(inputs) if recording.shapes else None,
-            stack=_callers() if recording.stacks else None,
-            concrete_inputs=_values(inputs) if recording.shapes else None,
-            kind=kind,
-            kwinputs=kwinputs,
-        )
+    given = kept(inputs) if inputs and recording.shapes else None
+    event = FunctionEvent(
+        new_id(),
+        name,
+        threading.get_native_id(),
+        start / 1e3,
+        end / 1e3,
+        input_shapes=given and shapes_of(given),
+        stack=_callers() if recording.stacks else None,
+        concrete_inputs=given and values_of(given),
+        kind=kind,
+        kwinputs=kwinputs,
     )
-
-
-def _shapes(inputs: tuple) -> list:
-    return [list(i.shape) if isinstance(i, Tensor) else [] for i in inputs]
-
-
-def _values(inputs: tuple) -> list:
-    return [i if _is_plain(i) else None for i in inputs]
-
-
-def _is_plain(value) -> bool:
-    if isinstance(value, (list, tuple)):
-        return all(isinstance(item, (int, float)) for item in value)
-    return isinstance(value, (int, float))
+    events.append(event)
+    if call is not None:
+        recording.calls.append((event, call))
 
 
 def _callers() -> list[str]:

@@ -8,17 +8,21 @@ from typing import NamedTuple
 from .. import _C
 from . import _ranges
 from ._events import FunctionEvent
-from ._operators import Operators
+from ._operators import Operators, told
 
 
 class Found(NamedTuple):
-    """What a recording has: see `_C._stop_profiling`, and what was noted."""
+    """What a recording has: see `_C._stop_profiling`, and what was noted.
+
+    `error` is what a stream or device reports that was waited for.
+    """
 
     noted: list[FunctionEvent]
     calls: list
     others: list
     lost: int
     complaint: str
+    error: RuntimeError | None = None
 
 
 _running: Operators | None = None
@@ -31,8 +35,8 @@ def begin(shapes: bool, stacks: bool, devices: bool, cpu: bool) -> Operators:
     nothing, as with PyTorch.
     """
     global _running
-    if _running is not None:
-        end()
+    if _running is not None and (error := end().error):
+        raise error
     _C._start_profiling(shapes, devices)
     # What records must not outlive the interpreter.
     atexit.register(end)
@@ -51,10 +55,13 @@ def end() -> Found | None:
         return None
     atexit.unregister(end)
     operators.leave()
+    error = None
     try:
         _C._synchronize()
         _C._synchronize_profiled()
-    finally:
-        noted = _ranges.end()
-        calls, others, lost, complaint = _C._stop_profiling()
-    return Found(noted, calls, others, lost, complaint)
+    except RuntimeError as reported:
+        error = reported
+    noted, told_of = _ranges.end()
+    calls, others, lost, complaint = _C._stop_profiling()
+    noted += told(told_of, _ranges.recording.shapes)
+    return Found(noted, calls, others, lost, complaint, error)

@@ -10,6 +10,7 @@ import json
 import subprocess
 import sys
 import threading
+import weakref
 
 import pytest
 from hotaru.autograd.profiler_util import (
@@ -24,7 +25,9 @@ from hotaru import profiler
 
 
 def _operators(prof) -> list[str]:
-    return [e.name for e in prof.events() if e.kind == "operator"]
+    """Those that Python called."""
+    found = [e for e in prof.events() if e.kind == "operator"]
+    return [e.name for e in found if e.cpu_parent not in found]
 
 
 def test_operators_that_python_calls():
@@ -66,9 +69,9 @@ def test_shapes_and_values():
         x.as_strided([4, 3], [1, 4])
         hotaru.nn.functional.linear(x, hotaru.rand(3, 6), hotaru.rand(3))
     by_name = {e.name: e for e in prof.events()}
-    strided = by_name["aten::as_strided"]
-    assert strided.input_shapes == [[2, 6], [], []]
-    assert strided.concrete_inputs == [None, [4, 3], [1, 4]]
+    strided = next(e for e in prof.events() if e.name == "aten::as_strided")
+    assert strided.input_shapes == [[2, 6], [], [], []]
+    assert strided.concrete_inputs == [None, [4, 3], [1, 4], None]
     assert by_name["aten::linear"].input_shapes == [[2, 6], [3, 6], [3]]
 
 
@@ -455,3 +458,111 @@ def test_a_profile_of_another_thread_takes_over():
     assert _names(prof) == []
     assert found == [["aten::sin"]]
     assert not hotaru.overrides._get_current_function_mode_stack()
+
+
+def test_operators_of_other_operators():
+    """They lie in each other, the kernel in the innermost that works."""
+    x, linear = hotaru.rand(5, 4), hotaru.nn.Linear(4, 2)
+    with profile() as prof:
+        linear(x)
+    found = [e for e in prof.events() if e.kind == "operator"]
+    assert [(e.name, e.cpu_parent and e.cpu_parent.name) for e in found] == [
+        ("aten::linear", None),
+        ("aten::t", "aten::linear"),
+        ("aten::transpose", "aten::t"),
+        ("aten::as_strided", "aten::transpose"),
+        ("aten::addmm", "aten::linear"),
+        ("aten::expand", "aten::addmm"),
+        ("aten::as_strided", "aten::expand"),
+    ]
+    kernels = [e for e in prof.events() if e.kind == "kernel"]
+    assert kernels
+    assert {e.cpu_parent.name for e in kernels} == {"aten::addmm"}
+    # Every moment counts once.
+    assert prof.events().self_cpu_time_total == pytest.approx(found[0].duration)
+    assert all(e.input_shapes == [] == e.concrete_inputs for e in found)
+
+
+def test_inputs_are_those_from_before_the_call():
+    x = hotaru.rand(2, 3)
+    with profile(record_shapes=True) as prof:
+        x.unsqueeze_(0)
+    assert prof.events()[0].input_shapes == [[2, 3], []]
+
+
+def test_a_profile_keeps_no_tensor():
+    x = hotaru.rand(2, 3)
+    gone = weakref.ref(x)
+    with profile(record_shapes=True):
+        x.reshape(3, 2)
+        hotaru.cat([x, x])
+        del x
+        assert gone() is None
+
+
+def test_sums_by_shape():
+    x, y = hotaru.rand(4, 4), hotaru.rand(2, 4)
+    with profile(record_shapes=True) as prof:
+        for given in (x, x, y):
+            given @ x
+    sums = prof.key_averages(group_by_input_shape=True)
+    assert [(e.input_shapes, e.count) for e in sums if e.key == "aten::mm"] == [
+        ([[4, 4], [4, 4]], 2),
+        ([[2, 4], [4, 4]], 1),
+    ]
+
+
+class _Strange(hotaru.Tensor):
+    """A tensor without strides of its own."""
+
+    @staticmethod
+    def __new__(cls, data):
+        made = hotaru.Tensor._make_wrapper_subclass(cls, data.size())
+        made.inner = data
+        return made
+
+    @classmethod
+    def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
+        args = [a.inner if isinstance(a, _Strange) else a for a in args]
+        return func(*args, **(kwargs or {}))
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: hotaru.eye(2).to_sparse() @ hotaru.eye(2),
+        lambda: hotaru.eye(2).to_sparse().sum(),
+        lambda: hotaru.nested.nested_tensor([hotaru.ones(2)]) * 2,
+        lambda: hotaru.ones(2, device="meta").reshape(1, 2),
+        lambda: hotaru.ones(0, 3).reshape(3, 0, 1),
+        lambda: hotaru.ones(0, 3) @ hotaru.ones(3, 2),
+        lambda: hotaru.tensor(1.0).mean(),
+        lambda: hotaru.tensor(1.0).flatten(),
+        lambda: hotaru.tensor(1.0).t(),
+        lambda: _Strange(hotaru.ones(2, 2)).t(),
+        lambda: hotaru.quantize_per_tensor(
+            hotaru.ones(2, 2), 1.0, 0, hotaru.qint8
+        ).reshape(4),
+        lambda: hotaru.einsum("ii->i", hotaru.ones(2, 2)),
+        lambda: hotaru.einsum("...,...->...", hotaru.ones(2), hotaru.ones(2)),
+    ],
+)
+def test_whatever_is_given_is_recorded(call):
+    with profile(record_shapes=True) as prof:
+        call()
+    assert prof.key_averages(group_by_input_shape=True).table()
+
+
+def test_calls_that_are_refused_are_recorded():
+    x = hotaru.ones(2, 3)
+    with profile(record_shapes=True) as prof:
+        for call in (
+            lambda: x @ x,
+            lambda: x.reshape(5, -1),
+            lambda: x.select(7, 0),
+            lambda: hotaru.einsum("ij,k->", x, x),
+            lambda: hotaru.nn.functional.linear(x, x[0], x),
+        ):
+            with pytest.raises((RuntimeError, IndexError, ValueError)):
+                call()
+    assert "aten::matmul" in _operators(prof)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import outcomes
 
-FAMILIES = ("utils_pytree",)
+FAMILIES = ("utils_profiler", "utils_pytree")
 
 test_same_as_pytorch = outcomes.same_as_pytorch(FAMILIES)
 test_records_are_current = outcomes.records_are_current(FAMILIES)
