@@ -34,8 +34,15 @@ _MOVES = frozenset(
     )
 )
 """What PyTorch's integers of one scale are moved by."""
-_KEEPS = frozenset(words("clone detach contiguous cpu"))
+_KEEPS = frozenset(words("clone detach contiguous cpu pin_memory"))
 """Of those, what leaves the places of channels as they are."""
+_ITSELF = frozenset(words("resolve_conj resolve_neg conj real to_dense"))
+"""What gives the tensor itself, as its numbers are real."""
+_OF_MEMORY = frozenset(
+    words("data_ptr is_shared untyped_storage storage_offset _version")
+)
+"""What the integers are asked, whose memory it is."""
+_TURNED = frozenset(words("T mT H mH"))
 _ORDERED = frozenset(
     words(
         "max_pool1d max_pool2d max_pool3d adaptive_max_pool1d "
@@ -63,7 +70,8 @@ _PLAIN = frozenset(
         "size stride dim ndimension numel nelement is_contiguous get_device "
         "element_size storage_offset __len__ __hash__ is_tensor is_complex "
         "is_floating_point is_inference requires_grad_ detach_ is_same_size "
-        "is_pinned type_of __setattr__"
+        "is_pinned type_of __setattr__ is_conj is_neg is_distributed "
+        "dense_dim sparse_dim retain_grad has_names"
     )
 )
 _COMPARED = frozenset(words("eq ne lt gt le ge equal allclose isclose"))
@@ -108,7 +116,7 @@ def answer(function, args: tuple, kwargs: dict) -> Any:
     """
     name = function.__name__.split(".")[0]
     if name in ("__get__", "__set__", "__delete__"):
-        return plain(function, *args, **kwargs)
+        return _attribute(function, name, *args)
     if not args:
         for key in ("input", "self", "tensor", "tensors"):
             if key in kwargs:
@@ -131,9 +139,39 @@ def answer(function, args: tuple, kwargs: dict) -> Any:
     return _by_kind(function, name, x, args[1:], kwargs)
 
 
+def _attribute(accessor, kind: str, x, *rest) -> Any:
+    name = accessor.__self__.__name__
+    if kind == "__get__" and is_quantized(x):
+        if name in _TURNED:
+            _check_strides(x)
+            return like(x, accessor(x._integers))
+        if name == "data":
+            return like(x, x._integers)
+        if name in _ITSELF:
+            return x
+        if name in _OF_MEMORY:
+            return accessor(x._integers)
+    return plain(accessor, x, *rest)
+
+
+def _check_strides(x: QuantizedTensor) -> None:
+    if x._axis is not None:
+        raise RuntimeError(
+            "Setting strides is possible only on uniformly quantized tensor"
+        )
+
+
 def _by_kind(function, name: str, x, rest: tuple, kwargs: dict) -> Any:
     if name in _KEEPS:
-        return like(x, function(x._integers, *rest, **kwargs))
+        made = function(x._integers, *rest, **kwargs)
+        return x if made is x._integers else like(x, made)
+    if name in _ITSELF:
+        return x
+    if name in _OF_MEMORY:
+        return function(x._integers, *rest, **kwargs)
+    moves = name in _MOVES or name in _ORDERED or name in _AVERAGES
+    if type(function) is _C.Function and not moves:
+        return function.__wrapped__(x, *rest, **kwargs)
     if x._axis is not None:
         raise _refused(name, " whose channels have scales of their own")
     if name in _MOVES:
@@ -156,8 +194,6 @@ def _by_kind(function, name: str, x, rest: tuple, kwargs: dict) -> Any:
         made = function(x.dequantize(), *rest, **kwargs)
         integers = quantize(made, scale, zero_point, x._dtype)
         return build(integers, x._dtype, scale, zero_point, None)
-    if type(function) is _C.Function:
-        return function.__wrapped__(x, *rest, **kwargs)
     raise _refused(name)
 
 
@@ -211,6 +247,35 @@ def _level(x: QuantizedTensor, number) -> int:
     return min(max(level, x._dtype.low), x._dtype.high)
 
 
+@_answers("share_memory_")
+def _shared(function, x):
+    x._integers.share_memory_()
+    return x
+
+
+@_answers("is_signed")
+def _is_signed(function, x):
+    raise RuntimeError("isSignedType not supported for quantized types")
+
+
+@_answers("imag")
+def _imag(function, x):
+    raise RuntimeError(
+        "imag is not implemented for tensors with non-complex dtypes."
+    )
+
+
+@_answers("adjoint")
+def _adjoint(function, x):
+    _check_strides(x)
+    return like(x, x._integers.transpose(-2, -1))
+
+
+@_answers("type_as")
+def _type_as(function, x, other):
+    return x.to(other.dtype) if is_quantized(x) else x.type(other.type())
+
+
 @_answers("dropout", "dropout1d", "dropout2d", "dropout3d")
 def _dropout(function, x, p=0.5, training=True, inplace=False):
     if training:
@@ -246,7 +311,7 @@ def _joined(function, tensors, dim=0):
     return like(first, function(parts, dim))
 
 
-@_answers("item", "tolist", "numpy", "__array__", "__float__")
+@_answers("item", "tolist", "numpy", "__array__", "__float__", "is_nonzero")
 def _values(function, x, *args):
     return function(x.dequantize(), *args)
 

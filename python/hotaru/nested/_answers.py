@@ -104,11 +104,12 @@ def answer(function, args: tuple, kwargs: dict) -> Any:
 
 VIEWS = frozenset(
     words(
-    "alias chunk detach expand flatten mT movedim narrow permute reshape "
-    "select split split_with_sizes squeeze swapaxes swapdims tensor_split "
-    "transpose unbind unflatten unsqueeze view view_as"
+        "adjoint alias chunk detach expand flatten mH mT movedim narrow "
+        "permute reshape select split split_with_sizes squeeze swapaxes "
+        "swapdims tensor_split transpose unbind unflatten unsqueeze view "
+        "view_as"
+    )
 )
-)  # fmt: skip
 
 
 def _first(kwargs: dict) -> tuple[tuple, dict]:

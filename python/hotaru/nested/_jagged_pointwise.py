@@ -29,7 +29,7 @@ NAMES = words(
     "special_xlog1py special_zeta bitwise_and bitwise_or bitwise_xor "
     "bitwise_left_shift bitwise_right_shift eq ne lt le gt ge greater "
     "greater_equal less less_equal not_equal isclose rsub masked_fill "
-    "where addcmul addcdiv real imag resolve_conj resolve_neg conj "
+    "where addcmul addcdiv real imag conj "
     "special_erfcx special_entr special_i0e special_i1 special_i1e "
     "special_ndtri special_log_ndtr special_bessel_j0 special_bessel_j1 "
     "bernoulli complex polar native_dropout feature_alpha_dropout "

@@ -20,9 +20,28 @@ def detach(x):
     return x._around(x._buffer)
 
 
-@answers(STRIDED, "real", "conj", "resolve_conj", "resolve_neg", "cpu")
+@answers(STRIDED, "conj")
+def conj(x):
+    """The conjugates; the tensor itself, if its numbers are real."""
+    return x._around(x._buffer.conj()) if x.is_complex() else x
+
+
+@answers(STRIDED, "real", "resolve_conj", "resolve_neg", "cpu")
 def same(x, *args, **kwargs):
     """The tensor itself."""
+    return x
+
+
+@answers(STRIDED, "is_shared")
+def is_shared(x) -> bool:
+    """Whether other processes can see the elements."""
+    return x._buffer.is_shared()
+
+
+@answers(STRIDED, "share_memory_")
+def share_memory_(x):
+    """Moves the elements to shared memory."""
+    x._buffer.share_memory_()
     return x
 
 
@@ -195,6 +214,12 @@ def transpose(x, dim0: int, dim1: int):
 
 
 STRIDED["mT"] = lambda x: transpose(x, -2, -1)
+
+
+@answers(STRIDED, "mH", "adjoint")
+def adjoint(x):
+    """Its last dimensions turned around, conjugated."""
+    return transpose(x.conj(), -2, -1)
 
 
 @answers(STRIDED, "unsqueeze")

@@ -50,6 +50,18 @@ def _check_coalesced(tensor: SparseTensor, what: str) -> None:
         )
 
 
+@answers("resolve_conj", "resolve_neg")
+def resolved(tensor: SparseTensor) -> SparseTensor:
+    """The tensor itself: its numbers are as they are."""
+    return tensor
+
+
+@answers("storage_offset")
+def storage_offset(tensor: SparseTensor) -> int:
+    """0, though it has no storage of its own."""
+    return 0
+
+
 @answers("is_coalesced")
 def is_coalesced(tensor: SparseTensor) -> bool:
     """Whether its indices are known to be sorted and different."""

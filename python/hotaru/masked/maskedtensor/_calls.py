@@ -61,6 +61,20 @@ def _alike(function, input, **kwargs):
     return wrap(function(data_of(input), **kwargs), mask_of(input))
 
 
+def _itself(function, input):
+    return input
+
+
+def _type(function, input, dtype=None, *args, **kwargs):
+    if dtype is None:
+        return function(data_of(input))
+    return unary.cast(function, input, dtype, *args, **kwargs)
+
+
+def _of_data(function, input):
+    return function(data_of(input))
+
+
 def _item(function, input):
     if not bool(mask_of(input)):
         raise ValueError(
@@ -90,7 +104,13 @@ _HANDLERS = {
     **dict.fromkeys(
         ["item", "__bool__", "__float__", "__int__", "__index__"], _item
     ),
+    **dict.fromkeys(["conj", "resolve_conj", "resolve_neg"], _itself),
+    "_storage_type": _of_data,
+    "cpu": unary.cast,
+    "_type": _type,
     "softmax": unary.softmax,
+    "storage_type": _of_data,
+    "type": _type,
     "where": binary.where,
     "copy_": binary.copy_,
     "is_same_size": _is_same_size,
@@ -103,12 +123,12 @@ _HANDLERS = {
 
 #: Functions that say something of the tensor as a whole, or return it.
 _ABOUT = {
-    "__hash__", "__len__", "data_ptr", "dim", "element_size", "get_device",
-    "has_names", "is_complex", "is_contiguous", "is_conj",
-    "is_floating_point", "is_inference", "is_neg", "is_nonzero", "is_shared",
-    "is_signed", "ndimension", "nelement", "numel", "register_hook",
-    "register_post_accumulate_grad_hook", "requires_grad_", "retain_grad",
-    "size", "storage_offset", "stride",
+    "__hash__", "__len__", "data_ptr", "dim", "dim_order", "element_size",
+    "get_device", "has_names", "is_complex", "is_conj", "is_contiguous",
+    "is_distributed", "is_floating_point", "is_inference", "is_neg",
+    "is_nonzero", "is_shared", "is_signed", "ndimension", "nelement", "numel",
+    "register_hook", "register_post_accumulate_grad_hook", "requires_grad_",
+    "retain_grad", "size", "storage_offset", "stride",
 }  # fmt: skip
 
 MaskedTensor._answer = staticmethod(answer)

@@ -238,6 +238,16 @@ def _itself(function, input, *args, **kwargs):
     return function(input, *args, **kwargs)
 
 
+def _same(function, input):
+    return input
+
+
+def _type(function, input, dtype=None, *args, **kwargs):
+    if dtype is None:
+        return function(data_of(input))
+    return _alike(function, input, dtype, *args, **kwargs)
+
+
 def _no_strides(function, input, *args, **kwargs):
     raise ValueError("MaskedTensors with sparse data do not have is_contiguous")
 
@@ -248,12 +258,15 @@ _HANDLERS = (
     (set(REDUCE_NAMES), _reduce),
     ({"clone", "detach", "ones_like", "zeros_like", *CAST_NAMES}, _alike),
     (set(PASSTHROUGH_NAMES) - {"contiguous"}, _passed),
+    ({"conj", "resolve_conj", "resolve_neg"}, _same),
+    ({"_type", "type"}, _type),
     ({"is_same_size"}, _same_size),
     ({"is_contiguous", "contiguous"}, _no_strides),
     (
         {
             "__hash__", "__len__", "dim", "element_size", "get_device",
-            "has_names", "is_complex", "is_floating_point", "is_inference",
+            "has_names", "is_complex", "is_distributed", "is_floating_point",
+            "is_inference",
             "is_shared", "is_signed", "ndimension", "nelement", "numel",
             "register_hook", "register_post_accumulate_grad_hook",
             "requires_grad_", "retain_grad", "size",

@@ -58,8 +58,11 @@ def unary(operator, input, *args, **kwargs):
 
 
 def cast(function, input, *args, **kwargs):
-    """A copy of the data in another form, or of another dtype."""
-    found = function(data_of(input), *args, **kwargs)
+    """The data in another form, or of another dtype; itself if it is so."""
+    data = data_of(input)
+    found = function(data, *args, **kwargs)
+    if found is data:
+        return input
     mask = mask_of(input).to(found.device)
     if kwargs.get("memory_format") is not None:
         mask = mask.to(memory_format=kwargs["memory_format"])
