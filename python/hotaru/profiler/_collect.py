@@ -54,6 +54,7 @@ def events_of(
         device = "cuda"
     for event in events:
         event.use_device = device
+        event.flops = event.flops or 0
     return events
 
 

@@ -259,6 +259,7 @@ class FunctionEventAvg(FormattedTimesMixin):
         self.device_type = DeviceType.CPU
         self.use_device: str | None = None
         self.is_legacy = False
+        self.flops = 0
         for name in _SUMS:
             setattr(self, name, 0)
         self.cpu_parent: FunctionEvent | None = None
@@ -283,6 +284,7 @@ class FunctionEventAvg(FormattedTimesMixin):
                 f"Expected an event of {self.key!r}, not of {other.key!r}"
             )
         self.count += other.count
+        self.flops += other.flops or 0
         for name in _SUMS:
             setattr(self, name, getattr(self, name) + getattr(other, name))
         return self

@@ -154,3 +154,13 @@ def view_strides(x: Given, size) -> tuple[int, ...] | None:
         steps[at] = size[at + 1] * steps[at + 1] if outer else 1
         at -= 1
     return tuple(steps)
+
+
+def convolved_size(x: Given, weight: Given, stride, padding, dilation) -> list:
+    """The sizes of a convolution's result behind batch and channels."""
+    return [
+        (size + 2 * padding[d] - dilation[d] * (weight.shape[2 + d] - 1) - 1)
+        // stride[d]
+        + 1
+        for d, size in enumerate(x.shape[2:])
+    ]

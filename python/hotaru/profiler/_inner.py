@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from .. import _C
 from . import _geometry as g
+from ._flops import flops_of
 from ._geometry import Given
 from ._inputs import shapes_of, values_of
 
@@ -22,7 +23,7 @@ class Row(NamedTuple):
     Attributes:
         name: without "aten::". shapes, values: of its inputs, in the schema's
             order. rows: what is inside of it. works: whether it is what takes
-            the time. size: how many they are, it included.
+            the time. size: how many they are, it included. flops: its count.
     """
 
     name: str
@@ -31,6 +32,7 @@ class Row(NamedTuple):
     rows: tuple[Row, ...]
     works: bool
     size: int
+    flops: int
 
 
 def inner(name: str, inputs) -> tuple[Row, ...]:
@@ -77,7 +79,8 @@ class Body:
         rows = inner(name, given)
         size = 1 + sum(row.size for row in rows)
         shapes, values = shapes_of(given), values_of(given)
-        self.rows.append(Row(name, shapes, values, rows, works, size))
+        flops = flops_of(name, given)
+        self.rows.append(Row(name, shapes, values, rows, works, size, flops))
 
     def view(self, name: str, x: Given, *inputs) -> Given:
         """Adds an operator of `VIEWS`; gives its result."""
@@ -463,17 +466,15 @@ def _convolution_on_cpu(b: Body, x: Given, weight: Given, *inputs) -> None:
 def _convolved(
     x, weight, bias, stride, padding, dilation, transposed, more, groups
 ) -> Given:
+    if not transposed:
+        sizes = g.convolved_size(x, weight, stride, padding, dilation)
+        return x.like((x.shape[0], weight.shape[0], *sizes))
     sizes = []
-    for d in range(len(stride)):
+    for d, size in enumerate(x.shape[2:]):
         reach = dilation[d] * (weight.shape[2 + d] - 1)
-        size = x.shape[2 + d]
-        if transposed:
-            size = (size - 1) * stride[d] - 2 * padding[d] + reach + more[d] + 1
-        else:
-            size = (size + 2 * padding[d] - reach - 1) // stride[d] + 1
-        sizes.append(size)
-    channels = weight.shape[1] * groups if transposed else weight.shape[0]
-    return x.like((x.shape[0], channels, *sizes))
+        wide = (size - 1) * stride[d] - 2 * padding[d] + reach
+        sizes.append(wide + more[d] + 1)
+    return x.like((x.shape[0], weight.shape[1] * groups, *sizes))
 
 
 def _layer_norm(b: Body, x, shape, weight, bias, eps, *_) -> None:

@@ -12,6 +12,7 @@ from .. import _C
 from .._C import Tensor
 from ..overrides import TorchFunctionMode
 from ._events import FunctionEvent, new_id
+from ._flops import flops_of
 from ._inner import CALLS, Row, inner
 from ._inputs import bound, kept, shapes_of, values_of
 from ._ranges import note, recording
@@ -107,13 +108,13 @@ class Operators(TorchFunctionMode):
             _C._push_on_torch_function_stack(mode)
 
 
-def told(calls: list, shapes: bool) -> list[FunctionEvent]:
+def told(calls: list, shapes: bool, flops: bool) -> list[FunctionEvent]:
     """Tells events of operators their inputs; those of what is inside of them.
 
     Args:
         calls: events, each with its operator's name and what `kept` gives of
             the arguments.
-        shapes: whether inputs are to be told.
+        shapes, flops: whether inputs and counts are to be told.
     """
     inside: list[FunctionEvent] = []
     for event, (name, args, kwargs) in calls:
@@ -121,10 +122,12 @@ def told(calls: list, shapes: bool) -> list[FunctionEvent]:
         inputs = bound(name, args, kwargs)
         if inputs is None:
             inputs = [*args, *kwargs.values()]
-        elif name in CALLS:
-            span = event.time_range
-            rows = inner(name, inputs)
-            inside += _events_of(rows, event, span.start, span.end, shapes)
+        else:
+            rows, span = inner(name, inputs), event.time_range
+            inside += _events_of(
+                rows, event, span.start, span.end, shapes, flops
+            )
+            event.flops = flops_of(name, inputs) if flops else 0
         if shapes:
             event.input_shapes = shapes_of(inputs)
             event.concrete_inputs = values_of(inputs)
@@ -140,7 +143,8 @@ def _events_of(
     parent: FunctionEvent,
     start: float,
     end: float,
-    shapes,
+    shapes: bool,
+    flops: bool,
 ) -> list[FunctionEvent]:
     """Events one after the other, in the parent's time.
 
@@ -168,8 +172,9 @@ def _events_of(
             concrete_inputs=row.values if shapes else None,
             stack=parent.stack,
             kind="operator",
+            flops=row.flops if flops else 0,
         )
         events.append(event)
-        events += _events_of(row.rows, event, start, stop, shapes)
+        events += _events_of(row.rows, event, start, stop, shapes, flops)
         start = stop
     return events

@@ -95,8 +95,10 @@ class profile:  # noqa: N801
         on_trace_ready: called with this object when a recording is complete.
         record_shapes: keep the shapes of operands, and the inputs that an
             operator's schema has.
-        profile_memory, with_flops, with_modules: a warning, as nothing of that
-            is recorded.
+        with_flops: count the operations of products, convolutions, additions
+            and multiplications; inputs are recorded then.
+        profile_memory, with_modules: a warning, as nothing of that is
+            recorded.
         with_stack: keep the callers of operators and ranges.
         acc_events: keep the events of all recordings, not of the last alone.
         custom_trace_id_callback: gives the `trace_id` of each recording; a
@@ -135,7 +137,6 @@ class profile:  # noqa: N801
             experimental_config=experimental_config is not None,
             execution_trace_observer=execution_trace_observer is not None,
             profile_memory=profile_memory,
-            with_flops=with_flops,
             with_modules=with_modules,
         )
         # None: what there is.
@@ -152,6 +153,7 @@ class profile:  # noqa: N801
         self._on_trace_ready = on_trace_ready
         self._record_shapes = record_shapes
         self._with_stack = with_stack
+        self._with_flops = with_flops
         self._keep_events = acc_events
         self._operators: Operators | None = None
         self._recording = False
@@ -345,7 +347,11 @@ class profile:  # noqa: N801
 
     def _begin(self) -> None:
         self._operators = _session.begin(
-            self._record_shapes, self._with_stack, self._timed, self._cpu
+            shapes=self._record_shapes or self._with_flops,
+            stacks=self._with_stack,
+            flops=self._with_flops,
+            devices=self._timed,
+            cpu=self._cpu,
         )
         self._recording = True
 

@@ -20,14 +20,16 @@ class _Recording:
     calls: list[tuple[FunctionEvent, tuple]]
     shapes = False
     stacks = False
+    flops = False
 
 
 recording = _Recording()
 
 
-def begin(shapes: bool, stacks: bool) -> None:
+def begin(shapes: bool, stacks: bool, flops: bool) -> None:
     """From now on there are events."""
     recording.shapes, recording.stacks = shapes, stacks
+    recording.flops = flops
     recording.events, recording.calls = [], []
 
 

@@ -28,7 +28,9 @@ class Found(NamedTuple):
 _running: Operators | None = None
 
 
-def begin(shapes: bool, stacks: bool, devices: bool, cpu: bool) -> Operators:
+def begin(
+    *, shapes: bool, stacks: bool, flops: bool, devices: bool, cpu: bool
+) -> Operators:
     """Begins to record; what it gives is to be left by who began, at the end.
 
     A recording that runs ends, and what it has is lost: who began it gets
@@ -40,7 +42,7 @@ def begin(shapes: bool, stacks: bool, devices: bool, cpu: bool) -> Operators:
     _C._start_profiling(shapes, devices)
     # What records must not outlive the interpreter.
     atexit.register(end)
-    _ranges.begin(shapes, stacks)
+    _ranges.begin(shapes, stacks, flops)
     _running = Operators()
     if cpu:
         _running.__enter__()
@@ -63,5 +65,6 @@ def end() -> Found | None:
         error = reported
     noted, told_of = _ranges.end()
     calls, others, lost, complaint = _C._stop_profiling()
-    noted += told(told_of, _ranges.recording.shapes)
+    wanted = _ranges.recording
+    noted += told(told_of, wanted.shapes, wanted.flops)
     return Found(noted, calls, others, lost, complaint, error)

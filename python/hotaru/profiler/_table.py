@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ._device_type import DeviceType
+from ._flops import unit_of
 
 # Accepted names of columns to sort by.
 _SORT_KEYS = (
@@ -117,6 +118,12 @@ def _further_columns(
         columns["Input Shapes"] = [
             _cut(str([list(shape) for shape in row.input_shapes]), shapes)
             for row in rows
+        ]
+    counts = [row.flops for row in rows if row.flops]
+    if counts:
+        unit, name = unit_of(counts)
+        columns[f"Total {name}"] = [
+            f"{row.flops / unit:.3f}" if row.flops else "--" for row in rows
         ]
     if any(row.stack for row in rows):
         columns["Source Location"] = [

@@ -262,9 +262,7 @@ def test_traces(tmp_path):
         profiler.tensorboard_trace_handler("x", use_gzip=True)
 
 
-@pytest.mark.parametrize(
-    "option", ["profile_memory", "with_flops", "with_modules"]
-)
+@pytest.mark.parametrize("option", ["profile_memory", "with_modules"])
 def test_what_is_not_recorded_is_a_warning(option):
     with pytest.warns(UserWarning, match=f"{option}=True"):
         profile(**{option: True})
@@ -566,3 +564,80 @@ def test_calls_that_are_refused_are_recorded():
             with pytest.raises((RuntimeError, IndexError, ValueError)):
                 call()
     assert "aten::matmul" in _operators(prof)
+
+
+_FLOPS = {
+    "mm": lambda x, y: (hotaru.mm(x, y), 48),
+    "matmul": lambda x, y: (x @ y, 48),
+    "addmm": lambda x, y: (hotaru.addmm(y[0], x, y), 48),
+    "linear": lambda x, y: (hotaru.nn.functional.linear(x, y.t(), y[0]), 48),
+    "bmm": lambda x, y: (hotaru.bmm(x[None], y[None]), 48),
+    "batches": lambda x, y: (x.expand(2, 2, 3) @ y.expand(2, 3, 4), 96),
+    "baddbmm": lambda x, y: (hotaru.baddbmm(y[:2], x[None], y[None]), 48),
+    "add": lambda x, y: (x + x, 6),
+    "the first's": lambda x, y: (x[:1] + x, 3),
+    "mul": lambda x, y: (2 * x, 6),
+    "numbers": lambda x, y: (x[0, 0] * x[0, 0], 1),
+    "others": lambda x, y: ((x - x).exp().add_(x), 0),
+    "nothing": lambda x, y: (x[:0] @ y, 0),
+    "nothing inside": lambda x, y: (x[:, :0] @ y[:0], 0),
+    "conv2d": lambda x, y: (
+        hotaru.nn.functional.conv2d(
+            hotaru.ones(2, 4, 8, 8),
+            hotaru.ones(6, 2, 3, 3),
+            groups=2,
+            stride=2,
+            padding=1,
+            dilation=2,
+        ),
+        3888,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", _FLOPS)
+@pytest.mark.parametrize("kind", _KINDS)
+def test_counts_of_operations(kind, name):
+    x, y = hotaru.rand(2, 3), hotaru.rand(3, 4)
+    with kind(with_flops=True) as prof:
+        _, wanted = _FLOPS[name](x, y)
+    assert prof.key_averages().total_average().flops == wanted
+    table = prof.key_averages().table()
+    assert ("FLOPs" in table) is (wanted > 0)
+
+
+def test_where_operations_are_counted():
+    x = hotaru.rand(2, 3)
+    with profile(with_flops=True) as prof:
+        for _ in range(3):
+            x @ x.t()
+    found = {e.key: e.flops for e in prof.key_averages() if e.flops}
+    assert found == {"aten::mm": 72}
+    (event, *_) = [e for e in prof.events() if e.name == "aten::mm"]
+    assert event.flops == 24
+    assert event.input_shapes == [[2, 3], [3, 2]]
+    with profile(record_shapes=True) as prof:
+        x @ x.t()
+    assert {e.flops for e in prof.events()} == {0}
+    assert "FLOPs" not in prof.key_averages().table()
+
+
+@pytest.mark.parametrize(
+    ("sizes", "title", "texts"),
+    [
+        ([10], "Total KFLOPs", ["2.000"]),
+        ([10, 100], "Total KFLOPs", ["2.000", "2000.000"]),
+        ([300], "Total MFLOPs", ["54.000"]),
+        ([2], "Total FLOPs", ["16.000"]),
+    ],
+)
+def test_columns_of_operations(sizes, title, texts):
+    """The smallest count chooses the unit."""
+    with profile(with_flops=True) as prof:
+        for size in sizes:
+            x = hotaru.ones(size, size)
+            hotaru.mm(x, x)
+    rows = prof.events().table().splitlines()
+    assert rows[1].strip().endswith(title)
+    found = [row.split()[-1] for row in rows if row.split()[0] == "aten::mm"]
+    assert found == texts
