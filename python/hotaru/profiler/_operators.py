@@ -1,6 +1,6 @@
 """Operators in a profile: those that Python calls, seen by a mode.
 
-What they call of each other is told of them (`_inner.py`); backward passes show
+What they call of each other is told of them (`_inner`); backward passes show
 by their kernels alone.
 """
 
