@@ -14,17 +14,19 @@ import unittest
 
 import torch
 
-# What the databases and the recorder ask for and old versions lack, which
-# nothing here uses.
+# What the databases and the suites' files ask for and old versions lack.
 sys.modules.setdefault(
     "expecttest",
     types.SimpleNamespace(TestCase=unittest.TestCase, ACCEPT=False),
 )
 if not hasattr(torch, "signal"):
     torch.signal = types.SimpleNamespace(windows=types.SimpleNamespace())
+if not hasattr(torch.Tensor, "untyped_storage"):
+    torch.Tensor.untyped_storage = lambda self: self.storage()._storage
 
 from case_file import File, main  # noqa: E402
 from interchange_trials import (  # noqa: E402
+    ARCHIVES,
     eager,
     entry_of,
     forms,
@@ -68,8 +70,9 @@ class Exchange:
         return decoder(torch, case, self.file.tensors)
 
     def add(self, base: dict, form: str, mode: str, slack=None) -> None:
-        """Both directions of one form. A file that PyTorch itself cannot write
-        or use is no case of the one; the reason is kept for the other.
+        """One form: PyTorch's file to be read and to be written again, and one
+        to be written. Where PyTorch cannot write or use it there is only that,
+        with the reason.
         """
         kind = f"{form}/{mode}"
         suffix = "pt2" if form == "export" else "pt"
@@ -85,9 +88,10 @@ class Exchange:
             result = eager(torch, case, self.decode(case))
         case["want"] = self.file.encoded({"found": result})
         case["slack"] = roundings(result) if slack is None else slack
-        if not case["refused"]:
-            self.file.cases.append({**case, "kind": f"read_{kind}"})
-        self.file.cases.append({**case, "kind": f"write_{kind}"})
+        ways = ["write"] if case["refused"] else ["read", "write"]
+        if not case["refused"] and form in ARCHIVES:
+            ways.append("again")
+        self.file.cases += [{**case, "kind": f"{way}_{kind}"} for way in ways]
 
     def write(self) -> None:
         self.file.write(self.path)

@@ -189,4 +189,5 @@ def compared(torch, case, tensors, path: Path, compare) -> None:
 
 def own_file(folder: str, case) -> Path:
     """Where hotaru writes the file of a case."""
-    return Path(f"{folder}.hotaru", case["file"])
+    way = case["kind"].split("_")[0]
+    return Path(f"{folder}.hotaru", way, case["file"])

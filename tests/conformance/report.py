@@ -23,7 +23,8 @@ FORMS = {
     "interchange": tuple(
         f"{way}_{form}"
         for form in ("script", "trace", "freeze", "export", "state", "legacy")
-        for way in ("read", "write")
+        for way in ("read", "write", "again")
+        if way != "again" or form in ("script", "trace", "freeze")
     ),
 }  # fmt: skip
 
@@ -52,9 +53,10 @@ _MEANING = {
     "optim": "Forms: options before the first step, text, parameters behind "
     "each step, state behind the last, groups with options of their own, going "
     "on from a saved state, learning-rate schedules, and wrong arguments.",
-    "interchange": "Forms: files that hotaru reads (`read`) and that PyTorch "
-    "reads (`write`): scripted, traced and frozen archives, exported programs, "
-    "states in either format (`legacy`: no ZIP archive); each is called twice "
+    "interchange": "Forms: files that hotaru reads (`read`), that PyTorch "
+    "reads (`write`), and those of PyTorch that hotaru writes again (`again`): "
+    "scripted, traced and frozen archives, exported programs, states in either "
+    "format (`legacy`: no ZIP archive); each is called twice "
     "and says the results, the arguments and the state behind it that "
     "PyTorch's own file says. What PyTorch cannot put in a file, or take out "
     "of its own, does not count.",
