@@ -72,7 +72,23 @@ class Inliner {
     return false;
   }
 
+  // The two calls of a with block stay: what is printed of the program names
+  // them by the block, and runs the second when the block throws.
+  static bool opens_with(const Node& call) {
+    return call.next && call.next->kind == NodeKind::kEnter &&
+           call.callee->short_name() == "__enter__";
+  }
+  static bool closes_with(const Node& call) {
+    if (call.callee->short_name() != "__exit__") return false;
+    const Node* before = call.previous;
+    while (before && before->kind == NodeKind::kConstant) {
+      before = before->previous;
+    }
+    return before && before->kind == NodeKind::kExit;
+  }
+
   void inline_call(Node* call) {
+    if (opens_with(*call) || closes_with(*call)) return;
     Function* callee = call->callee;
     if (active_.size() >= kMaxCalls ||
         std::find(active_.begin(), active_.end(), callee) != active_.end()) {

@@ -218,3 +218,54 @@ def test_what_a_forked_call_is_given_stays():
 @torch.jit.script
 def add_one(x):
     return x.add_(1)
+
+
+class Within(torch.nn.Module):
+    """A submodule that computes without gradients, and may throw there."""
+
+    def __init__(self):
+        super().__init__()
+        self.inner = torch.nn.Linear(2, 2)
+
+    def forward(self, x):
+        with torch.no_grad():
+            if x.size(0) > 1:
+                raise ValueError("one at a time")
+            y = self.inner(x)
+        return y
+
+
+class Around(torch.nn.Module):
+    """It within blocks of another module."""
+
+    def __init__(self):
+        super().__init__()
+        self.within = Within()
+
+    def forward(self, x):
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            y = x @ x.t()
+        with torch.enable_grad():
+            z = self.within(x)
+        return z + y.sum()
+
+
+@pytest.mark.parametrize("kind", [Within, Around])
+def test_with_blocks_stay(kind):
+    torch.manual_seed(0)
+    module = torch.jit.script(kind().eval())
+    frozen = torch.jit.freeze(module)
+    saved = io.BytesIO()
+    torch.jit.save(frozen, saved)
+    saved.seek(0)
+    x = torch.tensor([[0.5, 3.0]])
+    expected = module(x)
+    for one in (module, frozen, torch.jit.load(saved)):
+        for _ in range(3):
+            found = one(x)
+            assert torch.equal(found, expected)
+            assert not found.requires_grad
+        with pytest.raises(Exception, match="one at a time"):
+            one(torch.ones(2, 2))
+        assert torch.is_grad_enabled()
+        assert not torch.is_autocast_enabled("cpu")
