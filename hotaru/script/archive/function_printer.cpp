@@ -90,6 +90,22 @@ class FunctionPrinter {
                   [&](size_t i) { return text(node.in(first + i)); });
   }
 
+  // A list's items; whole numbers among floats are spelled as such, which
+  // PyTorch asks for.
+  std::string items(const Node& node) const {
+    const TypePtr item = node.out()->type->item();
+    return joined(node.inputs.size(), [&](size_t i) {
+      const Var* value = node.in(i);
+      if (item->kind != TypeKind::kFloat ||
+          value->type->kind != TypeKind::kInt) {
+        return text(value);
+      }
+      const Value* known = node.constant(i);
+      return known ? program_.constant_text(*known, item)
+                   : concat("float(", text(value), ")");
+    });
+  }
+
   void header(Function& function, const Graph* graph,
               std::string_view method_of, std::string_view self_type) {
     std::string out = concat(
@@ -504,7 +520,7 @@ class FunctionPrinter {
         break;
       case NodeKind::kList:
         define(node, concat("annotate(", program_.type_text(node.out()->type),
-                            ", [", inputs(node), "])"));
+                            ", [", items(node), "])"));
         break;
       case NodeKind::kDict:
         define(node,

@@ -311,3 +311,25 @@ def test_states_are_loaded_by_names_and_shapes(loaded):
             script.load_state_dict(wrong, strict=strict)
     assert script.weight.tolist() == [[7, 7], [7, 7]]
     assert script.bias.tolist() == [3, 3]
+
+
+class Enlarged(torch.nn.Module):
+    def forward(self, x, n: int = 3):
+        y = torch.nn.functional.interpolate(x, scale_factor=2)
+        return torch.nn.functional.interpolate(y, scale_factor=n)
+
+
+def test_whole_numbers_among_floats_are_spelled_as_floats():
+    """PyTorch's reader takes no integer for an element of List[float]."""
+    saved = io.BytesIO()
+    torch.jit.save(torch.jit.script(Enlarged()), saved)
+    with zipfile.ZipFile(saved) as archive:
+        texts = [
+            archive.read(n).decode()
+            for n in archive.namelist()
+            if n.endswith(".py")
+        ]
+    assert any("annotate(List[float], [2.])" in text for text in texts)
+    assert any("annotate(List[float], [float(n)])" in text for text in texts)
+    saved.seek(0)
+    assert torch.jit.load(saved)(torch.ones(1, 1, 1, 1)).shape == (1, 1, 6, 6)
