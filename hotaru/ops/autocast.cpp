@@ -304,4 +304,33 @@ Tensor lowered(const Tensor& t) {
 }
 
 }  // namespace autocast
+
+namespace {
+
+bool is_on(const Tensor& t, bool on_cuda, bool on_cpu) {
+  return t.device().is_cpu() ? on_cpu
+                             : on_cuda && t.device().type == DeviceType::kCUDA;
+}
+
+}  // namespace
+
+// What PyTorch writes into frozen programs in place of autocast.
+HOTARU_OP(
+    "_autocast_to_reduced_precision(Tensor(a) self, bool cuda_enabled, bool "
+    "cpu_enabled, ScalarType cuda_dtype, ScalarType cpu_dtype) -> Tensor(a)",
+    +[](const Tensor& self, bool on_cuda, bool on_cpu, DType cuda, DType cpu) {
+      if (self.dtype() != DType::kFloat32 || !is_on(self, on_cuda, on_cpu))
+        return self;
+      return to(self, self.device().is_cpu() ? cpu : cuda);
+    });
+HOTARU_OP(
+    "_autocast_to_full_precision(Tensor(a) self, bool cuda_enabled, bool "
+    "cpu_enabled) -> Tensor(a)",
+    +[](const Tensor& self, bool on_cuda, bool on_cpu) {
+      const bool reduced =
+          self.dtype() == DType::kFloat16 || self.dtype() == DType::kBFloat16;
+      return reduced && is_on(self, on_cuda, on_cpu) ? to(self, DType::kFloat32)
+                                                     : self;
+    });
+
 }  // namespace hotaru

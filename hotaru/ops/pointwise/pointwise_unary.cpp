@@ -208,6 +208,7 @@ Tensor sign_of_real(const Tensor& self) {
 HOTARU_WITH_IN_PLACE("sign", "(Tensor", " self)", sign_of_real);
 HOTARU_WITH_IN_PLACE("sgn", "(Tensor", " self)", sign);
 HOTARU_OP("conj(Tensor(a) self) -> Tensor(a)", conj);
+HOTARU_OP("_conj(Tensor(a) self) -> Tensor(a)", conj);
 HOTARU_WITH_IN_PLACE("conj_physical", "(Tensor", " self)", conj);
 HOTARU_OP(
     "resolve_conj(Tensor(a) self) -> Tensor(a)",

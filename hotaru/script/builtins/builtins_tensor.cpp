@@ -85,6 +85,12 @@ void add_numbers(BuiltinTable& table) {
       +[](bool a) { return scalar_tensor(a, TensorOptions(DType::kBool)); });
 }
 
+Dims dims_of(const Value& list) {
+  Dims out;
+  for (const Value& item : list.as_list().items) out.push_back(item.as_int());
+  return out;
+}
+
 void add_geometry(BuiltinTable& table) {
   table.add(
       "len.Tensor(Tensor t) -> int", +[](const Tensor& t) {
@@ -115,6 +121,13 @@ void add_geometry(BuiltinTable& table) {
   table.add(
       "is_contiguous(Tensor self) -> bool",
       +[](const Tensor& t) { return t.is_contiguous(); });
+  for (const char* name : {"broadcast_shapes", "_infer_size"}) {
+    table.add(
+        concat(name, "(int[] a, int[] b) -> int[]"),
+        +[](const Value& a, const Value& b) {
+          return Value::int_list(broadcast_shapes(dims_of(a), dims_of(b)));
+        });
+  }
   table.add(
       "element_size(Tensor self) -> int", +[](const Tensor& t) {
         return static_cast<int64_t>(itemsize(t.dtype()));

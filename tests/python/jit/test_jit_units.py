@@ -291,3 +291,38 @@ def test_traces_of_autograd_functions():
     x = torch.ones(2, requires_grad=True)
     traced = torch.jit.trace(lambda x: Doubled.apply(x) + 1, x)
     assert traced(torch.ones(3)).tolist() == [3.0] * 3
+
+
+def test_functions_that_archives_of_pytorch_call():
+    unit = torch.jit.CompilationUnit(
+        """
+def sizes(x, y):
+    own = torch._infer_size([2, 1], [3])
+    return torch.broadcast_shapes(x.size(), y.size()), own
+
+def conjugate(x):
+    return torch._conj(x)
+
+def lower(x, cuda: bool, cpu: bool):
+    return torch._autocast_to_reduced_precision(
+        x, cuda, cpu, torch.float16, torch.bfloat16
+    )
+
+def higher(x, cuda: bool, cpu: bool):
+    return torch._autocast_to_full_precision(x, cuda, cpu)
+"""
+    )
+    assert unit.sizes(torch.ones(2, 1), torch.ones(4)) == ([2, 4], [2, 3])
+    with pytest.raises(Exception, match="size"):
+        unit.sizes(torch.ones(2), torch.ones(3))
+    assert unit.conjugate(torch.tensor(1 + 2j)).item() == 1 - 2j
+    x = torch.ones(2, requires_grad=True)
+    assert unit.lower(x, False, True).dtype == torch.bfloat16
+    assert unit.lower(x, True, False) is x
+    assert unit.lower(x.double(), True, True).dtype == torch.float64
+    half = unit.lower(x, True, True)
+    assert unit.higher(half, False, True).dtype == torch.float32
+    assert unit.higher(half, True, False).dtype == torch.bfloat16
+    assert unit.higher(x.double(), True, True).dtype == torch.float64
+    unit.higher(half, True, True).sum().backward()
+    assert x.grad.tolist() == [1.0, 1.0]
