@@ -439,7 +439,8 @@ void StreamQueue::in_child() {
   Scheduler& fresh = Scheduler::instance();
   for (StreamQueue* queue = all_queues; queue; queue = queue->next_) {
     queue->scheduler_ = &fresh;
-    if (queue->incoming_ != idle())
+    // A queue that has run all of it may still be a task, which lingers.
+    if (queue->completed_ < queue->issued_)
       queue->error_ = std::make_exception_ptr(
           Error("work that was queued on a stream when the process forked is "
                 "lost in the child; synchronize before forking"));

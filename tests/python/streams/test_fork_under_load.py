@@ -127,3 +127,22 @@ def test_children_of_a_busy_process(name):
         stop.set()
         for thread in threads:
             thread.join()
+
+
+@pytest.mark.filterwarnings("ignore:.*multi-threaded:DeprecationWarning")
+def test_nothing_is_lost_of_a_stream_that_was_waited_for():
+    """Its worker lingers a while for more, which is no work."""
+    stream = torch.cpu.Stream()
+    for _ in range(5 * FORKS):
+        with torch.cpu.stream(stream):
+            torch.ones(200, 200) @ torch.ones(200, 200)
+        stream.synchronize()
+        pid = os.fork()
+        if not pid:
+            status = 1
+            try:
+                stream.synchronize()
+                status = 0
+            finally:
+                os._exit(status)
+        assert _ends(pid) == 0
