@@ -329,10 +329,10 @@ def _views(draw):
     return shape, stride, draw(st.integers(0, 12))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300, deadline=None, derandomize=True)
 @given(st.lists(_views(), min_size=2, max_size=5))
 def test_whatever_has_an_element_in_common_is_together(drawn):
-    base = hotaru.arange(64)
+    base = hotaru.arange(12 + 3 * 3 * 8 + 1)
     views = [base.as_strided(*geometry) for geometry in drawn]
     groups = entangled(views)
     members = [id(t) for group in groups for t in group]
