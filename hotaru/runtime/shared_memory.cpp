@@ -12,6 +12,7 @@
 #include <mutex>
 
 #include "hotaru/core/checks/check.h"
+#include "hotaru/core/shape.h"
 
 namespace hotaru {
 
@@ -163,9 +164,12 @@ Tensor shared_tensor(const Ref<SharedMemory>& memory, DType dtype,
                      bool taken) {
   if (!taken) memory->take();
   const Ref<RefCounted> look(make_ref<Look>(memory));
-  return make_tensor(
-      make_ref<Storage>(memory->data(), memory->nbytes(), Device{}, look),
-      dtype, sizes, strides, offset);
+  // As long as the tensor: the rest of the block is nobody's, and is not saved.
+  const size_t nbytes = storage_bytes(sizes, strides, itemsize(dtype), offset);
+  HOTARU_CHECK(nbytes <= memory->nbytes(), "a tensor of ", nbytes,
+               " bytes in shared memory of ", memory->nbytes());
+  return make_tensor(make_ref<Storage>(memory->data(), nbytes, Device{}, look),
+                     dtype, sizes, strides, offset);
 }
 
 }  // namespace hotaru

@@ -355,3 +355,10 @@ def test_what_is_told_apart():
     (group,) = entangled([table[:, 3], table[:, 7], table[50:, 7]])
     assert {tuple(t.shape) for t in group} == {(50,), (100,)}
     assert hull(group) == (28, (99 * 50 + 7 + 1) * 4)
+
+
+def test_a_batch_has_no_more_memory_than_elements():
+    """What else a block of shared memory holds would be saved with it."""
+    samples = [hotaru.zeros(1500) for _ in range(4)]
+    for batch in DataLoader(samples, 2, num_workers=1):
+        assert batch.untyped_storage().nbytes() == 2 * 1500 * 4
