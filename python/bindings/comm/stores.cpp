@@ -74,8 +74,9 @@ auto unlocked(const PyStore& self, const F& f) {
   return f(*store);
 }
 
-PyStore cloned(const PyStore& self) {
-  return {unlocked(self, [](comm::Store& s) { return s.clone(); })};
+/// Of the store's own class.
+nb::object cloned(const PyStore& self) {
+  return store_object(unlocked(self, [](comm::Store& s) { return s.clone(); }));
 }
 
 void init_base(nb::module_& m) {
@@ -292,6 +293,12 @@ void init_stores(nb::module_& m) {
         return store_object(innermost(self.store));
       });
   nb::class_<PyTcpStore, PyStore>(m, "TCPStore")
+      .def("clone",
+           [](const PyTcpStore& self) {
+             return PyTcpStore{
+                 {unlocked(self, [](comm::Store& s) { return s.clone(); })},
+                 self.libuv};
+           })
       .def(
           "__init__",
           [](PyTcpStore* self, const std::string& host, int port,

@@ -87,6 +87,14 @@ void write_each(const Operator& op, std::span<const Value> results,
   }
 }
 
+/// Tensors that a list of them holds come as a tuple.
+PyObject* one_result(const Schema& schema, const Value* results, size_t i) {
+  const auto& type = schema.results[i].type;
+  if (type.list && type.kind == ArgKind::kTensor && results[i].is_list())
+    return to_python(Value::tuple(results[i].as_list().items));
+  return to_python(results[i]);
+}
+
 }  // namespace
 
 PyObject* convert_results(const Operator& op, Value* results) {
@@ -95,14 +103,11 @@ PyObject* convert_results(const Operator& op, Value* results) {
   if (n == 1) {
     if (schema.results[0].type.kind == ArgKind::kDType && results[0].is_int())
       return dtype_object(dtype_from_int(results[0].as_int())).release().ptr();
-    if (schema.results[0].type.list &&
-        schema.results[0].type.kind == ArgKind::kTensor && results[0].is_list())
-      return to_python(Value::tuple(results[0].as_list().items));
-    return to_python(results[0]);
+    return one_result(schema, results, 0);
   }
   if (n == 0) Py_RETURN_NONE;
   std::array<PyObject*, kMaxResults> items;
-  for (size_t i = 0; i < n; ++i) items[i] = to_python(results[i]);
+  for (size_t i = 0; i < n; ++i) items[i] = one_result(schema, results, i);
   if (!schema.results[0].name.empty())
     return named_results(op, items.data(), n, /*out=*/false);
   PyObject* tuple = PyTuple_New(Py_ssize_t(n));

@@ -19,8 +19,12 @@ namespace nb = nanobind;
 /// "grad_fn=<AddBackward0>", "requires_grad=True" or nothing.
 std::string history_suffix(const Tensor& self) {
   try {
-    if (const auto node = autograd::grad_fn(self))
-      return "grad_fn=<" + node->name() + ">";
+    if (const auto node = autograd::grad_fn(self)) {
+      std::string name = node->name();
+      const size_t scope = name.rfind("::");
+      if (scope != std::string::npos) name.erase(0, scope + 2);
+      return "grad_fn=<" + name + ">";
+    }
   } catch (const Error&) {  // a view whose base was written
     return "grad_fn=<Invalid>";
   }

@@ -7,7 +7,7 @@ import sys
 from .. import _C, Tensor
 from .._own_names import is_own
 from ..overrides import TorchFunctionMode
-from ..profiler._operators import operator_name
+from ..profiler._operators import operator_of
 
 _RULE = "-" * 80
 _ADVICE = f"""\
@@ -34,8 +34,9 @@ class _Run(TorchFunctionMode):
             with self:  # what it is made of is listed
                 return func.__wrapped__(*args, **kwargs)
         result = func(*args, **kwargs)
-        name = operator_name(func, args)
-        if name is not None:
+        operator = operator_of(func, args)
+        if operator is not None:
+            name, args = operator
             inputs = ", ".join(
                 [_described(a) for a in args]
                 + [f"{k}={_described(v)}" for k, v in kwargs.items()]

@@ -195,3 +195,16 @@ def test_sci_mode_is_reset_by_every_call(hotaru):
     assert repr(hotaru.tensor([1.0])) == "tensor([1.0000e+00])"
     hotaru.set_printoptions(precision=4)
     assert repr(hotaru.tensor([1.0])) == "tensor([1.])"
+
+
+def test_a_node_is_printed_without_its_namespace(hotaru):
+    a = hotaru.ones(2, requires_grad=True) * 1
+    a[0] = 2
+    assert repr(a) == "tensor([2., 1.], grad_fn=<CopySlices>)"
+
+
+def test_several_tensors_among_results_are_a_tuple(hotaru):
+    assert (
+        type(hotaru.histogramdd(hotaru.rand(4, 2), [2, 2]).bin_edges) is tuple
+    )
+    assert type(hotaru.unbind(hotaru.ones(2))) is tuple

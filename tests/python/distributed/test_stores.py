@@ -542,3 +542,19 @@ def test_values_that_are_too_long():
         store.set("k", b"x" * ((8 << 20) + 1))
     with pytest.raises(ValueError, match="key is at most 8191 bytes"):
         store.set("k" * 8192, "")
+
+
+def test_clones_are_of_the_stores_class(tmp_path):
+    tcp = dist.TCPStore("127.0.0.1", 0, 1, True, use_libuv=False)
+    for store in (
+        tcp,
+        dist.FileStore(str(tmp_path / "store"), 1),
+        dist.HashStore(),
+        dist.PrefixStore("p", tcp),
+    ):
+        copy = store.clone()
+        assert type(copy) is type(store)
+        copy.set("key", "value")
+        assert store.get("key") == b"value"
+    assert tcp.clone().port == tcp.port
+    assert tcp.clone().libuvBackend is False
