@@ -184,3 +184,19 @@ def test_functions_of_the_older_form_are_refused(transform):
     if transform != "jvp":
         call(New.apply)
     assert Old.apply(x).tolist() == [2, 2]
+
+
+@pytest.mark.parametrize("norm", ["batch_norm", "instance_norm"])
+def test_functions_do_not_change_captured_statistics_for_each_slice(norm):
+    function = getattr(torch.nn.functional, norm)
+    mean, var = torch.zeros(2), torch.ones(2)
+    x = torch.randn(3, 4, 2, 5)
+    with pytest.raises(RuntimeError, match="Batch norm got a batched tensor"):
+        torch.vmap(lambda x: function(x, mean, var, None, None, True))(x)
+    assert mean.tolist() == [0.0, 0.0]
+    torch.vmap(lambda x: function(x, mean, var, None, None, False))(x)
+    torch.vmap(lambda x: function(x, None, None, None, None, True))(x)
+    many = torch.zeros(3, 2), torch.ones(3, 2)  # their own for each
+    torch.vmap(lambda x, m, v: function(x, m, v, None, None, True))(x, *many)
+    assert (many[0] != 0).all()
+    assert mean.tolist() == [0.0, 0.0]

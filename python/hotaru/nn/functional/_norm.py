@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import hotaru
+
 from ... import Tensor, ops
+from ..._functorch.active import check_statistics
 
 
 def batch_norm(
@@ -23,6 +26,8 @@ def batch_norm(
     Raises:
         ValueError: one value per channel in training, or an `eps` that lets
             a variance of 0 be divided by.
+        RuntimeError: running statistics would change once for each slice of
+            `vmap`.
     """
     if training:
         check_batch_size(input.shape)
@@ -31,6 +36,9 @@ def batch_norm(
                 "batch_norm eps must be positive during training, but got "
                 f"{eps}"
             )
+        # What a transform calls for each slice must not change them.
+        if running_mean is not None and not hotaru.jit.is_scripting():
+            check_statistics(None, running_mean, running_var)
     elif eps < 0.0:
         raise ValueError(f"batch_norm eps must be non-negative, but got {eps}")
     return ops.batch_norm(
@@ -78,6 +86,8 @@ def instance_norm(
                 "Expected more than 1 spatial element when training, got input "
                 f"size {input.shape}"
             )
+        if running_mean is not None and not hotaru.jit.is_scripting():
+            check_statistics(None, running_mean, running_var)
     return ops.instance_norm(
         input,
         weight,

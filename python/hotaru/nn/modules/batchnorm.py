@@ -301,8 +301,6 @@ class _InstanceNorm(_NormBase):
         return self._ranks[0]
 
     def _normalise(self, input: Tensor) -> Tensor:
-        if not hotaru.jit.is_scripting():
-            self._check_statistics()
         return F.instance_norm(
             input,
             self.running_mean,
@@ -313,10 +311,6 @@ class _InstanceNorm(_NormBase):
             0.0 if self.momentum is None else self.momentum,
             self.eps,
         )
-
-    def _check_statistics(self) -> None:
-        if self.training and self.running_mean is not None:
-            check_statistics(None, self.running_mean, self.running_var)
 
     def _report_channels(self, input: Tensor, channels: int) -> None:
         if self.affine:
