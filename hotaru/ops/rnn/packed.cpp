@@ -97,9 +97,10 @@ std::tuple<Tensor, Tensor> pad_packed_sequence(const Tensor& data,
                                                int64_t total_length) {
   const std::vector<int64_t> sizes = integers_of(
       batch_sizes, "batch_sizes", "the number of rows of each step");
-  HOTARU_CHECK(!sizes.empty() && decreases(sizes) && sizes.back() > 0,
-               "_pad_packed_sequence: batch_sizes must be positive and "
-               "decreasing");
+  HOTARU_CHECK(
+      !sizes.empty() && sizes[0] > 0 && decreases(sizes) && sizes.back() >= 0,
+      "_pad_packed_sequence: batch_sizes must be positive and "
+      "decreasing");
   const int64_t longest = int64_t(sizes.size()), batch = sizes[0];
   HOTARU_CHECK(total_length <= 0 || total_length >= longest,
                "Expected total_length to be at least the length of the longest "

@@ -172,8 +172,7 @@ def _by_kind(function, name: str, x, rest: tuple, kwargs: dict) -> Any:
     moves = name in _MOVES or name in _ORDERED or name in _AVERAGES
     if type(function) is _C.Function and not moves:
         return function.__wrapped__(x, *rest, **kwargs)
-    if x._axis is not None:
-        raise _refused(name, " whose channels have scales of their own")
+    _need_one_scale(function, x)
     if name in _MOVES:
         made = function(x._integers, *rest, **kwargs)
         return _pytree.tree_map(lambda y: like(x, y), made)
@@ -209,8 +208,16 @@ def requantized(numbers: Tensor, x: QuantizedTensor) -> QuantizedTensor:
     return like(x, quantize(numbers, x._scale, x._zero_point, x._dtype))
 
 
+def _need_one_scale(function, x) -> None:
+    """NotImplementedError where the integers of channels mean other numbers."""
+    if x._axis is not None:
+        name = getattr(function, "__name__", str(function))
+        raise _refused(name, " whose channels have scales of their own")
+
+
 @_answers("relu", "relu_")
 def _relu(function, x, *, inplace=False):
+    _need_one_scale(function, x)
     made = x._integers.clamp(min=x._zero_point)
     return _result(function, x, made, inplace)
 
@@ -285,14 +292,24 @@ def _dropout(function, x, p=0.5, training=True, inplace=False):
 
 @_answers("max", "min")
 def _extreme(function, x, *args, **kwargs):
+    _need_one_scale(function, x)
     made = function(x._integers, *args, **kwargs)
     if isinstance(made, Tensor):
         return like(x, made)
     return type(made)((like(x, made[0]), made[1]))
 
 
+@_answers(
+    "to_sparse", "to_sparse_coo", "to_sparse_csr", "to_sparse_csc",
+    "to_sparse_bsr", "to_sparse_bsc",
+)  # fmt: skip
+def _to_sparse(function, x, *args, **kwargs):
+    raise _refused(getattr(function, "__name__", "to_sparse"))
+
+
 @_answers("sort", "topk")
 def _sorted(function, x, *args, **kwargs):
+    _need_one_scale(function, x)
     made = function(x._integers, *args, **kwargs)
     return type(made)((like(x, made[0]), made[1]))
 

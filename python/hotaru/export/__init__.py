@@ -37,7 +37,11 @@ def register_dataclass(cls: type, *, serialized_type_name=None) -> None:
     Files know the class by `serialized_type_name`; who loads them registers it
     by the same name. Without one, programs with such objects are not saved.
 
+    A class that is registered already is registered anew.
+
     Raises:
-        ValueError: the class is no dataclass, or is registered already.
+        ValueError: the class is no dataclass.
     """
+    if cls in pytree.SUPPORTED_NODES:
+        pytree._deregister_pytree_node(cls)
     pytree.register_dataclass(cls, serialized_type_name=serialized_type_name)

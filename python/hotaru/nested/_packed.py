@@ -104,7 +104,7 @@ class StridedNested(Nested):
         return self.size()
 
     def __iter__(self):
-        return iter(self.size())
+        return iter(self.unbind())
 
     def values(self) -> Tensor:
         """The buffer."""

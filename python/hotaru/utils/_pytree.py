@@ -294,6 +294,14 @@ def register_dataclass(
         serialized_type_name=serialized_type_name,
         flatten_with_keys_fn=keyed,
     )
+    # Generated code takes them apart by the form.
+    from ..fx._pytree import register_pytree_flatten_spec
+
+    register_pytree_flatten_spec(
+        cls,
+        lambda obj, spec: [getattr(obj, n) for n in spec.context[0]],
+        lambda obj, spec: split(obj) == tuple(spec.context),
+    )
 
 
 def register_constant(cls) -> None:

@@ -153,3 +153,28 @@ def test_masked_tensors_of_other_types():
         assert other.get_mask().equal(x.get_mask())
     assert x.dim_order() == (0, 1)
     assert x.storage_type() is hotaru.FloatStorage
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda q: q.sort(0), lambda q: q.topk(1, 0), lambda q: q.min(0),
+        lambda q: q.max(), hotaru.relu, lambda q: q.to_sparse(),
+    ],
+)  # fmt: skip
+def test_integers_of_other_scales_are_not_compared(ask):
+    x = hotaru.tensor([[4.0, 5.0], [1.0, 2.0]])
+    scales = hotaru.tensor([1.0, 0.01])
+    q = hotaru.quantize_per_channel(
+        x, scales, hotaru.tensor([0, 0]), 0, hotaru.qint8
+    )
+    with pytest.raises(NotImplementedError, match="QuantizedCPU"):
+        ask(q)
+
+
+def test_real_parts_and_rows_of_nested():
+    rows = [hotaru.full((n,), 1 + 2j) for n in (2, 3)]
+    nested = hotaru.nested.nested_tensor(rows)
+    for real in (nested.real, hotaru.real(nested)):
+        assert real.dtype == hotaru.float32
+        assert [row.tolist() for row in real] == [[1.0] * 2, [1.0] * 3]

@@ -637,13 +637,15 @@ def test_dataclasses():
     torch.export.register_dataclass(Point, serialized_type_name="tests.Point")
     given = Point(torch.ones(2), torch.zeros(2)), {"p": Point(torch.ones(3))}
     program = export(Moves(), given)
-    moved, rest = load(saved(program)).module()(*given)
-    assert type(moved) is Point
-    assert type(rest["rest"]) is Point
-    assert moved.place.tolist() == [2, 2]
-    assert moved.weight.tolist() == [1, 1, 1]
-    assert rest["rest"].place.tolist() == [0, 0]
-    assert rest["rest"].weight is None
+    torch.export.register_dataclass(Point, serialized_type_name="tests.Point")
+    for made in (program, load(saved(program))):
+        moved, rest = made.module()(*given)
+        assert type(moved) is Point
+        assert type(rest["rest"]) is Point
+        assert moved.place.tolist() == [2, 2]
+        assert moved.weight.tolist() == [1, 1, 1]
+        assert rest["rest"].place.tolist() == [0, 0]
+        assert rest["rest"].weight is None
     names = json.loads(model_json(program)["graph_module"][
         "module_call_graph"][0]["signature"]["out_spec"])  # fmt: skip
     assert "tests.Point" in json.dumps(names)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
+
+import pytest
 from hotaru.nn.modules.module import register_module_module_registration_hook
 
 from hotaru import nn
@@ -38,3 +41,23 @@ def test_hooks_see_the_modules_of_a_part():
     with handle:
         layers[:]
     assert seen == [("0", nn.ReLU), ("1", nn.Tanh)]
+
+
+@pytest.mark.parametrize(
+    ("source", "order"),
+    [
+        ({"b": 1, "a": 2}, ["a", "b"]),
+        (OrderedDict(b=1, a=2), ["b", "a"]),
+        ([("b", 1), ("a", 2)], ["b", "a"]),
+        (nn.ParameterDict([("b", 1), ("a", 2)]), ["b", "a"]),
+    ],
+)
+def test_order_of_a_parameter_dict(source, order):
+    """A plain dict promises none, so its keys are sorted; optimizers and files
+    number parameters by it.
+    """
+    assert list(nn.ParameterDict(source)) == order
+    updated = nn.ParameterDict({"c": 0})
+    updated.update(source)
+    assert list(updated) == ["c", *order]
+    assert list(updated.fromkeys(["b", "a"])) == ["b", "a"]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import operator
+from collections import OrderedDict
+from collections.abc import Mapping
 
 from ... import Tensor
 from ..._utils import typename
@@ -182,7 +184,7 @@ class ParameterDict(Module):
 
     def fromkeys(self, keys, default=None) -> ParameterDict:
         """A new dict with `default` at every key."""
-        return ParameterDict(dict.fromkeys(keys, default))
+        return ParameterDict([(key, default) for key in keys])
 
     def keys(self):
         """The names."""
@@ -197,8 +199,15 @@ class ParameterDict(Module):
         return [self[key] for key in self._keys]
 
     def update(self, parameters) -> None:
-        """Adds values from a mapping or from pairs."""
+        """Adds values from a mapping or from pairs, of a mapping that promises
+        no order by their keys.
+        """
         pairs = pairs_of(parameters, "ParameterDict", "ParametersDict")
+        ordered = (OrderedDict, ParameterDict)
+        if isinstance(parameters, Mapping) and not isinstance(
+            parameters, ordered
+        ):
+            pairs.sort(key=lambda pair: pair[0])
         for key, value in pairs:
             self[key] = value
 
