@@ -6,6 +6,7 @@ program. Operators that are handed one don't fit it, and ask `call_traced`.
 
 from __future__ import annotations
 
+import math
 import operator
 import types
 import warnings
@@ -82,6 +83,8 @@ class Recorder:
             return type(result)(items)
         if type(result) is int:
             return TracedInt(self, self._note(expression), result)
+        if type(result) is float:
+            return TracedFloat(self, self._note(expression), result)
         if result is None:
             self.lines.append(expression)
         return result
@@ -234,8 +237,59 @@ class _Traced:
         return format(self.value, spec)
 
 
-class TracedInt(_Traced):
-    """A size. Arithmetic stays symbolic; comparing and counting do not."""
+class _TracedNumber(_Traced):
+    """What stand-ins for numbers share. Arithmetic stays symbolic, comparing
+    and counting do not.
+    """
+
+    __slots__ = ()
+
+    def __float__(self) -> float:
+        _frozen("a size to a Python float")
+        return float(self.value)
+
+    def __bool__(self) -> bool:
+        return bool(self.value)
+
+    def __neg__(self):
+        return 0 - self
+
+    def __pos__(self):
+        return self
+
+    def __abs__(self):
+        return self.recorder.bind(f"abs({self.name})", abs(self.value))
+
+    __hash__ = _Traced.__hash__
+
+
+class TracedFloat(_TracedNumber):
+    """What arithmetic makes of sizes."""
+
+    __slots__ = ()
+
+    @property
+    def __class__(self):
+        return float
+
+    def __int__(self) -> int:
+        _frozen("a number to a Python integer")
+        return int(self.value)
+
+    def __floor__(self):
+        text = f"int({self.name} // 1.0)"
+        return self.recorder.bind(text, math.floor(self.value))
+
+    def __ceil__(self):
+        return -math.floor(-self)
+
+    def __trunc__(self):
+        text = f"int({self.name})"
+        return self.recorder.bind(text, math.trunc(self.value))
+
+
+class TracedInt(_TracedNumber):
+    """A size."""
 
     __slots__ = ()
 
@@ -247,14 +301,6 @@ class TracedInt(_Traced):
         return self.value
 
     __int__ = __index__
-
-    def __float__(self) -> float:
-        return float(self.value)
-
-    def __bool__(self) -> bool:
-        return bool(self.value)
-
-    __hash__ = _Traced.__hash__
 
 
 class TracedTensor(_Traced):
@@ -404,6 +450,10 @@ def _is_tuple_of_indices(index) -> bool:
 class TracedShape(tuple):
     """Sizes of a stand-in."""
 
+    def __getitem__(self, index):
+        found = super().__getitem__(index)
+        return TracedShape(found) if isinstance(index, slice) else found
+
     def numel(self):
         """Their product."""
         out = 1
@@ -424,18 +474,32 @@ def _binary(function, sign: str, reflected: bool):
     return method
 
 
-def _size_binary(function, sign: str, reflected: bool):
+def _number_binary(function, sign: str, reflected: bool):
     traced = _binary(function, sign, reflected)
 
     def method(self, other):
         if isinstance(other, TracedTensor):
             return NotImplemented
-        if isinstance(other, (int, _C.Tensor)):
+        if isinstance(other, _C.Tensor):
             return traced(self, other)
         a, b = (other, self) if reflected else (self, other)
-        return function(real(a), real(b))
+        result = function(real(a), real(b))
+        if result is NotImplemented or not isinstance(other, (int, float)):
+            return result
+        expression = f"{_operand(self, a)} {sign} {_operand(self, b)}"
+        if sign == "**" and type(result) is int:
+            expression = f"int({expression})"  # a float in compiled code
+        return self.recorder.bind(expression, result)
 
     return method
+
+
+def _operand(number: _TracedNumber, value) -> str:
+    """A number as part of an expression."""
+    if isinstance(value, _TracedNumber):
+        return number.recorder.text(value)
+    value = int(value) if isinstance(value, bool) else value
+    return f"({number.recorder.text(value)})"
 
 
 def _in_place(function, sign: str):
@@ -453,21 +517,20 @@ def _compare(function):
 
 
 def _add_operators() -> None:
-    arithmetic = {
+    signs = {
         "add": "+", "sub": "-", "mul": "*", "floordiv": "//", "mod": "%",
-    }  # fmt: skip
-    others = {
         "truediv": "/", "pow": "**", "matmul": "@", "and_": "&", "or_": "|",
         "xor": "^", "lshift": "<<", "rshift": ">>",
     }  # fmt: skip
-    for name, sign in {**arithmetic, **others}.items():
+    for name, sign in signs.items():
         function = getattr(operator, name)
         plain = name.rstrip("_")
         for reflected, prefix in ((False, ""), (True, "r")):
             method = f"__{prefix}{plain}__"
             setattr(TracedTensor, method, _binary(function, sign, reflected))
-            traced = _size_binary if name in arithmetic else _plain_number
-            setattr(TracedInt, method, traced(function, sign, reflected))
+            for number in (TracedInt, TracedFloat):
+                made = _number_binary(function, sign, reflected)
+                setattr(number, method, made)
         in_place = getattr(operator, f"i{plain}")
         if name != "matmul":
             setattr(TracedTensor, f"__i{plain}__", _in_place(in_place, sign))
@@ -482,20 +545,10 @@ def _add_operators() -> None:
     for name, sign in signs.items():
         function = getattr(operator, name)
         setattr(TracedTensor, f"__{name}__", _binary(function, sign, False))
-        setattr(TracedInt, f"__{name}__", _compare(function))
+        for number in (TracedInt, TracedFloat):
+            setattr(number, f"__{name}__", _compare(function))
     for name in ("neg", "abs", "invert"):
         setattr(TracedTensor, f"__{name}__", _unary(name))
-    TracedInt.__neg__ = lambda self: 0 - self
-
-
-def _plain_number(function, sign: str, reflected: bool):
-    def method(self, other):
-        if isinstance(other, TracedTensor):
-            return NotImplemented
-        a, b = (other, self) if reflected else (self, other)
-        return function(real(a), real(b))
-
-    return method
 
 
 def _unary(name: str):

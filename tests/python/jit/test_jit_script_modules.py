@@ -505,7 +505,7 @@ class ByName(nn.Module):
 
     def __init__(self):
         super().__init__()
-        self.named = nn.ParameterDict({"b": X[0] + 1, "a": X[1]})
+        self.named = nn.ParameterDict([("b", X[0] + 1), ("a", X[1])])
 
     def forward(self, x):
         for name, value in self.named.items():

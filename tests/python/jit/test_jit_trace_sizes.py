@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import io
+import math
 import warnings
 
 import pytest
+from hotaru.nn.functional import interpolate
 from hotaru.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 from hotaru.utils._pytree import tree_leaves
 
@@ -128,3 +130,51 @@ def test_lengths_in_a_list_are_constants_and_the_trace_says_so():
 
     with pytest.warns(UserWarning, match="Python list of sequence lengths"):
         hotaru.jit.trace(packed, hotaru.ones(3, 2, 1))
+
+
+LONGER = hotaru.full((7, 2), 5.0)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda n: n**0.5, lambda n: n**-0.5, lambda n: n / 2, lambda n: 3 / n,
+        lambda n: n * 1.5, lambda n: 1.5 - n, lambda n: -n * 0.5,
+        lambda n: n**2, lambda n: 2**n, lambda n: (-2) ** n, lambda n: +n,
+        lambda n: abs(-n), lambda n: n & 3, lambda n: n | 1, lambda n: n ^ 1,
+        lambda n: n << 1, lambda n: n >> 1, lambda n: n // 2.0,
+        lambda n: n % 1.5, lambda n: n * 0.5 * n, lambda n: (n / 2) ** 2,
+        lambda n: math.floor(n * 0.3), lambda n: math.ceil(n / 4),
+        lambda n: math.trunc(n / -4), lambda n: math.floor(n / -4),
+        lambda n: n * True,
+    ],
+)  # fmt: skip
+def test_numbers_made_of_sizes_are_those_of_the_call(make):
+    def scaled(x):
+        return x * make(x.size(0))
+
+    assert hotaru.equal(traced(scaled)(LONGER), scaled(LONGER))
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: x @ x.t() / x.size(-1) ** 0.5,
+        lambda x: hotaru.full((2,), 1 / x.size(0)),
+        lambda x: hotaru.arange(x.size(0) * 1.0),
+        lambda x: hotaru.tensor(x.size(0) / 2),
+        lambda x: LARGE * (x.size(0) / 2),
+        lambda x: hotaru.ones(x.shape[:1].numel()),
+        lambda x: interpolate(x[None, None], scale_factor=2, mode="area"),
+        lambda x: interpolate(
+            x[None, None], scale_factor=1.5, recompute_scale_factor=True,
+        ),
+    ],
+)  # fmt: skip
+def test_operators_take_numbers_made_of_sizes(function):
+    assert hotaru.equal(traced(function)(LONGER), function(LONGER))
+
+
+def test_numbers_that_leave_the_program_are_told_of():
+    with pytest.warns(hotaru.jit.TracerWarning, match="a Python float"):
+        traced(lambda x: x * math.sqrt(x.size(0)))
