@@ -71,6 +71,8 @@ class GraphText {
   void write_with_effects(const Node& node);
   void write_cond(const Node& node);
   void write_while(const Node& node);
+  void carry_on(const std::vector<std::string>& carried,
+                const std::vector<std::string>& values);
   void write_rows(const Node& node, size_t carried_at, size_t rows_at,
                   size_t rest_at);
   void write_within(const Node& node, const std::string& with, size_t graph);

@@ -87,6 +87,20 @@ void GraphText::write_cond(const Node& node) {
   }
 }
 
+// Gives what a loop carries its next values, none overwritten before it is
+// read.
+void GraphText::carry_on(const std::vector<std::string>& carried,
+                         const std::vector<std::string>& values) {
+  std::vector<std::string> next;
+  for (size_t i = 0; i < carried.size(); ++i) {
+    next.push_back(fresh("next"));
+    line(concat(next.back(), " = ", values[i]));
+  }
+  for (size_t i = 0; i < carried.size(); ++i) {
+    line(concat(carried[i], " = ", next[i]));
+  }
+}
+
 void GraphText::write_while(const Node& node) {
   const Graph& test = graph_of(node, 0);
   const Graph& body = graph_of(node, 1);
@@ -112,14 +126,7 @@ void GraphText::write_while(const Node& node) {
   const std::vector<std::string> values = write(body, inputs);
   HOTARU_CHECK(values.size() == count, node.target, ": the body has ",
                values.size(), " results instead of ", count);
-  std::vector<std::string> next;  // none is overwritten before it is read
-  for (size_t i = 0; i < count; ++i) {
-    next.push_back(fresh("next"));
-    line(concat(next.back(), " = ", values[i]));
-  }
-  for (size_t i = 0; i < count; ++i) {
-    line(concat(names[i], " = ", next[i]));
-  }
+  carry_on(names, values);
   close();
 }
 
@@ -157,12 +164,7 @@ void GraphText::write_rows(const Node& node, size_t carried_at, size_t rows_at,
   const std::vector<std::string> values = write(body, inputs);
   HOTARU_CHECK(values.size() == names.size(), node.target, ": the body has ",
                values.size(), " results instead of ", names.size());
-  std::vector<std::string> next;  // none is overwritten before it is read
-  for (size_t i = 0; i < carried; ++i) {
-    next.push_back(fresh("next"));
-    line(concat(next.back(), " = ", values[i]));
-  }
-  for (size_t i = 0; i < carried; ++i) line(concat(inputs[i], " = ", next[i]));
+  carry_on({inputs.begin(), inputs.begin() + ptrdiff_t(carried)}, values);
   for (size_t i = 0; i < stacked.size(); ++i) {
     line(concat("_ = torch.append(", stacked[i], ", ", values[carried + i],
                 ")"));
