@@ -77,6 +77,9 @@ struct EachRun {
     f(*y, *x);
   }
 };
+/// Clang before 17 deduces nothing of aggregates by itself.
+template <class F>
+EachRun(F) -> EachRun<F>;
 /// y += x, of one element.
 struct AddOne {
   template <class A, class B>
