@@ -58,6 +58,9 @@ class Resolver {
   /// An attribute of a kNamespace.
   virtual Meaning attribute(const Meaning& parent,
                             std::string_view name) const = 0;
+  /// From now on only what was asked before is asked again, so that the place
+  /// that the names come from can be let go.
+  virtual void settle() {}
 };
 
 class CompilationUnit;

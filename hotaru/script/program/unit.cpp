@@ -250,6 +250,11 @@ std::vector<Function*> CompilationUnit::add_functions(
   return out;
 }
 
+void CompilationUnit::settle_names() {
+  std::lock_guard lock(mutex_);
+  for (const auto& resolver : resolvers_) resolver->settle();
+}
+
 TypePtr CompilationUnit::parse_type(std::unique_ptr<Source> source,
                                     const Resolver& resolver) {
   std::lock_guard lock(mutex_);

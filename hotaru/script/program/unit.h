@@ -88,6 +88,9 @@ class CompilationUnit : public std::enable_shared_from_this<CompilationUnit> {
                                        std::string_view prefix,
                                        std::unique_ptr<Resolver> resolver,
                                        ClassType* owner);
+  /// Has every resolver let go of where its names come from. All functions are
+  /// compiled; those that are added later have resolvers of their own.
+  void settle_names();
   /// The type that an expression such as "List[int]" names.
   TypePtr parse_type(std::unique_ptr<Source> source, const Resolver& resolver);
   /// `name`, or with a number if another class or function has it.

@@ -4,6 +4,7 @@
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
+#include <map>
 #include <set>
 
 #include "bindings/autograd/held.h"
@@ -42,26 +43,45 @@ struct PythonFunction : script::ForeignFunction {
 };
 
 /// Asks a Python function what names mean: resolve(None, name) for names of
-/// the function's surroundings, resolve(object, name) for attributes.
+/// the function's surroundings, resolve(object, name) for attributes. Called
+/// under the unit's lock.
 class PythonResolver : public script::ArchiveResolver {
  public:
-  PythonResolver(CompilationUnit& unit, nb::object resolve)
-      : ArchiveResolver(unit), resolve_(std::move(resolve)) {}
+  PythonResolver(const SourceUnit& unit, nb::object resolve)
+      : ArchiveResolver(*unit.unit),
+        resolve_(std::move(resolve)),
+        remembers_(unit.settles) {}
 
   Meaning name(std::string_view name) const override {
-    const GilAcquire gil;
-    return to_meaning(unit_, resolve_.get()(nb::none(), name));
+    return ask(nullptr, name);
   }
   Meaning attribute(const Meaning& parent,
                     std::string_view name) const override {
     if (!parent.host) return ArchiveResolver::attribute(parent, name);
-    const GilAcquire gil;
-    const auto& object = *static_cast<const Held*>(parent.host.get());
-    return to_meaning(unit_, resolve_.get()(object.get(), name));
+    return ask(static_cast<const Held*>(parent.host.get()), name);
+  }
+  void settle() override {
+    if (remembers_) resolve_.clear();
   }
 
  private:
+  /// A name, or an attribute of an object, which is held by the meaning that
+  /// gave it.
+  Meaning ask(const Held* parent, std::string_view name) const {
+    PyObject* object = parent ? parent->get().ptr() : nullptr;
+    const auto known = known_.find({object, std::string(name)});
+    if (known != known_.end()) return known->second;
+    const GilAcquire gil;
+    if (!resolve_.get().is_valid()) return {};
+    Meaning meaning = to_meaning(
+        unit_, resolve_.get()(parent ? parent->get() : nb::none(), name));
+    if (remembers_) known_.emplace(std::pair(object, name), meaning);
+    return meaning;
+  }
+
   Held resolve_;
+  bool remembers_;
+  mutable std::map<std::pair<PyObject*, std::string>, Meaning> known_;
 };
 
 /// Compiles the function and everything it calls, so that errors show now.
@@ -95,7 +115,7 @@ ScriptFunction define_function(const SourceUnit& self,
                                const nb::dict& defaults,
                                const ScriptClass* owner) {
   auto resolver =
-      std::make_unique<PythonResolver>(*self.unit, std::move(resolve));
+      std::make_unique<PythonResolver>(self, std::move(resolve));
   auto values = to_defaults(defaults);
   const GilRelease release;
   Function* function = self.unit->add_function(
@@ -110,7 +130,7 @@ std::vector<ScriptFunction> define_functions(
     const SourceUnit& self, const std::string& source, const std::string& file,
     const std::string& prefix, nb::object resolve, const ScriptClass* owner) {
   auto resolver =
-      std::make_unique<PythonResolver>(*self.unit, std::move(resolve));
+      std::make_unique<PythonResolver>(self, std::move(resolve));
   const GilRelease release;
   std::vector<ScriptFunction> out;
   for (Function* function : self.unit->add_functions(
@@ -153,6 +173,10 @@ void init_functions(nb::module_& m) {
                std::set<const Function*> seen;
                compile_all(*self.function, seen);
              });
+           })
+      .def("_is_from",
+           [](const ScriptFunction& self, const SourceUnit& unit) {
+             return self.unit == unit.unit;
            })
       .def_prop_ro("name",
                    [](const ScriptFunction& self) {
@@ -306,7 +330,14 @@ void init_script_source(nb::module_& m) {
       });
   nb::class_<SourceUnit>(m, "ScriptUnit",
                          "Functions and classes compiled from Python.")
-      .def(nb::new_([] { return SourceUnit{CompilationUnit::create()}; }))
+      .def(nb::new_([](bool settles) {
+             return SourceUnit{CompilationUnit::create(), settles};
+           }),
+           nb::arg("settles") = false)
+      .def("settle",
+           [](const SourceUnit& self) {
+             unlocked([&] { self.unit->settle_names(); });
+           })
       .def("__enter__",
            [](const SourceUnit& self) {
              unlocked([&] { self.unit->mutex().lock(); });
@@ -323,7 +354,7 @@ void init_script_source(nb::module_& m) {
       .def("parse_type",
            [](const SourceUnit& self, const std::string& text,
               const std::string& file, nb::object resolve) {
-             const PythonResolver resolver(*self.unit, std::move(resolve));
+             const PythonResolver resolver(self, std::move(resolve));
              return unlocked([&] {
                return ScriptType{
                    self.unit,

@@ -12,10 +12,12 @@
 
 namespace hotaru::python {
 
-/// The unit that all functions and classes of one process belong to, so that
-/// they can call each other. Python holds it.
+/// Functions and classes that can call each other: those of one process, or of
+/// a text that needs nothing of theirs. Python holds it.
 struct SourceUnit {
   std::shared_ptr<script::CompilationUnit> unit;
+  /// Meanings are remembered, so that the unit can settle.
+  bool settles = false;
 };
 
 /// A function of such a unit, as Python calls it.

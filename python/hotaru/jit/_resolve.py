@@ -164,7 +164,9 @@ class Resolver:
 
     def meaning(self, value, name: str, parent=None) -> tuple:
         """What a value that the program calls `name` means."""
-        if value is None or isinstance(value, (enum.Enum, *_PLAIN)):
+        if isinstance(value, enum.Enum):
+            return ("value", self._scripter.enum_value(value))
+        if value is None or isinstance(value, _PLAIN):
             return ("value", value)
         number = _numbers().get(id(value))
         if number is not None:
@@ -191,7 +193,7 @@ class Resolver:
         if isinstance(value, Constant):
             return ("value", value.value)
         if isinstance(value, _C.ScriptFunction):
-            return ("function", value)
+            return ("function", self._scripter.compiled(value))
         if is_class_namespace(value):
             return ("namespace", value, name)
         if own_class_name(value):

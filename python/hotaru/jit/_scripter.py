@@ -44,9 +44,10 @@ ScriptFunction = _C.ScriptFunction
 
 
 class Scripter:
-    """Compiles Python functions and classes, each of them once."""
+    """Compiles Python functions and classes, each of them once, into a unit."""
 
-    def __init__(self) -> None:
+    def __init__(self, unit) -> None:
+        self.unit = unit
         self._functions: dict = {}
         self._classes: dict = {}
         # The last such error of a function that another one calls.
@@ -77,7 +78,7 @@ class Scripter:
         defaults = _defaults(function, source)
         place = (source.text, source.file, source.line)
         try:
-            return _UNIT.define_function(
+            return self.unit.define_function(
                 *place, name, resolver, defaults, owner
             )
         except RuntimeError as error:  # names are looked up later
@@ -93,7 +94,7 @@ class Scripter:
     ) -> ScriptFunction:
         """Parses a function whose source was put together here."""
         resolver = Resolver(names or {}, self)
-        return _UNIT.define_function(
+        return self.unit.define_function(
             text, f"<{name}>", 1, name, resolver, defaults or {}, owner
         )
 
@@ -146,7 +147,7 @@ class Scripter:
         )
         names["__function"] = Foreign(function)
         resolver = Resolver(names, self)
-        return _UNIT.define_function(
+        return self.unit.define_function(
             f"{text}    {body}\n",
             f"<{name}>",
             1,
@@ -155,6 +156,17 @@ class Scripter:
             defaults_of(function),
             owner,
         )
+
+    def compiled(self, function: ScriptFunction) -> ScriptFunction:
+        """The function, or what this unit calls in its place."""
+        text = getattr(function, "_text", None)
+        if text is None or function._is_from(self.unit):
+            return function
+        return text.function(function.name)
+
+    def enum_value(self, value: enum.Enum) -> enum.Enum:
+        """The value, of a class that this unit can have."""
+        return value
 
     def own_class(self, qualified_name: str):
         """The type of a class that C++ registered."""
@@ -184,7 +196,7 @@ class Scripter:
 
     def named_type(self, text: str):
         """The type that a name of the language stands for."""
-        return _UNIT.parse_type(text, "<type>", Resolver({}, self))
+        return self.unit.parse_type(text, "<type>", Resolver({}, self))
 
     def type_of_annotation(self, annotation, names: dict | None = None):
         """The type of an annotation, evaluated or as text.
@@ -193,7 +205,7 @@ class Scripter:
         """
         names = dict(names or {})
         text = _type_text(annotation, names)
-        return _UNIT.parse_type(text, "<annotation>", Resolver(names, self))
+        return self.unit.parse_type(text, "<annotation>", Resolver(names, self))
 
     def class_type(self, cls: type, near: dict | None = None):
         """The type of an Enum, a NamedTuple or a class with source.
@@ -297,7 +309,7 @@ class Scripter:
         return native.type
 
 
-SCRIPTER = Scripter()
+SCRIPTER = Scripter(_UNIT)
 
 
 def setter_name(name: str) -> str:

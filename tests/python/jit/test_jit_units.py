@@ -1,7 +1,12 @@
 """Functions and methods from text; dataclasses; properties with setters."""
 
 import dataclasses
+import enum
+import gc
 import io
+import resource
+import weakref
+from typing import NamedTuple
 
 import pytest
 
@@ -326,3 +331,97 @@ def higher(x, cuda: bool, cpu: bool):
     assert unit.higher(x.double(), True, True).dtype == torch.float64
     unit.higher(half, True, True).sum().backward()
     assert x.grad.tolist() == [1.0, 1.0]
+
+
+def test_scripts_call_the_functions_of_units():
+    offset = 3
+    unit = torch.jit.CompilationUnit("""
+        def inner(x):
+            return x * offset
+
+        def outer(x):
+            return inner(x) + 1
+    """)
+    outer = unit.outer
+    del unit, offset
+
+    @torch.jit.script
+    def twice_outer(x):
+        return outer(outer(x))
+
+    class Calls(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.function = outer
+
+        def forward(self, x):
+            return self.function(x) + twice_outer(x)
+
+    x = torch.tensor([1.0, 2.0])
+    assert torch.equal(twice_outer(x), (x * 3 + 1) * 3 + 1)
+    assert torch.equal(torch.jit.script(Calls())(x), x * 12 + 5)
+    traced = torch.jit.trace(lambda x: outer(x) * 2, x)
+    assert torch.equal(traced(x), x * 6 + 2)
+
+
+class Point(NamedTuple):
+    x: int
+    y: int
+
+
+class Color(enum.Enum):
+    RED = 1
+
+
+@torch.jit.script
+def scripted(x: int) -> int:
+    return x + 10
+
+
+def test_units_use_what_other_scripts_have():
+    """The second text needs what the first did not: both move."""
+    unit = torch.jit.CompilationUnit("def f(x: int):\n    return x + 1")
+    unit.define("def g(x: int):\n    return scripted(f(x))")
+    unit.define("def h(p: Point):\n    return g(p.x) + p.y")
+    unit.define("def c(a: Color):\n    return a == Color.RED")
+    unit.define("def n(x):\n    with torch.no_grad():\n        return x * 2")
+    assert (unit.f(1), unit.g(1)) == (2, 12)
+    assert unit.h(Point(1, 5)) == 17
+    assert unit.c(Color.RED)
+    assert not unit.n(torch.ones(1, requires_grad=True)).requires_grad
+    with pytest.raises(RuntimeError, match="undefined value nothing"):
+        unit.define("def z(p: Point):\n    return nothing(p)")
+    assert [f.name for f in unit.get_functions()] == ["f", "g", "h", "c", "n"]
+
+
+def test_units_keep_no_names_and_no_memory():
+    class Big:
+        pass
+
+    def make():
+        seen = Big()
+        unit = torch.jit.CompilationUnit(
+            "def f(x):\n    return twice(x).relu()"
+        )
+        return unit.f, weakref.ref(seen), weakref.ref(unit)
+
+    function, seen, unit = make()
+    assert seen() is None
+    assert unit() is None
+    assert "twice" in str(function.graph)  # compiled again, without its names
+    assert function(torch.ones(1)) == 2
+
+    def resident():
+        with open("/proc/self/statm") as statm:
+            return int(statm.read().split()[1]) * resource.getpagesize()
+
+    def many(count):
+        for _ in range(count):
+            unit = torch.jit.CompilationUnit("def f(x: int):\n  return x + 1")
+            assert unit.f(1) == 2
+        gc.collect()
+
+    many(300)
+    before = resident()
+    many(1000)
+    assert resident() - before < 2_000_000  # 9 kB of each were kept

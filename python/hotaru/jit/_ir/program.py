@@ -29,7 +29,8 @@ def create_function_from_graph(qualname: str, graph: Graph):
         RuntimeError: the graph's nodes do not fit together.
         NotImplementedError: it has nodes of other kinds.
     """
-    from .._compilation_unit import _UNIT, define_text
+    from .._compilation_unit import define_text
+    from .._scripter import _UNIT
 
     graph.lint()
     writer = _Writer()
