@@ -367,7 +367,7 @@ namespace {
 
 Var* FunctionCompiler::call_type(TypePtr type, std::vector<CallArg> args,
                                  const SourceRange& range) {
-  if (type->kind == TypeKind::kTuple && !type->fields.empty()) {
+  if (type->kind == TypeKind::kTuple && !type->name.empty()) {
     std::vector<Var*> items(type->items.size(), nullptr);
     size_t position = 0;
     for (const CallArg& arg : args) {

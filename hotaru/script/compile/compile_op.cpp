@@ -255,10 +255,20 @@ class OpMatcher {
     if (outputs.size() == 1) return outputs[0];
     if (outputs.empty()) return compiler_.none(range_);
     return compiler_.emit_value(NodeKind::kTuple, range_, outputs,
-                                types_.tuple(std::move(types)));
+                                tuple_of(std::move(types)));
   }
 
  private:
+  /// The results as one, with the schema's names for them if all have some.
+  TypePtr tuple_of(std::vector<TypePtr> types) {
+    std::vector<std::string> names;
+    for (const Argument& result : schema_.results) {
+      if (result.name.empty()) return types_.tuple(std::move(types));
+      names.push_back(result.name);
+    }
+    return types_.named_tuple("", std::move(names), std::move(types));
+  }
+
   struct Plan {
     std::vector<Var*> args;  // empty: the default
     bool rest = false;       // x.view(2, 3): all remaining make one list

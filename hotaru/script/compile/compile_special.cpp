@@ -56,10 +56,11 @@ std::optional<Var*> FunctionCompiler::special(std::string_view name,
   if (name == "hasattr") {
     expect_arguments(expr, 2, 2);
     Var* object = value(expr.item(1));
-    bool found = false;
+    const std::string_view wanted = expr.item(2).text;
+    const std::vector<std::string>& fields = object->type->fields;
+    bool found = std::find(fields.begin(), fields.end(), wanted) != fields.end();
     if (object->type->kind == TypeKind::kClass) {
       const ClassType& cls = *object->type->cls;
-      std::string_view wanted = expr.item(2).text;
       found = cls.find_attribute(wanted) >= 0 || cls.find_method(wanted) ||
               cls.find_constant(wanted);
     }

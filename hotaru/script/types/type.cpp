@@ -372,6 +372,21 @@ bool has_variables(TypePtr type) {
          std::any_of(type->items.begin(), type->items.end(), has_variables);
 }
 
+// Whether the types differ in nothing but the fields of operators' results.
+static bool alike(TypePtr a, TypePtr b) {
+  if (a == b) return true;
+  if (a->kind != b->kind || a->name != b->name || a->cls != b->cls ||
+      a->enumeration != b->enumeration || a->items.empty() ||
+      a->items.size() != b->items.size() ||
+      (!a->name.empty() && a->fields != b->fields)) {
+    return false;
+  }
+  for (size_t i = 0; i < a->items.size(); ++i) {
+    if (!alike(a->items[i], b->items[i])) return false;
+  }
+  return true;
+}
+
 bool is_subtype(TypePtr from, TypePtr to) {
   if (from == to || to->kind == TypeKind::kAny) return true;
   if (from->kind == TypeKind::kUnion) {
@@ -406,6 +421,9 @@ bool is_subtype(TypePtr from, TypePtr to) {
     case TypeKind::kFuture:
       return from->kind == TypeKind::kFuture &&
              is_subtype(from->item(), to->item());
+    case TypeKind::kList:
+    case TypeKind::kDict:
+      return alike(from, to);
     case TypeKind::kClass:
       return from->kind == TypeKind::kClass && to->cls->is_interface() &&
              from->cls->implements(*to->cls);

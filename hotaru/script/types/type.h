@@ -47,7 +47,8 @@ enum class TypeKind : uint8_t {
 struct Type {
   TypeKind kind = TypeKind::kAny;
   std::vector<const Type*> items = {};
-  /// NamedTuple: qualified name and field names. kVar: the variable's name.
+  /// NamedTuple: qualified name and field names; without a name what an
+  /// operator gives. kVar: the variable's name.
   std::string name = {};
   std::vector<std::string> fields = {};
   /// kClass only.

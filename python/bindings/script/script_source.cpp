@@ -260,7 +260,7 @@ Meaning to_meaning(CompilationUnit& unit, nb::handle tuple) {
 namespace {
 
 bool has_names(script::TypePtr type) {
-  if (!type->fields.empty()) return true;
+  if (!type->fields.empty() && !type->name.empty()) return true;
   for (script::TypePtr item : type->items)
     if (has_names(item)) return true;
   return false;
@@ -287,7 +287,7 @@ nb::object to_python_typed(const Value& value, script::TypePtr type) {
   if (type->kind != script::TypeKind::kTuple || !value.is_tuple())
     return nb::steal(to_python(value));
   const nb::tuple items(typed_items(value.as_tuple().items, type));
-  if (type->fields.empty()) return items;
+  if (type->name.empty()) return items;
   nb::list fields;
   for (const std::string& field : type->fields) fields.append(field);
   return nb::module_::import_("hotaru.jit._tuples")
