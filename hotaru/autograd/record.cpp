@@ -181,13 +181,17 @@ WriteListener set_write_listener(WriteListener listener) {
   return std::exchange(write_listener, listener);
 }
 
+void tell_write(const Tensor& self) {
+  if (write_listener) write_listener(self);
+}
+
 void check_inplace(const Tensor& self) {
   HOTARU_CHECK(
       !is_inference(self) || inference_mode(),
       "Inplace update to inference tensor outside InferenceMode is not allowed."
       "You can make a clone to get a normal tensor before doing inplace update."
       "See https://github.com/pytorch/rfcs/pull/17 for more details.");
-  if (write_listener) write_listener(self);
+  tell_write(self);
   if (dual_level_open()) remember_original(self);
   if (!requires_grad(self) || !grad_enabled()) return;
   if (self.is_view()) check_origin(self, kModified);

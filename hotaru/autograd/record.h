@@ -94,6 +94,8 @@ void check_inplace(const Tensor& self);
 /// null for nobody. Gives the former listener.
 using WriteListener = void (*)(const Tensor& self);
 WriteListener set_write_listener(WriteListener listener);
+/// Tells the listener, of what is written without check_inplace().
+void tell_write(const Tensor& self);
 
 /// The node behind record().
 class RecordedNode final : public SavingNode {

@@ -157,6 +157,7 @@ Normalised run_batch_norm(const Tensor& input, const Tensor& weight,
     const Tensor m = dense(running_mean), v = dense(running_var);
     // Only training writes the running statistics.
     const auto running = [training](const Tensor& t) {
+      if (training && t.defined()) autograd::tell_write(t);
       return training ? update(t) : read(t);
     };
     enqueue(norm,

@@ -41,5 +41,6 @@ void add_dict_builtins(BuiltinTable& table);
 void add_tensor_builtins(BuiltinTable& table);
 void add_make_builtins(BuiltinTable& table);
 void add_convert_builtins(BuiltinTable& table);
+void add_profile_builtins(BuiltinTable& table);
 
 }  // namespace hotaru::script

@@ -13,6 +13,9 @@ namespace {
 
 /// Never destroyed: programs may hold instances to the end.
 struct Classes {
+  Classes() {
+    by_name.emplace(kRangeClass, std::make_unique<OwnClass>(kRangeClass, ""));
+  }
   Mutex mutex;
   std::map<std::string, std::unique_ptr<OwnClass>, std::less<>> by_name;
 };

@@ -47,6 +47,10 @@ class OwnClass {
   std::vector<std::unique_ptr<OwnMethod>> methods_;
 };
 
+/// The class of a named range that has begun, which is always there.
+inline constexpr const char* kRangeClass =
+    "__torch__.torch.classes.profiler._RecordFunction";
+
 /// What an instance's `type` points to. The instance's one slot holds the
 /// program's object, None until it is constructed.
 struct OwnHandle : RefCounted {

@@ -1,5 +1,6 @@
 #include "bindings/script/script_source.h"
 
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
@@ -16,6 +17,7 @@
 #include "hotaru/script/builtins/builtins.h"
 #include "hotaru/script/run/foreign.h"
 #include "hotaru/script/run/interpreter.h"
+#include "hotaru/script/run/ranges.h"
 
 namespace hotaru::python {
 namespace {
@@ -207,6 +209,19 @@ void init_functions(nb::module_& m) {
       });
 }
 
+/// Tells the Python function of the ranges that programs name; None: nobody.
+void set_range_listener(nb::object listener) {
+  static Held& told = *new Held{nb::object()};
+  const bool none = listener.is_none();
+  told.reset(none ? nb::object() : std::move(listener));
+  const script::RangeListener tell = [](const script::NamedRange& range) {
+    const GilAcquire gil;
+    if (const nb::object listening = told.get(); listening.is_valid())
+      listening(range.name, range.start, range.arguments);
+  };
+  script::set_range_listener(none ? nullptr : tell);
+}
+
 /// Programs print where Python does.
 void connect_output() {
   script::set_print_handler([](std::string_view text) {
@@ -315,6 +330,7 @@ nb::object call_function(Function& function, std::vector<Value> arguments,
 
 void init_script_source(nb::module_& m) {
   connect_output();
+  m.def("_set_range_listener", &set_range_listener, nb::arg("listener").none());
   init_functions(m);
   nb::class_<ScriptType>(m, "ScriptType", "A type of TorchScript.")
       .def("__str__",

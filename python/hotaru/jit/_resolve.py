@@ -68,6 +68,14 @@ _SPECIALS = {
     id(_marks._unwrap_optional): ("builtin", "_unwrap_optional"),
     id(_marks.is_scripting): ("builtin", "is_scripting"),
     id(_marks.is_tracing): ("builtin", "is_tracing"),
+    id(_torch_level._begin_range): (
+        "builtin",
+        "profiler::_record_function_enter_new",
+    ),
+    id(_torch_level._end_range): (
+        "builtin",
+        "profiler::_record_function_exit",
+    ),
     id(warnings.warn): ("builtin", "warn"),
 }
 
@@ -234,7 +242,7 @@ class Resolver:
             return ("language", cls.__name__)
         if issubclass(cls, Module) and not _marks.is_interface(cls):
             return ("namespace", cls, cls.__name__)  # of static methods
-        replacement = _torch_level.CLASSES.get(cls)
+        replacement = _torch_level.replacement(cls)
         if replacement is None and issubclass(cls, hotaru.amp.autocast):
             return (
                 "error",

@@ -7,6 +7,7 @@ import sys
 import threading
 import time
 
+from .. import _C
 from .._own_names import is_own
 from ._events import FunctionEvent, new_id
 from ._inputs import kept, shapes_of, values_of
@@ -31,10 +32,12 @@ def begin(shapes: bool, stacks: bool, flops: bool) -> None:
     recording.shapes, recording.stacks = shapes, stacks
     recording.flops = flops
     recording.events, recording.calls = [], []
+    _C._set_range_listener(_note_of_script)
 
 
 def end() -> tuple[list[FunctionEvent], list[tuple[FunctionEvent, tuple]]]:
     """The events since `begin`, and what operators among them were given."""
+    _C._set_range_listener(None)
     events, recording.events = recording.events, None
     calls, recording.calls = recording.calls, []
     return events or [], calls
@@ -73,6 +76,11 @@ def note(
     events.append(event)
     if call is not None:
         recording.calls.append((event, call))
+
+
+def _note_of_script(name: str, start: int, args: str | None) -> None:
+    """Adds a range of a TorchScript program."""
+    note("range", name, start, () if args is None else (args,))
 
 
 def _callers() -> list[str]:

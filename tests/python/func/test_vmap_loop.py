@@ -200,3 +200,21 @@ def test_functions_do_not_change_captured_statistics_for_each_slice(norm):
     torch.vmap(lambda x, m, v: function(x, m, v, None, None, True))(x, *many)
     assert (many[0] != 0).all()
     assert mean.tolist() == [0.0, 0.0]
+
+
+@pytest.mark.parametrize("norm", ["batch_norm", "instance_norm"])
+def test_operators_do_not_change_captured_statistics_for_each_slice(norm):
+    function = getattr(torch, norm)
+    mean, var = torch.zeros(2), torch.ones(2)
+    x = torch.randn(3, 4, 2, 5)
+
+    def train(x, mean, var):
+        return function(x, None, None, mean, var, True, 0.1, 1e-5, False)
+
+    with pytest.raises(RuntimeError, match="vmap"):
+        torch.vmap(lambda x: train(x, mean, var))(x)
+    assert mean.tolist() == [0.0, 0.0]
+    assert var.tolist() == [1.0, 1.0]
+    many = torch.zeros(3, 2), torch.ones(3, 2)
+    torch.vmap(train)(x, *many)
+    assert (many[0] != 0).all()

@@ -7,6 +7,8 @@ from typing import Any
 import hotaru as torch
 from hotaru import Tensor
 
+from ..._own_names import is_own
+
 
 class _NoGrad:
     """`no_grad()`."""
@@ -81,12 +83,41 @@ class _Autocast:
         self.swap(-1)
 
 
+class _RecordFunction:
+    """`record_function(name)`."""
+
+    def __init__(self, name: str, args: str | None = None):
+        self.name = name
+        self.args = args
+        self.record = _begin_range(name, args)
+
+    def __enter__(self) -> None:
+        self.record = _begin_range(self.name, self.args)
+
+    def __exit__(self, kind: Any, value: Any, traceback: Any) -> None:
+        _end_range(self.record)
+
+
+def _begin_range(name: str, args: str | None): ...
+
+
+def _end_range(record): ...
+
+
 CLASSES = {
     torch.amp.autocast: _Autocast,
     torch.no_grad: _NoGrad,
     torch.enable_grad: _EnableGrad,
     torch.set_grad_enabled: _SetGrad,
 }
+
+
+def replacement(cls: type) -> type | None:
+    """What compiled code has in place of a class of the package."""
+    # Who names the class has imported its module.
+    if cls.__name__ == "record_function" and is_own(cls.__module__):
+        return _RecordFunction
+    return CLASSES.get(cls)
 
 
 def is_tensor(obj: Any) -> bool:
