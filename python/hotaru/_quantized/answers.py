@@ -254,6 +254,18 @@ def _level(x: QuantizedTensor, number) -> int:
     return min(max(level, x._dtype.low), x._dtype.high)
 
 
+@_answers("__iter__")
+def _rows(function, x):
+    if not x.dim():
+        raise TypeError("iteration over a 0-d tensor")
+    return iter(x.unbind(0))
+
+
+@_answers("__bool__")
+def _truth(function, x):
+    return bool(x.dequantize())
+
+
 @_answers("share_memory_")
 def _shared(function, x):
     x._integers.share_memory_()

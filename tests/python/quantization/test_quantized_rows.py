@@ -48,3 +48,15 @@ def test_rows_that_are_not_there_are_an_error():
     for bad in (4, -5):
         with pytest.raises(IndexError, match="out of"):
             module(torch.tensor([bad]))
+
+
+def test_iteration_and_truth():
+    x = torch.tensor([[0.0, 1.0], [2.0, 3.0]])
+    q = torch.quantize_per_tensor(x, 0.5, 3, torch.quint8)
+    assert [row.dequantize().tolist() for row in q] == x.tolist()
+    assert all(row.is_quantized and row.q_zero_point() == 3 for row in q)
+    assert [bool(value) for value in q[0]] == [False, True]
+    with pytest.raises(TypeError, match="iteration over a 0-d tensor"):
+        iter(q[0][0])
+    with pytest.raises(RuntimeError, match="ambiguous"):
+        bool(q)
