@@ -77,8 +77,17 @@ def dense_sparse(a: Tensor, b: SparseTensor) -> Tensor:
     return sparse_dense(b.t(), a.t()).t()
 
 
+def _check_indices(tensor: Tensor) -> None:
+    """Every dimension of a factor has indices."""
+    if is_sparse(tensor) and tensor.dense_dim():
+        raise RuntimeError(
+            f"addmm: matrices expected, got {tensor.sparse_dim()}D tensor"
+        )
+
+
 def _check_shapes(a: Tensor, b: Tensor) -> None:
     for which, tensor in (("mat1", a), ("mat2", b)):
+        _check_indices(tensor)
         if tensor.dim() != 2:
             raise RuntimeError(
                 f"{which} must be a matrix, got {tensor.dim()}-D tensor"
@@ -145,6 +154,7 @@ def mv(a: Tensor, b: Tensor) -> Tensor:
         )
     if a.shape[1] != b.shape[0]:
         raise RuntimeError("mv: expected self.size(-1) == vec.size(-1)")
+    _check_indices(a)
     return sparse_dense(a, b.unsqueeze(1)).squeeze(1)
 
 
@@ -170,6 +180,11 @@ def bmm(a: Tensor, b: Tensor) -> Tensor:
     """(batch, n, m) in coordinates by (batch, m, k) strided."""
     if is_sparse(b):
         raise RuntimeError("bmm_sparse: Tensor 'mat2' must be dense")
+    if a.dense_dim():
+        raise RuntimeError(
+            "bmm_sparse: Tensor 'self' must have 0 dense dims, but has "
+            f"{a.dense_dim()}"
+        )
     if a.shape[0] != b.shape[0]:
         raise RuntimeError(
             "bmm_sparse: 'self.size(0)' and 'mat2.size(0)' must match"
