@@ -39,8 +39,13 @@ constinit thread_local int64_t nesting = 0;
 // Apart, as threads end without destroying tensors.
 constinit thread_local Cache* kept = nullptr;
 
+DeviceType device_of(const Tensor& t) {
+  const DeviceType type = t.device().type;
+  return type == DeviceType::kMeta ? current.meta : type;
+}
+
 bool eligible(const Tensor& t, DeviceType type) {
-  return t.defined() && t.device().type == type && t.is_floating_point() &&
+  return t.defined() && device_of(t) == type && t.is_floating_point() &&
          t.dtype() != DType::kFloat64;
 }
 
@@ -185,7 +190,7 @@ bool has_tensor_on(const Schema& schema, const Value* arguments,
                    DeviceType type) {
   bool found = false;
   for_tensors(schema, arguments, [&](const Tensor& t) {
-    found |= t.defined() && t.device().type == type;
+    found |= t.defined() && device_of(t) == type;
   });
   return found;
 }
@@ -298,9 +303,10 @@ Tensor by_name(std::string_view name, std::string_view overload,
 }
 
 Tensor lowered(const Tensor& t) {
-  if (!active() || !t.defined() || !available(t.device().type)) return t;
-  const OfDevice device = of(t.device().type);
-  return device.enabled ? cast(t, device.dtype, t.device().type, device) : t;
+  if (!active() || !t.defined() || !available(device_of(t))) return t;
+  const DeviceType type = device_of(t);
+  const OfDevice device = of(type);
+  return device.enabled ? cast(t, device.dtype, type, device) : t;
 }
 
 }  // namespace autocast

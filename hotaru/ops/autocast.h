@@ -46,6 +46,8 @@ struct State {
       {{false, DType::kBFloat16}, {false, DType::kFloat16}}};
   /// Whether casts of float32 leaves that require grad are kept.
   bool cache = true;
+  /// The device that tensors of the meta device stand for.
+  DeviceType meta = DeviceType::kMeta;
 };
 
 /// Whether a device can have autocast: the CPU and CUDA.

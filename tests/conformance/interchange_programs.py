@@ -353,6 +353,31 @@ def activations(x):
     )  # fmt: skip
 
 
+def mixed(x):
+    """The bytes of elements within autocast and without."""
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        low = torch.mm(x, x.t())
+        with torch.autocast("cpu", enabled=False):
+            high = torch.mm(x, x.t())
+    zero = low.to(torch.float32) * 0
+    return zero + low.element_size(), high, zero + high.element_size()
+
+
+def ranged(x):
+    with torch.profiler.record_function("outer"):
+        y = x + 1
+        with torch.profiler.record_function("inner"):
+            y = y * 2
+    return y
+
+
+def fields_of_results(x):
+    best = torch.max(x, dim=0)
+    lines = torch.sort(x, descending=True)
+    split = torch.linalg.slogdet(x[:3, :3])
+    return best.values, best.indices, lines.values, split.logabsdet
+
+
 class Held(nn.Module):
     """Parameters in containers, some that do not learn, and a plain tensor."""
 
@@ -407,7 +432,7 @@ def functions() -> list[Entry]:
         scattered, reduced, masked, ordered, counted, types, spectra, bits,
         literals, scalars, empty, made, named, branches, branches_within,
         learned, found_number, found_rows, matmuls, matrices, specials,
-        statistics, activations,
+        statistics, activations, mixed, ranged, fields_of_results,
     ]  # fmt: skip
     still = {ordered, found_number, found_rows, strided, put, reduced}
     out = [

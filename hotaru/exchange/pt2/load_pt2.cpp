@@ -8,7 +8,6 @@
 #include "hotaru/exchange/module_tree.h"
 #include "hotaru/exchange/pt2/graph_text.h"
 #include "hotaru/exchange/pt2/program_text.h"
-#include "hotaru/script/program/autocast_source.h"
 
 namespace hotaru::exchange {
 
@@ -88,7 +87,6 @@ ExportedProgram load_exported_program(const Ref<io::MappedFile>& bytes) {
       unit->define(
           std::make_unique<script::Source>("modes", pt2::modes_source()),
           pt2::kModes);
-      unit->define(script::autocast_source(pt2::kAutocast), pt2::kAutocast);
     }
     ModuleTree tree(unit, "ExportedProgram");
     add_tensors(file, tree);

@@ -4,6 +4,7 @@
 
 #include "hotaru/core/checks/check.h"
 #include "hotaru/script/archive/literal.h"
+#include "hotaru/script/program/autocast_source.h"
 #include "hotaru/script/program/unit.h"
 #include "hotaru/script/types/enum_type.h"
 
@@ -124,6 +125,10 @@ std::string SourcePrinter::constant_lines(const ClassType& cls) {
 }
 
 void SourcePrinter::print_class(ClassType& cls) {
+  if (const std::string text = autocast_text(cls.name()); !text.empty()) {
+    text_of(cls.name()) += text;
+    return;
+  }
   std::string name = cls.name().substr(cls.name().rfind('.') + 1);
   const char* base = cls.is_module()             ? "(Module)"
                      : cls.is_module_interface() ? "(ModuleInterface)"

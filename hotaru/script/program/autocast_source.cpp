@@ -2,16 +2,20 @@
 
 #include <string>
 
+#include "hotaru/core/error.h"
+
 namespace hotaru::script {
 namespace {
 
 // Attributes have PyTorch's names, since archives may hold instances. Entering
 // and leaving swap the thread's state with the instance's.
-constexpr std::string_view kClass = R"(class autocast:
+constexpr std::string_view kAttributes = R"(class autocast:
   fast_dtype : int
   _enabled : bool
   device : str
-  def _swap(self, scopes: int) -> NoneType:
+)";
+
+constexpr std::string_view kScope = R"(  def _swap(self, scopes: int) -> NoneType:
     device = self.device
     enabled = torch.is_autocast_enabled(device)
     dtype = torch.get_autocast_dtype(device)
@@ -24,6 +28,12 @@ constexpr std::string_view kClass = R"(class autocast:
     return None
   def __exit__(self, kind: Any, value: Any, traceback: Any) -> NoneType:
     self._swap(-1)
+    return None
+)";
+
+constexpr std::string_view kPlainScope = R"(  def __enter__(self) -> NoneType:
+    return None
+  def __exit__(self, kind: Any, value: Any, traceback: Any) -> NoneType:
     return None
 )";
 
@@ -53,20 +63,32 @@ std::string of_device(std::string_view device, std::string_view dtype) {
   return text;
 }
 
+/// How instances are made, or empty for modules of other classes.
+std::string init_of(std::string_view module) {
+  if (module == "__torch__.torch.amp.autocast_mode")
+    return std::string(kAnyDevice);
+  if (module == "__torch__.torch.cpu.amp.autocast_mode")
+    return of_device("cpu", "15");
+  if (module == "__torch__.torch.cuda.amp.autocast_mode")
+    return of_device("cuda", "5");
+  return {};
+}
+
 }  // namespace
 
 std::unique_ptr<Source> autocast_source(std::string_view module) {
-  std::string init;
-  if (module == "__torch__.torch.amp.autocast_mode")
-    init = kAnyDevice;
-  else if (module == "__torch__.torch.cpu.amp.autocast_mode")
-    init = of_device("cpu", "15");
-  else if (module == "__torch__.torch.cuda.amp.autocast_mode")
-    init = of_device("cuda", "5");
-  else
-    return nullptr;
-  return std::make_unique<Source>(std::string(module),
-                                  std::string(kClass) + init);
+  const std::string init = init_of(module);
+  if (init.empty()) return nullptr;
+  return std::make_unique<Source>(
+      std::string(module), concat(kAttributes, kScope, init));
+}
+
+std::string autocast_text(std::string_view class_name) {
+  constexpr std::string_view kName = ".autocast";
+  if (!class_name.ends_with(kName)) return {};
+  class_name.remove_suffix(kName.size());
+  const std::string init = init_of(class_name);
+  return init.empty() ? init : concat(kAttributes, kPlainScope, init);
 }
 
 }  // namespace hotaru::script

@@ -141,11 +141,10 @@ void CompilationUnit::define(std::unique_ptr<Source> source,
 
 void CompilationUnit::load_module_of(std::string_view name) {
   std::string module(before_last_dot(name));
-  if (!loader_ || module.empty() || !loaded_.insert(module).second) return;
-  auto source = loader_(module);
-  if (!source) return;
-  if (auto ours = autocast_source(module)) source = std::move(ours);
-  define(std::move(source), module);
+  if (module.empty() || !loaded_.insert(module).second) return;
+  auto source = autocast_source(module);
+  if (!source && loader_) source = loader_(module);
+  if (source) define(std::move(source), module);
 }
 
 CompilationUnit::Definition* CompilationUnit::find(std::string_view name) {

@@ -350,6 +350,12 @@ void init_script_source(nb::module_& m) {
              return SourceUnit{CompilationUnit::create(), settles};
            }),
            nb::arg("settles") = false)
+      .def("find_type",
+           [](const SourceUnit& self, std::string_view name) {
+             return unlocked([&] {
+               return ScriptType{self.unit, self.unit->find_type(name)};
+             });
+           })
       .def("settle",
            [](const SourceUnit& self) {
              unlocked([&] { self.unit->settle_names(); });

@@ -154,7 +154,11 @@ def key_of(func, args, kwargs):
         extract_tensor_metadata(x) if isinstance(x, Tensor) else (type(x), x)
         for x in leaves
     ]
-    surroundings = _C.get_default_dtype(), _C.is_inference_mode_enabled()
+    surroundings = (
+        _C.get_default_dtype(),
+        _C.is_inference_mode_enabled(),
+        _C._autocast_key(),
+    )
     made = (func, tuple(parts), str(spec), surroundings)
     try:
         hash(made)

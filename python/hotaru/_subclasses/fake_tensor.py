@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 
 from .. import _C, get_default_device
@@ -174,7 +175,7 @@ class FakeTensorMode(TorchDispatchMode):
         kwargs.pop("generator", None)
         if known is None and changed:
             self.constants.forget_memory_of(changed)
-        with no_grad():
+        with no_grad(), _autocast_of(device):
             result = cached(self, func, args, kwargs, changed)
         if result is NotImplemented:
             return NotImplemented
@@ -267,6 +268,23 @@ def _allow(device) -> None:
         raise AssertionError(
             "device type 'meta' unsupported: fake_tensor_allow_meta is off"
         )
+
+
+_PLAIN = contextlib.nullcontext()
+
+
+def _autocast_of(device):
+    """The scope in which autocast takes fake tensors for those of a device."""
+    return _standing_for(device) if _C._autocast_key() else _PLAIN
+
+
+@contextlib.contextmanager
+def _standing_for(device):
+    before = _C._autocast_meta_as(_C.device(device).type)
+    try:
+        yield
+    finally:
+        _C._autocast_meta_as(before)
 
 
 def _moved(func, fakes, device) -> bool:

@@ -108,9 +108,6 @@ class _Alone(Scripter):
     def enum_value(self, value):
         return self._refuse()
 
-    def own_class(self, qualified_name):
-        return self._refuse()
-
     def class_type(self, cls, near=None):
         return self._refuse()
 

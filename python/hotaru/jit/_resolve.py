@@ -98,6 +98,8 @@ _GENERATED = {
         for name in ("list", "dict", "tuple", "Optional", "Union", "Future")
     },
 }
+# The class that archives have for it.
+_AUTOCAST = "__torch__.torch.amp.autocast_mode.autocast"
 _PLAIN = (bool, int, float, complex, str, _C.dtype, _C.device)
 
 
@@ -242,6 +244,8 @@ class Resolver:
             return ("language", cls.__name__)
         if issubclass(cls, Module) and not _marks.is_interface(cls):
             return ("namespace", cls, cls.__name__)  # of static methods
+        if cls is hotaru.amp.autocast:
+            return ("type", self._scripter.archived_class(_AUTOCAST))
         replacement = _torch_level.replacement(cls)
         if replacement is None and issubclass(cls, hotaru.amp.autocast):
             return (

@@ -170,7 +170,11 @@ class Scripter:
 
     def own_class(self, qualified_name: str):
         """The type of a class that C++ registered."""
-        return _C._own_class_type(_UNIT, qualified_name)
+        return _C._own_class_type(self.unit, qualified_name)
+
+    def archived_class(self, qualified_name: str):
+        """The type of a class that the unit itself knows by this name."""
+        return self.unit.find_type(qualified_name)
 
     def operator(self, overload) -> ScriptFunction:
         """What compiled code calls for an operator that Python defined."""

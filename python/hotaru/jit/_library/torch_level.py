@@ -52,37 +52,6 @@ class _SetGrad:
         torch.ops.set_grad_enabled(self.previous)
 
 
-class _Autocast:
-    """`autocast(device_type)`; the instance holds what was before, within."""
-
-    def __init__(
-        self,
-        device_type: str,
-        dtype: int | None = None,
-        enabled: bool = True,
-        cache_enabled: bool | None = None,
-    ):
-        self.device = device_type
-        self.enabled = enabled
-        if dtype is None:
-            self.dtype = torch.ops.get_autocast_dtype(device_type)
-        else:
-            self.dtype = dtype
-
-    def swap(self, scopes: int) -> None:
-        enabled = torch.ops.is_autocast_enabled(self.device)
-        dtype = torch.ops.get_autocast_dtype(self.device)
-        torch.ops._set_autocast(self.device, self.enabled, self.dtype, scopes)
-        self.enabled = enabled
-        self.dtype = dtype
-
-    def __enter__(self) -> None:
-        self.swap(1)
-
-    def __exit__(self, kind: Any, value: Any, traceback: Any) -> None:
-        self.swap(-1)
-
-
 class _RecordFunction:
     """`record_function(name)`."""
 
@@ -105,7 +74,6 @@ def _end_range(record): ...
 
 
 CLASSES = {
-    torch.amp.autocast: _Autocast,
     torch.no_grad: _NoGrad,
     torch.enable_grad: _EnableGrad,
     torch.set_grad_enabled: _SetGrad,
