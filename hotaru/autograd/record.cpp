@@ -209,6 +209,10 @@ const Edge& Backward::edge(size_t i) const {
   return node_.edges()[i];
 }
 
+Edge Backward::own_edge() const {
+  return {Ref<Node>(&node_), 0};
+}
+
 const std::string& Backward::name() const {
   return node_.name();
 }

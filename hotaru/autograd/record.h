@@ -32,6 +32,8 @@ class Backward {
   bool needs(size_t i) const;
   /// Where that gradient is due.
   const Edge& edge(size_t i) const;
+  /// Where gradients of the first output are due: the node itself.
+  Edge own_edge() const;
   /// The node's name.
   const std::string& name() const;
   /// The i-th saved tensor; undefined if it was saved so. Throws PyTorch's

@@ -5,18 +5,22 @@
 
 namespace hotaru {
 
-Tensor flat_in(const autograd::Backward& b, const Tensor& gradient,
-               size_t input, const char* node) {
-  if (!autograd::grad_enabled() || !b.needs(input)) return gradient;
-  // Where tangents are made of the formula, its inputs came from nowhere.
-  if (b.edge(input).node->outputs().empty()) return gradient;
-  std::string name = b.name();  // "ReluBackward0"
-  name.back() = 'B';
-  name += "ackward0";
-  if (node) name = node;
-  const auto formula = [](autograd::Backward&,
-                          const Tensor& g) -> autograd::Tensors {
-    return {g, zeros_like(g)};
+namespace {
+
+/// Whether somebody may differentiate what a formula gives for its input.
+/// Where tangents are made of it, its inputs came from nowhere.
+bool wanted(const autograd::Backward& b, size_t input) {
+  return autograd::grad_enabled() && b.needs(input) &&
+         !b.edge(input).node->outputs().empty();
+}
+
+/// `gradient` with a node of that name, over which zeros flow to `edge`.
+Tensor with_zeros_to(const autograd::Edge& edge, const Tensor& gradient,
+                     const std::string& name) {
+  const auto formula = [sizes = edge.node->outputs()[edge.index].sizes](
+                           autograd::Backward&,
+                           const Tensor& g) -> autograd::Tensors {
+    return {g, zeros(sizes, TensorOptions(g))};
   };
   const Tensor out = make_alias(gradient);
   autograd::record(name.c_str(), out, {gradient}, {}, formula);
@@ -30,8 +34,28 @@ Tensor flat_in(const autograd::Backward& b, const Tensor& gradient,
     made->add_edge({});
     autograd::set_history(out, made);
   }
-  made->add_edge(b.edge(input));
+  made->add_edge(edge);
   return out;
+}
+
+}  // namespace
+
+Tensor flat_in(const autograd::Backward& b, const Tensor& gradient,
+               size_t input, const char* node) {
+  if (!wanted(b, input)) return gradient;
+  std::string name = b.name();  // "ReluBackward0"
+  name.back() = 'B';
+  name += "ackward0";
+  return with_zeros_to(b.edge(input), gradient, node ? node : name);
+}
+
+Tensor flat_in_both(const autograd::Backward& b, const Tensor& gradient) {
+  return flat_in(b, flat_in(b, gradient, 0), 1);
+}
+
+Tensor flat_in_output(const autograd::Backward& b, const Tensor& gradient,
+                      const char* node) {
+  return wanted(b, 0) ? with_zeros_to(b.own_edge(), gradient, node) : gradient;
 }
 
 Tensor harmless(const Tensor& t, const Tensor& mask) {

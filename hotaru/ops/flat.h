@@ -14,6 +14,15 @@ namespace hotaru {
 Tensor flat_in(const autograd::Backward& b, const Tensor& gradient,
                size_t input = 0, const char* node = nullptr);
 
+/// The same for the first two inputs: of a bias that is added to what is made of
+/// them.
+Tensor flat_in_both(const autograd::Backward& b, const Tensor& gradient);
+
+/// The same for formulas in terms of their operator's result: zeros flow through
+/// it once more, so that derivatives of any order exist.
+Tensor flat_in_output(const autograd::Backward& b, const Tensor& gradient,
+                      const char* node);
+
 /// `t` with 1 where `mask` is, for a formula whose result is masked out there,
 /// if derivatives of it may be asked for: those of a division by zero are
 /// infinite, and zero times infinity is NaN. Else `t`.

@@ -15,6 +15,13 @@ void check_factor(const char* name, DType dtype, const Scalar& value) {
   check_bound(dtype, value);
 }
 
+void check_constant(const char* function, const char* argument,
+                    const Tensor& t) {
+  HOTARU_CHECK(!t.defined() || !autograd::needs_grad(t), "The function '",
+               function, "' is not differentiable with respect to argument '",
+               argument, "'. This input cannot have requires_grad True.");
+}
+
 void refuse_gradient(const char* node, std::string text, const Tensor& out,
                      const Tensors& inputs) {
   if (!autograd::needs_grad(inputs)) return;

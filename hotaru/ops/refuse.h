@@ -29,6 +29,11 @@ inline void check_can_cast(DType result, DType wanted) {
 /// called `name`, and stay of that dtype.
 void check_factor(const char* name, DType dtype, const Scalar& value);
 
+/// Throws PyTorch's error if a derivative by `t` would be recorded, an argument
+/// of `function` that there is none of.
+void check_constant(const char* function, const char* argument,
+                    const Tensor& t);
+
 /// Records a node that fails with `text` in the backward pass, if one of the
 /// inputs wants a gradient.
 void refuse_gradient(const char* node, std::string text, const Tensor& out,

@@ -207,15 +207,18 @@ def norm(input: Tensor, p="fro", dim=None, keepdim=False, out=None, dtype=None):
     The order `p` is that of a vector norm; None and "fro" mean 2, "nuc" the
     sum of the singular values of a matrix.
     """
+    into = {} if out is None else {"out": out}
     if isinstance(p, str) and p != "fro":
         if dim is None:
             dim = range(input.dim())
         dims = (dim,) if isinstance(dim, int) else tuple(dim)
-        found = ops.linalg_matrix_norm(input, p, dims, keepdim, dtype=dtype)
-        return found if out is None else out.copy_(found)
+        return ops.linalg_matrix_norm(
+            input, p, dims, keepdim, dtype=dtype, **into
+        )
     order = 2 if p is None or p == "fro" else p
-    found = ops.linalg_vector_norm(input, order, dim, keepdim, dtype=dtype)
-    return found if out is None else out.copy_(found)
+    return ops.linalg_vector_norm(
+        input, order, dim, keepdim, dtype=dtype, **into
+    )
 
 
 def stft(

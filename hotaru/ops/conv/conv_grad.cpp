@@ -3,6 +3,7 @@
 #include "hotaru/autograd/record.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/reorder.h"
+#include "hotaru/ops/flat.h"
 #include "hotaru/ops/pointwise/pointwise.h"
 #include "hotaru/ops/reduce/reduce.h"
 #include "hotaru/runtime/backend.h"
@@ -70,7 +71,7 @@ Tensor conv_forward(const char* name, const Tensor& x, const Tensor& w,
               conv_data(kSecondOrder, g, conj(w), {}, x.sizes(), attributes);
         if (node.needs(1))
           out[1] = conv_weight(kSecondOrder, g, conj(x), w.sizes(), attributes);
-        if (node.needs(2)) out[2] = bias_gradient(g);
+        if (node.needs(2)) out[2] = flat_in_both(node, bias_gradient(g));
         return out;
       });
   return y;
@@ -92,7 +93,7 @@ Tensor conv_data(const char* name, const Tensor& y, const Tensor& w,
               conv_forward(kSecondOrder, g, conj(w), {}, y.sizes(), attributes);
         if (node.needs(1))
           out[1] = conv_weight(kSecondOrder, conj(y), g, w.sizes(), attributes);
-        if (node.needs(2)) out[2] = bias_gradient(g);
+        if (node.needs(2)) out[2] = flat_in_both(node, bias_gradient(g));
         return out;
       });
   return x;

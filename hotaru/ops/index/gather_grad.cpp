@@ -134,8 +134,22 @@ void gather(const Tensor& out, const Tensor& self, int64_t dim,
          });
 }
 
+namespace {
+
+/// The elements of a source that an index with fewer takes.
+Tensor taken(const Tensor& src, const Tensor& index) {
+  Tensor out = src;
+  if (!src.defined() || src.dim() != index.dim()) return out;
+  for (int64_t d = 0; d < src.dim(); ++d)
+    if (src.size(d) > index.size(d)) out = slice(out, d, 0, index.size(d));
+  return out;
+}
+
+}  // namespace
+
 void scatter(const Tensor& out, const Tensor& self, int64_t dim,
-             const Tensor& index, const Tensor& src) {
+             const Tensor& index, const Tensor& given) {
+  const Tensor src = taken(given, index);
   const char* name = src.defined() ? "ScatterBackward0" : "ScatterBackward1";
   record(name, out, {self, src}, {index},
          [dim](Backward& b, const Tensor& g) -> Tensors {
@@ -149,15 +163,16 @@ void scatter(const Tensor& out, const Tensor& self, int64_t dim,
 void scatter_add(const Tensor& out, const Tensor& self, int64_t dim,
                  const Tensor& index, const Tensor& src) {
   record(
-      "ScatterAddBackward0", out, {self, src}, {index},
+      "ScatterAddBackward0", out, {self, taken(src, index)}, {index},
       [dim](Backward& b, const Tensor& g) -> Tensors {
         return {g, b.needs(1) ? hotaru::gather(g, dim, b.saved(0)) : Tensor()};
       });
 }
 
 void scatter_reduce(const Tensor& out, const Tensor& self, int64_t dim,
-                    const Tensor& index, const Tensor& src,
+                    const Tensor& index, const Tensor& given,
                     const std::string& reduce, bool include_self) {
+  const Tensor src = taken(given, index);
   record("ScatterReduceBackward0", out, {self, src},
          {self, index, src, saved_output(out)},
          [r = Reduction{dim, reduce, include_self}](

@@ -69,11 +69,14 @@ std::tuple<Tensor, Tensor, Tensor> ldl_of(const char* op, const Tensor& A,
   const Tensor LD = allocate(A.sizes(), A.dtype(), A.device());
   const Tensor pivots = matrices_like(A, {n}, DType::kInt32);
   const Tensor info = matrices_like(A, {}, DType::kInt32);
-  autograd::NoGrad guard;
   LinalgAttributes attrs = linalg_attributes(A, op, check);
   attrs.hermitian = hermitian && A.is_complex();
-  const Tensor a = contiguous(A);
-  enqueue(factor, {write(LD), write(pivots), write(info), read(a)}, attrs);
+  {
+    autograd::NoGrad guard;
+    const Tensor a = contiguous(A);
+    enqueue(factor, {write(LD), write(pivots), write(info), read(a)}, attrs);
+  }
+  refuse_gradient("linalg_ldl_factor_ex", LD, {A});
   return {LD, pivots, info};
 }
 

@@ -6,6 +6,7 @@
 #include "hotaru/ops/linalg/matrices.h"
 #include "hotaru/ops/matmul/matmul.h"
 #include "hotaru/ops/pointwise/pointwise_grad.h"
+#include "hotaru/ops/refuse.h"
 #include "hotaru/ops/shape/triangle.h"
 #include "hotaru/runtime/streams/enqueue.h"
 #include "hotaru/runtime/warning.h"
@@ -46,9 +47,15 @@ std::tuple<Tensor, Tensor> geqrf(const Tensor& self) {
   const Tensor out = allocate(self.sizes(), self.dtype(), self.device());
   const Tensor tau =
       matrices_like(self, {std::min(self.size(-1), self.size(-2))});
-  autograd::NoGrad guard;
-  const Tensor a = contiguous(self);
-  enqueue(factor, {write(out), write(tau), read(a)}, linalg_attributes(self));
+  {
+    autograd::NoGrad guard;
+    const Tensor a = contiguous(self);
+    enqueue(factor, {write(out), write(tau), read(a)}, linalg_attributes(self));
+  }
+  for (const Tensor& result : {out, tau})
+    refuse_gradient("GeqrfBackward0",
+                    "the derivative for 'geqrf' is not implemented.", result,
+                    {self});
   return {out, tau};
 }
 

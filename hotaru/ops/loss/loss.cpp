@@ -149,6 +149,7 @@ Tensor binary_cross_entropy(const Tensor& self, const Tensor& target,
   HOTARU_CHECK_AS(NotImplementedError, self.is_floating_point(),
                   "\"binary_cross_entropy\" not implemented for '",
                   scalar_type_name(self.dtype()), "'");
+  check_constant("binary_cross_entropy", "weight", weight);
   Tensor out;
   {
     autograd::NoGrad guard;
@@ -202,17 +203,27 @@ Tensor binary_cross_entropy_with_logits(const Tensor& self,
     autograd::NoGrad guard;
     out = value();
   }
-  if (!autograd::needs_grad(self, target)) return out;
+  if (!autograd::needs_grad(self, target) &&
+      !(weight.defined() && autograd::needs_grad(weight)) &&
+      !(pos_weight.defined() && autograd::needs_grad(pos_weight)))
+    return out;
   autograd::record(
-      "BinaryCrossEntropyWithLogitsBackward0", out, {self, target},
-      {self, target, weight, pos_weight},
+      "BinaryCrossEntropyWithLogitsBackward0", out,
+      {self, target, weight, pos_weight}, {self, target, weight, pos_weight},
       [reduction](autograd::Backward& b, const Tensor& g) -> Tensors {
         const Tensor x = b.saved(0), t = b.saved(1);
         const Tensor w = b.saved(2), p = b.saved(3);
         Tensor grad = spread_loss_gradient(
             g, broadcast_shapes(x.sizes(), t.sizes()), reduction);
+        Tensors out(4);
+        if (b.needs(2)) {
+          const Tensor scale = p.defined() ? (p - 1.0) * t + 1.0 : Tensor();
+          const Tensor each = (1 - t) * x - weighted(log_sigmoid(x), scale);
+          out[2] = sum_to(grad * each, w.sizes());
+        }
         if (w.defined()) grad = grad * w;
-        Tensors out(2);
+        if (b.needs(3))
+          out[3] = sum_to(-(grad * t * log_sigmoid(x)), p.sizes());
         if (b.needs(0)) {
           const Tensor s = sigmoid(x);
           const Tensor slope =
@@ -245,10 +256,7 @@ namespace {
 
 Tensor soft_margin_loss(const Tensor& self, const Tensor& target,
                         int64_t reduction) {
-  HOTARU_CHECK(!autograd::needs_grad(target),
-               "The function 'soft_margin_loss' is not differentiable with "
-               "respect to argument 'target'. This input cannot have "
-               "requires_grad True.");
+  check_constant("soft_margin_loss", "target", target);
   Tensor out;
   {
     autograd::NoGrad guard;

@@ -10,6 +10,7 @@
 #include "hotaru/ops/loss/loss.h"
 #include "hotaru/ops/operators.h"
 #include "hotaru/ops/reduce/reduce.h"
+#include "hotaru/ops/refuse.h"
 #include "hotaru/ops/registry.h"
 #include "hotaru/ops/shape/view.h"
 #include "hotaru/runtime/backend.h"
@@ -54,12 +55,14 @@ Tensor gradient(const NllAttributes& a, const Tensor& g, const Tensor& self,
   return gx;
 }
 
-std::tuple<Tensor, Tensor> nll_forward(const char* node, const Tensor& self,
+std::tuple<Tensor, Tensor> nll_forward(bool two_dimensional, const Tensor& self,
                                        const Tensor& target,
                                        const Tensor& weight, int64_t reduction,
                                        int64_t ignore_index) {
   static const Kernel& loss = kernel("nll_loss");
   check(self, target, weight);
+  check_constant(two_dimensional ? "nll_loss2d_forward" : "nll_loss_forward",
+                 "weight", weight);
   NllAttributes a;
   a.reduction = reduction;
   a.ignore_index = ignore_index;
@@ -84,7 +87,8 @@ std::tuple<Tensor, Tensor> nll_forward(const char* node, const Tensor& self,
   }
   if (autograd::needs_grad(self))
     autograd::record(
-        node, out, {self}, {self, classes, scale, total},
+        two_dimensional ? "NllLoss2DBackward0" : "NllLossBackward0", out,
+        {self}, {self, classes, scale, total},
         [a](autograd::Backward& b, const Tensor& g) -> Tensors {
           const Tensor x = b.saved(0);
           const auto of = [&](const Tensor& grad) {
@@ -117,7 +121,7 @@ std::tuple<Tensor, Tensor> nll_loss_forward(const Tensor& self,
                    : target.dim() == 1 && target.size(0) == self.size(0),
                "size mismatch (got input: ", shape_text(self.sizes()),
                ", target: ", shape_text(target.sizes()), ")");
-  return nll_forward("NllLossBackward0", self, target, weight, reduction,
+  return nll_forward(false, self, target, weight, reduction,
                      ignore_index);
 }
 
@@ -137,7 +141,7 @@ std::tuple<Tensor, Tensor> nll_loss2d_forward(const Tensor& self,
   HOTARU_CHECK(same(target_size(self), target.sizes()),
                "size mismatch (got input: ", shape_text(self.sizes()),
                " , target: ", shape_text(target.sizes()));
-  return nll_forward("NllLoss2DBackward0", self, target, weight, reduction,
+  return nll_forward(true, self, target, weight, reduction,
                      ignore_index);
 }
 
@@ -178,7 +182,7 @@ Tensor nll_loss_nd(const Tensor& self, const Tensor& target,
   const Dims size = target_size(self);
   HOTARU_CHECK(same(size, target.sizes()), "Expected target size ",
                shape_text(size), ", got ", shape_text(target.sizes()));
-  return std::get<0>(nll_forward("NllLoss2DBackward0", self, target, weight,
+  return std::get<0>(nll_forward(true, self, target, weight,
                                  reduction, ignore_index));
 }
 

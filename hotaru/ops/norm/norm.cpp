@@ -141,6 +141,8 @@ Normalised run_batch_norm(const Tensor& input, const Tensor& weight,
   check(running_var, "running_var", !training);
   check(weight, "weight", false);
   check(bias, "bias", false);
+  check_constant("native_batch_norm", "running_mean", running_mean);
+  check_constant("native_batch_norm", "running_var", running_var);
   if (input.dim() < 2) {
     if (input.numel() > 0) wrap_dim(1, input.dim());
     const Tensor none = allocate(Dims{0}, input.dtype(), input.device());

@@ -2,6 +2,7 @@
 
 #include "hotaru/autograd/record.h"
 #include "hotaru/ops/create/copy.h"
+#include "hotaru/ops/flat.h"
 #include "hotaru/ops/operators.h"
 #include "hotaru/ops/reduce/reduce.h"
 #include "hotaru/ops/shape/view.h"
@@ -89,6 +90,12 @@ Tensors fused(const Kernel& kernel, Backward& node, const Tensor& g,
   return out;
 }
 
+/// The gradients, that of the bias with the other inputs in its graph.
+Tensors named(const Backward& node, Tensors grads) {
+  if (grads[2].defined()) grads[2] = flat_in_both(node, grads[2]);
+  return grads;
+}
+
 }  // namespace
 
 void record_row_norm(const char* name, const Tensor& out, const Tensor& x,
@@ -108,9 +115,10 @@ void record_row_norm(const char* name, const Tensor& out, const Tensor& x,
                               {2, 3},
                               {0, 3}};
         const Tensor weight = node.saved(1);
-        return shaped_like(
-            composite(pattern, g, node.saved(0), weight, a.eps, {}, {}), weight,
-            shape.bias_size, shape.bias_dtype);
+        return named(
+            node, shaped_like(composite(pattern, g, node.saved(0), weight,
+                                        a.eps, {}, {}),
+                              weight, shape.bias_size, shape.bias_dtype));
       });
 }
 
@@ -136,9 +144,10 @@ void record_batch_norm(const Tensor& out, const Tensor& x, const Tensor& weight,
           if (a.training) return Tensor();
           return to(reshape(node.saved(i), channel), x.dtype());
         };
-        return shaped_like(
-            composite(pattern, g, x, weight, a.eps, fixed(2), fixed(3)), weight,
-            shape.bias_size, shape.bias_dtype);
+        return named(
+            node, shaped_like(composite(pattern, g, x, weight, a.eps, fixed(2),
+                                        fixed(3)),
+                              weight, shape.bias_size, shape.bias_dtype));
       });
 }
 

@@ -123,9 +123,12 @@ Tensor acosh_slope(const Tensor& x) {
 Tensor sinc_slope(const Tensor& x) {
   const Tensor angle = x * std::numbers::pi, area = x * x * std::numbers::pi;
   const Tensor none = eq(area, 0);
-  return hotaru::masked_fill(
-      (angle * hotaru::cos(angle) - hotaru::sin(angle)) / harmless(area, none),
-      none, 0);
+  const Tensor slope =
+      (angle * hotaru::cos(angle) - hotaru::sin(angle)) / harmless(area, none);
+  if (!autograd::grad_enabled()) return hotaru::masked_fill(slope, none, 0);
+  // The first term of the series, whose own slope is not zero.
+  const double curve = -std::numbers::pi * std::numbers::pi / 3;
+  return hotaru::where(none, x * curve, slope);
 }
 
 }  // namespace
@@ -193,8 +196,8 @@ void relu(const Tensor& out, const Tensor& self) {
            const Tensor y = b.saved(0);
            if (one_kernel(g))
              return {elementwise::binary(kThresholdGrad, g, y)};
-           return {flat_in(b, hotaru::masked_fill(g, le(y, 0), 0), 0,
-                           "ThresholdBackwardBackward0")};
+           return {flat_in_output(b, hotaru::masked_fill(g, le(y, 0), 0),
+                                  "ThresholdBackwardBackward0")};
          });
 }
 
@@ -394,7 +397,9 @@ void pow_scalar(const Tensor& out, const Tensor& self, const Scalar& exponent) {
             : is_smallest(exponent)  ? exponent
             : exponent.is_integral() ? Scalar(exponent.to_int() - 1)
                                      : Scalar(exponent.to_double() - 1);
-        const Tensor power = lower == Scalar(1) ? x : hotaru::pow(x, lower);
+        // Of a square the slope's slope is constant, but named after x.
+        const bool linear = lower == Scalar(1) && !autograd::grad_enabled();
+        const Tensor power = linear ? x : hotaru::pow(x, lower);
         return g * hotaru::conj(power * exponent);
       });
 }

@@ -57,12 +57,18 @@ void check_no_overlap(const Tensor& self) {
 }
 
 /// What was there before has no influence on what is there now.
-Tensor forget(const char* node, const Tensor& self) {
-  if (autograd::needs_grad(self))
-    autograd::record(node, self, {self}, {},
-                     [](autograd::Backward&, const Tensor& g) -> Tensors {
-                       return {zeros_like(g)};
-                     });
+/// Neither it nor `chances` has another gradient than zeros.
+Tensor forget(const char* node, const Tensor& self,
+              const Tensor& chances = {}) {
+  const bool of_chances = chances.defined() && autograd::needs_grad(chances);
+  if (autograd::needs_grad(self) || of_chances)
+    autograd::record(
+        node, self, {self, of_chances ? chances : Tensor()}, {},
+        [sizes = of_chances ? Dims(chances.sizes()) : Dims()](
+            autograd::Backward& b, const Tensor& g) -> Tensors {
+          return {zeros_like(g), b.needs(1) ? zeros(sizes, TensorOptions(g))
+                                            : Tensor()};
+        });
   self.bump_version();
   return self;
 }
@@ -277,7 +283,7 @@ Tensor bernoulli_(const Tensor& self, const Tensor& p, Generator* generator) {
       if (!direct) copy_(untracked(self), target);
     }
   }
-  return forget("BernoulliBackward1", self);
+  return forget("BernoulliBackward1", self, p);
 }
 
 Tensor random_(const Tensor& self, int64_t from, Optional<int64_t> to,

@@ -15,12 +15,15 @@
 #include "hotaru/ops/pointwise/pointwise.h"
 #include "hotaru/ops/reduce/extremum.h"
 #include "hotaru/ops/registry.h"
+#include "hotaru/ops/refuse.h"
 #include "hotaru/ops/shape/view.h"
 #include "hotaru/runtime/streams/enqueue.h"
 
 namespace hotaru {
 
-Tensor bincount(const Tensor& self, const Tensor& weights, int64_t minlength) {
+namespace {
+
+Tensor counted(const Tensor& self, const Tensor& weights, int64_t minlength) {
   HOTARU_CHECK_AS(NotImplementedError, is_integral(self.dtype()),
                   "\"bincount_cpu\" not implemented for '",
                   scalar_type_name(self.dtype()), "'");
@@ -46,6 +49,14 @@ Tensor bincount(const Tensor& self, const Tensor& weights, int64_t minlength) {
                              : ones(self.sizes(), {dtype, device});
   return scatter_add(zeros(Dims{size}, {dtype, device}), 0,
                      to(self, DType::kInt64), amounts);
+}
+
+}  // namespace
+
+Tensor bincount(const Tensor& self, const Tensor& weights, int64_t minlength) {
+  const Tensor out = counted(self, weights, minlength);
+  if (weights.defined()) refuse_gradient("bincount", out, {weights});
+  return out;
 }
 
 namespace {

@@ -210,6 +210,18 @@ Tensor one_row(const Tensor& weight) {
   return weight.defined() ? reshape(weight, Dims{-1}) : weight;
 }
 
+/// The same with a gradient that is refused, by the name of what counts.
+template <class Result>
+Result without_gradient(const char* op, const Result& result,
+                        const Tensor& self, const Tensor& weight) {
+  Tensors inputs = {self};
+  if (weight.defined()) inputs.push_back(weight);
+  refuse_gradient(op, std::get<0>(result), inputs);
+  return result;
+}
+constexpr const char* kOfCounts = "_histogramdd_from_bin_cts";
+constexpr const char* kOfEdges = "_histogramdd_from_bin_tensors";
+
 HOTARU_OP(
     "histogram.bins_tensor(Tensor self, Tensor bins, *, Tensor? weight=None, "
     "bool density=False) -> (Tensor hist, Tensor bin_edges)",
@@ -217,7 +229,9 @@ HOTARU_OP(
         bool density) {
       const auto out = histogramdd(one_column(self), Tensors{bins},
                                    one_row(weight), density);
-      return std::tuple{std::get<0>(out), std::get<1>(out)[0]};
+      return without_gradient(
+          "histogram", std::tuple{std::get<0>(out), std::get<1>(out)[0]}, self,
+          weight);
     });
 HOTARU_OP(
     "histogram.bin_ct(Tensor self, int bins=100, *, float[]? range=None, "
@@ -227,14 +241,18 @@ HOTARU_OP(
         const Tensor& weight, bool density) {
       const auto out = histogramdd(one_column(self), Dims{bins}, numbers(range),
                                    one_row(weight), density);
-      return std::tuple{std::get<0>(out), std::get<1>(out)[0]};
+      return without_gradient(
+          "histogram", std::tuple{std::get<0>(out), std::get<1>(out)[0]}, self,
+          weight);
     });
 HOTARU_OP(
     "histogramdd(Tensor self, int[] bins, float[]? range=None, Tensor? "
     "weight=None, bool density=False) -> (Tensor hist, Tensor[] bin_edges)",
     +[](const Tensor& self, IntSpan bins, const Value& range,
         const Tensor& weight, bool density) {
-      return histogramdd(self, bins, numbers(range), weight, density);
+      return without_gradient(
+          kOfCounts, histogramdd(self, bins, numbers(range), weight, density),
+          self, weight);
     });
 HOTARU_OP(
     "histogramdd.int_bins(Tensor self, int bins, float[]? range=None, Tensor? "
@@ -244,16 +262,22 @@ HOTARU_OP(
       HOTARU_CHECK(self.dim() > 0,
                    "torch.histogramdd: input tensor should have at least 2 "
                    "dimensions, but got 0");
-      return histogramdd(self, Dims(size_t(self.size(-1)), bins),
-                         numbers(range), weight, density);
+      return without_gradient(
+          kOfCounts,
+          histogramdd(self, Dims(size_t(self.size(-1)), bins), numbers(range),
+                      weight, density),
+          self, weight);
     });
 HOTARU_OP(
     "histogramdd.TensorList_bins(Tensor self, Tensor[] bins, float[]? "
     "range=None, Tensor? weight=None, bool density=False) -> (Tensor hist, "
     "Tensor[] bin_edges)",
     +[](const Tensor& self, const Tensors& bins, const Value&,
-        const Tensor& weight,
-        bool density) { return histogramdd(self, bins, weight, density); });
+        const Tensor& weight, bool density) {
+      return without_gradient(kOfEdges,
+                              histogramdd(self, bins, weight, density), self,
+                              weight);
+    });
 
 }  // namespace
 }  // namespace hotaru

@@ -67,19 +67,15 @@ Tensor quantile(const char* op, const Tensor& self, const Tensor& q,
                       : self.dim() == 0 ? unsqueeze(self, 0)
                                         : movedim(self, Dims{*dim}, Dims{-1});
   const Tensor sorted = std::get<0>(sort(contiguous(rows)));
-  Tensor below, above, weight;
-  {
-    const autograd::NoGrad no_grad;
-    Tensor at = positions(sorted, q.dim() ? q : unsqueeze(q, 0), ignore_nan);
-    if (interpolation == "lower") at = floor(at);
-    if (interpolation == "higher") at = ceil(at);
-    if (interpolation == "nearest") at = round(at);
-    below = to(floor(at), DType::kInt64);
-    above = to(ceil(at), DType::kInt64);
-    if (interpolation == "linear" || interpolation == "midpoint")
-      weight = interpolation == "linear" ? at - floor(at)
-                                         : full_like(at, Scalar(0.5));
-  }
+  Tensor weight;
+  Tensor at = positions(sorted, q.dim() ? q : unsqueeze(q, 0), ignore_nan);
+  if (interpolation == "lower") at = floor(at);
+  if (interpolation == "higher") at = ceil(at);
+  if (interpolation == "nearest") at = round(at);
+  const Tensor below = to(floor(at), DType::kInt64);
+  const Tensor above = to(ceil(at), DType::kInt64);
+  if (interpolation == "linear") weight = at - floor(at);
+  if (interpolation == "midpoint") weight = full_like(at, Scalar(0.5));
   Tensor out = gather(sorted, -1, below);
   if (weight.defined()) out = lerp(out, gather(sorted, -1, above), weight);
   // [..., q]: the reduced dimension goes back to its place, q comes first.

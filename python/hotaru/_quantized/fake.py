@@ -121,6 +121,11 @@ def _fake_quantize_per_tensor_affine_cachemask_tensor_qparams(
     are where `fake_quant_enabled` holds 0.
     """
     _check_range(quant_min, quant_max)
+    _check_constants(
+        "_fake_quantize_per_tensor_affine_cachemask_tensor_qparams",
+        scale=scale,
+        zero_point=zero_point,
+    )
     return FakeQuantizePerTensorAffineCachemaskTensorQparams.apply(
         self,
         scale.detach().reshape(()),
@@ -161,6 +166,17 @@ def _as_tensor(value) -> Tensor:
     return value if isinstance(value, Tensor) else hotaru.tensor(value)
 
 
+def _check_constants(function: str, **arguments: Tensor) -> None:
+    """Refuses derivatives by them, which there are none of."""
+    for name, tensor in arguments.items():
+        if tensor.requires_grad and hotaru.is_grad_enabled():
+            raise RuntimeError(
+                f"The function '{function}' is not differentiable with respect "
+                f"to argument '{name}'. This input cannot have requires_grad "
+                "True."
+            )
+
+
 def _check_channels(x, scale, zero_point, axis, low, high) -> None:
     if scale.dtype not in (_C.float32, _C.bfloat16):
         raise RuntimeError(
@@ -199,6 +215,11 @@ def fake_quantize_per_channel_affine_cachemask(
     were within the range.
     """
     _check_channels(self, scale, zero_point, axis, quant_min, quant_max)
+    _check_constants(
+        "fake_quantize_per_channel_affine_cachemask",
+        scale=scale,
+        zero_point=zero_point,
+    )
     return FakeQuantizePerChannelAffineCachemask.apply(
         self,
         over_axis(scale.detach(), axis, self.dim()),
