@@ -16,6 +16,11 @@ namespace hotaru::script {
 /// The overloads of that name in the order they are tried; may be empty.
 const std::vector<const Operator*>& find_builtins(std::string_view name);
 
+/// The places that a slice of `size` elements takes, as Python counts them, in
+/// order. ValueError for a step of zero.
+std::vector<size_t> slice_places(size_t size, Optional<int64_t> begin,
+                                 Optional<int64_t> end, int64_t step);
+
 /// Owns the operators; each family adds its own.
 class BuiltinTable {
  public:

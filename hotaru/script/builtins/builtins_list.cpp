@@ -69,22 +69,10 @@ bool is_true(const Value& value) {
 
 Value slice(const Value& list, Optional<int64_t> begin, Optional<int64_t> end,
             int64_t step) {
-  HOTARU_CHECK_AS(ValueError, step != 0, "slice step cannot be zero");
   const Items& items = items_of(list);
-  int64_t size = static_cast<int64_t>(items.size());
-  int64_t low = step > 0 ? 0 : -1;
-  int64_t high = step > 0 ? size : size - 1;
-  auto bound = [&](int64_t i) {
-    return std::clamp<int64_t>(i < 0 ? i + size : i, low, high);
-  };
-  int64_t from = begin ? bound(*begin) : (step > 0 ? 0 : size - 1);
-  int64_t to = end ? bound(*end) : (step > 0 ? size : -1);
   Items out;
-  while (step > 0 ? from < to : from > to) {
-    out.push_back(items[static_cast<size_t>(from)]);
-    // The next index may lie far outside of int64.
-    if (__builtin_add_overflow(from, step, &from)) break;
-  }
+  for (size_t i : slice_places(items.size(), begin, end, step))
+    out.push_back(items[i]);
   return Value::list(std::move(out));
 }
 
@@ -301,6 +289,26 @@ void add_copies(BuiltinTable& table) {
 }
 
 }  // namespace
+
+std::vector<size_t> slice_places(size_t size, Optional<int64_t> begin,
+                                 Optional<int64_t> end, int64_t step) {
+  HOTARU_CHECK_AS(ValueError, step != 0, "slice step cannot be zero");
+  const int64_t count = static_cast<int64_t>(size);
+  const int64_t low = step > 0 ? 0 : -1;
+  const int64_t high = step > 0 ? count : count - 1;
+  const auto bound = [&](int64_t i) {
+    return std::clamp<int64_t>(i < 0 ? i + count : i, low, high);
+  };
+  int64_t from = begin ? bound(*begin) : (step > 0 ? 0 : count - 1);
+  const int64_t to = end ? bound(*end) : (step > 0 ? count : -1);
+  std::vector<size_t> out;
+  while (step > 0 ? from < to : from > to) {
+    out.push_back(static_cast<size_t>(from));
+    // The next place may lie far outside of int64.
+    if (__builtin_add_overflow(from, step, &from)) break;
+  }
+  return out;
+}
 
 void add_list_builtins(BuiltinTable& table) {
   add_access(table);

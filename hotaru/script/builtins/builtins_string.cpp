@@ -72,16 +72,9 @@ std::string replaced(Text text, Text from, Text to, int64_t most) {
 
 std::string sliced(Text text, Optional<int64_t> begin, Optional<int64_t> end,
                    int64_t step) {
-  HOTARU_CHECK_AS(ValueError, step == 1,
-                  "string slices take no step in TorchScript");
-  int64_t size = static_cast<int64_t>(text.size());
-  auto bound = [size](int64_t i) {
-    return std::clamp<int64_t>(i < 0 ? i + size : i, 0, size);
-  };
-  int64_t from = bound(begin.value_or(0));
-  int64_t to = end ? bound(*end) : size;
-  if (from >= to) return {};
-  return text.substr(static_cast<size_t>(from), static_cast<size_t>(to - from));
+  std::string out;
+  for (size_t i : slice_places(text.size(), begin, end, step)) out += text[i];
+  return out;
 }
 
 bool value_is_char(const Value& value) {

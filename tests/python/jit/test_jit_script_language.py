@@ -584,3 +584,13 @@ def test_checks():
         compiled(9)
     with pytest.raises(torch.jit.Error, match="AssertionError"):
         compiled(0)
+
+
+@pytest.mark.parametrize(
+    "place",
+    ["::2", "::-1", "4:0:-1", "-1:-4:-1", ":3:-1", "10:0:-3", "3:3:-1"],
+)
+def test_slices_of_strings_have_steps(place):
+    source = f"def f(s: str):\n    return s[{place}]\n"
+    expected = eval(f"'abcdef'[{place}]")
+    assert torch.jit.CompilationUnit(source).f("abcdef") == expected
