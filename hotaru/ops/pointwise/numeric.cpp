@@ -176,9 +176,8 @@ Tensor logit_gradient(const Tensor& g, const Tensor& x, Optional<double> eps) {
     return elementwise::binary(spec, g, x, {low, high, there});
   }
   const Tensor outside = logical_or(lt(x, low), gt(x, high));
-  // Divided by NaN, so that tangents are NaN as well.
-  const Tensor room = masked_fill(x * (1 - x), outside, eps ? 1 : there);
-  return eps ? masked_fill(g / room, outside, 0) : g / room;
+  const Tensor inside = harmless(x * (1 - x), outside);
+  return masked_fill(g / inside, outside, there);
 }
 
 Tensor logit(const Tensor& self, Optional<double> eps) {

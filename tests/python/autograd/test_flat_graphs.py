@@ -103,9 +103,5 @@ def test_special_points():
     x = torch.zeros(1, dtype=torch.float64)
     curve = torch.func.hessian(lambda x: torch.sinc(x).sum())(x)
     assert curve.item() == pytest.approx(-(torch.pi**2) / 3)
-    x = torch.tensor([-1.0, 2.0, 0.25])
-    ones = torch.ones(3)
-    assert torch.func.jvp(torch.logit, (x,), (ones,))[1].isnan().tolist() == [
-        True, True, False,
-    ]  # fmt: skip
+    x = torch.tensor([-1.0, 2.0])
     assert torch.func.grad(lambda x: torch.special.entr(x).sum())(x)[0].isnan()

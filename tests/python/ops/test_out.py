@@ -307,3 +307,43 @@ def test_norms_take_the_size_of_the_result(options, size):
     out = torch.ones(size)
     assert torch.norm(x, out=out, **options) is out
     assert torch.equal(out, torch.norm(x, **options))
+
+
+X, IDS = torch.tensor([[0.5, 0.25], [0.125, 0.75]]), torch.tensor([[0, 1]])
+EXACT = {
+    "mm": lambda out: torch.mm(X, X, out=out),
+    "addmm": lambda out: torch.addmm(X, X, X, out=out),
+    "dot": lambda out: torch.dot(X[0], X[1], out=out),
+    "inverse": lambda out: torch.inverse(X, out=out),
+    "linalg.norm": lambda out: torch.linalg.norm(X, out=out),
+    "norm": lambda out: torch.norm(X, out=out),
+    "gather": lambda out: torch.gather(X, 0, IDS, out=out),
+    "index_select": lambda out: torch.index_select(X, 0, IDS[0], out=out),
+    "argmax": lambda out: torch.argmax(X, out=out),
+    "searchsorted": lambda out: torch.searchsorted(X[0], X[1], out=out),
+    "isposinf": lambda out: torch.isposinf(X, out=out),
+    "softmax": lambda out: torch.softmax(X, 1, out=out),
+    "where": lambda out: torch.where(X > 0.3, X, X, out=out),
+    "tril": lambda out: torch.tril(X, out=out),
+    "quantile": lambda out: torch.quantile(X, 0.5, out=out),
+    "any": lambda out: torch.any(X > 0.3, out=out),
+}
+
+
+@pytest.mark.parametrize("name", EXACT)
+def test_what_is_written_exactly_needs_its_dtype(name):
+    """A value beyond the dtype would come back as another one."""
+    call = EXACT[name]
+    dtype = {"argmax": torch.int64, "searchsorted": torch.int64}.get(name)
+    dtype = dtype or (torch.bool if name in ("isposinf", "any") else X.dtype)
+    call(torch.empty(0, dtype=dtype))
+    for other in (torch.float64, torch.int8, torch.complex64, torch.int32):
+        with pytest.raises(RuntimeError):
+            call(torch.empty(0, dtype=other))
+
+
+def test_what_is_cast_takes_wider_dtypes():
+    for function in (torch.exp, torch.sum, torch.sigmoid, torch.cumsum):
+        arguments = (X, 0) if function is torch.cumsum else (X,)
+        out = torch.empty(0, dtype=torch.float64)
+        assert function(*arguments, out=out).dtype == torch.float64
