@@ -21,7 +21,13 @@ from ._trace_check import (
     check_program,
     check_result,
 )
-from ._traced import Recorder, TracedInt, TracedTensor, TracerWarning
+from ._traced import (
+    Recorder,
+    TracedFloat,
+    TracedInt,
+    TracedTensor,
+    TracerWarning,
+)
 
 __all__ = ["TracerWarning", "TracingCheckError", "trace", "trace_module"]
 
@@ -288,16 +294,17 @@ def _traced_text(
         )
     result = _sizes_as_tensors(recorder, result)
     check_result(result, strict)
-    lines = [*recorder.lines, f"return {_result(recorder, result)}"]
+    given = _result(recorder, result)  # which may write lines
+    lines = [*recorder.lines, f"return {given}"]
     body = "\n".join(f"    {line}" for line in lines)
     return f"def {name}({', '.join(header)}):\n{body}\n"
 
 
 def _sizes_as_tensors(recorder, value):
-    """Sizes that a program gives back are tensors of one number, as those of
-    a traced program are in PyTorch.
+    """Sizes that a program gives back, and numbers made of them, are tensors of
+    one number, as those of a traced program are in PyTorch.
     """
-    if type(value) is TracedInt:
+    if type(value) in (TracedInt, TracedFloat):
         return recorder.call(_C.tensor, (value,), {})
     if type(value) in (list, tuple):
         return type(value)(_sizes_as_tensors(recorder, v) for v in value)

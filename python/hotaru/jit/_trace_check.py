@@ -198,6 +198,7 @@ def _cloned(value):
 
 
 def _tensors(value) -> list:
+    """Those in a result, where a size that a program gives back is one."""
     if isinstance(value, TracedTensor):
         return [value.value]
     if isinstance(value, _C.Tensor):
@@ -206,4 +207,4 @@ def _tensors(value) -> list:
         value = list(value.values())
     if isinstance(value, (list, tuple)):
         return [tensor for item in value for tensor in _tensors(item)]
-    return []
+    return [_C.tensor(value)] if isinstance(value, (int, float)) else []

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import math
 import operator
+import os
+import sys
 import types
 import warnings
 
@@ -16,6 +18,23 @@ import hotaru
 from .. import _C
 
 _OPERATOR = type(hotaru.ops.relu)
+_PACKAGE = os.path.dirname(_C.__file__) + os.sep
+_LENGTH = (
+    "Using len to get tensor shape might cause the trace to be incorrect. "
+    "Recommended usage would be tensor.shape[0]. Passing a tensor of different "
+    "shape might lead to errors or silently give incorrect results."
+)
+_ITERATION = (
+    "Iterating over a tensor might cause the trace to be incorrect. Passing a "
+    "tensor of different shape won't change the number of iterations executed "
+    "(and might lead to errors or silently give incorrect results)."
+)
+_CONSTANTS = (
+    "torch.tensor results are registered as constants in the trace. You can "
+    "safely ignore this warning if you use this function to create tensors out "
+    "of constant variables that would be the same every time you call this "
+    "function. In any other case, this might cause the trace to be incorrect."
+)
 
 
 class TracerWarning(Warning):
@@ -172,25 +191,44 @@ def call_traced(function, args: tuple, kwargs: dict):
     recorder = _recorder_of((args, tuple(kwargs.values())))
     if recorder is None:
         return NotImplemented
-    if function is _C.tensor and _holds_tensor(args):
+    if function is not _C.tensor:
+        return recorder.call(function, args, kwargs)
+    if args and _is_plain_tensor(args[0]):
+        return _copied(args[0], **kwargs)
+    if _holds_tensor(args):
         _frozen("tensors to the elements of another")
         return function(*real(args), **real(kwargs))
-    if function is _C.tensor:  # compiled code makes them of lists
-        args = _listed(args)
-    return recorder.call(function, args, kwargs)
+    return recorder.call(function, _listed(args), kwargs)
+
+
+def _copied(
+    data, dtype=None, device=None, requires_grad=False, pin_memory=False
+):
+    """What `torch.tensor` makes of a tensor."""
+    _warn(_CONSTANTS)
+    copy = data.detach().clone()
+    if dtype is not None or device is not None:
+        copy = copy.to(device=device or data.device, dtype=dtype or data.dtype)
+    return copy.requires_grad_() if requires_grad else copy
 
 
 def _listed(values):
+    """Compiled code makes tensors of lists, and of truths as it knows them."""
     if isinstance(values, (list, tuple)):
         return [_listed(v) for v in values]
-    return values
+    return values.truth() if type(values) is TracedTruth else values
 
 
 def _holds_tensor(values) -> bool:
     """Whether there is a stand-in for a tensor in nested sequences."""
     if isinstance(values, (list, tuple)):
         return any(map(_holds_tensor, values))
-    return isinstance(values, TracedTensor)
+    return _is_plain_tensor(values)
+
+
+def _is_plain_tensor(value) -> bool:
+    """Whether that is a stand-in for a tensor that is no mere truth."""
+    return isinstance(value, TracedTensor) and type(value) is not TracedTruth
 
 
 def _recorder_of(values, seen: set | None = None):
@@ -207,14 +245,33 @@ def _recorder_of(values, seen: set | None = None):
     return None
 
 
-def _frozen(what: str):
-    warnings.warn(
+def _frozen(what: str) -> None:
+    _warn(
         f"Converting {what} might cause the trace to be incorrect. The value "
         "becomes a constant of the program, so the trace might not generalize "
-        "to other inputs.",
-        TracerWarning,
-        stacklevel=4,
+        "to other inputs."
     )
+
+
+def _warn(text: str) -> None:
+    """A warning at the line of the program that is traced."""
+    frame, level = sys._getframe(1), 2
+    while frame.f_back is not None and _is_own(frame):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(text, TracerWarning, stacklevel=level)
+
+
+def _is_own(frame) -> bool:
+    return frame.f_code.co_filename.startswith(_PACKAGE)
+
+
+def _called_by_program() -> bool:
+    """Whether the method that asks was called by the program that is traced.
+
+    The package's own functions look at sizes, too: what they decide by them
+    is not the program's to mend.
+    """
+    return not _is_own(sys._getframe(2))
 
 
 class _Traced:
@@ -238,11 +295,23 @@ class _Traced:
 
 
 class _TracedNumber(_Traced):
-    """What stand-ins for numbers share. Arithmetic stays symbolic, comparing
-    and counting do not.
+    """What stand-ins for numbers share. Arithmetic stays symbolic, counting
+    does not. Comparisons are tensors, which programs compute with, and so are
+    numbers where a program calls a tensor's method.
     """
 
     __slots__ = ()
+
+    def __getattr__(self, name: str):
+        if not name.startswith("_") and hasattr(_C.Tensor, name):
+            tensor = self.recorder.call(_C.tensor, (self,), {})
+            return getattr(tensor, name)
+        kind = type(self.value).__name__
+        raise AttributeError(f"'{kind}' object has no attribute '{name}'")
+
+    def item(self):
+        """Stays what it is."""
+        return self
 
     def __float__(self) -> float:
         _frozen("a size to a Python float")
@@ -350,10 +419,12 @@ class TracedTensor(_Traced):
     nelement = numel
 
     def __len__(self) -> int:
+        if _called_by_program():
+            _warn(_LENGTH)
         return len(self.value)
 
     def __iter__(self):
-        return iter(self.unbind(0))
+        return iter(_Row.of(self, _called_by_program()))
 
     # --- values, which the program cannot know ---
 
@@ -390,7 +461,15 @@ class TracedTensor(_Traced):
     def _at(self, index) -> str:
         parts = index if _is_tuple_of_indices(index) else (index,)
         parts = _without_ellipsis(parts, self.value.dim())
-        return f"{self.name}[{', '.join(map(self.recorder.text, parts))}]"
+        place, base, texts = 0, self.name, []
+        for part in parts:
+            if _is_truth(part):
+                # A dimension of one, of which it takes the element or none.
+                base += f".unsqueeze({place})"
+                part = _places_of(part)
+            place += _dimensions_used(part)
+            texts.append(self.recorder.text(_as_index(part)))
+        return f"{base}[{', '.join(texts)}]"
 
     def __getitem__(self, index):
         return self.recorder.bind(self._at(index), self.value[real(index)])
@@ -406,11 +485,110 @@ class TracedTensor(_Traced):
     __hash__ = _Traced.__hash__
 
 
+class _Late(TracedTensor):
+    """A tensor that the program has a line for once it is computed with."""
+
+    __slots__ = ("_known",)
+
+    def __init__(self, recorder: Recorder, value: _C.Tensor) -> None:
+        self.recorder = recorder
+        self.value = value
+        self._known: str | None = None
+
+    @property
+    def name(self) -> str:
+        if self._known is None:
+            self._write()
+        return self._known
+
+    def _write(self) -> None:
+        """Writes the line, and sets the name."""
+        raise NotImplementedError
+
+    __hash__ = _Traced.__hash__
+
+
+class TracedTruth(_Late):
+    """How a size compares: a tensor of one truth, as sizes of PyTorch's traces
+    are tensors.
+    """
+
+    __slots__ = ("_expression",)
+
+    def __init__(self, recorder: Recorder, expression: str, value: bool):
+        super().__init__(recorder, _C.tensor(value))
+        self._expression = expression
+
+    def _write(self) -> None:
+        text = f"torch.tensor({self._expression})"
+        self._known = self.recorder._note(text)
+
+    def truth(self) -> _Traced:
+        """The same as a boolean of the program."""
+        return _Traced(self.recorder, self._expression, bool(self.value))
+
+    def __bool__(self) -> bool:
+        if _called_by_program():
+            _frozen("a tensor to a Python boolean")
+        return bool(self.value)
+
+    __hash__ = _Traced.__hash__
+
+
+class _Row(_Late):
+    """What an iteration gives: a program that uses a row unbinds them all."""
+
+    __slots__ = ("_rows", "_warns", "_whole")
+
+    @classmethod
+    def of(cls, whole: TracedTensor, warns: bool) -> list:
+        """Those of a tensor. With `warns` their use warns."""
+        rows = [cls(whole.recorder, row) for row in whole.value.unbind(0)]
+        for row in rows:
+            row._rows, row._warns, row._whole = rows, warns, whole
+        return rows
+
+    def _write(self) -> None:
+        if self._warns:
+            _warn(_ITERATION)
+        parts = self._whole.unbind(0)
+        for row, part in zip(self._rows, parts):
+            row._known = part.name
+
+    __hash__ = _Traced.__hash__
+
+
 def size_of(count: _C.Tensor) -> int:
     """What a tensor of one integer says a size is; a trace reads it again."""
-    if type(count) is not TracedTensor:
+    if not isinstance(count, TracedTensor):
         return int(count)
     return count.recorder.bind(f"int({count.name})", int(count.value))
+
+
+def _is_truth(part) -> bool:
+    """Whether a part of an index is one truth."""
+    if isinstance(part, _C.Tensor):
+        return part.dtype is _C.bool and part.dim() == 0
+    return isinstance(part, bool)
+
+
+def _places_of(truth) -> _C.Tensor:
+    """The first place, or none."""
+    if isinstance(truth, bool):
+        truth = _C.tensor(truth)
+    return truth.view(1).nonzero().view(-1)
+
+
+def _as_index(part):
+    """A part of an index as compiled code takes it: tensors that bound a slice
+    as numbers.
+    """
+    if type(part) is not slice:
+        return part
+    bounds = (part.start, part.stop, part.step)
+    return slice(
+        *(size_of(b) if isinstance(b, TracedTensor) else b for b in bounds)
+    )
 
 
 def _without_ellipsis(parts, dim: int):
@@ -419,7 +597,7 @@ def _without_ellipsis(parts, dim: int):
     """
     at = next((i for i, p in enumerate(parts) if p is Ellipsis), None)
     if at is None or not any(
-        isinstance(p, (_C.Tensor, list)) for p in parts[at:]
+        isinstance(p, (_C.Tensor, list, bool)) for p in parts[at:]
     ):
         return parts
     used = sum(map(_dimensions_used, (*parts[:at], *parts[at + 1 :])))
@@ -512,8 +690,21 @@ def _in_place(function, sign: str):
     return method
 
 
-def _compare(function):
-    return lambda self, other: function(self.value, real(other))
+def _number_compare(function, sign: str):
+    traced = _binary(function, sign, False)
+
+    def method(self, other):
+        if isinstance(other, TracedTensor):
+            return NotImplemented  # the tensor compares
+        if isinstance(other, _C.Tensor):
+            return traced(self, other)
+        result = function(self.value, real(other))
+        if not isinstance(other, (int, float)):
+            return result
+        expression = f"{_operand(self, self)} {sign} {_operand(self, other)}"
+        return TracedTruth(self.recorder, expression, result)
+
+    return method
 
 
 def _add_operators() -> None:
@@ -546,7 +737,7 @@ def _add_operators() -> None:
         function = getattr(operator, name)
         setattr(TracedTensor, f"__{name}__", _binary(function, sign, False))
         for number in (TracedInt, TracedFloat):
-            setattr(number, f"__{name}__", _compare(function))
+            setattr(number, f"__{name}__", _number_compare(function, sign))
     for name in ("neg", "abs", "invert"):
         setattr(TracedTensor, f"__{name}__", _unary(name))
 
