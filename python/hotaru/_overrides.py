@@ -20,6 +20,8 @@ def has_torch_function(relevant_args) -> bool:
         raise TypeError("expected a sequence")
     if not _C._overridden(*relevant_args):
         return False
+    if _modes_only_watch():
+        return any(map(_C._answers_functions, relevant_args))
     # PyTorch's nested tensors of the layout strided are of the class Tensor.
     others = [
         x
@@ -28,6 +30,15 @@ def has_torch_function(relevant_args) -> bool:
         or x.layout is not _C.strided
     ]
     return len(others) == len(relevant_args) or _C._overridden(*others)
+
+
+def _modes_only_watch() -> bool:
+    """Whether there are modes, and all leave functions what they are."""
+    modes = map(
+        _C._get_function_stack_at, range(_C._len_torch_function_stack())
+    )
+    found = [getattr(mode, "watches", False) for mode in modes]
+    return bool(found) and all(found)
 
 
 class _Without:

@@ -21,12 +21,13 @@ from ._trace_check import (
     check_program,
     check_result,
 )
+from ._trace_draws import Draws
+from ._trace_warnings import TracerWarning
 from ._traced import (
     Recorder,
     TracedFloat,
     TracedInt,
     TracedTensor,
-    TracerWarning,
 )
 
 __all__ = ["TracerWarning", "TracingCheckError", "trace", "trace_module"]
@@ -287,7 +288,7 @@ def _traced_text(
         _check_input(value)
         header.append(f"{parameter}: {_UNIT.type_of(value)}")
         stand_ins.append(_stand_in(recorder, parameter, value))
-    with tracing():
+    with tracing(), Draws(recorder):
         result = function(
             *stand_ins[: len(args)],
             **dict(zip(kwargs, stand_ins[len(args) :])),

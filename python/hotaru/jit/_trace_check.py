@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
-
 import hotaru
 
 from .. import _C
 from ..nn import Module
-from ._traced import TracedInt, TracedTensor, TracerWarning
+from ._trace_draws import RANDOM
+from ._trace_warnings import warn
+from ._traced import TracedInt, TracedTensor
 
 _KINDS = (
     "Only tensors, lists, tuples of tensors, or dictionary of tensors can be "
@@ -22,13 +22,6 @@ _CONTAINER = (
     "`NamedTuple` instead). If you absolutely need this and know the side "
     "effects, pass strict=False to trace() to allow this behavior."
 )
-# Operators that give something else each time.
-_RANDOM = {
-    "rand", "randn", "randint", "randperm", "rand_like", "randn_like",
-    "randint_like", "bernoulli", "bernoulli_", "multinomial", "normal",
-    "normal_", "uniform_", "poisson", "dropout", "feature_dropout",
-    "alpha_dropout", "rrelu", "random_", "exponential_",
-}  # fmt: skip
 
 
 class TracingCheckError(Exception):
@@ -72,9 +65,7 @@ def _check_part(value, strict: bool) -> None:
             _check_part(item, strict)
     elif isinstance(value, list) and value:
         if strict:
-            warnings.warn(
-                _CONTAINER.format("list"), TracerWarning, stacklevel=4
-            )
+            warn(_CONTAINER.format("list"))
         if not all(isinstance(item, _C.Tensor) for item in value):
             raise RuntimeError(_KINDS)
     elif isinstance(value, dict) and value:
@@ -98,20 +89,20 @@ def check_program(first, second) -> None:
         raise TracingCheckError(diff, None)
     for name, value in first.constants.items():
         other = second.constants.get(name)
-        if not isinstance(value, _C.Tensor) or not isinstance(other, _C.Tensor):
+        if name in first.drawn or not (
+            isinstance(value, _C.Tensor) and isinstance(other, _C.Tensor)
+        ):
             continue
         if value.shape != other.shape or not _close(value, other, 1e-5):
             raise TracingCheckError(None, f"{name}: {value}\nthen: {other}")
     for line in first.lines:
         called = line.partition("ops.")[2].partition("(")[0]
-        if called in _RANDOM and not line.rstrip(")").endswith("False"):
-            warnings.warn(
+        if called in RANDOM and not line.rstrip(")").endswith("False"):
+            warn(
                 "Trace had nondeterministic nodes. Did you forget call "
                 f".eval() on your model? Nodes:\n\t{line}\nThis may cause "
                 "errors in trace checking. To disable trace checking, pass "
-                "check_trace=False to torch.jit.trace()",
-                TracerWarning,
-                stacklevel=4,
+                "check_trace=False to torch.jit.trace()"
             )
             return
 
@@ -130,12 +121,10 @@ def check_outputs(traced, function, args, kwargs, tolerance: float) -> None:
     for i, (ours, theirs) in enumerate(zip(*runs), 1):
         trouble = _difference(ours, theirs, tolerance)
         if trouble:
-            warnings.warn(
+            warn(
                 f"Output nr {i}. of the traced function does not match the "
                 "corresponding output of the Python function. Detailed error:"
-                f"\n{trouble}",
-                TracerWarning,
-                stacklevel=4,
+                f"\n{trouble}"
             )
 
 

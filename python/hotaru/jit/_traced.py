@@ -8,37 +8,28 @@ from __future__ import annotations
 
 import math
 import operator
-import os
-import sys
 import types
-import warnings
 
 import hotaru
 
 from .. import _C
+from ._trace_index import (
+    dimensions_used,
+    is_truth,
+    is_tuple_of_indices,
+    places_of,
+    without_ellipsis,
+)
+from ._trace_warnings import (
+    CONSTANTS,
+    ITERATION,
+    LENGTH,
+    called_by_program,
+    frozen,
+    warn,
+)
 
 _OPERATOR = type(hotaru.ops.relu)
-_PACKAGE = os.path.dirname(_C.__file__) + os.sep
-_LENGTH = (
-    "Using len to get tensor shape might cause the trace to be incorrect. "
-    "Recommended usage would be tensor.shape[0]. Passing a tensor of different "
-    "shape might lead to errors or silently give incorrect results."
-)
-_ITERATION = (
-    "Iterating over a tensor might cause the trace to be incorrect. Passing a "
-    "tensor of different shape won't change the number of iterations executed "
-    "(and might lead to errors or silently give incorrect results)."
-)
-_CONSTANTS = (
-    "torch.tensor results are registered as constants in the trace. You can "
-    "safely ignore this warning if you use this function to create tensors out "
-    "of constant variables that would be the same every time you call this "
-    "function. In any other case, this might cause the trace to be incorrect."
-)
-
-
-class TracerWarning(Warning):
-    """The program may give something else for other inputs."""
 
 
 class Recorder:
@@ -49,6 +40,8 @@ class Recorder:
         self.constants: dict = {}
         # Compiled modules in the traced one, and the names they have there.
         self.modules: list = []
+        # The constants that the program draws anew.
+        self.drawn: set = set()
         self._count = 0
 
     def call(self, function, args: tuple, kwargs: dict):
@@ -66,6 +59,12 @@ class Recorder:
             f"{name}={self.text(value)}" for name, value in kwargs.items()
         ]
         return self.bind(f"{callee}({', '.join(texts)})", result)
+
+    def draw(self, function, args: tuple, kwargs: dict):
+        """`call` of a random operator without inputs of the program."""
+        if function.__name__.endswith("_") and args:
+            self.drawn.add(self.text(args[0]))
+        return self.call(function, args, kwargs)
 
     def _callee(self, function) -> str:
         if isinstance(function, _OPERATOR):
@@ -188,7 +187,7 @@ def real(value):
 
 def call_traced(function, args: tuple, kwargs: dict):
     """What operators ask that got no tensor where they want one."""
-    recorder = _recorder_of((args, tuple(kwargs.values())))
+    recorder = recorder_of((args, tuple(kwargs.values())))
     if recorder is None:
         return NotImplemented
     if function is not _C.tensor:
@@ -196,7 +195,7 @@ def call_traced(function, args: tuple, kwargs: dict):
     if args and _is_plain_tensor(args[0]):
         return _copied(args[0], **kwargs)
     if _holds_tensor(args):
-        _frozen("tensors to the elements of another")
+        frozen("tensors to the elements of another")
         return function(*real(args), **real(kwargs))
     return recorder.call(function, _listed(args), kwargs)
 
@@ -205,7 +204,7 @@ def _copied(
     data, dtype=None, device=None, requires_grad=False, pin_memory=False
 ):
     """What `torch.tensor` makes of a tensor."""
-    _warn(_CONSTANTS)
+    warn(CONSTANTS)
     copy = data.detach().clone()
     if dtype is not None or device is not None:
         copy = copy.to(device=device or data.device, dtype=dtype or data.dtype)
@@ -231,7 +230,7 @@ def _is_plain_tensor(value) -> bool:
     return isinstance(value, TracedTensor) and type(value) is not TracedTruth
 
 
-def _recorder_of(values, seen: set | None = None):
+def recorder_of(values, seen: set | None = None):
     """Of the first stand-in. Looks at a list once, which may hold itself."""
     seen = set() if seen is None else seen
     for value in values:
@@ -239,39 +238,10 @@ def _recorder_of(values, seen: set | None = None):
             return value.recorder
         if isinstance(value, (list, tuple)) and id(value) not in seen:
             seen.add(id(value))
-            found = _recorder_of(value, seen)
+            found = recorder_of(value, seen)
             if found is not None:
                 return found
     return None
-
-
-def _frozen(what: str) -> None:
-    _warn(
-        f"Converting {what} might cause the trace to be incorrect. The value "
-        "becomes a constant of the program, so the trace might not generalize "
-        "to other inputs."
-    )
-
-
-def _warn(text: str) -> None:
-    """A warning at the line of the program that is traced."""
-    frame, level = sys._getframe(1), 2
-    while frame.f_back is not None and _is_own(frame):
-        frame, level = frame.f_back, level + 1
-    warnings.warn(text, TracerWarning, stacklevel=level)
-
-
-def _is_own(frame) -> bool:
-    return frame.f_code.co_filename.startswith(_PACKAGE)
-
-
-def _called_by_program() -> bool:
-    """Whether the method that asks was called by the program that is traced.
-
-    The package's own functions look at sizes, too: what they decide by them
-    is not the program's to mend.
-    """
-    return not _is_own(sys._getframe(2))
 
 
 class _Traced:
@@ -314,7 +284,7 @@ class _TracedNumber(_Traced):
         return self
 
     def __float__(self) -> float:
-        _frozen("a size to a Python float")
+        frozen("a size to a Python float")
         return float(self.value)
 
     def __bool__(self) -> bool:
@@ -342,7 +312,7 @@ class TracedFloat(_TracedNumber):
         return float
 
     def __int__(self) -> int:
-        _frozen("a number to a Python integer")
+        frozen("a number to a Python integer")
         return int(self.value)
 
     def __floor__(self):
@@ -419,55 +389,55 @@ class TracedTensor(_Traced):
     nelement = numel
 
     def __len__(self) -> int:
-        if _called_by_program():
-            _warn(_LENGTH)
+        if called_by_program():
+            warn(LENGTH)
         return len(self.value)
 
     def __iter__(self):
-        return iter(_Row.of(self, _called_by_program()))
+        return iter(_Row.of(self, called_by_program()))
 
     # --- values, which the program cannot know ---
 
     def item(self):
-        _frozen("a tensor to a Python number")
+        frozen("a tensor to a Python number")
         return self.value.item()
 
     def tolist(self):
-        _frozen("a tensor to a Python list")
+        frozen("a tensor to a Python list")
         return self.value.tolist()
 
     def numpy(self):
-        _frozen("a tensor to a NumPy array")
+        frozen("a tensor to a NumPy array")
         return self.value.numpy()
 
     def __bool__(self) -> bool:
-        _frozen("a tensor to a Python boolean")
+        frozen("a tensor to a Python boolean")
         return bool(self.value)
 
     def __int__(self) -> int:
-        _frozen("a tensor to a Python integer")
+        frozen("a tensor to a Python integer")
         return int(self.value)
 
     def __float__(self) -> float:
-        _frozen("a tensor to a Python float")
+        frozen("a tensor to a Python float")
         return float(self.value)
 
     def __index__(self) -> int:
-        _frozen("a tensor to a Python index")
+        frozen("a tensor to a Python index")
         return self.value.__index__()
 
     # --- parts ---
 
     def _at(self, index) -> str:
-        parts = index if _is_tuple_of_indices(index) else (index,)
-        parts = _without_ellipsis(parts, self.value.dim())
+        parts = index if is_tuple_of_indices(index) else (index,)
+        parts = without_ellipsis(parts, self.value.dim())
         place, base, texts = 0, self.name, []
         for part in parts:
-            if _is_truth(part):
+            if is_truth(part):
                 # A dimension of one, of which it takes the element or none.
                 base += f".unsqueeze({place})"
-                part = _places_of(part)
-            place += _dimensions_used(part)
+                part = places_of(part)
+            place += dimensions_used(part)
             texts.append(self.recorder.text(_as_index(part)))
         return f"{base}[{', '.join(texts)}]"
 
@@ -528,8 +498,8 @@ class TracedTruth(_Late):
         return _Traced(self.recorder, self._expression, bool(self.value))
 
     def __bool__(self) -> bool:
-        if _called_by_program():
-            _frozen("a tensor to a Python boolean")
+        if called_by_program():
+            frozen("a tensor to a Python boolean")
         return bool(self.value)
 
     __hash__ = _Traced.__hash__
@@ -550,7 +520,7 @@ class _Row(_Late):
 
     def _write(self) -> None:
         if self._warns:
-            _warn(_ITERATION)
+            warn(ITERATION)
         parts = self._whole.unbind(0)
         for row, part in zip(self._rows, parts):
             row._known = part.name
@@ -565,20 +535,6 @@ def size_of(count: _C.Tensor) -> int:
     return count.recorder.bind(f"int({count.name})", int(count.value))
 
 
-def _is_truth(part) -> bool:
-    """Whether a part of an index is one truth."""
-    if isinstance(part, _C.Tensor):
-        return part.dtype is _C.bool and part.dim() == 0
-    return isinstance(part, bool)
-
-
-def _places_of(truth) -> _C.Tensor:
-    """The first place, or none."""
-    if isinstance(truth, bool):
-        truth = _C.tensor(truth)
-    return truth.view(1).nonzero().view(-1)
-
-
 def _as_index(part):
     """A part of an index as compiled code takes it: tensors that bound a slice
     as numbers.
@@ -589,40 +545,6 @@ def _as_index(part):
     return slice(
         *(size_of(b) if isinstance(b, TracedTensor) else b for b in bounds)
     )
-
-
-def _without_ellipsis(parts, dim: int):
-    """The parts of an index with slices for an ellipsis before tensors, which
-    compiled code does not count from the end.
-    """
-    at = next((i for i, p in enumerate(parts) if p is Ellipsis), None)
-    if at is None or not any(
-        isinstance(p, (_C.Tensor, list, bool)) for p in parts[at:]
-    ):
-        return parts
-    used = sum(map(_dimensions_used, (*parts[:at], *parts[at + 1 :])))
-    return (*parts[:at], *[slice(None)] * (dim - used), *parts[at + 1 :])
-
-
-def _dimensions_used(part) -> int:
-    """How many dimensions of a tensor a part of an index speaks of."""
-    if part is None or isinstance(part, bool):
-        return 0
-    if isinstance(part, list):
-        part = _C.tensor(real(part))
-    if isinstance(part, _C.Tensor) and part.dtype is _C.bool:
-        return part.dim()
-    return 1
-
-
-def _is_tuple_of_indices(index) -> bool:
-    """Whether the parts of an index are indices, as eager code reads it: of a
-    short list as of a tuple, if it holds more than numbers.
-    """
-    if not isinstance(index, list):
-        return isinstance(index, tuple)
-    many = (_C.Tensor, list, tuple, slice, type(None), type(Ellipsis))
-    return len(index) < 32 and any(isinstance(part, many) for part in index)
 
 
 class TracedShape(tuple):

@@ -1,5 +1,6 @@
 """What `jit.trace` checks: results, a second trace, the function's outputs."""
 
+import io
 import warnings
 
 import pytest
@@ -59,6 +60,66 @@ def test_chance():
     texts = "".join(str(warning.message) for warning in caught)
     assert "nondeterministic nodes" in texts
     assert "does not match" in texts
+
+
+DRAWS = {
+    "rand": lambda: torch.rand(50),
+    "randn": lambda: torch.randn(50, dtype=torch.float64),
+    "randint": lambda: torch.randint(0, 10000, (50,)),
+    "randperm": lambda: torch.randperm(50),
+    "like": lambda: torch.rand_like(torch.ones(50)),
+    "bernoulli": lambda: torch.bernoulli(torch.full((50,), 0.5)),
+    "normal": lambda: torch.normal(0.0, 1.0, (50,)),
+    "means": lambda: torch.normal(torch.zeros(50), 1.0),
+    "poisson": lambda: torch.poisson(torch.full((50,), 50.0)),
+    "multinomial": lambda: torch.multinomial(torch.ones(50), 50),
+    "dropout": lambda: nn.functional.dropout(torch.ones(50)),
+    "layer": lambda: nn.Dropout()(torch.ones(50)),
+    "normal_": lambda: torch.empty(50).normal_(),
+    "uniform_": lambda: torch.empty(50).uniform_(0, 1),
+    "exponential_": lambda: torch.empty(50).exponential_(),
+    "cauchy_": lambda: torch.empty(50).cauchy_(),
+    "log_normal_": lambda: torch.empty(50).log_normal_(),
+    "geometric_": lambda: torch.empty(50).geometric_(0.1),
+    "random_": lambda: torch.empty(50).random_(1000),
+    "bernoulli_": lambda: torch.empty(50).bernoulli_(0.5),
+    "init": lambda: nn.init.normal_(torch.empty(50)),
+    "distribution": lambda: torch.distributions.Normal(0.0, 1.0).sample((50,)),
+    "computed": lambda: torch.rand(50).mul(2) + 1,
+}
+
+
+@pytest.mark.parametrize("name", DRAWS)
+def test_draws_of_no_input_are_the_programs(name):
+    def draws(x):
+        return x + DRAWS[name]()
+
+    with pytest.warns(torch.jit.TracerWarning, match="nondeterministic"):
+        traced = torch.jit.trace(draws, torch.ones(50))
+    saved = io.BytesIO()
+    torch.jit.save(traced, saved)
+    saved.seek(0)
+    for program in (traced, torch.jit.load(saved)):
+        torch.manual_seed(3)
+        first, second = program(torch.ones(50)), program(torch.ones(50))
+        torch.manual_seed(3)
+        assert torch.equal(draws(torch.ones(50)), first)
+        assert torch.equal(draws(torch.ones(50)), second)
+        assert not torch.equal(first, second)
+
+
+def test_draws_into_a_tensor_are_seen_where_it_is_used():
+    def draws(x):
+        noise = torch.empty(50)
+        noise.uniform_(1, 2)
+        return x + noise
+
+    with pytest.warns(torch.jit.TracerWarning, match="nondeterministic"):
+        traced = torch.jit.trace(draws, torch.zeros(50))
+    first, second = traced(torch.zeros(50)), traced(torch.zeros(50))
+    assert not torch.equal(first, second)
+    assert first.min() >= 1
+    assert second.min() >= 1
 
 
 def test_checks_leave_buffers_and_random_state():

@@ -1,0 +1,61 @@
+"""Random draws that depend on no input, in programs that are traced."""
+
+from __future__ import annotations
+
+import hotaru
+
+from .. import _C
+from ._traced import Recorder, recorder_of
+
+_OPERATOR = type(hotaru.ops.relu)
+
+# Operators that give something else each time.
+RANDOM = {
+    "rand", "randn", "randint", "randperm", "rand_like", "randn_like",
+    "randint_like", "bernoulli", "bernoulli_", "multinomial", "normal",
+    "normal_", "uniform_", "poisson", "dropout", "dropout_", "feature_dropout",
+    "alpha_dropout", "feature_alpha_dropout", "rrelu", "rrelu_", "random_",
+    "exponential_", "cauchy_", "log_normal_", "geometric_", "binomial",
+}  # fmt: skip
+
+
+class Draws:
+    """Within it the program draws where the traced function does, also what is
+    made of no input and would else be a constant.
+
+    It is a mode for functions that those who ask for such do not see.
+    """
+
+    watches = True
+
+    def __init__(self, recorder: Recorder) -> None:
+        self._recorder = recorder
+
+    def __enter__(self) -> None:
+        _C._push_on_torch_function_stack(self)
+
+    def __exit__(self, *exception) -> None:
+        _C._pop_torch_function_stack()
+
+    def __torch_function__(self, func, types, args=(), kwargs=None):
+        kwargs = kwargs or {}
+        inner = getattr(func, "__wrapped__", None)
+        if isinstance(func, _C.Function) and inner is not None and not types:
+            with self:  # for what the function calls
+                return inner(*args, **kwargs)
+        if self._is_draw(func, args, kwargs):
+            return self._recorder.draw(func, args, kwargs)
+        return func(*args, **kwargs)
+
+    def _is_draw(self, func, args: tuple, kwargs: dict) -> bool:
+        """Whether that is a draw that nothing else would write down, and that
+        a program can hold.
+        """
+        if not isinstance(func, _OPERATOR) or func.__name__ not in RANDOM:
+            return False
+        given = (*args, *kwargs.values())
+        return recorder_of(given) is None and not any(
+            isinstance(value, _C.Generator)
+            or (isinstance(value, _C.Tensor) and value.requires_grad)
+            for value in given
+        )
