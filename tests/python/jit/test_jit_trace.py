@@ -437,3 +437,22 @@ def test_options_that_programs_cannot_hold():
     inputs = X, torch.tensor([1, 4])
     traced = torch.jit.trace(loss, inputs)
     assert torch.equal(traced(X * 2, inputs[1]), loss(X * 2, inputs[1]))
+
+
+@pytest.mark.parametrize(
+    "compiled", [lambda m, x: torch.jit.trace(m, (x,)), torch.jit.script]
+)
+@pytest.mark.parametrize("layer", [nn.Embedding, nn.EmbeddingBag])
+def test_rows_are_scaled_beside_the_gradient(layer, compiled):
+    """PyTorch runs no program that writes into a parameter itself."""
+    weight = torch.arange(12.0).view(4, 3)
+    module = layer(4, 3, max_norm=1.0, _weight=weight)
+    x = torch.tensor([[0, 1, 1]])
+    arguments = (module, x) if compiled is not torch.jit.script else (module,)
+    program = compiled(*arguments)
+    graph = str(getattr(program, "inlined_graph", program.graph))
+    before = graph[: graph.index("aten::embedding_renorm_")]
+    assert "aten::detach" in before
+    program(x).sum().backward()
+    assert module.weight.grad.sum() == (9 if layer is nn.Embedding else 3)
+    assert weight[1].norm() == pytest.approx(1)

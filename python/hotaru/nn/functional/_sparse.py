@@ -6,7 +6,7 @@ import warnings
 
 import hotaru
 
-from ... import Tensor, no_grad, ops
+from ... import Tensor, ops
 from . import _table_gradients
 
 
@@ -38,8 +38,7 @@ def embedding(
     row = _row(padding_idx, weight)
     if max_norm is not None:
         input = input.contiguous()
-        with no_grad():
-            ops.embedding_renorm_(weight, input, max_norm, norm_type)
+        ops.embedding_renorm_(weight.detach(), input, max_norm, norm_type)
     # Asked in this order: the module of programs is not loaded for it.
     if sparse and not hotaru.jit.is_scripting():
         return _table_gradients.embedding(
@@ -142,8 +141,7 @@ def embedding_bag(
     if mode == "max" and sparse:
         raise ValueError("max mode does not support sparse weights")
     if max_norm is not None:
-        with no_grad():
-            ops.embedding_renorm_(weight, input, max_norm, norm_type)
+        ops.embedding_renorm_(weight.detach(), input, max_norm, norm_type)
     if per_sample_weights is not None and mode != "sum":
         raise NotImplementedError(
             "embedding_bag: per_sample_weights was not None. "
