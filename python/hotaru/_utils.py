@@ -6,7 +6,7 @@ import sys
 import traceback
 from importlib import import_module
 
-from . import Tensor, empty, empty_strided
+from . import _C, Tensor, empty_strided
 
 
 def typename(obj: object) -> str:
@@ -123,8 +123,15 @@ def _rebuild_tensor(storage, offset, size, stride, dtype=None):
             f"offset {offset} does not fit into a storage of "
             f"{untyped.nbytes()} bytes"
         )
-    made = empty((0,), dtype=dtype, device=untyped.device)
-    return made.set_(untyped, offset, tuple(size), tuple(stride))
+    return look_into(untyped, dtype, offset, tuple(size), tuple(stride))
+
+
+def look_into(untyped, dtype, offset: int, size: tuple, stride: tuple):
+    """A tensor that looks into a storage. Nothing is written: what a backward
+    pass kept of the memory stays good, as it would not after `set_`.
+    """
+    whole = _C.tensor(untyped, dtype=dtype, device=untyped.device)
+    return _C._over_storage(whole.as_strided(size, stride, offset), whole)
 
 
 def _rebuild_tensor_v2(

@@ -71,7 +71,7 @@ def reduce_typed_storage(storage):
 
 def bytes_of(storage):
     """A storage's bytes as a tensor that looks into it."""
-    return _C.ops.empty((0,), dtype=_C.uint8).set_(storage)
+    return _C.tensor(storage, dtype=_C.uint8, device=storage.device)
 
 
 def shareable_block(tensor):

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import copy
 import gc
+import io
 import pickle
 import warnings
 import weakref
+from multiprocessing.reduction import ForkingPickler
 
 import pytest
 
@@ -286,3 +288,77 @@ def test_memory_that_tensors_see_stays():
     assert x.tolist() == [0, 1, 2, 3]
     del x
     assert storage.resize_(4).nbytes() == 4
+
+
+def _with_note(tensor):
+    tensor.note = "kept"
+    return tensor
+
+
+class Sub(torch.Tensor):
+    pass
+
+
+UNWRITTEN = {
+    "copy": copy.copy,
+    "pickle": pickle.dumps,
+    "save": lambda x: torch.save(x, io.BytesIO()),
+    "rebuild": lambda x: (lambda made: made[0](*made[1]))(x.__reduce_ex__(2)),
+    "detached copy": lambda x: copy.copy(x.detach()),
+    "noted": lambda x: copy.copy(_with_note(x.detach())),
+    "subclass": lambda x: copy.copy(x.detach().as_subclass(Sub)),
+    "parameter": lambda x: copy.copy(torch.nn.Parameter(x.detach())),
+    "buffer": lambda x: copy.copy(torch.nn.Buffer(x.detach())),
+    "storage": lambda x: ForkingPickler.dumps(x.untyped_storage()),
+    "typed": lambda x: ForkingPickler.dumps(x.detach().storage()),
+    "storage copy": lambda x: copy.copy(x.untyped_storage()),
+    "text": lambda x: repr(x.untyped_storage()),
+    "list": lambda x: x.untyped_storage().tolist(),
+}
+
+
+@pytest.mark.parametrize("name", UNWRITTEN)
+def test_who_reads_memory_does_not_write_it(name):
+    leaf = torch.ones(2, 3, requires_grad=True)
+    middle = leaf * 2
+    kept = middle * middle + leaf * leaf
+    for x in (middle, leaf):
+        before = x._version
+        with torch.no_grad():
+            UNWRITTEN[name](x)
+        UNWRITTEN[name](x)
+        assert x._version == before
+    kept.sum().backward()
+    assert torch.equal(leaf.grad, torch.full((2, 3), 10.0))
+
+
+@pytest.mark.parametrize(
+    "dtype",
+    [torch.float32, torch.bfloat16, torch.uint16, torch.bool, torch.complex64],
+)
+def test_copies_share_memory_and_writes_through_them_count(dtype):
+    x = torch.ones(4, 3).to(dtype).t()[1:]
+    made = copy.copy(x)
+    assert made.stride() == (1, 3)
+    assert made.storage_offset() == 1
+    assert made._base is None
+    assert made.data_ptr() == x.data_ptr()
+    assert made.untyped_storage().data_ptr() == x.untyped_storage().data_ptr()
+    made.zero_()
+    assert not x.any()
+    assert x._version == 1
+
+
+@pytest.mark.parametrize("shape", [(), (0,), (2, 0, 3), (1,)])
+def test_copies_of_little(shape):
+    made = copy.copy(torch.ones(shape))
+    assert torch.equal(made, torch.ones(shape))
+
+
+def test_a_copy_of_a_result_is_a_leaf_that_requires_gradients():
+    x = torch.ones(2, requires_grad=True) * 2
+    made = copy.copy(x)
+    assert made.requires_grad
+    assert made.is_leaf
+    (made * 3).sum().backward()
+    assert made.grad.tolist() == [3, 3]
