@@ -47,6 +47,9 @@ class Within:
     def __init__(self, tensors=(), maps: bool = False) -> None:
         self._own = {_C._storage_address(tensor) for tensor in tensors}
         self.maps = maps
+        # Calls of Functions with a `vmap` of their own: the class, the
+        # arguments and what it gave.
+        self.applied: list[tuple] = []
 
     def __enter__(self) -> None:
         _calls.open.append(self)
@@ -64,6 +67,35 @@ class Within:
 def _are_functorch_transforms_active() -> bool:
     """Whether this thread is within a transform of `func`."""
     return bool(_calls.open)
+
+
+def note_applied(cls, args: tuple, result) -> None:
+    """Has a `vmap` know that its function called a Function that has its own.
+
+    RuntimeError for a class that asks for a rule to be made, too.
+    """
+    call = _calls.open[-1] if _calls.open else None
+    if call is not None and call.maps:
+        check_one_rule(cls)
+        if len(call.applied) < 2:  # more are of no interest
+            call.applied.append((cls, args, result))
+
+
+def check_one_rule(cls) -> None:
+    """RuntimeError for a Function that has a `vmap` and wants one made."""
+    if cls.generate_vmap_rule:
+        raise RuntimeError(
+            f"You tried to vmap over {cls.__name__}, but it has both "
+            "generate_vmap_rule=True and an overridden vmap staticmethod. "
+            "Please set generate_vmap_rule=False or delete the overridden "
+            "vmap staticmethod to avoid ambiguity. For more details, please "
+            "see https://pytorch.org/docs/main/notes/extending.func.html"
+        )
+
+
+def applied() -> list[tuple]:
+    """What the innermost transform was told by `note_applied`."""
+    return _calls.open[-1].applied if _calls.open else []
 
 
 def check_statistics(count, *running) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+from typing import NamedTuple
 
 from .. import (
     _C,
@@ -132,6 +133,20 @@ class Inputs:
             for leaf, dim in zip(self._leaves, self._dims)
             if dim is not None
         ]
+
+
+class Given(NamedTuple):
+    """Arguments of a call, the dimension of each that is mapped, and its size:
+    as `Inputs`, for a function that the mapped one calls.
+    """
+
+    args: tuple
+    dims: tuple
+    size: int
+
+    def whole(self) -> tuple[tuple, tuple]:
+        """The arguments, and the dimension of each."""
+        return self.args, self.dims
 
 
 def _check_dim(call: str, leaf, dim, negative: bool) -> None:

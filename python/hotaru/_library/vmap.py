@@ -20,13 +20,14 @@ def run_rule(rule, inputs, randomness: str, kwargs: dict) -> tuple:
 
     Args:
         rule: `rule(info, in_dims, *args, **kwargs)`.
-        inputs: the arguments of the mapped call, `_functorch.slices.Inputs`.
+        inputs: the arguments of the mapped call, `_functorch.slices.Inputs`
+            or `Given`.
         randomness: of the `vmap`.
         kwargs: of the mapped call.
     """
     args, in_dims = inputs.whole()
     info = VmapInfo(inputs.size, randomness)
-    result, dims = rule(info, in_dims, *args, **kwargs)
+    result, dims = _checked(rule(info, in_dims, *args, **kwargs))
     leaves, structure = _tree.flatten(result)
     spread = _tree.spread(dims, structure)
     if spread is None:
@@ -37,6 +38,19 @@ def run_rule(rule, inputs, randomness: str, kwargs: dict) -> tuple:
     return [
         _batched(leaf, dim, inputs.size) for leaf, dim in zip(leaves, spread)
     ], structure
+
+
+def _checked(returned) -> tuple:
+    """RuntimeError unless a rule gave two things."""
+    many = isinstance(returned, tuple)
+    if many and len(returned) == 2:
+        return returned
+    what = f"{len(returned)} returns" if many else f"a {type(returned)}"
+    raise RuntimeError(
+        "Expected the vmap staticmethod to have two returns, an output and "
+        "out_dims with pytree structure compatible with the output. Got "
+        f"{what} instead"
+    )
 
 
 def _batched(leaf, dim: int | None, size: int):

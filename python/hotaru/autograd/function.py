@@ -23,9 +23,12 @@ import itertools
 import warnings
 
 from .. import _C, Tensor, is_grad_enabled, no_grad, zeros, zeros_like
-from .._functorch.active import _are_functorch_transforms_active
+from .._functorch.active import (
+    _are_functorch_transforms_active,
+    note_applied,
+)
 from .._own_names import is_own
-from . import _tangent_rules, forward_ad
+from . import _pushing, _tangent_rules, forward_ad
 
 _NO_BACKWARD = (
     "You must implement either the backward or vjp method for your custom "
@@ -110,6 +113,8 @@ class BackwardCFunction(FunctionCtx):
     _forward_cls: type
     _is_tensor: tuple[bool, ...] = ()
     _outputs: tuple = ()
+    #: What tangents need to know of the arguments, where there is a `jvp`.
+    _arguments: tuple | None = None
     #: While `jvp` runs.
     _for_jvp = False
 
@@ -164,6 +169,10 @@ class BackwardCFunction(FunctionCtx):
             self._for_jvp = before
 
     def _run(self, grads: tuple) -> tuple:
+        if self._arguments is not None and _pushing.is_pushing():
+            return self._per_tensor(
+                _pushing.gradients(self, self._arguments, grads)
+            )
         result = self.apply(*self._full(grads))
         return self._per_tensor(
             result if isinstance(result, tuple) else (result,)
@@ -306,7 +315,7 @@ class Function(metaclass=FunctionMeta):
         if not separate and _are_functorch_transforms_active():
             _refuse_old(cls)
         if separate:
-            args, kwargs = _bound(cls.forward, args, kwargs), {}
+            args, kwargs = bound_arguments(cls.forward, args, kwargs), {}
         needs = tuple(isinstance(a, Tensor) and a.requires_grad for a in args)
         ctx = cls._backward_cls()
         ctx.needs_input_grad = needs
@@ -335,7 +344,10 @@ class Function(metaclass=FunctionMeta):
             tangents = _materialized(ctx, args, tangents)
             _push_forward(cls, ctx, args, tangents, outputs, dirty)
         ctx.to_save = ctx.non_differentiable = ctx.dirty_tensors = None
-        return tuple(outputs) if many else outputs[0]
+        found = tuple(outputs) if many else outputs[0]
+        if separate and not dirty and cls.vmap is not Function.vmap:
+            note_applied(cls, args, found)
+        return found
 
 
 def _refuse_old(cls) -> None:
@@ -420,7 +432,7 @@ def _push_forward(
             _C._give_tangent(output, tangent, written)
 
 
-def _bound(forward, args: tuple, kwargs: dict) -> tuple:
+def bound_arguments(forward, args: tuple, kwargs: dict) -> tuple:
     """The arguments of `forward` in their order, with its defaults."""
     import inspect  # slow to import
 
@@ -506,6 +518,8 @@ def _record(cls: type, ctx: FunctionCtx, args: tuple, outputs: list) -> None:
         for t, d in zip(tensors, differentiable)
     )
     ctx._is_tensor = tuple(isinstance(arg, Tensor) for arg in args)
+    if cls.jvp is not Function.jvp:
+        ctx._arguments = _pushing.described(args)
     results = _C._make_python_node(
         f"{cls.__name__}Backward",
         ctx,

@@ -2,7 +2,9 @@
 
 A Jacobian-vector product is the derivative of the vector-Jacobian product,
 which is linear in its vector, by that vector: two backward passes, with any
-function that can be differentiated twice.
+function that can be differentiated twice. A `jvp` of a program's own Function
+takes the place of its `backward` in the first one, so it has to be linear in
+its tangents and written in differentiable operators.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ from .. import (
 )  # fmt: skip
 from .._functorch.slices import Draws
 from ..autograd._entry import grad
+from ..autograd._pushing import pushing
 from ..utils import _tree  # fmt: skip
 from ._arguments import check_listed, check_outputs, check_real, positions
 from ._reverse import Applied
@@ -49,13 +52,14 @@ class Pushforward:
                 for leaf in self._live
             ]
             if self._live:
-                self._products = grad(
-                    self._live,
-                    self.own,
-                    self._vectors,
-                    create_graph=True,
-                    allow_unused=True,
-                )
+                with pushing():
+                    self._products = grad(
+                        self._live,
+                        self.own,
+                        self._vectors,
+                        create_graph=True,
+                        allow_unused=True,
+                    )
 
     def __call__(self, tangents: list, strict: bool = False) -> list[Tensor]:
         """One tangent an output leaf; zeros for one that depends on nothing.

@@ -3,7 +3,10 @@
 hotaru has no batching rules: the function runs once for each slice, and what it
 returns is stacked. Values, shapes, gradients and errors of the arguments are
 PyTorch's; the speed is that of a loop over slices. Where the function is an
-operator with a rule of its own (`library.register_vmap`), the rule runs.
+operator with a rule of its own (`library.register_vmap`), the rule runs. So
+does a Function's own `vmap` where the mapped function is its `apply`, or gives
+back what that makes of mapped arguments and numbers. Of a Function that a
+larger function calls the slices are computed.
 """
 
 from __future__ import annotations
@@ -11,6 +14,7 @@ from __future__ import annotations
 import functools
 
 from .. import Tensor, equal
+from .._functorch.function_rules import OneCall, function_call, watching
 from .._functorch.slices import Inputs, name_of, run_slices, stack_results
 from ..utils import _tree
 
@@ -150,7 +154,15 @@ def vmap(
         rule = getattr(func, "_vmap_rule", None)
         if rule is not None:
             return _by_rule(func, rule, inputs, out_dims, randomness, kwargs)
-        results = run_slices(func, inputs, randomness, kwargs)
-        return _join(func, results, out_dims, inputs.size)
+        try:
+            given = function_call(func, inputs, kwargs)
+            if given is None:
+                watched = watching(func, inputs)
+                results = run_slices(watched, inputs, randomness, kwargs)
+                return _join(func, results, out_dims, inputs.size)
+        except OneCall as found:
+            given = found.args
+        rule, given = given
+        return _by_rule(func, rule, given, out_dims, randomness, {})
 
     return mapped
