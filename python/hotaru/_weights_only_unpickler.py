@@ -162,11 +162,13 @@ class _Instructions(dict):
 
 def _of_jagged(path: str, name: str):
     """What pickles of jagged tensors name; as in PyTorch, a program that
-    reads them has imported `torch._dynamo`. UnpicklingError where not.
+    reads them has imported `torch._dynamo`, or has had such tensors.
+    UnpicklingError where not.
     """
     known = ("NestedTensor", "_rebuild_njt")
     here = f"torch.nested._internal.nested_tensor.{name}"
-    if path == here and name in known and "hotaru._dynamo" in sys.modules:
+    had = ("hotaru._dynamo", "hotaru.nested._jagged")
+    if path == here and name in known and any(m in sys.modules for m in had):
         jagged = importlib.import_module("hotaru.nested._jagged")
         return getattr(jagged, name)
     raise UnpicklingError(

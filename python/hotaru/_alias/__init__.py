@@ -2,13 +2,30 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
+import types
 
 from .._own_names import add_root
 from .finder import AliasFinder
 from .rename import rename_loaded
 
 _PACKAGE = __package__.partition(".")[0]
+_IN_EXTENSION = ("_fft", "_linalg", "_nn", "_sparse", "_special")
+
+
+class _InExtension(types.ModuleType):
+    """A module of operators that the extension has, which is no package: what
+    pickles of PyTorch's functions import.
+    """
+
+    def __getattr__(self, name: str):
+        if name.startswith("__"):  # the import system asks for some
+            raise AttributeError(name)
+        extension = importlib.import_module(f"{_PACKAGE}._C")
+        return getattr(
+            getattr(extension, self.__name__.rpartition(".")[2]), name
+        )
 
 
 def is_installed(alias: str = "torch") -> bool:
@@ -35,6 +52,9 @@ def install(alias: str = "torch") -> None:
             f"already, from {getattr(present, '__file__', 'an unknown place')}"
         )
     sys.meta_path.insert(0, AliasFinder(alias, _PACKAGE))
+    for name in _IN_EXTENSION:
+        full = f"{alias}._C.{name}"
+        sys.modules[full] = _InExtension(full)
     add_root(alias)
     rename_loaded(alias, _PACKAGE)
     overrides = sys.modules.get(f"{_PACKAGE}._overrides")

@@ -6,6 +6,7 @@ Its files are read when somebody asks for what is in them.
 from __future__ import annotations
 
 import atexit
+import copyreg
 
 from .. import _C
 
@@ -26,13 +27,22 @@ def _attribute(name: str):
 _C.__getattr__ = _attribute
 
 
+def _reduced(operator) -> tuple:
+    from .functions import reduced
+
+    return reduced(operator)
+
+
+copyreg.pickle(_C.Op, _reduced)
+
+
 def _method(module: str, name: str):
     return _C._late(f"hotaru._extension.{module}", name, False)
 
 
 for _name in (
-    "__reduce__", "clone_state", "graphsafe_get_state", "graphsafe_set_state",
-    "get_offset", "set_offset",
+    "__reduce__", "__setstate__", "clone_state", "graphsafe_get_state",
+    "graphsafe_set_state", "get_offset", "set_offset",
 ):  # fmt: skip
     setattr(_C.Generator, _name, _method("generator", _name))
 for _name in ("__enter__", "__exit__", "is_capturing", "record_event"):

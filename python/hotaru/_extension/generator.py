@@ -5,6 +5,13 @@ from __future__ import annotations
 from .._C import Generator
 
 
+def __setstate__(self, state: tuple) -> None:
+    """Goes on from (seed, offset, state); the offset is that of GPUs."""
+    seed, _, numbers = state
+    self.manual_seed(seed)
+    self.set_state(numbers)
+
+
 def _rebuilt(device, state, seed: int) -> Generator:
     generator = Generator(device=device)
     generator.manual_seed(seed)
@@ -13,7 +20,8 @@ def _rebuilt(device, state, seed: int) -> Generator:
 
 
 def __reduce__(self):
-    return _rebuilt, (self.device, self.get_state(), self.initial_seed())
+    state = self.initial_seed(), None, self.get_state()
+    return Generator, (self.device,), state
 
 
 def clone_state(self) -> Generator:

@@ -44,6 +44,7 @@ _PLACES = {
     "_Await": "hotaru._awaits",
     "_are_functorch_transforms_active": "hotaru._functorch.active",
     "_GeneratorType": _TYPES,
+    "_VariableFunctionsClass": "hotaru._extension.functions",
     "_jit_try_infer_type": "hotaru.fx._infer",
     "_freeze_module": "hotaru.jit._native_module",
     "_EnableTorchFunction": "hotaru.overrides",
@@ -87,11 +88,12 @@ def attribute(name: str):
         inside = _INSIDE.get(name, name)
         value = getattr(importlib.import_module(place), inside)
         return vars(_C).setdefault(name, value)
-    if name in ("_nn", "_fft", "_linalg", "_special"):
-        from ..fx._names import make_places
+    if name == "TensorBase":
+        return vars(_C).setdefault(name, _C.Tensor)
+    if name in ("_fft", "_linalg", "_nn", "_sparse", "_special"):
+        from .functions import place as place_of
 
-        make_places()
-        return vars(_C)[name]
+        return vars(_C).setdefault(name, place_of(name[1:]))
     from .._library import questions
 
     if name in questions.NAMES:

@@ -16,111 +16,12 @@ import hotaru
 
 from .. import _C
 from .._C import Tensor
+from .._extension.functions import IN_NN
 from .._ops import OpOverload, OpOverloadPacket
 from .._own_names import is_own
 
 _METHOD = type(Tensor.dim)
 _SLOT = type(Tensor.__add__)
-
-# Operators that PyTorch has in torch._C._nn and not in torch itself.
-_NN = frozenset(
-    [
-        "adaptive_avg_pool2d",
-        "adaptive_avg_pool3d",
-        "adaptive_max_pool2d",
-        "adaptive_max_pool3d",
-        "avg_pool2d",
-        "avg_pool3d",
-        "binary_cross_entropy",
-        "col2im",
-        "cross_entropy_loss",
-        "elu",
-        "elu_",
-        "fractional_max_pool2d",
-        "fractional_max_pool3d",
-        "gelu",
-        "gelu_",
-        "glu",
-        "hardsigmoid",
-        "hardsigmoid_",
-        "hardswish",
-        "hardswish_",
-        "hardtanh",
-        "hardtanh_",
-        "huber_loss",
-        "im2col",
-        "l1_loss",
-        "leaky_relu",
-        "leaky_relu_",
-        "linear",
-        "log_sigmoid",
-        "max_pool2d_with_indices",
-        "max_pool3d_with_indices",
-        "max_unpool2d",
-        "max_unpool3d",
-        "mish",
-        "mish_",
-        "mse_loss",
-        "multi_margin_loss",
-        "multilabel_margin_loss",
-        "nll_loss",
-        "nll_loss2d",
-        "nll_loss_nd",
-        "one_hot",
-        "pad",
-        "pad_sequence",
-        "reflection_pad1d",
-        "reflection_pad2d",
-        "reflection_pad3d",
-        "relu6",
-        "relu6_",
-        "replication_pad1d",
-        "replication_pad2d",
-        "replication_pad3d",
-        "rrelu_with_noise",
-        "rrelu_with_noise_",
-        "scaled_dot_product_attention",
-        "silu",
-        "silu_",
-        "slow_conv3d",
-        "smooth_l1_loss",
-        "soft_margin_loss",
-        "softplus",
-        "softshrink",
-        "thnn_conv2d",
-        "upsample_bicubic2d",
-        "upsample_bilinear2d",
-        "upsample_linear1d",
-        "upsample_nearest1d",
-        "upsample_nearest2d",
-        "upsample_nearest3d",
-        "upsample_trilinear3d",
-    ]
-)
-
-
-def _place(name: str, prefix: str = "") -> types.ModuleType:
-    """A module of the operators whose name begins so, or of _NN."""
-    names = [
-        n
-        for n in vars(hotaru.ops)
-        if (n.startswith(prefix) if prefix else n in _NN)
-    ]
-    place = types.ModuleType(f"{_C.__name__}.{name}")
-    vars(place).update({n: getattr(hotaru.ops, n) for n in names})
-    setattr(_C, name, place)
-    return place
-
-
-def make_places() -> None:
-    """torch._C._nn and its like, by which code calls some operators."""
-    if "_nn" not in vars(_C):
-        from ..nn.modules._conversion import parse_to
-
-        place = _place("_nn")
-        place._parse_to = lambda *args, **kwargs: parse_to(args, kwargs)
-        for name in ("fft", "linalg", "special"):
-            _place(f"_{name}", f"{name}_")
 
 
 def is_method(function) -> bool:
@@ -154,7 +55,7 @@ def qualified_name(function) -> str:
     if is_method(function):
         return f"torch.Tensor.{function.__name__}"
     name = function.__name__
-    if isinstance(function, _C.Op) and name in _NN:
+    if isinstance(function, _C.Op) and name in IN_NN:
         return f"torch._C._nn.{name}"
     if isinstance(function, (OpOverload, OpOverloadPacket)):
         return f"torch.ops.{function}"
@@ -260,7 +161,6 @@ def _fill_builtins() -> None:
 
 
 _fill_builtins()
-make_places()
 
 
 class Namespace:

@@ -102,6 +102,8 @@ def found(module: str, name: str, find_class):
     if module.split(".")[0] != "torch":
         return find_class(module, name)
     here = "hotaru" + module[len("torch") :]
+    if here.startswith("hotaru._C."):  # modules of operators
+        return getattr(find_class("hotaru._C", here.split(".")[-1]), name)
     try:
         return find_class(here, name)
     except (ImportError, AttributeError):

@@ -89,7 +89,33 @@ def _untyped(x):
     assert x.tolist() == [1, 2]
 
 
+FUNCTIONS = [
+    torch.relu, nn.functional.gelu, torch.linalg.inv, torch.fft.fft,
+    torch.special.erf, torch.Tensor.relu, torch.sparse.mm, torch.softmax,
+    nn.functional.logsigmoid, nn.functional.softplus, torch.conv1d,
+    nn.functional.relu, torch.einsum, torch.Tensor.add_,
+]  # fmt: skip
+
+
+def _functions(found):
+    assert len(found) == len(FUNCTIONS)
+    for mine, known in zip(found, FUNCTIONS):
+        assert mine is known or mine == known
+
+
+def _generator(generator):
+    assert type(generator) is torch.Generator
+    assert generator.initial_seed() == 7
+    copied = torch.Generator()
+    copied.set_state(generator.get_state())
+    drawn = torch.rand(2, generator=copied)
+    assert (drawn - torch.tensor([0.6569, 0.2328])).abs().max() < 1e-4
+
+
 CHECKS = {
+    "functions": _functions,
+    "generator": _generator,
+    "activation": lambda m: _equals(torch.tanh)(m.activation),
     "float32": _tensor([1, 2]),
     "strides": _tensor([[0, 3], [1, 4], [2, 5]], stride=(1, 3)),
     "offset": _tensor([3, 5, 7], torch.int64, (2,), 3),
@@ -290,3 +316,46 @@ def test_what_lies_before_an_archive_is_skipped(tmp_path):
     torch.save({"x": torch.ones(2)}, held)
     reader = torch._C.PyTorchFileReader(io.BytesIO(b"shell" + held.getvalue()))
     assert reader.has_record("data.pkl")
+
+
+@pytest.mark.parametrize("legacy", [False, True])
+def test_functions_and_generators_in_files(legacy):
+    module = nn.TransformerEncoderLayer(4, 2, 8, activation=torch.tanh)
+    module.others = FUNCTIONS
+    module.generator = torch.Generator().manual_seed(7)
+    torch.rand(3, generator=module.generator)
+    file = io.BytesIO()
+    torch.save(module, file, _use_new_zipfile_serialization=not legacy)
+    file.seek(0)
+    found = torch.load(file, weights_only=False)
+    assert found.activation is torch.tanh
+    _functions(found.others)
+    drawn = torch.rand(2, generator=found.generator)
+    assert torch.equal(drawn, torch.rand(2, generator=module.generator))
+
+
+@pytest.mark.parametrize("protocol", range(6))
+def test_functions_are_found_by_name(protocol):
+    for function in FUNCTIONS:
+        assert pickle.loads(pickle.dumps(function, protocol)) == function
+        assert copy.copy(function) == function
+        assert copy.deepcopy(function) == function
+    text = pickle.dumps([torch.relu, nn.functional.gelu], protocol)
+    assert b"_VariableFunctionsClass" in text
+    assert b"_nn" in text
+
+
+def test_who_has_had_jagged_tensors_loads_them():
+    program = """
+import hotaru as torch, io
+parts = [torch.arange(3.0), torch.arange(2.0)]
+file = io.BytesIO()
+torch.save(torch.nested.nested_tensor(parts, layout=torch.jagged), file)
+file.seek(0)
+print([x.tolist() for x in torch.load(file).unbind()])
+"""
+    result = subprocess.run(
+        [sys.executable, "-c", program],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert result.stdout == "[[0.0, 1.0, 2.0], [0.0, 1.0]]\n"
