@@ -194,6 +194,64 @@ def test_operators_give_what_they_give_of_wholes(world, size):
         assert problems == [], "\n".join(problems)
 
 
+UNEVEN = {
+    "view": lambda a: a.view(35), "views": lambda a: a.view(5, 7),
+    "rest": lambda a: a.view(-1, 7), "flatten": lambda a: a.flatten(),
+    "reshape": lambda a: a.reshape(35), "ravel": lambda a: a.ravel(),
+    "unflatten": lambda a: a.unflatten(1, (5, 1)),
+    "front": lambda a: a.unflatten(0, (1, 7)),
+    "split": lambda a: torch.cat([p.flatten() for p in a.split(2, 1)]),
+    "rows": lambda a: torch.cat([p.flatten() for p in a.split(3)]),
+    "lengths": lambda a: a.split([1, 4], 1)[1].reshape(28),
+    "chunk": lambda a: a.chunk(2, 1)[1].reshape(14),
+    "parts": lambda a: a.tensor_split(3)[1].reshape(10),
+    "unbind": lambda a: a.unbind(1)[3], "unbound": lambda a: a.unbind(0)[2],
+    "transposed": lambda a: a.t().reshape(35),
+    "copied": lambda a: a.t().contiguous().view(35),
+    "new": lambda a: a.unsqueeze(0).view(35),
+    "joined": lambda a: torch.cat([a, a], 1).view(70),
+    "stacked": lambda a: torch.stack([a, a]).view(70),
+    "product": lambda a: (a @ a.t()).view(49),
+    "flipped": lambda a: a.flip(1).view(35),
+    "triangle": lambda a: a.tril().view(35),
+    "kind": lambda a: a.view(torch.int64).view(35),
+    "smaller": lambda a: a.view(torch.int32).flatten(),
+    "larger": lambda a: a.float().unsqueeze(-1).expand(7, 5, 2)
+    .contiguous().view(dtype=torch.int64).view(35),
+}  # fmt: skip
+
+
+def test_other_shapes_of_uneven_parts(world):
+    """The ranks do alike: what fails on one alone ends the group."""
+    given = torch.arange(35.0, dtype=torch.float64).view(7, 5)
+
+    def run(rank):
+        mesh, wrong = init_device_mesh("cpu", (3,)), []
+        for name, function in UNEVEN.items():
+            expected = function(given)
+            for place in (S0, S1, R):
+                found = function(distribute_tensor(given, mesh, [place]))
+                if found.shape != expected.shape or not torch.equal(
+                    found.full_tensor(), expected
+                ):
+                    wrong.append((name, place))
+        return wrong
+
+    assert world(3, run) == [[], [], []]
+
+
+def test_parts_of_uneven_sums_are_dense(world):
+    def run(rank):
+        mesh = init_device_mesh("cpu", (3,))
+        part = DTensor.from_local(torch.ones(7, 5), mesh, [Partial()])
+        return [
+            part.redistribute(mesh, [place]).to_local().is_contiguous()
+            for place in (S0, S1, R)
+        ]
+
+    assert world(3, run) == [[True] * 3] * 3
+
+
 def test_operators_on_a_mesh_of_two_dimensions(world):
     def choose(values):
         found = []

@@ -209,7 +209,9 @@ def _gathered(
     whole = part.new_empty((count, *part.shape))
     all_gather_into_tensor(whole, part, mesh.get_group(mesh_dim))
     joined = whole.flatten(0, 1) if dim == 0 else cat(list(whole), dim)
-    return joined if most * count == size else joined.narrow(dim, 0, size)
+    if most * count != size:
+        joined = joined.narrow(dim, 0, size)
+    return joined.contiguous()  # as a part is that was the whole
 
 
 def _reduced(
@@ -231,7 +233,7 @@ def _reduced(
     own, _ = Shard.local_shard_size_and_offset(
         size, count, mesh.get_coordinate()[mesh_dim]
     )
-    return out.narrow(target.dim, 0, own)
+    return out.narrow(target.dim, 0, own).contiguous()
 
 
 def _turned(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
-from ..._C import Tensor
+from ..._C import Tensor, dtype
 from ._answers import plain
 from ._call import Call, R, Way, all_replicated, composed, rule
 from ._pointwise import along, wrap_dim
@@ -171,7 +171,30 @@ def _pairs(call: Call) -> list[tuple[int, int, bool]]:
     return found
 
 
+def _viewed_dtype(call: Call) -> dtype | None:
+    """The dtype that the elements are to be looked at as."""
+    found = call.get(1, "size", call.kwargs.get("dtype"))
+    return found if isinstance(found, dtype) else None
+
+
+def _as_dtype(call: Call, kind: dtype) -> list[Way]:
+    """The last dimension grows or shrinks where elements are of another size:
+    it is not cut then.
+    """
+    same = kind.itemsize == call.tensors[0].dtype.itemsize
+    return [
+        all_replicated(call),
+        *(
+            Way(Shard(d), (Shard(d),))
+            for d in range(_ndim(call) if same else _ndim(call) - 1)
+        ),
+    ]
+
+
 def _viewed(call: Call) -> list[Way]:
+    kind = _viewed_dtype(call)
+    if kind is not None:
+        return _as_dtype(call, kind)
     if not isinstance(call.get(1, "size", call.kwargs.get("shape")), (
         int, tuple, list,
     )):  # fmt: skip
@@ -191,7 +214,7 @@ def _viewed(call: Call) -> list[Way]:
 
 
 def _view_part(call: Call, parts: list):
-    if len(call.tensors) != 1 or not _pairs(call):
+    if len(call.tensors) != 1 or _viewed_dtype(call) or not _pairs(call):
         given, named = call.with_tensors(parts)
         return plain(call.function, *given, **named)
     source, shape = call.shapes[0], target_shape(call)
