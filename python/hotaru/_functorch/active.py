@@ -42,11 +42,15 @@ class Within:
         tensors: the arguments that the transform gives the function, of `vmap`
             those that are mapped.
         maps: whether it is `vmap`.
+        forward: whether it is one in the direction of the function, as `jvp`.
     """
 
-    def __init__(self, tensors=(), maps: bool = False) -> None:
+    def __init__(
+        self, tensors=(), maps: bool = False, forward: bool = False
+    ) -> None:
         self._own = {_C._storage_address(tensor) for tensor in tensors}
         self.maps = maps
+        self.forward = forward
         # Calls of Functions with a `vmap` of their own: the class, the
         # arguments and what it gave.
         self.applied: list[tuple] = []
@@ -67,6 +71,11 @@ class Within:
 def _are_functorch_transforms_active() -> bool:
     """Whether this thread is within a transform of `func`."""
     return bool(_calls.open)
+
+
+def is_forward() -> bool:
+    """Whether this thread is within a transform in the function's direction."""
+    return any(call.forward for call in _calls.open)
 
 
 def note_applied(cls, args: tuple, result) -> None:

@@ -19,6 +19,7 @@ from .. import (
     stack,
     zeros_like,
 )  # fmt: skip
+from .._functorch import constants
 from .._functorch.slices import Draws
 from ..autograd._entry import grad
 from ..autograd._pushing import pushing
@@ -33,12 +34,14 @@ _INDEPENDENT = (
     "the inputs. This is not allowed with strict=True."
 )
 
+constants.install()
+
 
 class Pushforward:
     """From tangents of a function's arguments to those of its outputs."""
 
     def __init__(self, func, primals: tuple, argnums, has_aux: bool) -> None:
-        run = Applied(func, primals, {}, argnums, has_aux, _API)
+        run = Applied(func, primals, {}, argnums, has_aux, _API, forward=True)
         self._level, self.aux = run.level, run.aux
         self.own, _ = _tree.flatten(run.own)
         self.leaves, self.structure = _tree.flatten(run.output)

@@ -16,9 +16,12 @@ class Applied:
 
     `own` holds these, one nest for each place of `argnums` (all arguments for
     None), `output` what the function returned and `aux` what came beside it.
+    With `forward` the transform is one in the function's direction.
     """
 
-    def __init__(self, func, args, kwargs, argnums, has_aux, api) -> None:
+    def __init__(
+        self, func, args, kwargs, argnums, has_aux, api, forward=False
+    ) -> None:
         self.level = Level()
         places = range(len(args))
         if argnums is not None:
@@ -29,7 +32,8 @@ class Applied:
                 full[place] = _tree.mapped(self.level.begin, args[place])
             self.own = tuple(full[place] for place in places)
             tensors = _tree.flatten((full, kwargs))[0]
-            with Within(x for x in tensors if isinstance(x, Tensor)):
+            own = [x for x in tensors if isinstance(x, Tensor)]
+            with Within(own, forward=forward):
                 result = func(*full, **kwargs)
         self.output, self.aux = split_aux(result, has_aux, api)
         self.argnums = argnums

@@ -12,7 +12,7 @@ import types
 
 import hotaru
 
-from .. import _C
+from .. import _C, _misfits
 from ._trace_index import (
     dimensions_used,
     is_truth,
@@ -671,4 +671,4 @@ def _unary(name: str):
 
 
 _add_operators()
-_C._set_trace_hook(call_traced, TracedInt)
+_misfits.register(call_traced, TracedInt)

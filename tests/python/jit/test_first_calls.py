@@ -23,7 +23,7 @@ for name in set(sys.modules) - before:
 """
 
 # Packages of this one that a program in TorchScript is made with.
-_SCRIPT = {"_awaits", "amp", "futures", "jit", "linalg"}
+_SCRIPT = {"_awaits", "_misfits", "amp", "futures", "jit", "linalg"}
 # Those and what tensors without elements and graphs in Python need.
 _EXPORT = {
     "_dispatch", "_function_schema", "_functions", "_functorch", "_library",
