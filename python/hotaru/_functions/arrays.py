@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 from .. import _C
 from .._C import Tensor
 
@@ -56,8 +58,15 @@ def _shared(obj, dtype) -> Tensor | None:
     return None
 
 
+_KEPT = (
+    "torch.asarray: unspecified requires_grad now defaults to "
+    "obj.requires_grad instead of False. Pass requires_grad=False explicitly "
+    "to get the old behavior and silence this warning."
+)
+
+
 def asarray(
-    obj, *, dtype=None, device=None, copy=None, requires_grad=False
+    obj, *, dtype=None, device=None, copy=None, requires_grad=None
 ) -> Tensor:
     """A tensor of an object's values, over its memory where that is possible.
 
@@ -67,7 +76,8 @@ def asarray(
             numbers in nested sequences.
         copy: True for memory of its own, False for an error without a shared
             one, None for whichever it takes.
-        requires_grad: False cuts off a tensor's history.
+        requires_grad: False cuts off a tensor's history, None keeps it, with
+            a warning.
 
     Raises:
         ValueError: copy=False where the memory cannot be shared.
@@ -102,6 +112,10 @@ def asarray(
         out = shared.to(device=where, dtype=wanted, copy=bool(copy))
     else:
         out = shared
+    if requires_grad is None:
+        requires_grad = shared.requires_grad
+        if requires_grad:
+            warnings.warn(_KEPT, stacklevel=2)
     if not requires_grad:
         return out.detach() if out.requires_grad else out
     return out if out.requires_grad else out.requires_grad_()

@@ -44,7 +44,7 @@ def test_asarray_shares():
 
 def test_asarray_and_history():
     y = torch.ones(2, requires_grad=True) * 2
-    assert torch.asarray(y).grad_fn is None
+    assert torch.asarray(y, requires_grad=False).grad_fn is None
     assert torch.asarray(y, requires_grad=True).grad_fn is not None
 
 
@@ -312,3 +312,27 @@ def test_tensors_lend_what_is_asked_for(flags):
         assert rows.sum().item() == 0
         with pytest.raises(TypeError, match="read-write bytes-like"):
             io.BytesIO(bytes(24)).readinto(rows.t())
+
+
+def test_asarray_keeps_the_history_that_nobody_spoke_of():
+    leaf = torch.ones(2, requires_grad=True)
+    result = leaf * 2
+    for x in (leaf, result):
+        with pytest.warns(UserWarning, match="unspecified requires_grad"):
+            assert torch.asarray(x) is x
+        with pytest.warns(UserWarning, match="unspecified requires_grad"):
+            assert torch.asarray(x, dtype=torch.float64).grad_fn is not None
+        with pytest.warns(UserWarning, match="unspecified requires_grad"):
+            assert torch.asarray(x, copy=True).requires_grad
+        with torch.no_grad(), pytest.warns(UserWarning, match="unspecified"):
+            assert torch.asarray(x, dtype=torch.float64).requires_grad
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            assert torch.asarray(x, requires_grad=True) is x
+            assert not torch.asarray(x, requires_grad=False).requires_grad
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        plain = torch.ones(2)
+        assert torch.asarray(plain) is plain
+        assert not torch.asarray([1.0]).requires_grad
+        assert torch.asarray([1.0], requires_grad=True).requires_grad

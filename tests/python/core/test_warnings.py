@@ -6,6 +6,7 @@ import subprocess
 import sys
 import warnings
 
+import hotaru.nn.functional as F
 import pytest
 
 import hotaru as torch
@@ -254,3 +255,56 @@ def test_of_most_is_warned_once():
         [sys.executable, "-c", program], capture_output=True, text=True
     )
     assert done.stderr.count("UserWarning") == 2
+
+
+def _encoder(**options):
+    layer = {"d_model": 4, "nhead": 2, "batch_first": True, **options}
+    return torch.nn.TransformerEncoder(
+        torch.nn.TransformerEncoderLayer(**layer), 1
+    )
+
+
+GRID = torch.zeros(1, 2, 2, 2)
+IMAGE = torch.ones(1, 1, 2, 2)
+SPOKEN = {
+    "grid_sample": (
+        lambda: F.grid_sample(IMAGE, GRID), "has changed to align_corners=False"
+    ),
+    "affine_grid": (
+        lambda: F.affine_grid(torch.ones(1, 2, 3), (1, 1, 2, 2)),
+        "Please specify align_corners=True",
+    ),
+    "gumbel_softmax": (
+        lambda: F.gumbel_softmax(torch.ones(2), eps=1e-5), "`eps` parameter is"
+    ),
+    "batch_first": (
+        lambda: _encoder(batch_first=False), "batch_first was not True"
+    ),
+    "norm_first": (lambda: _encoder(norm_first=True), "norm_first was True"),
+    "bias": (lambda: _encoder(bias=False), "self_attn was passed bias=False"),
+    "heads": (lambda: _encoder(nhead=1), "num_heads is odd"),
+    "activation": (
+        lambda: _encoder(activation=torch.tanh), "activation_relu_or_gelu was"
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SPOKEN)
+def test_choices_that_changed_are_told_of_where_they_are_made(name):
+    function, text = SPOKEN[name]
+    with pytest.warns(UserWarning, match=text):
+        function()
+
+
+def test_choices_that_were_made_are_not_told_of():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        F.grid_sample(IMAGE, GRID, align_corners=False)
+        F.affine_grid(torch.ones(1, 2, 3), (1, 1, 2, 2), align_corners=True)
+        F.gumbel_softmax(torch.ones(2))
+        _encoder()
+        torch.nn.TransformerEncoder(
+            torch.nn.TransformerEncoderLayer(4, 1),
+            1,
+            enable_nested_tensor=False,
+        )

@@ -224,6 +224,10 @@ def gumbel_softmax(
         eps: has no effect; kept for old callers.
         dim: axis of the classes.
     """
+    if eps != 1e-10:
+        warnings.warn(
+            "`eps` parameter is deprecated and has no effect.", stacklevel=2
+        )
     noise = -hotaru.empty_like(logits).exponential_().log()
     soft = ((logits + noise) / tau).softmax(dim)
     if not hard:

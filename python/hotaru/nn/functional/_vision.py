@@ -191,6 +191,13 @@ def _factors(scale_factor: list[float], input: Tensor) -> list[float]:
     return list(scale_factor)
 
 
+_CORNERS = (
+    "Default grid_sample and affine_grid behavior has changed to "
+    "align_corners=False since 1.3.0. Please specify align_corners=True if the "
+    "old behavior is desired. See the documentation of grid_sample for details."
+)
+
+
 def upsample(
     input: Tensor,
     size: BroadcastingList1[int] | None = None,
@@ -238,10 +245,11 @@ def grid_sample(
 
     Volumes are (N, C, D, H, W) with a grid (N, d, h, w, 3).
     """
+    sampled, padded = _grid_mode(mode), _grid_padding(padding_mode)
+    if align_corners is None:
+        warnings.warn(_CORNERS, stacklevel=2)
     corners = align_corners is not None and bool(align_corners)
-    return ops.grid_sampler(
-        input, grid, _grid_mode(mode), _grid_padding(padding_mode), corners
-    )
+    return ops.grid_sampler(input, grid, sampled, padded, corners)
 
 
 def _grid_mode(mode: str) -> int:
@@ -289,6 +297,8 @@ def affine_grid(
         raise ValueError(
             "Expected theta to have floating point type, but got {theta.dtype}"
         )
+    if align_corners is None:
+        warnings.warn(_CORNERS, stacklevel=2)
     corners = align_corners is not None and bool(align_corners)
     return ops.affine_grid_generator(theta, size, corners)
 

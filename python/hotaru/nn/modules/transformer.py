@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import warnings
 
 import hotaru
 
@@ -171,23 +172,37 @@ class _Stack(Module):
         self.norm = norm
 
 
-def _may_leave_out_padding(layer) -> bool:
-    """Whether PyTorch computes this layer without padded positions."""
+def _keeps_padding(layer) -> str:
+    """Why PyTorch computes this layer with padded positions; "" if not."""
     if not isinstance(layer, TransformerEncoderLayer):
-        return False
+        return " was not TransformerEncoderLayer"
     attention = layer.self_attn
     known = layer.activation in (F.relu, F.gelu) or isinstance(
         layer.activation, (hotaru.nn.ReLU, hotaru.nn.GELU)
     )
-    return (
-        not layer.norm_first
-        and attention.batch_first
-        and attention._qkv_same_embed_dim
-        and attention.in_proj_bias is not None
-        and known
-        and layer.norm1.eps == layer.norm2.eps
-        and attention.num_heads % 2 == 0
+    reasons = (
+        (layer.norm_first, ".norm_first was True"),
+        (
+            not attention.batch_first,
+            ".self_attn.batch_first was not True(use batch_first for better "
+            "inference performance)",
+        ),
+        (
+            not attention._qkv_same_embed_dim,
+            ".self_attn._qkv_same_embed_dim was not True",
+        ),
+        (
+            attention.in_proj_bias is None,
+            ".self_attn was passed bias=False",
+        ),
+        (not known, ".activation_relu_or_gelu was not True"),
+        (
+            layer.norm1.eps != layer.norm2.eps,
+            ".norm1.eps was not equal to encoder_layer.norm2.eps",
+        ),
+        (attention.num_heads % 2 == 1, ".self_attn.num_heads is odd"),
     )
+    return next((text for holds, text in reasons if holds), "")
 
 
 def _leaves_out_padding() -> bool:
@@ -230,9 +245,14 @@ class TransformerEncoder(_Stack):
     ) -> None:
         super().__init__(encoder_layer, num_layers, norm)
         self.enable_nested_tensor = enable_nested_tensor
-        self.use_nested_tensor = enable_nested_tensor and (
-            _may_leave_out_padding(encoder_layer)
-        )
+        reason = _keeps_padding(encoder_layer) if enable_nested_tensor else ""
+        if reason:
+            warnings.warn(
+                "enable_nested_tensor is True, but self.use_nested_tensor is "
+                f"False because encoder_layer{reason}",
+                stacklevel=2,
+            )
+        self.use_nested_tensor = enable_nested_tensor and not reason
         self.mask_check = mask_check
 
     def __setstate__(self, state: dict) -> None:
