@@ -410,6 +410,8 @@ class Graphed(_C._FastCall):
         self._look_around()
         if before.signature(self._carried) != self._signature:
             text = before.difference(self._reach, self._carried)
+            if before.is_loading(self._reach):
+                raise _state.StartError(text)
             raise _state.StateError(text)
         if captured.differentiable and not static:
             captured.capture_backward()

@@ -10,7 +10,14 @@ from __future__ import annotations
 
 from .. import Tensor
 from . import _state
-from ._raw import attributes_of, fill, items_of, pairs_of, put_attributes
+from ._raw import (
+    attributes_of,
+    fill,
+    items_of,
+    pairs_of,
+    put_attributes,
+    tuple_of,
+)
 
 _CHANGES = "the call changes {}, an argument; no graph can do that"
 
@@ -61,7 +68,7 @@ class Given:
         replaced = [self._replaced(item) for item in items]
         if all(a is b for a, b in zip(items, replaced)):
             return value
-        made = tuple.__new__(type(value), replaced)
+        made = tuple_of(type(value), replaced)
         put_attributes(made, attributes_of(value))
         return made
 

@@ -14,7 +14,24 @@ def base_of(container) -> type:
 
 def items_of(container) -> list:
     """What a list, tuple, deque or set holds."""
-    return list(base_of(container).__iter__(container))
+    items = list(base_of(container).__iter__(container))
+    if is_struct(type(container)):
+        # Some have more fields than they count as tuples.
+        items += container.__reduce__()[1][1].values()
+    return items
+
+
+def is_struct(kind: type) -> bool:
+    """Whether it is one of the interpreter's tuples with names, such as the
+    results of operators and `time.struct_time`.
+    """
+    return issubclass(kind, tuple) and hasattr(kind, "n_sequence_fields")
+
+
+def tuple_of(kind: type, items: list) -> tuple:
+    """A tuple of that class that holds what `items_of` gave."""
+    # Nothing but their own class can make those.
+    return kind(items) if is_struct(kind) else tuple.__new__(kind, items)
 
 
 def pairs_of(container: dict) -> list[tuple]:

@@ -145,6 +145,7 @@ class Reach:
         # Modules of Python's that others than globals lead to.
         self._homes: list[tuple[dict, int]] = []
         self._libraries: dict[int, tuple] = {}
+        self._loaded = 0
         self._classes: dict[int, type] = {}
         for name in _GLOBAL_HOOKS:
             self._push(getattr(_module, name), _MAX_DEPTH, None)
@@ -159,6 +160,7 @@ class Reach:
         # What is replaced in libraries counts; they are followed no further.
         for library, names in self._libraries.values():
             known = tuple(sorted(n for n in names if n in vars(library)))
+            self._loaded += len(known)
             self.around.add_names(vars(library), known)
             self._parts += [Same(vars(library)[name]) for name in known]
         for scope, _ in self._homes:
@@ -191,6 +193,10 @@ class Reach:
         for optimizer in self.optimizers:
             for group in optimizer.param_groups:
                 self.options.add_dict(group)
+
+    def is_loading(self, later: Reach) -> bool:
+        """Whether libraries have more of the names by then."""
+        return later._loaded > self._loaded
 
     def difference(self, later: Reach, carried: set) -> str:
         """What a call changed, for people."""

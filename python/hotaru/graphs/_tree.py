@@ -15,7 +15,15 @@ import dataclasses
 from collections import defaultdict
 
 from .. import Tensor
-from ._raw import attributes_of, fill, items_of, pairs_of, put_attributes
+from ._raw import (
+    attributes_of,
+    fill,
+    is_struct,
+    items_of,
+    pairs_of,
+    put_attributes,
+    tuple_of,
+)
 
 TENSOR = ("tensor",)
 _EXACT = frozenset((tuple, list, dict))
@@ -79,6 +87,9 @@ def _flatten(value, leaves: list, met: Met) -> tuple:
     elif kind in _SIMPLE:
         return ("constant", kind, value)
     elif isinstance(value, (tuple, list)):
+        if is_struct(kind) and "__new__" not in vars(kind):
+            # There is one object of the class alone (`sys.flags`).
+            return ("constant", kind, value)
         what = "list"
     elif isinstance(value, dict):
         what = "dict"
@@ -182,7 +193,7 @@ def _rebuild(form: tuple, leaves, given, made: list):
     made.append(None)
     if issubclass(kind, tuple):
         items = [_rebuild(item, leaves, given, made) for item in content]
-        value = made[place] = tuple.__new__(kind, items)
+        value = made[place] = tuple_of(kind, items)
     elif what == "list":
         value = made[place] = kind.__new__(kind)
         fill(value, [_rebuild(item, leaves, given, made) for item in content])
