@@ -2,10 +2,35 @@
 
 from __future__ import annotations
 
+import threading
 import weakref
 from collections import OrderedDict
 
 from .. import _C
+
+_local = threading.local()
+
+
+class HooksNoted:
+    """A context that notes whether this thread gives tensors hooks."""
+
+    def __init__(self) -> None:
+        self.any = False
+
+    def __enter__(self) -> HooksNoted:
+        self._outer = getattr(_local, "now", None)
+        _local.now = self
+        return self
+
+    def __exit__(self, *error) -> None:
+        _local.now = self._outer
+
+
+def note_hook() -> None:
+    """A tensor is given a hook."""
+    now = getattr(_local, "now", None)
+    if now is not None:
+        now.any = True
 
 
 class HookTable(OrderedDict):

@@ -8,6 +8,7 @@ import hotaru
 from .. import _C, tensor
 from .._C import Tensor
 from .attributes import SWAPPED
+from .hook_table import note_hook
 
 
 def _cdata(self) -> int:
@@ -105,6 +106,7 @@ def requires_grad_(self, requires_grad: bool = True):
 
 def register_hook(self, hook):
     """Calls hook(grad) when the gradient is computed; it may return another."""
+    note_hook()
     return _C._register_hook(self, hook)
 
 

@@ -10,9 +10,10 @@ from collections.abc import Callable
 from .. import _C, Tensor, inference_mode, is_grad_enabled, no_grad, strided
 from ..nn import Buffer, Module, Parameter
 from . import _settings, _stance, _state, _tree
-from ._capture import CONSTANTS, Captured, Options
+from ._capture import Captured, Options
 from ._graph import check_mode
 from ._reach import Reach, Same, Signature, kind_of, place
+from ._results import CONSTANTS, has_attributes
 from ._training import key_of
 
 CACHE_SIZE = 8
@@ -354,7 +355,7 @@ class Graphed(_C._FastCall):
                 return _state.UnfitError(
                     f"an argument has the layout {leaf.layout}"
                 )
-            if _has_attributes(leaf):
+            if has_attributes(leaf):
                 return _state.UnfitError("an argument has attributes")
         if self._reach.unfit:
             return _state.UnfitError(self._reach.unfit)
@@ -502,13 +503,7 @@ def _argument_kind(leaf: Tensor) -> tuple:
     # Others answer such questions themselves, or have no strides.
     if type(leaf) not in _CLASSES or leaf.layout is not strided:
         return (type(leaf),)
-    return (*kind_of(leaf), type(leaf), _has_attributes(leaf))
-
-
-def _has_attributes(leaf: Tensor) -> bool:
-    """Beside the marks of `_dynamo`, which change nothing."""
-    names = vars(leaf)
-    return bool(names) and not all(n.startswith("_dynamo") for n in names)
+    return (*kind_of(leaf), type(leaf), has_attributes(leaf))
 
 
 def _same_leaves(leaves) -> tuple:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import enum
-
 from .. import (
     _C,
     Tensor,
@@ -14,20 +12,11 @@ from .. import (
     no_grad,
     uint8,
 )
-from . import _state, _tree, _where
+from . import _results, _state, _tree, _where
 from ._exact import Exact
 from ._given import Given
 from ._graph import Graph
 from ._training import Training
-
-_AMBIGUOUS = (
-    "a result is a view of an argument that requires grad, made without "
-    "gradients or of elements that share memory"
-)
-#: Objects that never change, which arguments and results may hold.
-CONSTANTS = (
-    _C.dtype, _C.device, _C.layout, _C.memory_format, enum.Enum, type(...),
-)  # fmt: skip
 
 
 class Options:
@@ -172,9 +161,17 @@ class Captured:
                 leaves: list[Tensor] = []
                 found = _tree.Met(self._reach.seen, met)
                 form = _tree.flatten(result, leaves, found)
-                _check_result(form)
-                _find_histories(leaves)
-                _check_views(leaves, self._statics)
+                _results.check_form(form)
+                _results.find_histories(leaves)
+                tensors = (*self._statics, *self._guarded)
+                lost = _results.check(
+                    leaves, self._statics, tensors, exact.hooked
+                )
+                if lost and self._options.fresh:
+                    raise _state.UnfitError(lost[0][1])
+                if lost:
+                    # Results are the graph's memory anyway.
+                    leaves = _results.own_memory(leaves, lost)
                 _state.carry(changed)
                 renewed = self.training.release(self.graph)
                 self.graph._capture_end(self._inputs(), renewed)
@@ -285,7 +282,7 @@ class Captured:
         for tensor in self._guarded:
             if tensor.requires_grad and tensor.is_leaf:
                 found.setdefault(id(tensor), tensor)
-        for tensor in _leaves(outputs):
+        for tensor in _results.leaves_of(outputs):
             found.setdefault(id(tensor), tensor)
         for tensor in inputs:
             found.pop(id(tensor), None)
@@ -449,72 +446,9 @@ def _own(attribute, leaves: list[Tensor]) -> list[Tensor]:
     ]
 
 
-def _check_result(form: tuple) -> None:
-    for value in _tree.objects(form):
-        if not isinstance(value, CONSTANTS):
-            raise TypeError(
-                "a graphed callable returns tensors, numbers, text and nests "
-                f"of them, not {type(value).__name__}"
-            )
-
-
-def _check_views(results: list[Tensor], statics: list[Tensor]) -> None:
-    """UnfitError for a result with a history that is a view of an argument in
-    which elements share memory: which of them it looks at its strides do not
-    tell. The same where a view has none though it requires grad.
-    """
-    for static in statics:
-        if not static.requires_grad:
-            continue
-        overlaps = _overlaps(static)
-        for result in results:
-            if result is static or not _C._shares_storage(result, static):
-                continue
-            if overlaps or (result.requires_grad and result.is_leaf):
-                raise _state.UnfitError(_AMBIGUOUS)
-
-
-def _overlaps(tensor: Tensor) -> bool:
-    """Whether elements may share memory."""
-    last = 0
-    for stride, size in sorted(zip(tensor.stride(), tensor.shape)):
-        if size > 1:
-            if stride <= last:
-                return True
-            last += (size - 1) * stride
-    return False
-
-
-def _find_histories(results: list[Tensor]) -> None:
-    """Views of what was written find theirs when they are asked for it: on the
-    stream that is captured, so that their backward can be, too.
-    """
-    for result in results:
-        for tensor in (result, result._base):
-            if tensor is not None and tensor.requires_grad:
-                _ = tensor.grad_fn
-
-
 def _is_flat(form: tuple) -> bool:
     """Whether arguments are tensors and constants, without nests."""
     return all(
         part == _tree.TENSOR or part[0] in ("constant", "float")
         for part in form[2]
     )
-
-
-def _leaves(outputs) -> list[Tensor]:
-    """The leaf tensors that results depend on."""
-    found, seen = [], set()
-    stack = [o.grad_fn for o in outputs]
-    found += [o for o in outputs if o.grad_fn is None]
-    while stack:
-        node = stack.pop()
-        if node is None or node in seen:
-            continue
-        seen.add(node)
-        variable = getattr(node, "variable", None)
-        if variable is not None:
-            found.append(variable)
-        stack += [following for following, _ in node.next_functions]
-    return found

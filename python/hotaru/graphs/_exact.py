@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 
 from .. import _C, Tensor
+from .._tensor.hook_table import HooksNoted
 from . import _state
 from ._generators import Generators
 
@@ -43,6 +44,8 @@ class Exact:
         self._leaf_like = all(t.is_leaf for t in leaves)
         self._generators = Generators(reach)
         self._asked: list[tuple] = []
+        #: Whether the code may have given hooks to parts of a history.
+        self.hooked = False
 
     def __enter__(self) -> Exact:
         self._states = [_C._TensorState(t) for t in self._tensors]
@@ -62,9 +65,13 @@ class Exact:
         """Notes what the code within asks of tensors."""
         _C._watch_questions(True)
         try:
-            yield
+            with HooksNoted() as hooks:
+                yield
         finally:
             self._asked = _C._watch_questions(False)
+        # Those of a step are registered with what `grad_fn` gives.
+        asked = any(name == "grad_fn" for name, _ in self._asked)
+        self.hooked = asked or hooks.any
 
     @property
     def asked_gradients(self) -> set[int]:

@@ -1,0 +1,156 @@
+"""What a captured function returns: values, classes and histories.
+
+Calls rebuild a result in memory of an argument, or of another result, as a view
+of that. Which elements it looks at is all that this tells, and nothing of what
+else the function has put into the history of such a result.
+"""
+
+from __future__ import annotations
+
+import enum
+
+from .. import _C, Tensor, enable_grad
+from . import _state, _tree
+
+#: Objects that never change, which arguments and results may hold.
+CONSTANTS = (
+    _C.dtype, _C.device, _C.layout, _C.memory_format, enum.Enum, type(...),
+)  # fmt: skip
+_AMBIGUOUS = (
+    "a result is a view of an argument that requires grad, made without "
+    "gradients or of elements that share memory"
+)
+_FUNCTION = "a result is a view that an autograd.Function made"
+_HOOKS = "a result is a view, and the call registers hooks"
+_CLASS = "a result is a {}, made in the call"
+_ATTRIBUTES = "the call gives attributes to a result"
+_RETAINS = "a result retains its gradient"
+
+
+def check_form(form: tuple) -> None:
+    """TypeError for results of what no graph can make."""
+    for value in _tree.objects(form):
+        if not isinstance(value, CONSTANTS):
+            raise TypeError(
+                "a graphed callable returns tensors, numbers, text and nests "
+                f"of them, not {type(value).__name__}"
+            )
+
+
+def has_attributes(tensor: Tensor) -> bool:
+    """Beside the marks of `_dynamo`, which change nothing."""
+    names = vars(tensor)
+    return bool(names) and not all(n.startswith("_dynamo") for n in names)
+
+
+def find_histories(results: list[Tensor]) -> None:
+    """Views of what was written find theirs when they are asked for it: on the
+    stream that is captured, so that their backward can be, too.
+    """
+    for result in results:
+        for tensor in (result, result._base):
+            if tensor is not None and tensor.requires_grad:
+                _ = tensor.grad_fn
+
+
+def check(results: list, statics: list, tensors: tuple, hooked: bool) -> list:
+    """Results whose history calls would not give back, each with the reason;
+    UnfitError where a result is something else than a tensor like others.
+
+    Args:
+        results: what the function has returned.
+        statics: its arguments.
+        tensors: these, and what else it can read.
+        hooked: whether it may have registered hooks.
+    """
+    _check_overlaps(results, statics)
+    known = set(map(id, tensors))
+    lasting = [t for t in tensors if t.requires_grad]
+    found = []
+    for result in results:
+        if id(result) in known:
+            continue
+        if type(result) is not Tensor:
+            raise _state.UnfitError(_CLASS.format(type(result).__name__))
+        if has_attributes(result):
+            raise _state.UnfitError(_ATTRIBUTES)
+        if not result.requires_grad or result.is_leaf:
+            continue
+        if result.retains_grad:
+            found.append((result, _RETAINS))
+            continue
+        if any(_C._shares_storage(result, t) for t in lasting):
+            root = None
+        elif result._base is None or not any(
+            other is not result and _C._shares_storage(result, other)
+            for other in results
+        ):
+            continue  # its history is captured
+        else:
+            root = result._base.grad_fn
+        if hooked:
+            found.append((result, _HOOKS))
+        elif any(
+            isinstance(node, _C._FunctionBase)
+            for node in _nodes([result], root)
+        ):
+            found.append((result, _FUNCTION))
+    return found
+
+
+def own_memory(results: list, found: list) -> list:
+    """The results with copies in place of those that were found: of these, too,
+    the history is captured.
+    """
+    with enable_grad():
+        copies = {id(result): result.clone() for result, _ in found}
+    return [copies.get(id(result), result) for result in results]
+
+
+def _check_overlaps(results: list[Tensor], statics: list[Tensor]) -> None:
+    """UnfitError for a result with a history that is a view of an argument in
+    which elements share memory: which of them it looks at its strides do not
+    tell. The same where a view has none though it requires grad.
+    """
+    for static in statics:
+        if not static.requires_grad:
+            continue
+        overlaps = _overlaps(static)
+        for result in results:
+            if result is static or not _C._shares_storage(result, static):
+                continue
+            if overlaps or (result.requires_grad and result.is_leaf):
+                raise _state.UnfitError(_AMBIGUOUS)
+
+
+def _overlaps(tensor: Tensor) -> bool:
+    """Whether elements may share memory."""
+    last = 0
+    for stride, size in sorted(zip(tensor.stride(), tensor.shape)):
+        if size > 1:
+            if stride <= last:
+                return True
+            last += (size - 1) * stride
+    return False
+
+
+def leaves_of(outputs) -> list[Tensor]:
+    """The leaf tensors that results depend on."""
+    variables = [getattr(n, "variable", None) for n in _nodes(outputs)]
+    return [
+        *(o for o in outputs if o.grad_fn is None),
+        *(v for v in variables if v is not None),
+    ]
+
+
+def _nodes(outputs, stop=None):
+    """The steps that made them, as far as one that stays out."""
+    seen = {stop, None}
+    stack = [o.grad_fn for o in outputs]
+    while stack:
+        node = stack.pop()
+        if node in seen:
+            continue
+        seen.add(node)
+        yield node
+        stack += [following for following, _ in node.next_functions]

@@ -1,0 +1,255 @@
+"""What a function puts into its results is there in those of compiled calls:
+their class, their attributes, and histories that are more than views.
+"""
+
+import warnings
+
+import pytest
+from hotaru.autograd.graph import register_multi_grad_hook
+
+import hotaru as torch
+from hotaru import nn
+
+pytestmark = pytest.mark.filterwarnings("ignore:compile")
+
+
+def graphed(function):
+    return torch.cuda.make_graphed_callables(function, allow_unused_input=True)
+
+
+WAYS = {"compile": torch.compile, "graphed": graphed}
+
+
+class ReversedView(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x.view_as(x)
+
+    @staticmethod
+    def backward(ctx, grad):
+        return -5 * grad
+
+
+class Reversed(ReversedView):
+    @staticmethod
+    def forward(ctx, x):
+        return x
+
+
+class ReversedInTwo(ReversedView):
+    @staticmethod
+    def forward(x):
+        return x.view_as(x)
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        pass
+
+
+weight = nn.Parameter(torch.tensor([3.0, 4.0]))
+
+
+def _with_its_base(f, x):
+    y = x * 2
+    return y, f(y)
+
+
+def _two_parts(f, x):
+    y = f(x * 2)
+    return y[:1], y[1:]
+
+
+def _beside_its_values(f, x):
+    y = f(x * 2)
+    return y, y.detach()
+
+
+PLACES = {
+    "alone": lambda f, x: f(x),
+    "part": lambda f, x: f(x)[:1],
+    "of a part": lambda f, x: f(x[:1]),
+    "with its base": _with_its_base,
+    "two parts": _two_parts,
+    "beside its values": _beside_its_values,
+    "own": lambda f, x: f(x * 2)[1:],
+    "a weight": lambda f, x: (f(weight), x * 2),
+    "nested": lambda f, x: [{"a": f(x)}, x],
+}
+
+
+def tensors_of(result):
+    if isinstance(result, torch.Tensor):
+        return [result]
+    values = result.values() if isinstance(result, dict) else result
+    return [tensor for value in values for tensor in tensors_of(value)]
+
+
+def gradients_of(run, x):
+    """What comes to an argument and to the weight."""
+    weight.grad = None
+    x = x.clone().requires_grad_()
+    total = 0
+    for result in tensors_of(run(x)):
+        factors = torch.arange(1.0, 1 + result.numel()).view(result.shape)
+        total = total + (result * factors).sum()
+    total.backward()
+    return [None if g is None else g.tolist() for g in (x.grad, weight.grad)]
+
+
+def check_gradients(way, function):
+    run = way(function)
+    for k in range(1, 4):
+        x = torch.tensor([1.0, 2.0]) * k
+        assert gradients_of(run, x) == gradients_of(function, x)
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("kind", [ReversedView, Reversed, ReversedInTwo])
+def test_views_of_functions(way, kind, place):
+    check_gradients(WAYS[way], lambda x: PLACES[place](kind.apply, x))
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_reversed_gradient(way):
+    run = WAYS[way](lambda x: ReversedView.apply(x))
+    for _ in range(3):
+        found = gradients_of(run, torch.ones(2))
+        assert found == [[-5.0, -10.0], None]
+
+
+def _hook_of_view(x):
+    y = x.view(2, 1)
+    y.register_hook(lambda grad: grad * 10)
+    return y
+
+
+def _hook_behind_view(x):
+    return _hook_of_view(x)[0]
+
+
+def _hook_of_step(x):
+    y = x.view(2, 1)
+    y.grad_fn.register_hook(lambda inputs, outputs: (inputs[0] * 10,))
+    return y
+
+
+def _pre_hook_of_step(x):
+    y = x.view(2, 1)
+    y.grad_fn.register_prehook(lambda outputs: (outputs[0] * 10,))
+    return y
+
+
+def _hook_of_a_step_before(x):
+    y = x.view(2, 1)
+    step = (y + 1).grad_fn.next_functions[0][0]
+    step.register_hook(lambda inputs, outputs: (inputs[0] * 10,))
+    return y
+
+
+def _hook_of_one_of_two(x):
+    y = x * 2
+    z = y.view(2, 1)
+    z.register_hook(lambda grad: grad * 10)
+    return y, z
+
+
+def _hook_of_values(x):
+    y = x * 2
+    y.register_hook(lambda grad: grad * 10)
+    return y
+
+
+HOOKS = (
+    _hook_of_view, _hook_behind_view, _hook_of_step, _pre_hook_of_step,
+    _hook_of_a_step_before, _hook_of_one_of_two, _hook_of_values,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("function", HOOKS)
+def test_hooks_of_results(way, function):
+    check_gradients(WAYS[way], function)
+    found, _ = gradients_of(WAYS[way](function), torch.ones(2))
+    assert max(found) >= 10
+
+
+def test_hooks_of_several_results():
+    calls = []
+
+    def function(x):
+        y = x.view(2, 1)
+        register_multi_grad_hook([y], lambda grads: calls.append(1))
+        return y
+
+    check_gradients(torch.compile, function)
+    assert len(calls) == 6
+
+
+@pytest.mark.parametrize("change", [lambda x: x * 2, lambda x: x.view(2, 1)])
+def test_retained_gradients(change):
+    def function(x):
+        y = change(x)
+        y.retain_grad()
+        return y
+
+    run = torch.compile(function)
+    for _ in range(3):
+        y = run(torch.ones(2, requires_grad=True))
+        (y * 3).sum().backward()
+        assert torch.equal(y.grad, torch.full(y.shape, 3.0))
+
+
+def test_plain_views_are_captured():
+    run = torch.compile(lambda x: (x.view(2, 1), x[:1]), fullgraph=True)
+    for _ in range(3):
+        assert gradients_of(run, torch.ones(2)) == [[2.0, 2.0], None]
+
+
+def test_one_warning():
+    run = torch.compile(lambda x: ReversedView.apply(x))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        for _ in range(3):
+            run(torch.ones(2, requires_grad=True))
+    assert len(caught) == 1
+    assert "autograd.Function" in str(caught[0].message)
+
+
+class Special(torch.Tensor):
+    pass
+
+
+def _named(y):
+    y.tag = 7
+    return y
+
+
+MADE = {
+    "attribute": lambda x: _named(x * 2),
+    "attribute of a view": lambda x: _named(x[0]),
+    "attribute of a part": lambda x: (x * 2, _named(x * 3)),
+    "class": lambda x: (x * 2).as_subclass(Special),
+    "class of a view": lambda x: x.as_subclass(Special),
+    "class among others": lambda x: (x, (x * 2).as_subclass(Special)),
+    "parameter": lambda x: nn.Parameter(x * 2, requires_grad=False),
+    "trained parameter": lambda x: nn.Parameter(x * 2),
+    "buffer": lambda x: nn.Buffer(x * 2),
+}
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_classes_and_attributes(name):
+    run = torch.compile(MADE[name])
+    for k in range(3):
+        x = torch.ones(2) * k
+        pairs = zip(as_tuple(run(x)), as_tuple(MADE[name](x)))
+        for got, wanted in pairs:
+            assert type(got) is type(wanted)
+            assert vars(got) == vars(wanted)
+            assert got.requires_grad == wanted.requires_grad
+            assert torch.equal(got, wanted)
+
+
+def as_tuple(result):
+    return result if isinstance(result, tuple) else (result,)
