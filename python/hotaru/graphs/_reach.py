@@ -21,6 +21,7 @@ from .. import _C, Tensor
 from .._own_names import is_own
 from ..nn import Module
 from ..nn.modules import module as _module
+from ._code import names_of, texts_of
 from ._keepers import keep, keep_cell, keep_names, same_items
 from ._raw import attributes_of, has_slots, items_of, pairs_of, slots_of
 
@@ -522,8 +523,8 @@ class Reach:
                 self._keepers.append(functools.partial(keep_cell, cell))
             except ValueError:  # not bound yet
                 self._parts.append("empty")
-        names = tuple(sorted(_names_of(value.__code__)))
-        self._learn({*names, *_texts_of(value.__code__)})
+        names = tuple(sorted(names_of(value.__code__)))
+        self._learn({*names, *texts_of(value.__code__)})
         self._named(value.__globals__, names, parts)
         wrapped = vars(value).get("__wrapped__")
         if wrapped is not None:
@@ -663,15 +664,6 @@ def _key_part(key):
     return key if isinstance(key, _SIMPLE) else Same(key)
 
 
-def _names_of(code: types.CodeType) -> set[str]:
-    """Names that code and what is defined in it use."""
-    names = set(code.co_names)
-    for constant in code.co_consts:
-        if isinstance(constant, types.CodeType):
-            names |= _names_of(constant)
-    return names
-
-
 def own_member(owner, name: str) -> bool:
     """Whether an attribute is the object's own business: what optimizers are
     made of, `_training` looks after.
@@ -688,17 +680,6 @@ def _is_plain(kind: type) -> bool:
         or not (is_own(_top(base)) or _top(base) in sys.stdlib_module_names)
         for base in kind.__mro__
     )
-
-
-def _texts_of(code: types.CodeType) -> set[str]:
-    """Texts in code, which may be names (`hasattr(x, "name")`)."""
-    texts = set()
-    for constant in code.co_consts:
-        if isinstance(constant, str):
-            texts.add(constant)
-        elif isinstance(constant, types.CodeType):
-            texts |= _texts_of(constant)
-    return texts
 
 
 def place(owner, name: str) -> tuple:

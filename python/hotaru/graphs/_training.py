@@ -10,9 +10,10 @@ call.
 
 from __future__ import annotations
 
-from .. import Tensor, float64, no_grad, tensor
+from .. import Tensor, empty_like, float64, no_grad, tensor
 from ..utils._deferred import Deferring
 from . import _state
+from ._code import binds_gradients
 
 _ARGUMENT = (
     "operation not permitted when stream is capturing: a gradient of an "
@@ -27,6 +28,7 @@ _BEGINS = (
     "call on"
 )
 
+_MOVES = "the call gives one tensor's gradient to another"
 #: Stands for a gradient that a function replaced without a look.
 _REPLACED = object()
 
@@ -77,6 +79,37 @@ def key_of(optimizers) -> tuple:
     )
 
 
+class _Mark:
+    """A gradient of an argument, which the function should leave alone.
+
+    Args:
+        argument: as the graph knows it.
+        binds: whether the function might take away what is not there.
+    """
+
+    def __init__(self, argument: Tensor, binds: bool) -> None:
+        self._argument, self._before = argument, _gradient_of(argument)
+        self._mark = self._before
+        if self._mark is None and binds and argument.is_leaf:
+            self._mark = argument.grad = empty_like(argument).detach()
+        self._version = self._mark._version if self._mark is not None else 0
+
+    def changed(self) -> bool:
+        now = _gradient_of(self._argument)
+        return now is not self._mark or (
+            now is not None and now._version != self._version
+        )
+
+    def take_away(self) -> None:
+        if _gradient_of(self._argument) is not self._before:
+            self._argument.grad = self._before
+
+
+def _gradient_of(tensor: Tensor) -> Tensor | None:
+    # Others have none, and warn where they are asked.
+    return tensor.grad if tensor.is_leaf or tensor.retains_grad else None
+
+
 class Training:
     """What one function does to gradients and optimizers, as it is captured.
 
@@ -89,18 +122,19 @@ class Training:
     def __init__(self, reach, guarded: list, statics: list) -> None:
         self._optimizers = reach.optimizers
         self._options = [Options(o) for o in reach.optimizers]
-        self._leaves = [t for t in guarded if t.requires_grad and t.is_leaf]
+        self._leaves = [t for t in guarded if t.is_leaf]
         known = set(map(id, guarded))
-        self._arguments = [
-            t for t in statics if t.requires_grad and id(t) not in known
-        ]
+        self._arguments = [t for t in statics if id(t) not in known]
+        # Who binds gradients may take some away that are not there now.
+        self._binds = binds_gradients(reach)
         #: What happens after each replay.
         self.after: list = []
         self._gradients: list = []
         self._asked: set = set()
 
     def __enter__(self) -> Training:
-        self._before = [leaf.grad for leaf in self._leaves]
+        self._before = [_gradient_of(leaf) for leaf in self._leaves]
+        self._marks = [_Mark(a, self._binds) for a in self._arguments]
         self._states = [
             {key: dict(kept) for key, kept in o.state.items()}
             for o in self._optimizers
@@ -125,8 +159,8 @@ class Training:
             for group, before in self._groups:
                 group.update(before)
             self.restore(failed=True)
-            for argument in self._arguments:
-                argument.grad = None
+        for mark in self._marks:
+            mark.take_away()
 
     def check(self, asked: set) -> None:
         """Amid a capture, at the function's end: errors for what no graph can
@@ -139,9 +173,16 @@ class Training:
                 raise _state.StartError(_BEGINS.format(name))
         if any(not _same_items(before, g) for g, before in self._groups):
             raise _state.StateError(_CHANGES)
-        if any(argument.grad is not None for argument in self._arguments):
+        if any(mark.changed() for mark in self._marks):
             raise RuntimeError(_ARGUMENT)
         self.after = self._deferring.calls
+
+    def _check_moves(self) -> None:
+        others = {id(b) for b in self._before if b is not None}
+        for leaf, before in zip(self._leaves, self._before):
+            after = _gradient_of(leaf)
+            if after is not before and id(after) in others:
+                raise _state.UnfitError(_MOVES)
 
     def release(self, graph) -> list:
         """Before a capture ends: lets go of gradients that the function has
@@ -152,8 +193,9 @@ class Training:
             their leaves', during one the graph may use their memory.
         """
         renewed = []
+        self._check_moves()
         for i, leaf in enumerate(self._leaves):
-            before, after = self._before[i], leaf.grad
+            before, after = self._before[i], _gradient_of(leaf)
             if after is None or after is before:
                 continue
             renewed.append(after)
@@ -167,12 +209,13 @@ class Training:
         """
         self._gradients = []
         for leaf, before in zip(self._leaves, self._before):
-            after = leaf.grad
+            after = _gradient_of(leaf)
             given = before is not None
             seen = given and before is not _REPLACED
             touched = seen and graph._touches(before)
             kept = after is before
-            if touched or not kept or id(leaf) in self._asked:
+            counts = self._binds or id(leaf) in self._asked
+            if touched or not kept or counts:
                 read = before if touched else None
                 self._gradients.append(
                     (leaf, given, read, after, kept and not touched)
@@ -187,7 +230,7 @@ class Training:
         for leaf, before in zip(self._leaves, self._before):
             if before is _REPLACED:
                 leaf.grad = None if failed else leaf.grad
-            elif leaf.grad is not before:
+            elif _gradient_of(leaf) is not before:
                 leaf.grad = before
 
     def _restore_states(self) -> None:
