@@ -11,12 +11,19 @@ from . import _state, _where
 from ._callables import CACHE_SIZE, Graphed, wrapped
 from ._capture import Options
 from ._failures import failure_of
+from ._proxy import OptimizedModule
 
 _HOME = __package__.partition(".")[0]
 
 
 BACKENDS = (
     "cudagraphs", "graphs", "inductor", "onnxruntime", "openvino", "xla",
+)  # fmt: skip
+# Others leave the mode alone, as they do in PyTorch.
+_WITH_MODES = ("graphs", "inductor")
+_MODES = (
+    "default", "lite", "reduce-overhead", "max-autotune-no-cudagraphs",
+    "max-autotune",
 )  # fmt: skip
 # What runs ONNX models, and the module that has its `builder` and `NAME`.
 _ENGINES = {"onnxruntime": "onnx.runtime", "openvino": "onnx.openvino"}
@@ -64,12 +71,15 @@ def compile(
             "openvino" OpenVINO (docs/engines.md); "xla" has XLA run it through
             jaxlib, on the CPU (docs/xla.md). The default is that of
             `compiler.set_default_backend`.
-        mode: accepted; there is one.
+        mode: one of PyTorch's; they all mean the same.
         options: ``cache_size``; ``bitwise`` (bool) and ``without`` (names of
             passes) of graphs; of "onnxruntime" ``providers``,
             ``provider_options`` and those of `onnx.runtime.load`; of
             "openvino" those of `onnx.openvino.load`.
         disable: gives the model back as it is.
+
+    Raises:
+        RuntimeError: of another mode, or of a mode beside options.
     """
     if model is None:
         return functools.partial(
@@ -82,6 +92,7 @@ def compile(
             f"compile: unknown backend {backend!r}; there are "
             f"{', '.join(BACKENDS)} and eager"
         )
+    _check_mode(mode, options, backend)
     kind, lacks, passes = Graphed, "a graph", _is_refusal
     if backend == "xla":
         xla = _plug_in("_xla.graphed")
@@ -117,6 +128,18 @@ def compile(
     if not is_module:
         return wrapped(model, graphed)
     return OptimizedModule(model, graphed)
+
+
+def _check_mode(mode, options, backend: str) -> None:
+    if mode is not None and options is not None:
+        raise RuntimeError(
+            "Either mode or options can be specified, but both can't be "
+            "specified at the same time."
+        )
+    if mode and backend in _WITH_MODES and mode not in _MODES:
+        raise RuntimeError(
+            f"Unrecognized mode={mode}, should be one of: {', '.join(_MODES)}"
+        )
 
 
 def _plug_in(name: str):
@@ -184,27 +207,3 @@ def _cache_size() -> int:
 def _switched_off() -> bool:
     config = sys.modules.get(f"{_HOME}._dynamo.config")
     return config is not None and config.disable
-
-
-class OptimizedModule(Module):
-    """A module whose calls run as graphs; all else is the original's."""
-
-    def __init__(self, module: Module, graphed: Graphed) -> None:
-        super().__init__()
-        self._orig_mod = module
-        object.__setattr__(self, "graphed", graphed)
-
-    def __call__(self, *args, **kwargs):
-        return self.graphed(*args, **kwargs)
-
-    forward = __call__
-
-    def train(self, mode: bool = True):
-        self._orig_mod.train(mode)
-        return super().train(mode)
-
-    def __getattr__(self, name: str):
-        try:
-            return super().__getattr__(name)
-        except AttributeError:
-            return getattr(super().__getattr__("_orig_mod"), name)

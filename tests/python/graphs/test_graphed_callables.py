@@ -398,7 +398,7 @@ def test_options_of_compile():
     with pytest.raises(ValueError, match=r"unknown options \['speed'\]"):
         torch.compile(net, options={"speed": 1})
 
-    @torch.compile(mode="max-autotune", options={"bitwise": True})
+    @torch.compile(options={"bitwise": True})
     def f(x):
         return net(x)
 
