@@ -12,7 +12,8 @@ from ..nn import Buffer, Module, Parameter
 from . import _settings, _stance, _state, _tree
 from ._capture import Captured, Options
 from ._graph import check_mode
-from ._reach import Reach, Same, Signature, kind_of, place
+from ._keys import Same, Signature
+from ._reach import Reach, kind_of, place
 from ._results import CONSTANTS, has_attributes
 from ._training import key_of
 

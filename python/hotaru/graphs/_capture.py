@@ -153,7 +153,9 @@ class Captured:
             given = Given(args, kwargs, met.nests, self._samples, self._statics)
             with exact, given, self.training:
                 with exact.watching(), _Inference(inference):
-                    result = self._function(*given.args, **given.kwargs)
+                    result = exact.call(
+                        self._function, given.args, given.kwargs
+                    )
                 changed = begun.changed()
                 self.training.check(exact.asked_gradients)
                 given.check()

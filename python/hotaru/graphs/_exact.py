@@ -9,16 +9,19 @@ a replay would know nothing of that. Then the call is no graph's.
 from __future__ import annotations
 
 import contextlib
+import contextvars
 
 from .. import _C, Tensor
 from .._tensor.hook_table import HooksNoted
 from . import _state
 from ._generators import Generators
+from ._reads import Reads
 
 _CHANGES = "the call changes the {} of {}; no graph can do that"
 _ASKS = "the call asks {} for `{}`, of which graphs know nothing"
 _DRAWS = "the call draws from a random number generator of Python's or numpy's"
 _IMPORTS = "the call imports a random number generator"
+_SETS = "the call sets a context variable"
 _OWN = "the call changes attributes of a {}"
 _BEYOND = "the call runs a backward pass that goes on behind its arguments"
 # Answers that are right for a graph's copy of a leaf.
@@ -43,6 +46,7 @@ class Exact:
         self._beyond = any(t.requires_grad and not t.is_leaf for t in leaves)
         self._leaf_like = all(t.is_leaf for t in leaves)
         self._generators = Generators(reach)
+        self._reads = Reads(reach.environment)
         self._asked: list[tuple] = []
         #: Whether the code may have given hooks to parts of a history.
         self.hooked = False
@@ -65,13 +69,26 @@ class Exact:
         """Notes what the code within asks of tensors."""
         _C._watch_questions(True)
         try:
-            with HooksNoted() as hooks:
+            with HooksNoted() as hooks, self._reads:
                 yield
         finally:
             self._asked = _C._watch_questions(False)
         # Those of a step are registered with what `grad_fn` gives.
         asked = any(name == "grad_fn" for name, _ in self._asked)
         self.hooked = asked or hooks.any
+
+    def call(self, function, args: tuple, kwargs: dict):
+        """The function's result, for arguments as a capture has them."""
+        variables = self._reach.variables
+        if not variables:
+            return function(*args, **kwargs)
+        # What it sets goes with the context; calls do so in their own.
+        context = contextvars.copy_context()
+        before = {variable: context.get(variable) for variable in variables}
+        result = context.run(function, *args, **kwargs)
+        if any(context.get(v) is not value for v, value in before.items()):
+            raise _state.UnfitError(_SETS)
+        return result
 
     @property
     def asked_gradients(self) -> set[int]:
@@ -80,6 +97,7 @@ class Exact:
 
     def check(self) -> None:
         """UnfitError for what a replay would not do."""
+        self._reads.check()
         for tensor, state in zip(self._tensors, self._states):
             difference = state.difference()
             if difference is not None:

@@ -21,8 +21,11 @@ from .. import _C, Tensor
 from .._own_names import is_own
 from ..nn import Module
 from ..nn.modules import module as _module
+from . import _outside
 from ._code import names_of, texts_of
+from ._homes import is_library, is_of_library, is_ours, top_of
 from ._keepers import keep, keep_cell, keep_names, same_items
+from ._keys import Same, Signature
 from ._raw import attributes_of, has_slots, items_of, pairs_of, slots_of
 
 # Functions, classes and objects that lead to each other further than this, and
@@ -67,40 +70,6 @@ _RECORDS = (
     types.SimpleNamespace, argparse.Namespace, collections.UserDict,
     collections.UserList,
 )  # fmt: skip
-
-
-class Same:
-    """Equal to nothing but itself: the same object."""
-
-    __slots__ = ("value",)
-
-    def __init__(self, value) -> None:
-        self.value = value
-
-    def __eq__(self, other) -> bool:
-        return isinstance(other, Same) and self.value is other.value
-
-    def __hash__(self) -> int:
-        return id(self.value)
-
-
-class Signature:
-    """Parts that have to be equal, which may be many: hashed once."""
-
-    __slots__ = ("_hash", "parts")
-
-    def __init__(self, parts: tuple) -> None:
-        self.parts = parts
-        self._hash = hash(parts)
-
-    def __eq__(self, other) -> bool:
-        return isinstance(other, Signature) and (
-            self is other
-            or (self._hash == other._hash and self.parts == other.parts)
-        )
-
-    def __hash__(self) -> int:
-        return self._hash
 
 
 class Reach:
@@ -148,11 +117,18 @@ class Reach:
         self._libraries: dict[int, tuple] = {}
         self._loaded = 0
         self._classes: dict[int, type] = {}
+        #: Whether it has all that the environment says.
+        self.environment = False
+        #: Context variables that it reads.
+        self.variables: list = []
+        self._kept: list = []
         for name in _GLOBAL_HOOKS:
             self._push(getattr(_module, name), _MAX_DEPTH, None)
         self._push(root, _MAX_DEPTH, None)
-        while self._stack:
-            self._visit(*self._stack.pop())
+        self._visit_all()
+        for library, names in list(self._libraries.values()):
+            _outside.read_library(self, library, names)
+        self._visit_all()
         for attributes in self._by_name:
             if _ANY in self._names:
                 self.around.add_dict(attributes)
@@ -231,7 +207,45 @@ class Reach:
         for back in self._undo:
             back()
 
+    # -- for what is outside (_outside) ------------------------------------
+
+    def follow(self, value, depth: int = _MAX_DEPTH) -> None:
+        """Goes on with a value."""
+        self._push(value, depth, None)
+
+    def follow_attributes(self, value, depth: int, keeps: bool = True) -> None:
+        """Goes on with an object's attributes, as far as code has their names;
+        `keeps`: what it rebinds of them is looked after, and kept alive.
+        """
+        attributes = getattr(value, "__dict__", {})
+        if not isinstance(attributes, dict):
+            return
+        kind = type(value)
+        self._class(kind, depth)
+        slots = slots_of(kind) if _slotted(kind) else {}
+        if keeps:
+            self.owners.append(value)
+            self._slots += [(n, value, member) for n, member in slots.items()]
+        if attributes or not slots:
+            self._note(attributes)
+            self._by_name.append(attributes)
+        for name, item in reversed(attributes_of(value)):
+            if own_member(value, name):
+                self._push_named(name, item, depth - 1, place(value, name))
+
+    def add_part(self, part) -> None:
+        """Has something be equal, too."""
+        self._parts.append(part)
+
+    def keep(self, value) -> None:
+        """Keeps an object as long as this one."""
+        self._kept.append(value)
+
     # -- the walk ----------------------------------------------------------
+
+    def _visit_all(self) -> None:
+        while self._stack:
+            self._visit(*self._stack.pop())
 
     def _push(self, value, depth: int, where) -> None:
         self._stack.append((value, depth, where))
@@ -325,7 +339,7 @@ class Reach:
         """What no copy can be made of, should the code advance it. Those of the
         user's own classes are objects like others.
         """
-        top = _top(type(value))
+        top = top_of(type(value))
         if isinstance(value, io.IOBase):
             return
         if is_own(top) or top in sys.stdlib_module_names:
@@ -399,7 +413,7 @@ class Reach:
 
     def _object(self, value, depth) -> None:
         kind = type(value)
-        top = _top(kind)
+        top = top_of(kind)
         if _is_graphed(value):
             self._push(value.function, depth, None)
             return
@@ -410,21 +424,9 @@ class Reach:
         if is_own(top):
             self._own_object(value)
             return
-        if top in sys.stdlib_module_names and not isinstance(value, _RECORDS):
+        if is_of_library(kind) and not isinstance(value, _RECORDS):
             return
-        attributes = getattr(value, "__dict__", {})
-        if not isinstance(attributes, dict):
-            return
-        self.owners.append(value)
-        self._class(kind, depth)
-        slots = slots_of(kind) if _slotted(kind) else {}
-        self._slots += [(n, value, member) for n, member in slots.items()]
-        if attributes or not slots:
-            self._note(attributes)
-            self._by_name.append(attributes)
-        for name, item in reversed(attributes_of(value)):
-            if own_member(value, name):
-                self._push_named(name, item, depth - 1, place(value, name))
+        self.follow_attributes(value, depth)
 
     def _own_object(self, value) -> None:
         """One of this package's (a scaler, a metric): graphs do not follow
@@ -469,13 +471,13 @@ class Reach:
             self._classes[id(base)] = base
             self.around.add_type(base)
             self._parts.append(Same(base))
-            ours = _top(base)
+            ours = top_of(base)
             if is_own(ours):
                 # Followed no further, but noticed where somebody replaces one.
                 forward = vars(base).get("forward")
                 self._parts.append(Same(forward))
                 self._parts.append(Same(vars(base).get("__call__")))
-            elif ours not in sys.stdlib_module_names:
+            elif not is_of_library(base):
                 members = dict(vars(base))
                 for name in ("__dict__", "__weakref__", "__doc__"):
                     members.pop(name, None)
@@ -508,7 +510,7 @@ class Reach:
         self._push_all((value.__self__, value.__func__), depth, None)
 
     def _function(self, value, depth, where) -> None:
-        if _is_ours(value):
+        if is_ours(value):
             return
         self.around.add_function(value)
         self._parts.append(Same(value.__code__))
@@ -537,7 +539,7 @@ class Reach:
         self._push_all(parts, depth - 1, None)
 
     def _python_module(self, value, depth, where) -> None:
-        if _is_library(value):
+        if is_library(value):
             # All names, also those that are yet to be met.
             self._libraries[id(value)] = (value, self._names)
             return
@@ -564,7 +566,7 @@ class Reach:
                 parts.append(found)
                 continue
             self._parts.append(Same(found))
-            if _is_library(found):
+            if is_library(found):
                 self._libraries.setdefault(id(found), (found, set()))[1].update(
                     names
                 )
@@ -586,6 +588,7 @@ _METHODS = (
     (Module, Reach._module),
     (types.FunctionType, Reach._function),
     (_C.Function, Reach._nothing),
+    *_outside.METHODS,
     (types.MethodType, Reach._method),
     (functools.partial, Reach._partial),
     (enum.Enum, Reach._nothing),
@@ -601,12 +604,6 @@ _METHODS = (
 )
 
 
-def _is_library(module: types.ModuleType) -> bool:
-    """Whether a module is this package's or the standard library's."""
-    top = module.__name__.partition(".")[0]
-    return is_own(top) or top in sys.stdlib_module_names
-
-
 def _is_array(value) -> bool:
     """One of numpy's, or of Python's module of that name."""
     numpy, array = map(sys.modules.get, ("numpy", "array"))
@@ -616,7 +613,7 @@ def _is_array(value) -> bool:
 
 
 def _slotted(kind: type) -> bool:
-    return not is_own(_top(kind)) and has_slots(kind)
+    return not is_own(top_of(kind)) and has_slots(kind)
 
 
 def _text(part) -> str:
@@ -636,17 +633,6 @@ class _Leaf:
     def __init__(self, where, tensor) -> None:
         self.place = where
         self.tensor = tensor
-
-
-def _top(code) -> str:
-    """The package a class or function comes from, "" where it does not say."""
-    return (getattr(code, "__module__", None) or "").partition(".")[0]
-
-
-def _is_ours(function) -> bool:
-    """By where it is defined: `__module__` says who offers it."""
-    home = function.__globals__.get("__name__") or ""
-    return is_own(home)
 
 
 def _is_graphed(value) -> bool:
@@ -677,7 +663,7 @@ def _is_plain(kind: type) -> bool:
     """
     return all(
         base is object
-        or not (is_own(_top(base)) or _top(base) in sys.stdlib_module_names)
+        or not (is_own(top_of(base)) or top_of(base) in sys.stdlib_module_names)
         for base in kind.__mro__
     )
 

@@ -30,7 +30,7 @@ RECORDS = {
     "linalg.lu_factor": lambda x: torch.linalg.lu_factor(x),
     "list": lambda x: [x.max(0), x * 2],
     "dict": lambda x: {"a": {"b": x.min(1)}, "c": x},
-    "time": lambda x: (time.gmtime(0), x * 2),
+    "time": lambda x: (time.struct_time(range(9)), x * 2),
     "more fields": lambda x: [time.struct_time(range(11)), x.exp()],
     "stat": lambda x: (os.stat_result(range(19)), x * 2),
     "flags": lambda x: (sys.flags, x * 2),

@@ -1,0 +1,405 @@
+"""What Python reads from outside of a compiled function is what it is in each
+call: the environment, contexts, threads, files, clocks and random bytes.
+"""
+
+import contextvars
+import dataclasses
+import datetime
+import decimal
+import gc
+import os
+import pathlib
+import queue
+import random
+import secrets
+import sys
+import threading
+import time
+import types
+import uuid
+import weakref
+from decimal import getcontext
+from os import environ, getenv
+from time import perf_counter
+
+import pytest
+
+import hotaru as torch
+
+pytestmark = pytest.mark.filterwarnings("ignore:compile")
+
+X = torch.ones(2)
+NAME = "HOTARU_TEST_OUTSIDE"
+
+
+def _sets_environment(k):
+    os.environ[NAME] = str(k)
+
+
+def _toggles_environment(k):
+    if k % 2:
+        os.environ[NAME] = "1"
+    else:
+        os.environ.pop(NAME, None)
+
+
+def _thread_local():
+    local = threading.local()
+    return lambda x: x * local.v, lambda k: setattr(local, "v", k)
+
+
+def _thread_local_class():
+    class Local(threading.local):
+        def __init__(self):
+            self.v = 3
+
+        def get(self):
+            return self.v
+
+    local = Local()
+    return lambda x: x * local.get(), lambda k: setattr(local, "v", k)
+
+
+def _context_variable():
+    variable = contextvars.ContextVar("v", default=1)
+    return lambda x: x * variable.get(), variable.set
+
+
+def _context_variable_with_default():
+    variable = contextvars.ContextVar("v")
+    return lambda x: x * variable.get(5), lambda k: k and variable.set(k)
+
+
+def _context_variable_that_is_set():
+    variable = contextvars.ContextVar("v", default=1)
+
+    def function(x):
+        variable.set(variable.get() + 1)
+        return x * variable.get()
+
+    return function, lambda k: None
+
+
+class Holder:
+    def __init__(self, v=1):
+        self.v = v
+
+
+def _weak(make, get):
+    holder = Holder()
+    reference = make(holder)
+    return lambda x: x * get(reference).v, lambda k: setattr(holder, "v", k)
+
+
+def _weak_tensor():
+    held = torch.ones(2)
+    reference = weakref.ref(held)
+    return lambda x: x * reference(), lambda k: held.fill_(k)
+
+
+def _weak_that_ends():
+    holders = [Holder(3)]
+    reference = weakref.ref(holders[0])
+
+    def function(x):
+        holder = reference()
+        return x * (100 if holder is None else holder.v)
+
+    return function, lambda k: holders.clear() if k == 2 else None
+
+
+def _made_class(kind):
+    made = kind()
+    made.v = 0
+    return lambda x: x * made.v, lambda k: setattr(made, "v", k)
+
+
+def _queued(make):
+    waiting = make()
+    return lambda x: x * waiting.get(), waiting.put
+
+
+def _event():
+    event = threading.Event()
+    return (
+        lambda x: x * event.is_set(),
+        lambda k: event.set() if k % 2 else event.clear(),
+    )
+
+
+def _thread_name():
+    return (
+        lambda x: x * len(threading.current_thread().name),
+        lambda k: setattr(threading.current_thread(), "name", "a" * (k + 1)),
+    )
+
+
+def _sets_precision(k):
+    decimal.getcontext().prec = k + 3
+
+
+def _sets_arguments(k):
+    sys.argv[1:] = [str(k)]
+
+
+READS = {
+    "environ": lambda: (
+        lambda x: x * int(os.environ[NAME]),
+        _sets_environment,
+    ),
+    "environ.get": lambda: (
+        lambda x: x * int(os.environ.get(NAME, "7")),
+        _toggles_environment,
+    ),
+    "in environ": lambda: (
+        lambda x: x * (NAME in os.environ),
+        _toggles_environment,
+    ),
+    "getenv": lambda: (lambda x: x * int(os.getenv(NAME)), _sets_environment),
+    "imported environ": lambda: (
+        lambda x: x * int(environ[NAME]),
+        _sets_environment,
+    ),
+    "imported getenv": lambda: (
+        lambda x: x * int(getenv(NAME)),
+        _sets_environment,
+    ),
+    "environ as default": lambda: (
+        lambda x, values=os.environ: x * int(values[NAME]),
+        _sets_environment,
+    ),
+    "thread local": _thread_local,
+    "class of thread local": _thread_local_class,
+    "context variable": _context_variable,
+    "context variable, default": _context_variable_with_default,
+    "context variable, set": _context_variable_that_is_set,
+    "weakref": lambda: _weak(weakref.ref, lambda reference: reference()),
+    "weak proxy": lambda: _weak(weakref.proxy, lambda proxy: proxy),
+    "weak values": lambda: _weak(
+        lambda holder: weakref.WeakValueDictionary(a=holder),
+        lambda values: values["a"],
+    ),
+    "weak set": lambda: _weak(
+        lambda holder: weakref.WeakSet([holder]),
+        lambda values: next(iter(values)),
+    ),
+    "weak tensor": _weak_tensor,
+    "weak that ends": _weak_that_ends,
+    "make_dataclass": lambda: _made_class(
+        dataclasses.make_dataclass("Made", [("v", int, 0)])
+    ),
+    "new_class": lambda: _made_class(types.new_class("Made")),
+    "argv": lambda: (lambda x: x * int(sys.argv[1]), _sets_arguments),
+    "decimal": lambda: (
+        lambda x: x * decimal.getcontext().prec,
+        _sets_precision,
+    ),
+    "imported getcontext": lambda: (
+        lambda x: x * getcontext().prec,
+        _sets_precision,
+    ),
+    "decimal division": lambda: (
+        lambda x: x * float(decimal.Decimal(1) / 3),
+        _sets_precision,
+    ),
+    "thread name": _thread_name,
+    "queue": lambda: _queued(queue.Queue),
+    "simple queue": lambda: _queued(queue.SimpleQueue),
+    "event": _event,
+}
+
+
+@pytest.fixture(name="outside")
+def _outside(monkeypatch):
+    monkeypatch.setattr(sys, "argv", ["test", "0"])
+    monkeypatch.delenv(NAME, raising=False)
+    name = threading.current_thread().name
+    with decimal.localcontext():
+        yield
+    threading.current_thread().name = name
+    os.environ.pop(NAME, None)
+
+
+def results_of(way, make):
+    def run():
+        function, step = make()
+        called, found = way(function), []
+        for k in range(5):
+            step(k)
+            found.append(called(X).tolist())
+        return found
+
+    return contextvars.copy_context().run(run)
+
+
+@pytest.mark.parametrize("name", READS)
+def test_reads(outside, name):
+    wanted = results_of(lambda function: function, READS[name])
+    os.environ.pop(NAME, None)
+    assert results_of(torch.compile, READS[name]) == wanted
+    assert len(set(map(tuple, wanted))) > 1
+
+
+def test_guards_keep_graphs(outside):
+    """What can be compared does not keep calls from their graphs."""
+    for name in ("environ", "thread local", "context variable", "argv"):
+        function, step = READS[name]()
+        run = torch.compile(function, fullgraph=True)
+        for k in (0, 1, 1, 0):
+            step(k)
+            assert run(X).tolist() == [k, k]
+        assert run.captures == 2, name
+
+
+def test_other_threads():
+    local = threading.local()
+    local.v = 1
+    run = torch.compile(lambda x: x * local.v)
+    found = [run(X).tolist() for _ in range(2)]
+
+    def elsewhere(k):
+        local.v = k
+        found.extend(run(X).tolist() for _ in range(2))
+
+    for k in (2, 3):
+        thread = threading.Thread(target=elsewhere, args=(k,))
+        thread.start()
+        thread.join()
+    found.append(run(X).tolist())
+    assert [value for value, _ in found] == [1, 1, 2, 2, 3, 3, 1]
+
+
+def test_graphs_keep_no_weak_target():
+    holder = Holder(2)
+    reference = weakref.ref(holder)
+    run = torch.compile(lambda x: x * reference().v)
+    for _ in range(2):
+        run(X)
+    del holder
+    gc.collect()
+    assert reference() is None
+    with pytest.raises(AttributeError, match="NoneType"):
+        run(X)
+
+
+def _read(path):
+    with open(path) as file:
+        return int(file.read())
+
+
+FILES = {
+    "open": _read,
+    "pathlib": lambda path: int(path.read_text()),
+    "iteration": lambda path: int(next(iter(open(path)))),  # noqa: SIM115
+    "size": os.path.getsize,
+    "listing": lambda path: len(os.listdir(path.parent)),
+    "exists": lambda path: os.path.exists(f"{path}8"),
+}
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_files(tmp_path, name):
+    path = tmp_path / "file"
+    read = FILES[name]
+    run = torch.compile(lambda x: x * read(path))
+    for k in range(7, 13):
+        path.write_text(str(k))
+        pathlib.Path(f"{path}{k}").touch()
+        assert run(X).tolist() == (X * read(path)).tolist()
+
+
+def test_open_files(tmp_path):
+    path = tmp_path / "file"
+    path.write_text("1\n2\n3\n4\n")
+    with open(path) as file:
+        run = torch.compile(lambda x: x * int(file.readline()))
+        assert [run(X)[0].item() for _ in range(4)] == [1, 2, 3, 4]
+
+
+def test_loaded_tensors(tmp_path):
+    path = tmp_path / "file"
+    run = torch.compile(lambda x: x * torch.load(path))
+    for k in range(4):
+        torch.save(torch.tensor(float(k)), path)
+        assert run(X).tolist() == [k, k]
+
+
+CHANCE = {
+    "time": time.time_ns,
+    "perf_counter": lambda: perf_counter() * 1e9,
+    "monotonic": time.monotonic_ns,
+    "process_time": lambda: (sum(range(9999)), time.process_time_ns())[1],
+    "clock_gettime": lambda: time.clock_gettime_ns(time.CLOCK_REALTIME),
+    "datetime": lambda: datetime.datetime.now().timestamp() * 1e6,
+    "utc": lambda: datetime.datetime.now(datetime.timezone.utc).timestamp(),
+    "urandom": lambda: int.from_bytes(os.urandom(6), "big"),
+    "uuid4": lambda: uuid.uuid4().int % 10**15,
+    "uuid1": lambda: uuid.uuid1().time % 10**15,
+    "secrets": lambda: secrets.randbelow(10**15),
+    "SystemRandom": lambda: random.SystemRandom().random(),
+}
+
+
+@pytest.mark.parametrize("name", CHANCE)
+def test_clocks_and_bytes(name):
+    read = CHANCE[name]
+    run = torch.compile(lambda x: x * read())
+    x = torch.ones(1, dtype=torch.float64)
+    assert len({run(x).item() for _ in range(4)}) == 4
+
+
+def test_what_nobody_calls_keeps_no_graph_away():
+    class Timed:
+        def __init__(self):
+            self.factor = 2
+
+        def __call__(self, x):
+            return x * self.factor
+
+        def report(self):
+            return time.time()
+
+    run = torch.compile(Timed(), fullgraph=True)
+    assert run(X).tolist() == [2.0, 2.0]
+    assert run.captures == 1
+
+
+@dataclasses.dataclass
+class Written:
+    n: int = 1
+
+
+def test_what_is_said_keeps_no_graph_away(tmp_path):
+    """Imports, records and texts are no values of the function."""
+    import logging
+
+    log = logging.getLogger("hotaru.tests.outside")
+    log.addHandler(logging.FileHandler(tmp_path / "log"))
+    written = Written()
+
+    def function(x):
+        import colorsys  # noqa: F401
+
+        log.warning("a %s", written)
+        return x * len(repr(written))
+
+    run = torch.compile(function, fullgraph=True)
+    assert run(X).tolist() == [12.0, 12.0]
+    assert run.captures == 1
+
+
+def test_profilers_go_on():
+    seen = []
+
+    def profile(frame, event, arg):
+        seen.append(event)
+
+    before = sys.getprofile()
+    sys.setprofile(profile)
+    try:
+        torch.compile(lambda x: abs(x) * len("ab"))(X)
+        kept = sys.getprofile()
+    finally:
+        sys.setprofile(before)
+    assert kept is profile
+    assert "c_call" in seen
