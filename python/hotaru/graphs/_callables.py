@@ -228,10 +228,10 @@ class Graphed(_C._FastCall):
         ):
             if not known.options.unchanged():
                 known.renew_options()
-                self._option_key = key_of(known.optimizers)
+                self._option_key = key_of(known)
             return
         self._reach = self._look()
-        self._option_key = key_of(self._reach.optimizers)
+        self._option_key = key_of(self._reach)
         self._guarded = _state.guarded(self._reach)
         self._known = set(map(id, self._guarded))
         signature = self._reach.signature(self._carried)

@@ -10,6 +10,10 @@ _GRADIENTS = {"grad", "_grad"}
 _BINDERS = {
     "setattr", "delattr", "__setattr__", "__delattr__", "__set__", "__delete__",
 }  # fmt: skip
+_ALL_ITEMS = {"items", "values", "copy", "deepcopy"}
+_OF_SCHEDULES = {
+    "get_last_lr", "_last_lr", "last_epoch", "get_lr", "_step_count",
+}  # fmt: skip
 _BINDING = ("STORE_ATTR", "DELETE_ATTR")
 
 
@@ -32,15 +36,43 @@ def binds_gradients(reach) -> bool:
     """Whether code that was met may bind gradients of tensors, or take them
     away, without having looked at them.
     """
+    return any(_binds_gradients(code, names) for code, names in _codes(reach))
+
+
+def reads_options(reach) -> bool:
+    """Whether code that was met may read options of optimizers that it has: the
+    groups, and in them what is no parameter.
+    """
+    options = {
+        name
+        for optimizer in reach.optimizers
+        for group in optimizer.param_groups
+        for name in group
+        if name != "params"
+    }
     return any(
-        _binds_gradients(value.__code__)
-        for _, value in reach.seen.values()
-        if isinstance(value, types.FunctionType)
+        "param_groups" in names
+        and (names & _ALL_ITEMS or not options.isdisjoint(texts_of(code)))
+        for code, names in _codes(reach)
     )
 
 
-def _binds_gradients(code: types.CodeType) -> bool:
-    names = names_of(code)
+def reads_schedules(reach) -> bool:
+    """Whether it may ask schedules for what they change in each step."""
+    return any(
+        (names | texts_of(code)) & _OF_SCHEDULES
+        for code, names in _codes(reach)
+    )
+
+
+def _codes(reach):
+    """The code of the functions that were met, and its names."""
+    for _, value in reach.seen.values():
+        if isinstance(value, types.FunctionType):
+            yield value.__code__, names_of(value.__code__)
+
+
+def _binds_gradients(code: types.CodeType, names: set) -> bool:
     if names & _BINDERS:
         return True
     return not names.isdisjoint(_GRADIENTS) and any(

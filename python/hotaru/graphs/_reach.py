@@ -22,7 +22,7 @@ from .._own_names import is_own
 from ..nn import Module
 from ..nn.modules import module as _module
 from . import _outside
-from ._code import names_of, texts_of
+from ._code import names_of, reads_options, reads_schedules, texts_of
 from ._homes import is_library, is_of_library, is_ours, top_of
 from ._keepers import keep, keep_cell, keep_names, same_items
 from ._keys import Same, Signature
@@ -129,6 +129,10 @@ class Reach:
         for library, names in list(self._libraries.values()):
             _outside.read_library(self, library, names)
         self._visit_all()
+        #: Whether code reads options of the optimizers.
+        self.reads_options = bool(self.optimizers) and reads_options(self)
+        if any(map(_is_schedule, self._own)) and reads_schedules(self):
+            self.unfit = "it reads a schedule of an optimizer"
         for attributes in self._by_name:
             if _ANY in self._names:
                 self.around.add_dict(attributes)
@@ -602,6 +606,10 @@ _METHODS = (
     (property, Reach._property),
     ((staticmethod, classmethod), Reach._descriptor),
 )
+
+
+def _is_schedule(value) -> bool:
+    return hasattr(type(value), "get_last_lr")
 
 
 def _is_array(value) -> bool:

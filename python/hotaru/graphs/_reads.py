@@ -18,6 +18,7 @@ import types
 from .._own_names import is_own
 from . import _state
 
+_HOME = __name__.partition(".")[0]
 _READS = "the call reads {}, which may be something else in the next one"
 _FILES, _CLOCK, _BYTES = "a file", "a clock", "random bytes"
 _THREAD = "which thread it is"
@@ -88,12 +89,24 @@ def _code_of_methods() -> dict:
         os._Environ.__iter__.__code__: "the environment",
         os._Environ.__len__.__code__: "the environment",
     }
+    optim = sys.modules.get(f"{_HOME}.optim")
+    if optim is not None:
+        for base in (optim.Optimizer, optim.lr_scheduler.LRScheduler):
+            for kind in _kinds_of(base):
+                code = getattr(kind.state_dict, "__code__", None)
+                found[code] = "the state of an optimizer"
     queues = sys.modules.get("queue")
     if queues is not None:
         names = ("get", "qsize", "empty", "full")
         methods = [getattr(queues.Queue, name) for name in names]
         found.update((m.__code__, "a queue") for m in methods)
     return found
+
+
+def _kinds_of(base: type):
+    yield base
+    for kind in base.__subclasses__():
+        yield from _kinds_of(kind)
 
 
 class Reads:

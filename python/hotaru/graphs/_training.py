@@ -28,6 +28,10 @@ _BEGINS = (
     "call on"
 )
 
+_SCHEDULED = (
+    "the call reads options of an optimizer and steps a schedule, which "
+    "changes them"
+)
 _MOVES = "the call gives one tensor's gradient to another"
 #: Stands for a gradient that a function replaced without a look.
 _REPLACED = object()
@@ -70,13 +74,22 @@ def _device_of(group: dict):
     return params[0].device if params else None
 
 
-def key_of(optimizers) -> tuple:
-    """What graphs of these optimizers cannot follow."""
+def key_of(reach) -> tuple:
+    """What graphs of the optimizers cannot follow: all options, where the code
+    reads some of them itself.
+    """
     return tuple(
-        optimizer._fixed(group)
-        for optimizer in optimizers
+        (
+            optimizer._fixed(group),
+            _frozen(optimizer._numbers(group)) if reach.reads_options else (),
+        )
+        for optimizer in reach.optimizers
         for group in optimizer.param_groups
     )
+
+
+def _frozen(numbers) -> tuple:
+    return tuple(numbers or ())
 
 
 class _Mark:
@@ -121,6 +134,7 @@ class Training:
 
     def __init__(self, reach, guarded: list, statics: list) -> None:
         self._optimizers = reach.optimizers
+        self._reads_options = reach.reads_options
         self._options = [Options(o) for o in reach.optimizers]
         self._leaves = [t for t in guarded if t.is_leaf]
         known = set(map(id, guarded))
@@ -176,6 +190,8 @@ class Training:
         if any(mark.changed() for mark in self._marks):
             raise RuntimeError(_ARGUMENT)
         self.after = self._deferring.calls
+        if self.after and self._reads_options:
+            raise _state.UnfitError(_SCHEDULED)
 
     def _check_moves(self) -> None:
         others = {id(b) for b in self._before if b is not None}

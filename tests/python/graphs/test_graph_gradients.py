@@ -1,6 +1,9 @@
-"""Gradients that a compiled function binds or takes away: each call does so."""
+"""Gradients that a compiled function binds or takes away, and rates that it
+reads: each call does so.
+"""
 
 import pytest
+from hotaru.optim import SGD, lr_scheduler
 
 import hotaru as torch
 from hotaru import nn
@@ -164,3 +167,131 @@ def test_backward_within():
         run(torch.ones(2))
         assert p.grad is None
         p.grad = torch.ones(2)
+
+
+def _rate_before(loss, optimizer, schedule):
+    rate = schedule.get_last_lr()[0]
+    schedule.step()
+    return loss * rate
+
+
+def _rate_behind(loss, optimizer, schedule):
+    schedule.step()
+    return loss * schedule.get_last_lr()[0]
+
+
+def _last_rate(loss, optimizer, schedule):
+    schedule.step()
+    return loss * schedule._last_lr[0]
+
+
+def _group(loss, optimizer, schedule):
+    schedule.step()
+    return loss * optimizer.param_groups[0]["lr"]
+
+
+def _group_before(loss, optimizer, schedule):
+    rate = optimizer.param_groups[0]["lr"]
+    schedule.step()
+    return loss * rate
+
+
+def _items(loss, optimizer, schedule):
+    schedule.step()
+    for group in optimizer.param_groups:
+        loss = loss * dict(group.items())["lr"]
+    return loss
+
+
+def _epoch(loss, optimizer, schedule):
+    schedule.step()
+    return loss * getattr(schedule, "last_epoch", 3)
+
+
+def _state(loss, optimizer, schedule):
+    schedule.step()
+    return loss * schedule.state_dict()["_last_lr"][0]
+
+
+def _state_of_optimizer(loss, optimizer, schedule):
+    schedule.step()
+    return loss * optimizer.state_dict()["param_groups"][0]["lr"]
+
+
+RATES = (
+    _rate_before, _rate_behind, _last_rate, _group, _group_before, _items,
+    _epoch, _state, _state_of_optimizer,
+)  # fmt: skip
+SCHEDULES = {
+    "exponential": lambda o: lr_scheduler.ExponentialLR(o, 0.5),
+    "one cycle": lambda o: lr_scheduler.OneCycleLR(o, 1.0, 10),
+    "lambda": lambda o: lr_scheduler.LambdaLR(o, lambda k: 0.9**k),
+    "chained": lambda o: lr_scheduler.ChainedScheduler(
+        [lr_scheduler.ConstantLR(o), lr_scheduler.ExponentialLR(o, 0.9)]
+    ),
+}
+
+
+def rates_of(way, read, schedule, outside=False):
+    """Losses, weights and the rate of some steps."""
+    weight = nn.Parameter(torch.ones(2))
+    optimizer = SGD([weight], 0.1, momentum=0.5)
+    schedule = SCHEDULES[schedule](optimizer)
+
+    def step(x):
+        loss = (weight * x).pow(2).sum()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        return read(loss.detach(), optimizer, schedule)
+
+    run, found = way(step), []
+    for _ in range(6):
+        found.append(run(torch.ones(2)).item())
+        if outside:
+            schedule.step()
+    return [*found, *weight.tolist(), *schedule.get_last_lr()]
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES)
+@pytest.mark.parametrize("read", RATES)
+def test_rates_that_a_step_reads(read, schedule):
+    wanted = rates_of(lambda function: function, read, schedule)
+    found = rates_of(torch.compile, read, schedule)
+    assert found == pytest.approx(wanted)
+
+
+def test_rates_of_a_schedule_outside():
+    for read in (
+        lambda loss, optimizer, schedule: loss * schedule.get_last_lr()[0],
+        lambda loss, optimizer, schedule: (
+            loss * optimizer.param_groups[0]["lr"]
+        ),
+    ):
+        plain = rates_of(lambda f: f, read, "exponential", outside=True)
+        found = rates_of(torch.compile, read, "exponential", outside=True)
+        assert found == pytest.approx(plain)
+
+
+def test_rates_that_nobody_reads_keep_one_graph():
+    weight = nn.Parameter(torch.ones(2))
+    optimizer = SGD([weight], 0.1)
+    schedule = lr_scheduler.ExponentialLR(optimizer, 0.5)
+
+    def step(x):
+        for group in optimizer.param_groups:
+            for member in group["params"]:
+                member.grad = None
+        (weight * x).sum().backward()
+        optimizer.step()
+        schedule.step()
+        return weight.detach() * 1
+
+    run = torch.compile(step)
+    run(torch.ones(2))
+    run(torch.ones(2))
+    captures = run.captures
+    for _ in range(3):
+        run(torch.ones(2))
+    assert run.captures == captures
+    assert weight.tolist() == pytest.approx([1 - 0.2 * (1 - 0.5**5)] * 2)
