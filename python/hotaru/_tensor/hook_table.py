@@ -12,10 +12,10 @@ _local = threading.local()
 
 
 class HooksNoted:
-    """A context that notes whether this thread gives tensors hooks."""
+    """A context that notes the hooks that this thread gives tensors."""
 
     def __init__(self) -> None:
-        self.any = False
+        self.handles: list = []
 
     def __enter__(self) -> HooksNoted:
         self._outer = getattr(_local, "now", None)
@@ -26,11 +26,12 @@ class HooksNoted:
         _local.now = self._outer
 
 
-def note_hook() -> None:
-    """A tensor is given a hook."""
+def noted(handle):
+    """The handle of a tensor's new hook."""
     now = getattr(_local, "now", None)
     if now is not None:
-        now.any = True
+        now.handles.append(handle)
+    return handle
 
 
 class HookTable(OrderedDict):

@@ -8,7 +8,7 @@ import hotaru
 from .. import _C, tensor
 from .._C import Tensor
 from .attributes import SWAPPED
-from .hook_table import note_hook
+from .hook_table import noted
 
 
 def _cdata(self) -> int:
@@ -106,13 +106,12 @@ def requires_grad_(self, requires_grad: bool = True):
 
 def register_hook(self, hook):
     """Calls hook(grad) when the gradient is computed; it may return another."""
-    note_hook()
-    return _C._register_hook(self, hook)
+    return noted(_C._register_hook(self, hook))
 
 
 def register_post_accumulate_grad_hook(self, hook):
     """Calls hook(tensor) after a leaf's gradient was accumulated."""
-    return _C._register_post_accumulate_grad_hook(self, hook)
+    return noted(_C._register_post_accumulate_grad_hook(self, hook))
 
 
 def retain_grad(self) -> None:

@@ -9,7 +9,6 @@ a replay would know nothing of that. Then the call is no graph's.
 from __future__ import annotations
 
 import contextlib
-import contextvars
 
 from .. import _C, Tensor
 from .._tensor.hook_table import HooksNoted
@@ -46,7 +45,7 @@ class Exact:
         self._beyond = any(t.requires_grad and not t.is_leaf for t in leaves)
         self._leaf_like = all(t.is_leaf for t in leaves)
         self._generators = Generators(reach)
-        self._reads = Reads(reach.environment)
+        self._hooks, self._reads = HooksNoted(), Reads(reach.environment)
         self._asked: list[tuple] = []
         #: Whether the code may have given hooks to parts of a history.
         self.hooked = False
@@ -62,6 +61,8 @@ class Exact:
             for state in self._states:
                 state.restore()
             self._generators.restore()
+            for handle in self._hooks.handles:
+                handle.remove()
         self._states = []
 
     @contextlib.contextmanager
@@ -69,19 +70,21 @@ class Exact:
         """Notes what the code within asks of tensors."""
         _C._watch_questions(True)
         try:
-            with HooksNoted() as hooks, self._reads:
+            with self._hooks, self._reads:
                 yield
         finally:
             self._asked = _C._watch_questions(False)
         # Those of a step are registered with what `grad_fn` gives.
         asked = any(name == "grad_fn" for name, _ in self._asked)
-        self.hooked = asked or hooks.any
+        self.hooked = asked or bool(self._hooks.handles)
 
     def call(self, function, args: tuple, kwargs: dict):
         """The function's result, for arguments as a capture has them."""
         variables = self._reach.variables
         if not variables:
             return function(*args, **kwargs)
+        import contextvars
+
         # What it sets goes with the context; calls do so in their own.
         context = contextvars.copy_context()
         before = {variable: context.get(variable) for variable in variables}

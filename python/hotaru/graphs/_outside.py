@@ -4,7 +4,6 @@ far as changes of it are noticed by a walk (_reach).
 
 from __future__ import annotations
 
-import contextvars
 import os
 import sys
 import threading
@@ -57,7 +56,14 @@ def _thread_local(reach, value, depth, where) -> None:
     reach.follow_attributes(value, depth)
 
 
-def _context_variable(reach, value, depth, where) -> None:
+def is_context_variable(value) -> bool:
+    """Whether it is one, of a module that need not be there."""
+    contexts = sys.modules.get("_contextvars")
+    return contexts is not None and isinstance(value, contexts.ContextVar)
+
+
+def follow_context_variable(reach, value, depth: int) -> None:
+    """Goes on with its value in this context."""
     reach.plain = False  # other contexts have other values
     reach.variables.append(value)
     reach.follow(value.get(_MISSING), depth - 1)
@@ -92,7 +98,6 @@ def _weak_container(reach, value, depth, where) -> None:
 METHODS = (
     (os._Environ, _environment),
     (threading.local, _thread_local),
-    (contextvars.ContextVar, _context_variable),
     (weakref.ReferenceType, _weak_reference),
     (
         (

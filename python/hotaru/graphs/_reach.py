@@ -312,6 +312,8 @@ class Reach:
             if isinstance(value, types_):
                 method(self, value, depth, where)
                 return
+        if _outside.is_context_variable(value):
+            _outside.follow_context_variable(self, value, depth)
         if isinstance(value, collections.abc.Iterator):
             self._iterator(value)
         if hasattr(value, "__dict__") or _slotted(type(value)):

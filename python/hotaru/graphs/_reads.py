@@ -8,7 +8,6 @@ gave then.
 
 from __future__ import annotations
 
-import gc
 import io
 import os
 import sys
@@ -176,7 +175,8 @@ def _is_aside(frame, what: str) -> bool:
     if frame.f_globals.get("__name__") in _TEXTS:
         return True
     # These run whenever there is garbage.
-    collecting = [getattr(c, "__code__", None) for c in gc.callbacks]
+    callbacks = getattr(sys.modules.get("gc"), "callbacks", ())
+    collecting = [getattr(c, "__code__", None) for c in callbacks]
     ours = None
     while frame is not None:
         top = (frame.f_globals.get("__name__") or "").partition(".")[0]

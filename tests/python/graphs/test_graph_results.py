@@ -186,6 +186,24 @@ def test_hooks_of_several_results():
     assert len(calls) == 6
 
 
+def test_hooks_of_a_weight_are_registered_once():
+    p = nn.Parameter(torch.ones(2))
+    calls = []
+
+    def function(x):
+        if not calls:
+            p.register_hook(lambda grad: calls.append("hook"))
+            p.register_post_accumulate_grad_hook(
+                lambda p: calls.append("after")
+            )
+        return p * x
+
+    run = torch.compile(function)
+    for count in range(1, 4):
+        run(torch.ones(2)).sum().backward()
+        assert calls == ["hook", "after"] * count
+
+
 @pytest.mark.parametrize("change", [lambda x: x * 2, lambda x: x.view(2, 1)])
 def test_retained_gradients(change):
     def function(x):
