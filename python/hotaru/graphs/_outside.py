@@ -4,6 +4,7 @@ far as changes of it are noticed by a walk (_reach).
 
 from __future__ import annotations
 
+import collections
 import os
 import sys
 import threading
@@ -11,13 +12,20 @@ import types
 import weakref
 
 from .. import Tensor
+from .._own_names import is_own
 from ..nn import Module
+from ._homes import top_of
 from ._raw import has_slots
 
 # Of libraries, members that are changed in place.
 _LISTS = {"sys": ("argv", "path", "orig_argv", "warnoptions")}
 _ENVIRONMENT = {"environ", "environb", "getenv", "getenvb"}
 _MISSING = object()
+_VIEWS = tuple(
+    type(view)
+    for kind in (dict, collections.OrderedDict)
+    for view in (kind().keys(), kind().values(), kind().items())
+)
 # Whose attributes are others' business, or which are known by address.
 _STRONG = (Tensor, Module, type, types.FunctionType, types.ModuleType)
 
@@ -47,8 +55,69 @@ def _decimal_context(reach) -> None:
 
 
 def _builtin(reach, value, depth, where) -> None:
-    if value.__module__ == "decimal":
+    if getattr(value, "__module__", None) == "decimal":
         _decimal_context(reach)
+    owner = getattr(value, "__self__", None)
+    if owner is not None and not isinstance(owner, types.ModuleType):
+        reach.follow(owner, depth)
+
+
+def _view_of_dict(reach, value, depth, where) -> None:
+    import gc
+
+    for container in gc.get_referents(value):
+        reach.follow(container, depth)
+
+
+def _chain(reach, value, depth, where) -> None:
+    reach.follow(value.maps, depth)
+
+
+def _wrapper_of_data(reach, value, depth, where) -> None:
+    if is_own(top_of(type(value))):
+        return
+    reach.learn({"data"})
+    reach.follow_attributes(value, depth)
+
+
+def _all_attributes(reach, value, depth) -> None:
+    reach.follow(vars(value), depth)
+
+
+def _wrapped(reach, value, depth) -> None:
+    reach.follow(value.__wrapped__, depth)
+
+
+def _shared_value(reach, value, depth) -> None:
+    reach.follow(value.get_obj(), depth)
+
+
+def _native_memory(reach, value, depth) -> None:
+    reach.read_buffer(value)
+
+
+def _logger(reach, value, depth) -> None:
+    """Which levels it lets pass."""
+    while value is not None:
+        _names(reach, value, ("level", "disabled", "parent", "filters"))
+        _names(reach, value.manager, ("_disable",))
+        value = value.parent
+
+
+def _names(reach, value, names: tuple) -> None:
+    reach.around.add_names(vars(value), names)
+    for name in names:
+        item = vars(value).get(name)
+        reach.follow(item if isinstance(item, int) else id(item))
+
+
+def follow_other(reach, value, depth: int) -> None:
+    """The same for objects of modules that need not be there."""
+    for base in type(value).__mro__:
+        method = _BY_NAME.get((base.__module__, base.__qualname__))
+        if method is not None:
+            method(reach, value, depth)
+            return
 
 
 def _thread_local(reach, value, depth, where) -> None:
@@ -56,14 +125,7 @@ def _thread_local(reach, value, depth, where) -> None:
     reach.follow_attributes(value, depth)
 
 
-def is_context_variable(value) -> bool:
-    """Whether it is one, of a module that need not be there."""
-    contexts = sys.modules.get("_contextvars")
-    return contexts is not None and isinstance(value, contexts.ContextVar)
-
-
-def follow_context_variable(reach, value, depth: int) -> None:
-    """Goes on with its value in this context."""
+def _context_variable(reach, value, depth) -> None:
     reach.plain = False  # other contexts have other values
     reach.variables.append(value)
     reach.follow(value.get(_MISSING), depth - 1)
@@ -106,5 +168,27 @@ METHODS = (
         ),
         _weak_container,
     ),
-    (types.BuiltinFunctionType, _builtin),
+    ((types.BuiltinFunctionType, types.MethodWrapperType), _builtin),
+    (
+        (types.MappingProxyType, *_VIEWS),
+        _view_of_dict,
+    ),
+    (collections.ChainMap, _chain),
+    (
+        (collections.UserDict, collections.UserList, collections.UserString),
+        _wrapper_of_data,
+    ),
 )  # fmt: skip
+
+_BY_NAME = {
+    ("_contextvars", "ContextVar"): _context_variable,
+    ("functools", "_lru_cache_wrapper"): _wrapped,
+    ("logging", "Logger"): _logger,
+    ("configparser", "RawConfigParser"): _all_attributes,
+    ("configparser", "SectionProxy"): _all_attributes,
+    ("multiprocessing.sharedctypes", "SynchronizedBase"): _shared_value,
+    **{
+        ("_ctypes", name): _native_memory
+        for name in ("_SimpleCData", "Structure", "Union", "Array")
+    },
+}

@@ -68,7 +68,7 @@ _ANY, _INIT = "*", "__init__ "
 # Of the standard library's classes only those that are there to hold data.
 _RECORDS = (
     types.SimpleNamespace, argparse.Namespace, collections.UserDict,
-    collections.UserList,
+    collections.UserList, collections.UserString,
 )  # fmt: skip
 
 
@@ -269,7 +269,7 @@ class Reach:
         else:
             self._waiting.setdefault(name, []).extend(entry)
 
-    def _learn(self, names: set[str]) -> None:
+    def learn(self, names: set[str]) -> None:
         """Code that was met uses these names."""
         new = names - self._names
         if new & _BY_VALUE:
@@ -300,7 +300,7 @@ class Reach:
         self._meet(value)
         # Of containers what they hold counts, not which one it is.
         if isinstance(value, _BUFFERS) or _is_array(value):
-            self._buffer(value)
+            self.read_buffer(value)
             return
         if not isinstance(value, _CONTAINERS):
             native = native_of(value)
@@ -312,8 +312,7 @@ class Reach:
             if isinstance(value, types_):
                 method(self, value, depth, where)
                 return
-        if _outside.is_context_variable(value):
-            _outside.follow_context_variable(self, value, depth)
+        _outside.follow_other(self, value, depth)
         if isinstance(value, collections.abc.Iterator):
             self._iterator(value)
         if hasattr(value, "__dict__") or _slotted(type(value)):
@@ -353,7 +352,7 @@ class Reach:
                 f"it reads a {type(value).__name__}, which may be advanced"
             )
 
-    def _buffer(self, value) -> None:
+    def read_buffer(self, value) -> None:
         """Numbers in memory, which change without a trace."""
         self.plain = False
         try:
@@ -502,8 +501,10 @@ class Reach:
     def _type(self, value, depth, where) -> None:
         if not issubclass(value, enum.Enum):
             self._class(value, depth)
+            if not is_of_library(type(value)):
+                self._class(type(value), depth)
             # Code that has the class may make objects of it.
-            self._learn({_INIT + str(id(value))})
+            self.learn({_INIT + str(id(value))})
 
     def _partial(self, value, depth, where) -> None:
         self.around.add_dict(value.keywords)
@@ -532,7 +533,7 @@ class Reach:
             except ValueError:  # not bound yet
                 self._parts.append("empty")
         names = tuple(sorted(names_of(value.__code__)))
-        self._learn({*names, *texts_of(value.__code__)})
+        self.learn({*names, *texts_of(value.__code__)})
         self._named(value.__globals__, names, parts)
         wrapped = vars(value).get("__wrapped__")
         if wrapped is not None:
@@ -647,7 +648,14 @@ class _Leaf:
 
 def _is_graphed(value) -> bool:
     """Whether a value is code that runs as graphs, whose own it not is."""
-    return isinstance(value, _C._FastCall) or hasattr(value, "graphed")
+    return isinstance(value, _C._FastCall) or "graphed" in _own_names(value)
+
+
+def _own_names(value):
+    try:
+        return object.__getattribute__(value, "__dict__")
+    except AttributeError:
+        return ()
 
 
 def native_of(value) -> _C.ScriptModule | None:

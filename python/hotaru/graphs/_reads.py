@@ -51,11 +51,15 @@ _FUNCTIONS = {
     "_thread": dict.fromkeys(("get_ident", "get_native_id"), _THREAD),
     "_posixsubprocess": {"fork_exec": _OTHERS},
     "_winapi": {"CreateProcess": _OTHERS},
+    "sys": dict.fromkeys(
+        ("getrecursionlimit", "getswitchinterval"), _PROCESS
+    ),
     "select": dict.fromkeys(("select", "poll"), _OTHERS),
 }  # fmt: skip
 # Methods of objects, by the module of their class.
 _METHODS = {
     "datetime": dict.fromkeys(("now", "utcnow", "today"), _CLOCK),
+    "_thread": {"locked": "a lock"},
     "_queue": dict.fromkeys(
         ("get", "get_nowait", "qsize", "empty"), "a queue"
     ),

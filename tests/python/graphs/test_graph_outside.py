@@ -2,11 +2,17 @@
 call: the environment, contexts, threads, files, clocks and random bytes.
 """
 
+import collections
+import configparser
 import contextvars
+import ctypes
 import dataclasses
 import datetime
 import decimal
+import functools
 import gc
+import logging
+import multiprocessing
 import os
 import pathlib
 import queue
@@ -206,6 +212,132 @@ READS = {
     "queue": lambda: _queued(queue.Queue),
     "simple queue": lambda: _queued(queue.SimpleQueue),
     "event": _event,
+}
+
+
+def _of_dict(make, get):
+    """What looks at a dictionary without being one."""
+    values = {"v": 0}
+    view = make(values)
+    return lambda x: x * get(view), lambda k: values.__setitem__("v", k)
+
+
+def _item(kind):
+    values = kind({"v": 0})
+    return lambda x: x * values["v"], lambda k: values.__setitem__("v", k)
+
+
+def _user_list():
+    values = collections.UserList([0])
+    return lambda x: x * values[0], lambda k: values.__setitem__(0, k)
+
+
+def _logger(ask):
+    logger = logging.getLogger("hotaru.tests.outside.level")
+    return (
+        lambda x: x * ask(logger),
+        lambda k: logger.setLevel(10 if k % 2 else 30),
+    )
+
+
+def _logger_of_parent():
+    parent = logging.getLogger("hotaru.tests.parent")
+    logger = logging.getLogger("hotaru.tests.parent.child")
+    return (
+        lambda x: x * logger.isEnabledFor(20),
+        lambda k: parent.setLevel(10 if k % 2 else 30),
+    )
+
+
+def _parser(get):
+    parser = configparser.ConfigParser()
+    parser["a"] = {"v": "0"}
+    read = get(parser)
+    return lambda x: x * int(read["v"]), lambda k: parser.set("a", "v", str(k))
+
+
+def _cell(make):
+    cell = make()
+    return lambda x: x * cell.value, lambda k: setattr(cell, "value", k)
+
+
+VALUES = {"v": 0}
+
+
+def _cached():
+    @functools.lru_cache
+    def value():
+        return VALUES["v"]
+
+    def step(k):
+        VALUES["v"] = k
+        value.cache_clear()
+
+    return lambda x: x * value(), step
+
+
+def _metaclass():
+    class Meta(type):
+        @property
+        def v(cls):
+            return VALUES["v"]
+
+    class Made(metaclass=Meta):
+        pass
+
+    return lambda x: x * Made.v, lambda k: VALUES.__setitem__("v", k)
+
+
+def _any_attribute():
+    class Any:
+        def __getattr__(self, name):
+            return VALUES[name]
+
+    any_ = Any()
+    return lambda x: x * any_.v, lambda k: VALUES.__setitem__("v", k)
+
+
+def _lock():
+    lock = threading.Lock()
+
+    def step(k):
+        if k % 2:
+            lock.acquire(False)
+        elif lock.locked():
+            lock.release()
+
+    return lambda x: x * lock.locked(), step
+
+
+READS |= {
+    "mapping proxy": lambda: _of_dict(
+        types.MappingProxyType, lambda view: view["v"]
+    ),
+    "chain": lambda: _of_dict(
+        lambda values: collections.ChainMap({}, values), lambda view: view["v"]
+    ),
+    "values": lambda: _of_dict(dict.values, sum),
+    "items": lambda: _of_dict(dict.items, lambda view: dict(view)["v"]),
+    "method of a dictionary": lambda: _of_dict(
+        lambda values: values.get, lambda get: get("v")
+    ),
+    "item of a dictionary": lambda: _of_dict(
+        lambda values: values.__getitem__, lambda get: get("v")
+    ),
+    "user dictionary": lambda: _item(collections.UserDict),
+    "ordered": lambda: _item(collections.OrderedDict),
+    "user list": _user_list,
+    "logger": lambda: _logger(lambda logger: logger.isEnabledFor(20)),
+    "level": lambda: _logger(lambda logger: logger.level),
+    "parent logger": _logger_of_parent,
+    "parser": lambda: _parser(lambda parser: parser["a"]),
+    "parser's dictionary": lambda: _parser(lambda p: p._sections["a"]),
+    "ctypes": lambda: _cell(ctypes.c_int),
+    "shared": lambda: _cell(lambda: multiprocessing.Value("i", 0)),
+    "cached": _cached,
+    "metaclass": _metaclass,
+    "any attribute": _any_attribute,
+    "lock": _lock,
 }
 
 
