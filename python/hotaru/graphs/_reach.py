@@ -16,6 +16,7 @@ import functools
 import io
 import sys
 import types
+import weakref
 
 from .. import _C, Tensor
 from .._own_names import is_own
@@ -411,6 +412,8 @@ class Reach:
             elif name in _CALL_HOOKS:
                 if hooked:
                     pushed.append((value, depth, None))
+            elif isinstance(value, weakref.ReferenceType):
+                self._push_named(name, value, depth - 1, None)
             elif name not in _UNSEEN and not _is_graphed(value):
                 self._parts.append(name)
                 pushed.append((value, depth - 1, place(module, name)))
@@ -487,9 +490,9 @@ class Reach:
                 for name in ("__dict__", "__weakref__", "__doc__"):
                     members.pop(name, None)
                 self._parts.append(tuple(members))
-                if _is_plain(kind):
+                if _is_plain(kind) or issubclass(kind, Module):
                     init = members.pop("__init__", None)
-                    self._waiting.setdefault(_INIT + str(id(kind)), []).append(
+                    self._waiting.setdefault(_INIT + str(id(base)), []).append(
                         (init, depth - 1, None)
                     )
                 for name, member in reversed(members.items()):
@@ -504,7 +507,7 @@ class Reach:
             if not is_of_library(type(value)):
                 self._class(type(value), depth)
             # Code that has the class may make objects of it.
-            self.learn({_INIT + str(id(value))})
+            self.learn({_INIT + str(id(base)) for base in value.__mro__})
 
     def _partial(self, value, depth, where) -> None:
         self.around.add_dict(value.keywords)

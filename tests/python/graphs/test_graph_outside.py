@@ -31,6 +31,7 @@ from time import perf_counter
 import pytest
 
 import hotaru as torch
+from hotaru import nn
 
 pytestmark = pytest.mark.filterwarnings("ignore:compile")
 
@@ -412,6 +413,73 @@ def test_graphs_keep_no_weak_target():
     assert reference() is None
     with pytest.raises(AttributeError, match="NoneType"):
         run(X)
+
+
+class Child(nn.Module):
+    """Knows its parent, and uses it or not."""
+
+    def __init__(self, parent):
+        super().__init__()
+        self.parent = weakref.ref(parent)
+        self.weight = nn.Parameter(torch.ones(2))
+
+
+class Using(Child):
+    def forward(self, x):
+        return x * self.weight + self.parent().bias
+
+
+class Alone(Child):
+    def forward(self, x):
+        return x * self.weight
+
+
+def test_weak_parents():
+    parent = nn.Linear(2, 2)
+    child = Alone(parent)
+    run = torch.cuda.make_graphed_callables(child)
+    for _ in range(2):
+        run(X).sum().backward()
+    assert child.weight.grad.tolist() == [2, 2]
+    used = torch.compile(Using(parent))
+    for k in range(3):
+        parent.bias.data.fill_(k)
+        assert used(X).tolist() == [1 + k, 1 + k]
+    parent.bias = nn.Parameter(torch.full((2,), 7.0))
+    assert used(X).tolist() == [8, 8]
+
+
+def test_parents_that_nobody_uses_can_go():
+    parent = nn.Linear(2, 2)
+    child = Alone(parent)
+    run = torch.compile(child)
+    for _ in range(2):
+        run(X)
+    del parent
+    gc.collect()
+    assert child.parent() is None
+
+
+class Scaled(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.factor = VALUES["v"]
+
+    def forward(self, x):
+        return x * self.factor
+
+
+class ScaledMore(Scaled):
+    pass
+
+
+@pytest.mark.parametrize("made", [Scaled, ScaledMore])
+def test_modules_that_calls_make(made):
+    known = ScaledMore()
+    run = torch.compile(lambda x: made()(x) + 0 * known(x))
+    for k in (1, 2, 3):
+        VALUES["v"] = k
+        assert run(X).tolist() == [k, k]
 
 
 def _read(path):
