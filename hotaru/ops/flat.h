@@ -14,12 +14,12 @@ namespace hotaru {
 Tensor flat_in(const autograd::Backward& b, const Tensor& gradient,
                size_t input = 0, const char* node = nullptr);
 
-/// The same for the first two inputs: of a bias that is added to what is made of
-/// them.
+/// The same for the first two inputs: of a bias that is added to what is made
+/// of them.
 Tensor flat_in_both(const autograd::Backward& b, const Tensor& gradient);
 
-/// The same for formulas in terms of their operator's result: zeros flow through
-/// it once more, so that derivatives of any order exist.
+/// The same for formulas in terms of their operator's result: zeros flow
+/// through it once more, so that derivatives of any order exist.
 Tensor flat_in_output(const autograd::Backward& b, const Tensor& gradient,
                       const char* node);
 

@@ -121,8 +121,7 @@ std::tuple<Tensor, Tensor> nll_loss_forward(const Tensor& self,
                    : target.dim() == 1 && target.size(0) == self.size(0),
                "size mismatch (got input: ", shape_text(self.sizes()),
                ", target: ", shape_text(target.sizes()), ")");
-  return nll_forward(false, self, target, weight, reduction,
-                     ignore_index);
+  return nll_forward(false, self, target, weight, reduction, ignore_index);
 }
 
 std::tuple<Tensor, Tensor> nll_loss2d_forward(const Tensor& self,
@@ -141,8 +140,7 @@ std::tuple<Tensor, Tensor> nll_loss2d_forward(const Tensor& self,
   HOTARU_CHECK(same(target_size(self), target.sizes()),
                "size mismatch (got input: ", shape_text(self.sizes()),
                " , target: ", shape_text(target.sizes()));
-  return nll_forward(true, self, target, weight, reduction,
-                     ignore_index);
+  return nll_forward(true, self, target, weight, reduction, ignore_index);
 }
 
 Tensor nll_loss(const Tensor& self, const Tensor& target, const Tensor& weight,
@@ -182,8 +180,8 @@ Tensor nll_loss_nd(const Tensor& self, const Tensor& target,
   const Dims size = target_size(self);
   HOTARU_CHECK(same(size, target.sizes()), "Expected target size ",
                shape_text(size), ", got ", shape_text(target.sizes()));
-  return std::get<0>(nll_forward(true, self, target, weight,
-                                 reduction, ignore_index));
+  return std::get<0>(
+      nll_forward(true, self, target, weight, reduction, ignore_index));
 }
 
 namespace {

@@ -115,10 +115,10 @@ void record_row_norm(const char* name, const Tensor& out, const Tensor& x,
                               {2, 3},
                               {0, 3}};
         const Tensor weight = node.saved(1);
-        return named(
-            node, shaped_like(composite(pattern, g, node.saved(0), weight,
-                                        a.eps, {}, {}),
-                              weight, shape.bias_size, shape.bias_dtype));
+        return named(node,
+                     shaped_like(composite(pattern, g, node.saved(0), weight,
+                                           a.eps, {}, {}),
+                                 weight, shape.bias_size, shape.bias_dtype));
       });
 }
 

@@ -86,9 +86,7 @@ UnaryOp describe(Unary which) {
   switch (which) {
     case k_entr:
       return {"entr_cpu", "SpecialEntrBackward0",
-              [](const Tensor& x, const Tensor&) {
-                return -(log(x) + 1);
-              },
+              [](const Tensor& x, const Tensor&) { return -(log(x) + 1); },
               true};
     case k_erfcx:
       return {"erfcx_cpu", "SpecialErfcxBackward0",

@@ -66,8 +66,8 @@ Tensor forget(const char* node, const Tensor& self,
         node, self, {self, of_chances ? chances : Tensor()}, {},
         [sizes = of_chances ? Dims(chances.sizes()) : Dims()](
             autograd::Backward& b, const Tensor& g) -> Tensors {
-          return {zeros_like(g), b.needs(1) ? zeros(sizes, TensorOptions(g))
-                                            : Tensor()};
+          return {zeros_like(g),
+                  b.needs(1) ? zeros(sizes, TensorOptions(g)) : Tensor()};
         });
   self.bump_version();
   return self;

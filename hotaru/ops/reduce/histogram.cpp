@@ -14,8 +14,8 @@
 #include "hotaru/ops/index/mask.h"
 #include "hotaru/ops/pointwise/pointwise.h"
 #include "hotaru/ops/reduce/extremum.h"
-#include "hotaru/ops/registry.h"
 #include "hotaru/ops/refuse.h"
+#include "hotaru/ops/registry.h"
 #include "hotaru/ops/shape/view.h"
 #include "hotaru/runtime/streams/enqueue.h"
 

@@ -229,9 +229,9 @@ HOTARU_OP(
         bool density) {
       const auto out = histogramdd(one_column(self), Tensors{bins},
                                    one_row(weight), density);
-      return without_gradient(
-          "histogram", std::tuple{std::get<0>(out), std::get<1>(out)[0]}, self,
-          weight);
+      return without_gradient("histogram",
+                              std::tuple{std::get<0>(out), std::get<1>(out)[0]},
+                              self, weight);
     });
 HOTARU_OP(
     "histogram.bin_ct(Tensor self, int bins=100, *, float[]? range=None, "
@@ -241,9 +241,9 @@ HOTARU_OP(
         const Tensor& weight, bool density) {
       const auto out = histogramdd(one_column(self), Dims{bins}, numbers(range),
                                    one_row(weight), density);
-      return without_gradient(
-          "histogram", std::tuple{std::get<0>(out), std::get<1>(out)[0]}, self,
-          weight);
+      return without_gradient("histogram",
+                              std::tuple{std::get<0>(out), std::get<1>(out)[0]},
+                              self, weight);
     });
 HOTARU_OP(
     "histogramdd(Tensor self, int[] bins, float[]? range=None, Tensor? "
@@ -274,9 +274,8 @@ HOTARU_OP(
     "Tensor[] bin_edges)",
     +[](const Tensor& self, const Tensors& bins, const Value&,
         const Tensor& weight, bool density) {
-      return without_gradient(kOfEdges,
-                              histogramdd(self, bins, weight, density), self,
-                              weight);
+      return without_gradient(
+          kOfEdges, histogramdd(self, bins, weight, density), self, weight);
     });
 
 }  // namespace

@@ -58,7 +58,8 @@ std::optional<Var*> FunctionCompiler::special(std::string_view name,
     Var* object = value(expr.item(1));
     const std::string_view wanted = expr.item(2).text;
     const std::vector<std::string>& fields = object->type->fields;
-    bool found = std::find(fields.begin(), fields.end(), wanted) != fields.end();
+    bool found =
+        std::find(fields.begin(), fields.end(), wanted) != fields.end();
     if (object->type->kind == TypeKind::kClass) {
       const ClassType& cls = *object->type->cls;
       found = cls.find_attribute(wanted) >= 0 || cls.find_method(wanted) ||

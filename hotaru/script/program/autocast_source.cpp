@@ -15,7 +15,8 @@ constexpr std::string_view kAttributes = R"(class autocast:
   device : str
 )";
 
-constexpr std::string_view kScope = R"(  def _swap(self, scopes: int) -> NoneType:
+constexpr std::string_view kScope =
+    R"(  def _swap(self, scopes: int) -> NoneType:
     device = self.device
     enabled = torch.is_autocast_enabled(device)
     dtype = torch.get_autocast_dtype(device)
@@ -79,8 +80,8 @@ std::string init_of(std::string_view module) {
 std::unique_ptr<Source> autocast_source(std::string_view module) {
   const std::string init = init_of(module);
   if (init.empty()) return nullptr;
-  return std::make_unique<Source>(
-      std::string(module), concat(kAttributes, kScope, init));
+  return std::make_unique<Source>(std::string(module),
+                                  concat(kAttributes, kScope, init));
 }
 
 std::string autocast_text(std::string_view class_name) {

@@ -116,8 +116,7 @@ ScriptFunction define_function(const SourceUnit& self,
                                const std::string& name, nb::object resolve,
                                const nb::dict& defaults,
                                const ScriptClass* owner) {
-  auto resolver =
-      std::make_unique<PythonResolver>(self, std::move(resolve));
+  auto resolver = std::make_unique<PythonResolver>(self, std::move(resolve));
   auto values = to_defaults(defaults);
   const GilRelease release;
   Function* function = self.unit->add_function(
@@ -131,8 +130,7 @@ ScriptFunction define_function(const SourceUnit& self,
 std::vector<ScriptFunction> define_functions(
     const SourceUnit& self, const std::string& source, const std::string& file,
     const std::string& prefix, nb::object resolve, const ScriptClass* owner) {
-  auto resolver =
-      std::make_unique<PythonResolver>(self, std::move(resolve));
+  auto resolver = std::make_unique<PythonResolver>(self, std::move(resolve));
   const GilRelease release;
   std::vector<ScriptFunction> out;
   for (Function* function : self.unit->add_functions(
