@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import dis
+import functools
 import types
+
+from ..nn import functional
 
 _GRADIENTS = {"grad", "_grad"}
 # Means to bind and to delete attributes whose name the code need not have.
@@ -88,3 +91,17 @@ def _parts(code: types.CodeType):
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
             yield from _parts(constant)
+
+
+@functools.cache
+def functional_names(kind: type) -> frozenset[str]:
+    """The functions of `nn.functional` that methods of a class may call, for
+    this package's layers.
+    """
+    return frozenset(
+        name
+        for method in vars(kind).values()
+        if isinstance(method, types.FunctionType)
+        for name in names_of(method.__code__)
+        if callable(getattr(functional, name, None))  # which loads it
+    )

@@ -20,10 +20,16 @@ import weakref
 
 from .. import _C, Tensor
 from .._own_names import is_own
-from ..nn import Module
+from ..nn import Module, functional
 from ..nn.modules import module as _module
 from . import _outside
-from ._code import names_of, reads_options, reads_schedules, texts_of
+from ._code import (
+    functional_names,
+    names_of,
+    reads_options,
+    reads_schedules,
+    texts_of,
+)
 from ._homes import is_library, is_of_library, is_ours, top_of
 from ._keepers import keep, keep_cell, keep_names, same_items
 from ._keys import Same, Signature
@@ -116,6 +122,8 @@ class Reach:
         # Modules of Python's that others than globals lead to.
         self._homes: list[tuple[dict, int]] = []
         self._libraries: dict[int, tuple] = {}
+        # What this package's layers call, which somebody may replace.
+        self._functional: set[str] = set()
         self._loaded = 0
         self._classes: dict[int, type] = {}
         #: Whether it has all that the environment says.
@@ -145,6 +153,10 @@ class Reach:
             self._loaded += len(known)
             self.around.add_names(vars(library), known)
             self._parts += [Same(vars(library)[name]) for name in known]
+        if self._functional:
+            scope, known = vars(functional), tuple(sorted(self._functional))
+            self.around.add_names(scope, known)
+            self._parts += [Same(scope.get(name)) for name in known]
         for scope, _ in self._homes:
             self.around.add_names(scope, tuple(sorted(self._names)))
         for name, owner, member in self._slots:
@@ -482,6 +494,7 @@ class Reach:
             ours = top_of(base)
             if is_own(ours):
                 # Followed no further, but noticed where somebody replaces one.
+                self._functional |= functional_names(base)
                 forward = vars(base).get("forward")
                 self._parts.append(Same(forward))
                 self._parts.append(Same(vars(base).get("__call__")))

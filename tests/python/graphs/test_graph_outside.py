@@ -603,3 +603,26 @@ def test_profilers_go_on():
         sys.setprofile(before)
     assert kept is profile
     assert "c_call" in seen
+
+
+@pytest.mark.parametrize(
+    ("layer", "name"),
+    [
+        (nn.Linear(2, 2), "linear"),
+        (nn.LayerNorm(2), "layer_norm"),
+        (nn.Sequential(nn.Linear(2, 2), nn.GELU()), "gelu"),
+    ],
+)
+def test_functions_that_layers_call_may_be_replaced(layer, name, monkeypatch):
+    run = torch.compile(layer)
+    x = torch.randn(2, 2)
+    for _ in range(3):
+        run(x)
+    before = layer(x)
+    monkeypatch.setattr(nn.functional, name, lambda x, *rest, **more: x * 2)
+    expected = layer(x)
+    assert not torch.equal(expected, before)
+    for _ in range(3):
+        assert torch.equal(run(x), expected)
+    monkeypatch.undo()
+    assert torch.equal(run(x), before)
