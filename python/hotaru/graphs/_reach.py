@@ -148,15 +148,14 @@ class Reach:
             else:
                 self.around.add_names(attributes, tuple(sorted(self._names)))
         # What is replaced in libraries counts; they are followed no further.
-        for library, names in self._libraries.values():
+        watched = list(self._libraries.values())
+        if self._functional:
+            watched.append((functional, self._functional))
+        for library, names in watched:
             known = tuple(sorted(n for n in names if n in vars(library)))
             self._loaded += len(known)
             self.around.add_names(vars(library), known)
             self._parts += [Same(vars(library)[name]) for name in known]
-        if self._functional:
-            scope, known = vars(functional), tuple(sorted(self._functional))
-            self.around.add_names(scope, known)
-            self._parts += [Same(scope.get(name)) for name in known]
         for scope, _ in self._homes:
             self.around.add_names(scope, tuple(sorted(self._names)))
         for name, owner, member in self._slots:
