@@ -1,5 +1,5 @@
-// Templates of the library's own modules and optimizers (HOTARU_TORCH_EXTERN).
+// Templates of the library's own layers of one input each
+// (HOTARU_TORCH_EXTERN).
 #define HOTARU_TORCH_EXTERN
 
-#include "torch/nn.h"
-#include "torch/optim.h"
+#include "source/instances.h"

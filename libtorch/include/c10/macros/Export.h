@@ -13,7 +13,7 @@
 #define TORCH_CUDA_CPP_API C10_EXPORT
 
 /// Before explicit instantiations of the library's own classes: they are
-/// compiled once, in source/instances.cpp, and not in every program.
+/// compiled once, in source/*instances.cpp, and not in every program.
 #ifndef HOTARU_TORCH_EXTERN
 #define HOTARU_TORCH_EXTERN extern
 #endif

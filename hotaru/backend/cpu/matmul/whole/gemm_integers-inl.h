@@ -1,10 +1,15 @@
-// Kernels of products of integers, which wrap.
-#include "hotaru/backend/cpu/matmul/gemm_kernel.h"
+// Kernels of products of integers, which wrap. For inclusion after simd.h in
+// files that use its pattern.
 
-#undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "hotaru/backend/cpu/matmul/whole/gemm_integers.cpp"
-#include "hotaru/backend/cpu/simd/simd.h"
-// After simd.h: compiled for each target.
+// clang-format off
+#if defined(HOTARU_GEMM_INTEGERS_INL_H) == defined(HWY_TARGET_TOGGLE)
+#ifdef HOTARU_GEMM_INTEGERS_INL_H
+#undef HOTARU_GEMM_INTEGERS_INL_H
+#else
+#define HOTARU_GEMM_INTEGERS_INL_H
+#endif
+// clang-format on
+
 #include "hotaru/backend/cpu/matmul/whole/gemm_kernel-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -40,34 +45,6 @@ GemmKernels<T> integer_kernels() {
           &finish_integers<T>};
 }
 
-GemmKernels<uint32_t> kernels_uint32() {
-  return integer_kernels<uint32_t>();
-}
-GemmKernels<uint64_t> kernels_uint64() {
-  return integer_kernels<uint64_t>();
-}
-
 }  // namespace hotaru::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
-
-#if HWY_ONCE
-namespace hotaru {
-
-HWY_EXPORT(kernels_uint32);
-template <>
-const GemmKernels<uint32_t>& gemm_kernels() {
-  static const GemmKernels<uint32_t> table =
-      HWY_DYNAMIC_DISPATCH(kernels_uint32)();
-  return table;
-}
-
-HWY_EXPORT(kernels_uint64);
-template <>
-const GemmKernels<uint64_t>& gemm_kernels() {
-  static const GemmKernels<uint64_t> table =
-      HWY_DYNAMIC_DISPATCH(kernels_uint64)();
-  return table;
-}
-
-}  // namespace hotaru
 #endif
