@@ -27,14 +27,14 @@ class TwiceNode final : public Node {
 
 class GraphedNode final : public Node {
  public:
-  explicit GraphedNode(Ref<GraphBackward> backward)
+  GraphedNode(Ref<GraphBackward> backward, std::span<const Tensor> read)
       : Node("GraphedBackward"),
         backward_(std::move(backward)),
         call_(backward_->call.load()) {
     backward_->awaited.store(call_);
-    saved_.reserve(backward_->saved.size());
-    for (const Guarded& g : backward_->saved)
-      saved_.emplace_back(g.tensor, false, g.tensor.version(), false);
+    saved_.reserve(backward_->saved.size() + read.size());
+    for (const Guarded& g : backward_->saved) save(g.tensor);
+    for (const Tensor& t : read) save(t);
   }
   ~GraphedNode() override { release_saved(); }
 
@@ -70,6 +70,11 @@ class GraphedNode final : public Node {
   }
 
  private:
+  /// Has the backward refuse if somebody writes to a tensor.
+  void save(const Tensor& t) {
+    saved_.emplace_back(t, false, t.version(), false);
+  }
+
   Tensors replay(const Tensors& grads) const {
     const autograd::NoGrad no_grad;
     for (size_t i = 0; i < grads.size(); ++i) {
@@ -113,8 +118,9 @@ class GraphedNode final : public Node {
 
 void record_call(const Ref<GraphBackward>& backward,
                  std::span<const Tensor> arguments,
+                 std::span<const Tensor> read,
                  std::span<const Tensor> results) {
-  const auto node = make_ref<GraphedNode>(backward);
+  const auto node = make_ref<GraphedNode>(backward, read);
   for (const auto& tensors :
        {arguments, std::span<const Tensor>(backward->parameters)})
     for (const Tensor& t : tensors) node->add_edge(autograd::gradient_edge(t));

@@ -25,6 +25,8 @@ struct GraphBackward final : RefCounted {
   /// Tensors from outside of the graph whose values it reads: they have to be
   /// as they were in the forward.
   std::vector<Guarded> saved;
+  /// Places of the arguments whose values it reads, as the function left them.
+  std::vector<size_t> read_arguments;
   /// Gradients are copies; else views, which the next backward overwrites.
   bool fresh = false;
   /// Of the last call, from 1; and of the one whose backward may yet come, or
@@ -32,10 +34,12 @@ struct GraphBackward final : RefCounted {
   std::atomic<uint64_t> call{0}, awaited{0};
 };
 
-/// Gives the results of a call their history. The node throws Error if the
-/// function was called again before its turn.
+/// Gives the results of a call their history. `arguments` are those that
+/// require grad, `read` those of read_arguments. The node throws Error if the
+/// function was called again before its turn, or one of `read` was written
+/// since.
 void record_call(const Ref<GraphBackward>& backward,
                  std::span<const Tensor> arguments,
-                 std::span<const Tensor> results);
+                 std::span<const Tensor> read, std::span<const Tensor> results);
 
 }  // namespace hotaru::python

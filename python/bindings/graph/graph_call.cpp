@@ -186,11 +186,13 @@ class GraphCall {
     for (const LeafGradient& g : gradients_) g.bind();
     if (spent_) record_spent(roots, results_.recorded());
     if (backward_) {
-      std::vector<Tensor> trainable;
+      std::vector<Tensor> trainable, read;
       for (size_t i = 0; i < arguments_.size(); ++i)
         if (arguments_[i].requires_grad && arguments_[i].first == i)
           trainable.push_back(tensor_of(arguments[i]));
-      record_call(backward_, trainable, roots);
+      for (size_t i : backward_->read_arguments)
+        read.push_back(tensor_of(arguments[i]));
+      record_call(backward_, trainable, read, roots);
     }
     if (stores_) store(arguments);
     if (counts_)
@@ -220,6 +222,9 @@ class GraphCall {
           backward_->saved.push_back(g);
           break;
         }
+    for (size_t i = 0; i < arguments_.size(); ++i)
+      if (!written_[i] && reads(*graph.graph, arguments_[i]))
+        backward_->read_arguments.push_back(i);
   }
 
   /// The function works on gradients of leaves; see LeafGradient.
@@ -284,6 +289,13 @@ class GraphCall {
 
   static bool holds(const Argument& a, const Ordered* storage) {
     return a.target.defined() && a.target.storage().get() == storage;
+  }
+
+  /// Whether a graph reads the memory that an argument's values come to.
+  static bool reads(const graph::Graph& graph, const Argument& a) {
+    for (const Operand& operand : graph.program().operands())
+      if (operand.reads() && holds(a, ordered_of(operand))) return true;
+    return false;
   }
 
   /// Whether it is memory of an argument or of a tensor known by address.

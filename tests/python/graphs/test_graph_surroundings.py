@@ -390,6 +390,25 @@ def test_a_weight_changes_before_the_backward():
         out.backward()
 
 
+@pytest.mark.parametrize("written", ["x", "view", "w", "unread"])
+def test_an_argument_changes_before_the_backward(written):
+    """As in PyTorch where the gradient needs its value; else it may."""
+    run = torch.compile(lambda x, w, u: (x * w).sin() + u)
+    for _ in range(3):
+        x, u = torch.ones(2, 2), torch.zeros(2, 2)
+        w = torch.full((2, 2), 2.0, requires_grad=True)
+        out = run(x, w, u).sum()
+        changed = {"x": x, "view": x[0], "w": w, "unread": u}[written]
+        with torch.no_grad():
+            changed.add_(1)
+        if written in ("x", "view"):
+            with pytest.raises(RuntimeError, match="modified by an inplace"):
+                out.backward()
+        else:
+            out.backward()
+            torch.testing.assert_close(w.grad, torch.full((2, 2), 2.0).cos())
+
+
 # --- calls that change what they depend on ----------------------------------
 
 _count = 0
