@@ -80,6 +80,27 @@ def test_strides(hotaru, n):
     )
 
 
+@pytest.mark.parametrize(
+    "name", ["fft", "ifft", "rfft", "ihfft", "irfft", "hfft"]
+)
+@pytest.mark.parametrize("lines", [1, 40])
+def test_expanded_lines(hotaru, name, lines):
+    """Of one element, one line at a time and in tiles."""
+    transform = getattr(hotaru.fft, name)
+    for n in (*range(1, 17), 64, 1000):
+        for dtype in (hotaru.float32, hotaru.float64, hotaru.complex64):
+            if name in ("rfft", "ihfft") and dtype.is_complex:
+                continue
+            x = hotaru.arange(1, lines + 1)[:, None].to(dtype).expand(lines, n)
+            for line, dim in ((x, 1), (x.mT, 0)):
+                if name in ("irfft", "hfft") and n == 1:
+                    continue  # of no points
+                y = transform(line, dim=dim)
+                hotaru.testing.assert_close(
+                    y, transform(line.contiguous(), dim=dim)
+                )
+
+
 def test_real_planes(hotaru):
     """The last dimension is mirrored before the others are transformed."""
     for shape in ((3, 16, 18), (3, 7, 9), (2, 40, 1)):

@@ -49,7 +49,8 @@ struct Transform {
   Lines<U> lines(const Tensor& t) const {
     const bool pairs = halves && !complex(t);
     const int64_t s = step(t);
-    return {{}, 0, pairs ? 2 * s : s, complex(t) ? 1 : pairs ? s : 0, 0};
+    const int64_t imag = complex(t) ? 1 : pairs ? s : Lines<U>::kReal;
+    return {{}, 0, pairs ? 2 * s : s, imag, 0};
   }
   bool dense(const Tensor& t) const {
     return step(t) == (complex(t) ? 2 : 1) && (complex(t) || halves);
@@ -118,7 +119,7 @@ struct Transform {
     if (a.kind == FftKind::kToReal) n = a.n / 2 + 1;
     for (int64_t j = 0; j < n; ++j) {
       to_line[2 * j] = x[j * l.step];
-      to_line[2 * j + 1] = l.imag ? x[j * l.step + l.imag] : T(0);
+      to_line[2 * j + 1] = l.imag >= 0 ? x[j * l.step + l.imag] : T(0);
     }
     if (a.kind != FftKind::kToReal || halves) return;
     // The second half of a line of odd length: conjugates of the first.
@@ -135,7 +136,7 @@ struct Transform {
     if (a.kind == FftKind::kFromReal) n = halves ? n + 1 : written;
     for (int64_t j = 0; j < n; ++j) {
       y[j * l.step] = line[2 * j];
-      if (l.imag) y[j * l.step + l.imag] = line[2 * j + 1];
+      if (l.imag >= 0) y[j * l.step + l.imag] = line[2 * j + 1];
     }
   }
 

@@ -14,9 +14,10 @@ struct Lines {
   /// The real part of each line's first point; of `count` lines.
   std::array<T*, 16> line;
   int64_t count;
-  /// Elements from point to point, and from the real to the imaginary part;
-  /// imag 0: real numbers.
+  /// Elements from point to point, and from the real to the imaginary part:
+  /// kReal of real numbers. Both are 0 for pairs of one expanded element.
   int64_t step, imag;
+  static constexpr int64_t kReal = -1;
   /// How many points are written, of those that there are; 0: all.
   int64_t points = 0;
 };

@@ -113,7 +113,7 @@ class Reader {
       for (int64_t l = 0; l < kW; ++l) {
         const T* p = in_.line[size_t(l)] + (begin + j) * in_.step;
         tile[j * 2 * kW + re_ + l] = *p;
-        tile[j * 2 * kW + im_ + l] = in_.imag ? p[in_.imag] : T(0);
+        tile[j * 2 * kW + im_ + l] = in_.imag >= 0 ? p[in_.imag] : T(0);
       }
   }
 
@@ -267,7 +267,7 @@ class Writer {
     for (int64_t l = 0; l < out_.count; ++l) {
       T* p = out_.line[size_t(l)] + j * out_.step;
       *p = point[l];
-      if (out_.imag) p[out_.imag] = point[kW + l];
+      if (out_.imag >= 0) p[out_.imag] = point[kW + l];
     }
   }
 
