@@ -49,6 +49,7 @@ class Within:
         self, tensors=(), maps: bool = False, forward: bool = False
     ) -> None:
         self._own = {_C._storage_address(tensor) for tensor in tensors}
+        self._made: list = []  # kept, so that no other one gets the address
         self.maps = maps
         self.forward = forward
         # Calls of Functions with a `vmap` of their own: the class, the
@@ -67,6 +68,11 @@ class Within:
         """Whether a tensor shares memory with one of the call's own."""
         return _C._storage_address(tensor) in self._own
 
+    def made(self, tensor) -> None:
+        """The function made a tensor, which is its own as long as it is there."""
+        self._own.add(_C._storage_address(tensor))
+        self._made.append(tensor)
+
 
 def _are_functorch_transforms_active() -> bool:
     """Whether this thread is within a transform of `func`."""
@@ -76,6 +82,15 @@ def _are_functorch_transforms_active() -> bool:
 def is_forward() -> bool:
     """Whether this thread is within a transform in the function's direction."""
     return any(call.forward for call in _calls.open)
+
+
+def note_made(tensor) -> None:
+    """Has transforms that differentiate know that their function made a tensor
+    itself, so that it may write to it.
+    """
+    for call in _calls.open:
+        if not call.maps:
+            call.made(tensor)
 
 
 def note_applied(cls, args: tuple, result) -> None:

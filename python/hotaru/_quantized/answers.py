@@ -216,7 +216,7 @@ def _need_one_scale(function, x) -> None:
 
 
 @_answers("relu", "relu_")
-def _relu(function, x, *, inplace=False):
+def _relu(function, x, inplace=False):
     _need_one_scale(function, x)
     made = x._integers.clamp(min=x._zero_point)
     return _result(function, x, made, inplace)

@@ -7,6 +7,7 @@ import functools
 import types
 
 from ..nn import functional
+from ..nn.modules._arguments import LayerFunction
 
 _GRADIENTS = {"grad", "_grad"}
 # Means to bind and to delete attributes whose name the code need not have.
@@ -98,9 +99,13 @@ def functional_names(kind: type) -> frozenset[str]:
     """The functions of `nn.functional` that methods of a class may call, for
     this package's layers.
     """
+    members = (
+        member.fget if isinstance(member, LayerFunction) else member
+        for member in vars(kind).values()
+    )
     return frozenset(
         name
-        for method in vars(kind).values()
+        for method in members
         if isinstance(method, types.FunctionType)
         for name in names_of(method.__code__)
         if callable(getattr(functional, name, None))  # which loads it

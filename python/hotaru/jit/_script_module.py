@@ -9,7 +9,7 @@ import typing
 from .. import _C, nn
 from .._own_names import is_own
 from .._utils import typename
-from ..nn.modules._arguments import weight_and_bias
+from ..nn.modules._arguments import LayerFunction, weight_and_bias
 from . import _marks
 from ._compilation_unit import define_text
 from ._instance_annotations import warn_of_annotations
@@ -415,6 +415,8 @@ class _Methods:
         found = _find(type(self._module), name)
         if isinstance(found, staticmethod):
             return Resolver({}, SCRIPTER).meaning(found.__func__, name)
+        if isinstance(found, LayerFunction):
+            return Resolver({}, SCRIPTER).meaning(found.fget(None), name)
         method = self._define(name)
         if method is not None:
             return ("function", method)

@@ -218,3 +218,18 @@ def test_operators_do_not_change_captured_statistics_for_each_slice(norm):
     many = torch.zeros(3, 2), torch.ones(3, 2)
     torch.vmap(train)(x, *many)
     assert (many[0] != 0).all()
+
+
+def test_statistics_of_layers_that_the_function_makes():
+    """Their counts are its own, which it may write to."""
+
+    def loss(x):
+        return torch.nn.BatchNorm1d(3)(x).pow(3).sum()
+
+    x = torch.arange(6.0).reshape(2, 3)
+    for call in (
+        lambda: torch.func.grad(loss)(x),
+        lambda: torch.func.vjp(loss, x)[0],
+        lambda: torch.func.jvp(loss, (x,), (x,))[1],
+    ):
+        assert call().isfinite().all()

@@ -27,3 +27,10 @@ def weight_and_bias(module) -> tuple:
     except KeyError:
         # Replaced by plain tensors or properties.
         return module.weight, module.bias
+
+
+class LayerFunction(property):
+    """The function of `nn.functional` that a class of layers calls, as in
+    `_pool = LayerFunction(lambda _: F.max_pool2d)`. It is looked up by each
+    call, so layers call what somebody put in its place there.
+    """

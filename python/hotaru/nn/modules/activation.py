@@ -44,7 +44,7 @@ class ReLU(_Inplace):
     """max(x, 0)."""
 
     def forward(self, input: Tensor) -> Tensor:
-        return ops.relu_(input) if self.inplace else ops.relu(input)
+        return F.relu(input, self.inplace)
 
 
 class SELU(_Inplace):

@@ -8,7 +8,7 @@ import warnings
 import hotaru
 
 from ... import Tensor, empty, long, ones, tensor, zeros
-from ..._functorch.active import check_statistics
+from ..._functorch.active import check_statistics, note_made
 from .. import functional as F
 from .. import init
 from ..parameter import Parameter
@@ -54,6 +54,7 @@ class _NormBase(Module):
             mean = zeros(num_features, **options)
             var = ones(num_features, **options)
             count = tensor(0, dtype=long, device=device)
+            note_made(count)
         self.register_buffer("running_mean", mean)
         self.register_buffer("running_var", var)
         self.register_buffer("num_batches_tracked", count)

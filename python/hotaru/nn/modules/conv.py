@@ -12,7 +12,7 @@ from ... import Tensor, empty
 from .. import functional as F
 from .. import init
 from ..parameter import Parameter
-from ._arguments import ntuple, weight_and_bias
+from ._arguments import LayerFunction, ntuple, weight_and_bias
 from .linear import uniform_by_fan_in
 from .module import Module
 
@@ -195,21 +195,21 @@ class Conv1d(_Conv):
     """Cross-correlation of (N, C, L) with (out, C / groups, K)."""
 
     _axes = 1
-    _convolve = staticmethod(F.conv1d)
+    _convolve = LayerFunction(lambda _: F.conv1d)
 
 
 class Conv2d(_Conv):
     """Cross-correlation of (N, C, H, W) with (out, C / groups, KH, KW)."""
 
     _axes = 2
-    _convolve = staticmethod(F.conv2d)
+    _convolve = LayerFunction(lambda _: F.conv2d)
 
 
 class Conv3d(_Conv):
     """Cross-correlation of (N, C, D, H, W) with (out, C / groups, *kernel)."""
 
     _axes = 3
-    _convolve = staticmethod(F.conv3d)
+    _convolve = LayerFunction(lambda _: F.conv3d)
 
 
 class _ConvTransposeNd(_ConvNd):
@@ -318,18 +318,18 @@ class ConvTranspose1d(_ConvTransposeNd):
     """Transposed `Conv1d`."""
 
     _axes = 1
-    _convolve = staticmethod(F.conv_transpose1d)
+    _convolve = LayerFunction(lambda _: F.conv_transpose1d)
 
 
 class ConvTranspose2d(_ConvTransposeNd):
     """Transposed `Conv2d`."""
 
     _axes = 2
-    _convolve = staticmethod(F.conv_transpose2d)
+    _convolve = LayerFunction(lambda _: F.conv_transpose2d)
 
 
 class ConvTranspose3d(_ConvTransposeNd):
     """Transposed `Conv3d`."""
 
     _axes = 3
-    _convolve = staticmethod(F.conv_transpose3d)
+    _convolve = LayerFunction(lambda _: F.conv_transpose3d)

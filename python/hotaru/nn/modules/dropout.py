@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ... import Tensor
 from .. import functional as F
+from ._arguments import LayerFunction
 from .module import Module
 
 
@@ -29,34 +30,34 @@ class _Dropout(Module):
 class Dropout(_Dropout):
     """Zeroes elements with probability `p`, scales others by 1 / (1 - p)."""
 
-    _drop = staticmethod(F.dropout)
+    _drop = LayerFunction(lambda _: F.dropout)
 
 
 class Dropout1d(_Dropout):
     """Zeroes whole channels of (N, C, L) or (C, L)."""
 
-    _drop = staticmethod(F.dropout1d)
+    _drop = LayerFunction(lambda _: F.dropout1d)
 
 
 class Dropout2d(_Dropout):
     """Zeroes whole channels of (N, C, H, W)."""
 
-    _drop = staticmethod(F.dropout2d)
+    _drop = LayerFunction(lambda _: F.dropout2d)
 
 
 class Dropout3d(_Dropout):
     """Zeroes whole channels of (N, C, D, H, W) or (C, D, H, W)."""
 
-    _drop = staticmethod(F.dropout3d)
+    _drop = LayerFunction(lambda _: F.dropout3d)
 
 
 class AlphaDropout(_Dropout):
     """Dropout that keeps mean and variance, for networks of SELUs."""
 
-    _drop = staticmethod(F.alpha_dropout)
+    _drop = LayerFunction(lambda _: F.alpha_dropout)
 
 
 class FeatureAlphaDropout(_Dropout):
     """`AlphaDropout` of whole channels."""
 
-    _drop = staticmethod(F.feature_alpha_dropout)
+    _drop = LayerFunction(lambda _: F.feature_alpha_dropout)

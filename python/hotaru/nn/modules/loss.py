@@ -9,6 +9,7 @@ from __future__ import annotations
 from ... import Tensor
 from .. import functional as F
 from ..functional._loss import legacy_reduction
+from ._arguments import LayerFunction
 from .distance import PairwiseDistance
 from .module import Module
 
@@ -77,13 +78,13 @@ class _MarginLoss(_Loss):
 class L1Loss(_PlainLoss):
     """|input - target|."""
 
-    _loss = staticmethod(F.l1_loss)
+    _loss = LayerFunction(lambda _: F.l1_loss)
 
 
 class MSELoss(_PlainLoss):
     """(input - target)²."""
 
-    _loss = staticmethod(F.mse_loss)
+    _loss = LayerFunction(lambda _: F.mse_loss)
 
 
 class SmoothL1Loss(_Loss):
@@ -172,7 +173,7 @@ class NLLLoss(_WeightedLoss):
 class BCELoss(_PlainWeightedLoss):
     """Binary cross entropy of probabilities."""
 
-    _loss = staticmethod(F.binary_cross_entropy)
+    _loss = LayerFunction(lambda _: F.binary_cross_entropy)
 
 
 class BCEWithLogitsLoss(_Loss):
@@ -292,31 +293,31 @@ class HingeEmbeddingLoss(_Loss):
 class MarginRankingLoss(_MarginLoss):
     """max(0, -target * (input1 - input2) + margin)."""
 
-    _loss = staticmethod(F.margin_ranking_loss)
+    _loss = LayerFunction(lambda _: F.margin_ranking_loss)
 
 
 class CosineEmbeddingLoss(_MarginLoss):
     """1 - cos where target is 1, max(0, cos - margin) where it is -1."""
 
-    _loss = staticmethod(F.cosine_embedding_loss)
+    _loss = LayerFunction(lambda _: F.cosine_embedding_loss)
 
 
 class SoftMarginLoss(_PlainLoss):
     """log(1 + exp(-target * input))."""
 
-    _loss = staticmethod(F.soft_margin_loss)
+    _loss = LayerFunction(lambda _: F.soft_margin_loss)
 
 
 class MultiLabelMarginLoss(_PlainLoss):
     """Hinge over all pairs of wrong and right classes."""
 
-    _loss = staticmethod(F.multilabel_margin_loss)
+    _loss = LayerFunction(lambda _: F.multilabel_margin_loss)
 
 
 class MultiLabelSoftMarginLoss(_PlainWeightedLoss):
     """Mean over classes of the binary cross entropy of sigmoid(input)."""
 
-    _loss = staticmethod(F.multilabel_soft_margin_loss)
+    _loss = LayerFunction(lambda _: F.multilabel_soft_margin_loss)
 
 
 class MultiMarginLoss(_WeightedLoss):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from ... import Tensor
 from .. import functional as F
-from ._arguments import ntuple, show
+from ._arguments import LayerFunction, ntuple, show
 from .module import Module
 
 
@@ -51,19 +51,19 @@ class _MaxPool(Module):
 class MaxPool1d(_MaxPool):
     """(N, C, L) -> (N, C, L')."""
 
-    _pool = staticmethod(F.max_pool1d)
+    _pool = LayerFunction(lambda _: F.max_pool1d)
 
 
 class MaxPool2d(_MaxPool):
     """(N, C, H, W) -> (N, C, H', W')."""
 
-    _pool = staticmethod(F.max_pool2d)
+    _pool = LayerFunction(lambda _: F.max_pool2d)
 
 
 class MaxPool3d(_MaxPool):
     """(N, C, D, H, W) -> (N, C, D', H', W')."""
 
-    _pool = staticmethod(F.max_pool3d)
+    _pool = LayerFunction(lambda _: F.max_pool3d)
 
 
 class AvgPool1d(Module):
@@ -135,13 +135,13 @@ class _AvgPool(Module):
 class AvgPool2d(_AvgPool):
     """(N, C, H, W) -> (N, C, H', W')."""
 
-    _pool = staticmethod(F.avg_pool2d)
+    _pool = LayerFunction(lambda _: F.avg_pool2d)
 
 
 class AvgPool3d(_AvgPool):
     """(N, C, D, H, W) -> (N, C, D', H', W')."""
 
-    _pool = staticmethod(F.avg_pool3d)
+    _pool = LayerFunction(lambda _: F.avg_pool3d)
 
 
 class _AdaptiveAvgPool(Module):
@@ -164,19 +164,19 @@ class _AdaptiveAvgPool(Module):
 class AdaptiveAvgPool1d(_AdaptiveAvgPool):
     """(N, C, L) -> (N, C, output_size)."""
 
-    _pool = staticmethod(F.adaptive_avg_pool1d)
+    _pool = LayerFunction(lambda _: F.adaptive_avg_pool1d)
 
 
 class AdaptiveAvgPool2d(_AdaptiveAvgPool):
     """(N, C, H, W) -> (N, C, *output_size)."""
 
-    _pool = staticmethod(F.adaptive_avg_pool2d)
+    _pool = LayerFunction(lambda _: F.adaptive_avg_pool2d)
 
 
 class AdaptiveAvgPool3d(_AdaptiveAvgPool):
     """(N, C, D, H, W) -> (N, C, *output_size)."""
 
-    _pool = staticmethod(F.adaptive_avg_pool3d)
+    _pool = LayerFunction(lambda _: F.adaptive_avg_pool3d)
 
 
 class _AdaptiveMaxPool(_AdaptiveAvgPool):
@@ -193,19 +193,19 @@ class _AdaptiveMaxPool(_AdaptiveAvgPool):
 class AdaptiveMaxPool1d(_AdaptiveMaxPool):
     """(N, C, L) -> (N, C, output_size)."""
 
-    _pool = staticmethod(F.adaptive_max_pool1d)
+    _pool = LayerFunction(lambda _: F.adaptive_max_pool1d)
 
 
 class AdaptiveMaxPool2d(_AdaptiveMaxPool):
     """(N, C, H, W) -> (N, C, *output_size)."""
 
-    _pool = staticmethod(F.adaptive_max_pool2d)
+    _pool = LayerFunction(lambda _: F.adaptive_max_pool2d)
 
 
 class AdaptiveMaxPool3d(_AdaptiveMaxPool):
     """(N, C, D, H, W) -> (N, C, *output_size)."""
 
-    _pool = staticmethod(F.adaptive_max_pool3d)
+    _pool = LayerFunction(lambda _: F.adaptive_max_pool3d)
 
 
 class _LPPool(Module):
@@ -240,19 +240,19 @@ class _LPPool(Module):
 class LPPool1d(_LPPool):
     """(N, C, L) -> (N, C, L')."""
 
-    _pool = staticmethod(F.lp_pool1d)
+    _pool = LayerFunction(lambda _: F.lp_pool1d)
 
 
 class LPPool2d(_LPPool):
     """(N, C, H, W) -> (N, C, H', W')."""
 
-    _pool = staticmethod(F.lp_pool2d)
+    _pool = LayerFunction(lambda _: F.lp_pool2d)
 
 
 class LPPool3d(_LPPool):
     """(N, C, D, H, W) -> (N, C, D', H', W')."""
 
-    _pool = staticmethod(F.lp_pool3d)
+    _pool = LayerFunction(lambda _: F.lp_pool3d)
 
 
 class _MaxUnpool(Module):
@@ -284,21 +284,21 @@ class _MaxUnpool(Module):
 class MaxUnpool1d(_MaxUnpool):
     """(N, C, L'), with MaxPool1d's indices -> (N, C, L)."""
 
-    _unpool = staticmethod(F.max_unpool1d)
+    _unpool = LayerFunction(lambda _: F.max_unpool1d)
 
 
 class MaxUnpool2d(_MaxUnpool):
     """(N, C, H', W'), with MaxPool2d's indices -> (N, C, H, W)."""
 
     axes = 2
-    _unpool = staticmethod(F.max_unpool2d)
+    _unpool = LayerFunction(lambda _: F.max_unpool2d)
 
 
 class MaxUnpool3d(_MaxUnpool):
     """(N, C, D', H', W'), with MaxPool3d's indices -> (N, C, D, H, W)."""
 
     axes = 3
-    _unpool = staticmethod(F.max_unpool3d)
+    _unpool = LayerFunction(lambda _: F.max_unpool3d)
 
 
 class _FractionalMaxPool(Module):
@@ -363,11 +363,11 @@ class _FractionalMaxPool(Module):
 class FractionalMaxPool2d(_FractionalMaxPool):
     """(N, C, H, W) -> (N, C, H', W')."""
 
-    _pool = staticmethod(F.fractional_max_pool2d)
+    _pool = LayerFunction(lambda _: F.fractional_max_pool2d)
 
 
 class FractionalMaxPool3d(_FractionalMaxPool):
     """(N, C, D, H, W) -> (N, C, D', H', W')."""
 
     axes = 3
-    _pool = staticmethod(F.fractional_max_pool3d)
+    _pool = LayerFunction(lambda _: F.fractional_max_pool3d)
