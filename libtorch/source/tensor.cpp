@@ -7,6 +7,7 @@
 #include "hotaru/core/sparse/sparse.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/operators.h"
+#include "hotaru/ops/print.h"
 #include "source/call.h"
 
 namespace at {
@@ -79,10 +80,7 @@ const void* TensorBase::const_data_ptr() const {
 }
 
 std::string TensorBase::toString() const {
-  if (!defined()) return "UndefinedType";
-  std::string out = is_sparse() ? "Sparse" : "";
-  out += c10::DeviceTypeName(device().type());
-  return out + c10::toString(scalar_type()) + "Type";
+  return hotaru::type_text(tensor_);
 }
 void TensorBase::print() const {
   std::cerr << '[' << toString();

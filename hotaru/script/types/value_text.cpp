@@ -1,8 +1,10 @@
 // How TorchScript shows values: print, str and format.
 #include <cmath>
 #include <limits>
+#include <sstream>
 
 #include "hotaru/core/checks/check.h"
+#include "hotaru/ops/print.h"
 #include "hotaru/script/program/class_type.h"
 #include "hotaru/script/run/interpreter.h"
 #include "hotaru/script/types/enum_type.h"
@@ -11,11 +13,10 @@ namespace hotaru::script {
 
 namespace {
 
-// Tensors are shown by their shape: printing their elements is the business
-// of the layers above.
 std::string tensor_text(const Tensor& tensor) {
-  return concat("<", scalar_type_name(tensor.dtype()), " tensor ",
-                shape_text(tensor.sizes()), ">");
+  std::ostringstream out;
+  print_columns(out, tensor);
+  return std::move(out).str();
 }
 
 // Integral values that fit 64 bits as "3.", others with all their digits.

@@ -594,3 +594,26 @@ def test_slices_of_strings_have_steps(place):
     source = f"def f(s: str):\n    return s[{place}]\n"
     expected = eval(f"'abcdef'[{place}]")
     assert torch.jit.CompilationUnit(source).f("abcdef") == expected
+
+
+TEXTS = [
+    (torch.tensor(2.5), "2.5\n[ CPUFloatType{} ]"),
+    (torch.tensor([1, 2000]), "    1\n 2000\n[ CPULongType{2} ]"),
+    (torch.zeros(0, 2), "[ CPUFloatType{0,2} ]"),
+    (torch.tensor([[0.5, -1.0]]), " 0.5000 -1.0000\n[ CPUFloatType{1,2} ]"),
+    (
+        torch.ones(1, 1, 2, dtype=torch.bool),
+        "(1,.,.) = \n 1  1\n[ CPUBoolType{1,1,2} ]",
+    ),
+]
+
+
+@pytest.mark.parametrize(("x", "text"), TEXTS)
+def test_text_of_tensors(x, text):
+    """Their elements, as PyTorch's C++ prints them."""
+
+    @torch.jit.script
+    def shown(x: torch.Tensor):
+        return f"{x}", "{} {}".format([x], 1), str(x)
+
+    assert shown(x) == (text, f"[{text}] 1", text)
