@@ -1,5 +1,6 @@
 #include "hotaru/ops/flat.h"
 
+#include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/factory.h"
 #include "hotaru/ops/pointwise/pointwise.h"
 
@@ -60,6 +61,14 @@ Tensor flat_in_output(const autograd::Backward& b, const Tensor& gradient,
 
 Tensor harmless(const Tensor& t, const Tensor& mask) {
   return autograd::grad_enabled() ? masked_fill(t, mask, 1) : t;
+}
+
+Tensor in_precision_of(const Tensor& like, const Tensor& t) {
+  const auto precision = [](DType d) { return itemsize(to_real(d)); };
+  const bool finer = is_integral(t.dtype(), true) || t.impl()->wrapped_number ||
+                     precision(t.dtype()) < precision(like.dtype());
+  if (!finer || (t.is_complex() && !like.is_complex())) return t;
+  return to(make_alias(t), like.dtype());
 }
 
 }  // namespace hotaru

@@ -1,5 +1,5 @@
 // Gradients where formulas break: those that do not depend on an input, but are
-// named after it, and those that are masked out.
+// named after it, those that are masked out, and those of mixed dtypes.
 #pragma once
 
 #include "hotaru/autograd/record.h"
@@ -27,5 +27,10 @@ Tensor flat_in_output(const autograd::Backward& b, const Tensor& gradient,
 /// if derivatives of it may be asked for: those of a division by zero are
 /// infinite, and zero times infinity is NaN. Else `t`.
 Tensor harmless(const Tensor& t, const Tensor& mask);
+
+/// `t`, for a function of it alone, in the dtype of `like` if that is more
+/// precise: a logarithm of what was promoted with a float64 tensor would else
+/// be computed in float32, of integers and plain numbers, too.
+Tensor in_precision_of(const Tensor& like, const Tensor& t);
 
 }  // namespace hotaru

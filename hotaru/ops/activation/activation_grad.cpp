@@ -51,6 +51,16 @@ Tensor unless(const Tensor& condition, const Tensor& g) {
   return masked_fill(g, condition, 0);
 }
 
+/// Whether x, which may be NaN, does not lie between the limits.
+Tensor outside(const Tensor& x, const Scalar& low, const Scalar& high) {
+  return logical_not(logical_and(gt(x, low), lt(x, high)));
+}
+
+/// Whether x, which may be NaN, does not lie beyond +-l.
+Tensor within(const Tensor& x, const Scalar& l) {
+  return logical_not(logical_or(lt(x, -l), gt(x, l)));
+}
+
 Tensor leaky(const Tensor& g, const Tensor& x, const Scalar& slope) {
   return where(gt(x, 0), g, g * slope);
 }
@@ -167,7 +177,7 @@ void hardtanh(const Tensor& out, const Tensor& self, const Tensor& x,
               const PointwiseNumbers& n) {
   of_input("HardtanhBackward0", out, self, x, {"hardtanh_grad", n, true},
            [lo = n.a, hi = n.b](const Tensor& g, const Tensor& x) {
-             return unless(logical_or(le(x, lo), ge(x, hi)), g);
+             return unless(outside(x, lo, hi), g);
            });
 }
 
@@ -175,7 +185,7 @@ void hardtanh_result(const Tensor& out, const Tensor& self, const Tensor&,
                      const PointwiseNumbers& n) {
   of_result("HardtanhBackward0", out, self, {"hardtanh_grad", n, true},
             [lo = n.a, hi = n.b](const Tensor& g, const Tensor& y) {
-              return unless(logical_or(le(y, lo), ge(y, hi)), g);
+              return unless(outside(y, lo, hi), g);
             });
 }
 
@@ -183,7 +193,7 @@ void hardsigmoid(const Tensor& out, const Tensor& self, const Tensor& x,
                  const PointwiseNumbers&) {
   of_input("HardsigmoidBackward0", out, self, x, {"hardsigmoid_grad", {}, true},
            [](const Tensor& g, const Tensor& x) {
-             return unless(logical_or(le(x, -3), ge(x, 3)), g * (1.0 / 6));
+             return unless(outside(x, -3, 3), g * (1.0 / 6));
            });
 }
 
@@ -211,7 +221,7 @@ void softshrink(const Tensor& out, const Tensor& self, const Tensor& x,
                 const PointwiseNumbers& n) {
   of_input("SoftshrinkBackward0", out, self, x, {"shrink_grad", n, true},
            [l = n.a](const Tensor& g, const Tensor& x) {
-             return unless(logical_and(ge(x, -l), le(x, l)), g);
+             return unless(within(x, l), g);
            });
 }
 
@@ -219,7 +229,7 @@ void hardshrink(const Tensor& out, const Tensor& self, const Tensor& x,
                 const PointwiseNumbers& n) {
   of_input("HardshrinkBackward0", out, self, x, {"shrink_grad", n, true},
            [l = n.a](const Tensor& g, const Tensor& x) {
-             return unless(logical_and(ge(x, -l), le(x, l)), g);
+             return unless(within(x, l), g);
            });
 }
 

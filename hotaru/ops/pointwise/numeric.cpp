@@ -169,15 +169,16 @@ Tensor sinc(const Tensor& self) {
 
 /// g / (x (1 - x)), and outside of the limits 0, or NaN where none are given.
 Tensor logit_gradient(const Tensor& g, const Tensor& x, Optional<double> eps) {
+  constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+  constexpr double kInf = std::numeric_limits<double>::infinity();
   const double low = eps.value_or(0), high = 1 - low;
-  const double there = eps ? 0 : std::numeric_limits<double>::quiet_NaN();
   if (!autograd::grad_enabled()) {
     static const elementwise::Spec spec{kernel("logit_grad")};
-    return elementwise::binary(spec, g, x, {low, high, there});
+    return elementwise::binary(spec, g, x, {low, high, eps ? 0 : kNan});
   }
+  // Linear in g everywhere, as tangents come by its derivative.
   const Tensor outside = logical_or(lt(x, low), gt(x, high));
-  const Tensor inside = harmless(x * (1 - x), outside);
-  return masked_fill(g / inside, outside, there);
+  return g / masked_fill(x * (1 - x), outside, eps ? kInf : kNan);
 }
 
 Tensor logit(const Tensor& self, Optional<double> eps) {
@@ -245,12 +246,6 @@ Tensor rad2deg(const Tensor& self) {
   HOTARU_CHECK(!self.is_complex(),
                "rad2deg is not supported for complex tensors.");
   return self * (180 / std::numbers::pi);
-}
-
-Tensor ldexp(const Tensor& self, const Tensor& other) {
-  const bool real =
-      is_differentiable(self.dtype()) && is_integral(other.dtype(), true);
-  return self * exp2(real ? to(other, self.dtype()) : other);
 }
 
 Tensor lcm(const Tensor& self, const Tensor& other) {
@@ -374,9 +369,6 @@ HOTARU_OP(
 HOTARU_OP(
     "isneginf(Tensor self) -> Tensor",
     +[](const Tensor& self) { return is_infinity("isneginf", self, -kInf); });
-HOTARU_OP("ldexp.Tensor(Tensor self, Tensor other) -> Tensor", ldexp);
-HOTARU_OP("ldexp_(Tensor(a!) self, Tensor other) -> Tensor(a!)",
-          InPlace<&ldexp>::call);
 HOTARU_WITH_IN_PLACE("lcm", "(Tensor", " self, Tensor other)", lcm);
 HOTARU_OP(
     "logaddexp2(Tensor self, Tensor other) -> Tensor",

@@ -90,11 +90,6 @@ Scalar conjugate(const Scalar& s) {
   return s.is_complex() ? Scalar(std::conj(s.to_complex())) : s;
 }
 
-/// A number that functions are to be computed of as precisely as of `like`.
-Tensor in_precision_of(const Tensor& like, const Tensor& t) {
-  return t.impl()->wrapped_number ? to(make_alias(t), like.dtype()) : t;
-}
-
 /// An operand that only its own gradient needs: without one it may change.
 Tensor if_wanted(const Tensor& t) {
   return autograd::needs_grad(t) ? t : Tensor();
@@ -344,8 +339,9 @@ Tensor pow_by_base(const Tensor& g, const Tensor& a, const Tensor& b) {
   if (autograd::grad_enabled())
     none = logical_and(none, logical_or(eq(a, 0), ne(a, a)));
   const Tensor base = harmless(a, none);
-  return hotaru::masked_fill(g * hotaru::conj(b * hotaru::pow(base, b - 1)),
-                             none, 0);
+  const Tensor exact = in_precision_of(g, b);
+  const Tensor slope = exact * hotaru::pow(base, exact - 1);
+  return hotaru::masked_fill(g * hotaru::conj(slope), none, 0);
 }
 
 /// g a^b log(a), and 0 where a is and b is not negative.
@@ -355,7 +351,8 @@ Tensor pow_by_exponent(const Tensor& g, const Tensor& a, const Tensor& b) {
   const Tensor y = hotaru::pow(whole, b);
   const Tensor base =
       y.is_complex() ? to(whole, y.dtype()) : in_precision_of(y, whole);
-  return hotaru::masked_fill(g * hotaru::conj(y * hotaru::log(base)), none, 0);
+  const Tensor slope = hotaru::log(base);
+  return hotaru::masked_fill(g * hotaru::conj(y * slope), none, 0);
 }
 
 }  // namespace
@@ -598,11 +595,12 @@ void lerp(const Tensor& out, const Tensor& self, const Tensor& end,
          [self = Like(self), end = Like(end), weight = Like(weight)](
              Backward& b, const Tensor& g) -> Tensors {
            const Tensor w = b.saved(2);
-           return {b.needs(0) ? self(g * hotaru::conj(1 - w)) : Tensor(),
-                   b.needs(1) ? end(g * hotaru::conj(w)) : Tensor(),
-                   b.needs(2)
-                       ? weight(g * hotaru::conj(b.saved(1) - b.saved(0)))
-                       : Tensor()};
+           return {
+               b.needs(0) ? self(g * hotaru::conj(1 - in_precision_of(g, w)))
+                          : Tensor(),
+               b.needs(1) ? end(g * hotaru::conj(w)) : Tensor(),
+               b.needs(2) ? weight(g * hotaru::conj(b.saved(1) - b.saved(0)))
+                          : Tensor()};
          });
 }
 

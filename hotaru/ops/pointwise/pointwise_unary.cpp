@@ -175,6 +175,12 @@ Tensor sign(const Tensor& self) {
 
 Tensor conj(const Tensor& self) {
   if (!self.is_complex()) return self;
+  if (self.impl()->wrapped_number) {
+    // A number stays one, in its full precision.
+    const Tensor out = unary(kConj, make_alias(self));
+    out.impl()->wrapped_number = true;
+    return out;
+  }
   Tensor out = unary(kConj, self);
   if (needs_grad(self)) grads::conj(out, self);
   return out;
@@ -228,6 +234,9 @@ HOTARU_OP("absolute(Tensor self) -> Tensor", abs);
 HOTARU_OP("negative(Tensor self) -> Tensor", neg);
 Tensor round_to(const Tensor& self, int64_t decimals) {
   check_floating("round_cpu", self);
+  // What 16-bit numbers are multiplied by may be more than they hold.
+  if (itemsize(self.dtype()) < 4)
+    return to(round_to(to(self, DType::kFloat32), decimals), self.dtype());
   const double scale = std::pow(10.0, double(std::abs(decimals)));
   return decimals < 0 ? mul(round(div(self, scale)), scale)
                       : div(round(mul(self, scale)), scale);

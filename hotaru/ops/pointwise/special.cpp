@@ -278,11 +278,43 @@ Tensor xlog1py(const Tensor& self, const Tensor& other) {
           const Tensor x = b.saved(0), y = b.saved(1);
           const Tensor nothing = logical_and(eq(x, 0), le(y, -1));
           const auto of_x = [&] {
-            return masked_fill(g * log1p(harmless(y, nothing)), nothing, 0);
+            return masked_fill(
+                g * log1p(harmless(in_precision_of(g, y), nothing)), nothing,
+                0);
           };
           return {b.needs(0) ? back_to(x, of_x()) : Tensor(),
                   b.needs(1) ? back_to(y, g * x / (y + 1)) : Tensor()};
         });
+  return out;
+}
+
+Tensor ldexp(const Tensor& self, const Tensor& other) {
+  if (self.is_complex() || other.is_complex()) return self * exp2(other);
+  const bool whole = is_integral(other.dtype(), true);
+  const DType dtype = is_differentiable(self.dtype()) && whole
+                          ? self.dtype()
+                          : result_type({self, other});
+  Tensor out;
+  {
+    const autograd::NoGrad no_grad;
+    // Exponents have more digits than 16-bit numbers hold.
+    const bool narrow = is_differentiable(dtype) && itemsize(dtype) < 4;
+    const DType in = narrow ? DType::kFloat32 : dtype;
+    out = binary_of(k_ldexp, to(self, in), whole ? to(other, in) : other, true);
+    if (is_differentiable(dtype)) out = to(out, dtype);
+  }
+  if (needs_grad(self, other))
+    autograd::record("LdexpBackward0", out, {self, other},
+                     {self, other, autograd::saved_output(out)},
+                     [](Backward& b, const Tensor& g) -> Tensors {
+                       const Tensor x = b.saved(0), n = b.saved(1);
+                       const auto of_exponent = [&] {
+                         return g * b.saved(2) * std::numbers::ln2;
+                       };
+                       return {
+                           b.needs(0) ? back_to(x, ldexp(g, n)) : Tensor(),
+                           b.needs(1) ? back_to(n, of_exponent()) : Tensor()};
+                     });
   return out;
 }
 
@@ -344,6 +376,9 @@ Tensor of_number(const Scalar& a, const Tensor& b) {
 #define HOTARU_POLYNOMIAL(name) \
   HOTARU_SPECIAL_PAIR(#name, "x", "n", polynomial<k_##name>)
 
+HOTARU_OP("ldexp.Tensor(Tensor self, Tensor other) -> Tensor", ldexp);
+HOTARU_OP("ldexp_(Tensor(a!) self, Tensor other) -> Tensor(a!)",
+          InPlace<&ldexp>::call);
 HOTARU_SPECIAL_PAIR("xlog1py", "self", "other", xlog1py);
 HOTARU_SPECIAL_PAIR("zeta", "self", "other", zeta);
 HOTARU_POLYNOMIAL(chebyshev_polynomial_t);

@@ -68,3 +68,14 @@ def test_traces_are_answered_too():
     func.jvp(CASES["full"][0], (X,), (T,))
     program = torch.jit.trace(lambda x: torch.full((2,), x.size(0)), X)
     assert program(torch.ones(5)).tolist() == [5, 5]
+
+
+def test_logit_outside_of_its_domain():
+    """Nothing there, NaN like the value; 0 where limits are given."""
+    x, one = torch.tensor([2.0, -1.0, 0.5]), torch.ones(3)
+    value, tangent = torch.func.jvp(torch.logit, (x,), (one,))
+    assert value.isnan().tolist() == [True, True, False]
+    assert tangent.isnan().tolist() == [True, True, False]
+    assert tangent[2] == 4
+    _, tangent = torch.func.jvp(lambda x: torch.logit(x, 0.1), (x,), (one,))
+    assert tangent.tolist() == [0, 0, 4]

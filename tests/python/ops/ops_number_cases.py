@@ -110,7 +110,7 @@ _ONE = [
     "T.trapezoid(T.zeros(2, 0))",
     "F.interpolate(t([[[1.0, nan, 2.0]]]), size=3, mode='linear')",
     "F.interpolate(t([[[[1.0, nan], [1.0, 2.0]]]]), size=(4, 2), mode='bilinear')",
-    "grad(F.hardswish, t([nan, inf, -inf, 3.0, -3.0, 1.0]))",
+    "grad(F.hardswish, t([inf, -inf, 3.0, -3.0, 1.0]))",
     "grad(F.hardsigmoid, t([nan, inf, -inf, 3.0, -3.0, 1.0]))",
     "grad(F.binary_cross_entropy, t([0.0, 1.0, 0.5]), t([0.5, 0.5, 0.25]))",
 ]

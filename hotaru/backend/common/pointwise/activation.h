@@ -91,7 +91,8 @@ struct Prelu {
 };
 
 /// Derivatives times a gradient g, of the input x (or, for those that say so,
-/// of the result). Numbers are those of the function.
+/// of the result). Numbers are those of the function. At NaN they are NaN, as
+/// formulas say, and 0 where there is a slope between or beyond limits only.
 #define HOTARU_ACTIVATION_GRAD(Name, expression) \
   template <class T> \
   struct Name { \
@@ -103,19 +104,19 @@ struct Prelu {
 
 HOTARU_ACTIVATION_GRAD(LeakyReluGrad, x > T(0) ? g : g * a);
 HOTARU_ACTIVATION_GRAD(EluGrad,
-                       x <= T(0) ? g * a * b * c * vmath::exp(x * c) : g * b);
+                       x > T(0) ? g * b : g * a * b * c * vmath::exp(x * c));
 /// Of elu's result.
-HOTARU_ACTIVATION_GRAD(EluResultGrad, x <= T(0) ? g * c * (x + a * b) : g * b);
-HOTARU_ACTIVATION_GRAD(HardTanhGrad, x <= a || x >= b ? T(0) : g);
+HOTARU_ACTIVATION_GRAD(EluResultGrad, x > T(0) ? g * b : g * c * (x + a * b));
+HOTARU_ACTIVATION_GRAD(HardTanhGrad, x > a && x < b ? g : T(0));
 HOTARU_ACTIVATION_GRAD(SoftplusGrad, x* a > b ? g : g * vmath::sigmoid(x * a));
-HOTARU_ACTIVATION_GRAD(ShrinkGrad, x >= -a && x <= a ? T(0) : g);
+HOTARU_ACTIVATION_GRAD(ShrinkGrad, x<-a || x> a ? g : T(0));
 /// Of relu, too, whose result serves as well as its input.
 HOTARU_ACTIVATION_GRAD(ThresholdGrad, x <= a ? T(0) : g);
 HOTARU_ACTIVATION_GRAD(HardSigmoidGrad,
                        x > T(-3) && x < T(3) ? g / T(6) : T(0));
-HOTARU_ACTIVATION_GRAD(HardSwishGrad, x <= T(-3) ? T(0)
-                                      : x < T(3) ? g * (x / T(3) + T(0.5))
-                                                 : g);
+HOTARU_ACTIVATION_GRAD(HardSwishGrad, x <= T(-3)  ? T(0)
+                                      : x >= T(3) ? g
+                                                  : g * (x / T(3) + T(0.5)));
 HOTARU_ACTIVATION_GRAD(LogSigmoidGrad, g* vmath::sigmoid(-x));
 HOTARU_ACTIVATION_GRAD(SiluGrad, g* vmath::sigmoid(x) *
                                      (T(1) + x * (T(1) - vmath::sigmoid(x))));
