@@ -124,6 +124,7 @@ Tensor gelu(const Tensor& self, const std::string& approximate) {
   return gelu_kind(approximate)(self);
 }
 Tensor silu(const Tensor& self) {
+  if (self.is_complex()) return self * sigmoid(self);
   return kSilu(self);
 }
 Tensor mish(const Tensor& self) {
@@ -131,7 +132,9 @@ Tensor mish(const Tensor& self) {
 }
 Tensor hardtanh(const Tensor& self, const Scalar& min_val,
                 const Scalar& max_val) {
-  if (is_nan(min_val, self) || is_nan(max_val, self))
+  // Of limits in the wrong order the upper one counts.
+  if (is_nan(min_val, self) || is_nan(max_val, self) ||
+      min_val.to_double() > max_val.to_double())
     return clamp(self, min_val, max_val);
   return kHardTanh(self, limits(self, min_val, max_val));
 }
@@ -273,6 +276,10 @@ Tensor threshold_(const Tensor& self, const Scalar& t, const Scalar& value) {
   kThreshold.in_place(without_repeats(self), {t, value});
   return self;
 }
+Tensor silu_(const Tensor& self) {
+  if (self.is_complex()) return in_place(self, silu);
+  return kSilu.in_place(self);
+}
 template <const Activation& A>
 Tensor plain_(const Tensor& self) {
   return A.in_place(self);
@@ -301,7 +308,7 @@ HOTARU_OP("gelu(Tensor self, *, str approximate=\"none\") -> Tensor", gelu);
 HOTARU_OP("gelu_(Tensor(a!) self, *, str approximate=\"none\") -> Tensor(a!)",
           gelu_);
 HOTARU_OP("silu(Tensor self) -> Tensor", silu);
-HOTARU_OP("silu_(Tensor(a!) self) -> Tensor(a!)", plain_<kSilu>);
+HOTARU_OP("silu_(Tensor(a!) self) -> Tensor(a!)", silu_);
 HOTARU_OP("mish(Tensor self) -> Tensor", mish);
 HOTARU_OP("mish_(Tensor(a!) self) -> Tensor(a!)", plain_<kMish>);
 HOTARU_OP("relu6(Tensor self) -> Tensor", relu6);

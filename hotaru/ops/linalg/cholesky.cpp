@@ -45,18 +45,22 @@ Tensor old_cholesky(const Tensor& self, bool upper) {
   return std::get<0>(cholesky_of("cholesky", self, upper, true));
 }
 
-/// X with L L^H X = B, or U^H U X = B; no gradient.
-Tensor solve_factored(const Tensor& B, const Tensor& factor, bool upper) {
+/// X with L L^H X = B, or U^H U X = B; no gradient. `checked`: see
+/// solve_triangular.
+Tensor solve_factored(const Tensor& B, const Tensor& factor, bool upper,
+                      const char* checked = nullptr) {
   autograd::NoGrad guard;
   const Tensor other = adjoint(factor);
-  const Tensor half = linalg_solve_triangular(upper ? other : factor, B, false);
-  return linalg_solve_triangular(upper ? factor : other, half, true);
+  const Tensor half =
+      solve_triangular(upper ? other : factor, B, false, false, checked);
+  return solve_triangular(upper ? factor : other, half, true, false);
 }
 
 Tensor cholesky_inverse(const Tensor& self, bool upper) {
   check_matrix("cholesky_inverse", self, true);
   const Tensor unit = unit_matrix(self, self.size(-1));
-  const Tensor X = solve_factored(expand(unit, self.sizes()), self, upper);
+  const Tensor X = solve_factored(expand(unit, self.sizes()), self, upper,
+                                  "cholesky_inverse");
   record_cholesky_inverse(X, self, upper);
   return X;
 }

@@ -25,6 +25,11 @@ std::tuple<Tensor, Tensor> linalg_solve_ex(const Tensor& A, const Tensor& B,
 /// The same with a triangular A, of which nothing else is read.
 Tensor linalg_solve_triangular(const Tensor& A, const Tensor& B, bool upper,
                                bool left = true, bool unitriangular = false);
+/// The same for matrices of one batch, from the left, and without a gradient.
+/// With `checked`, the operator's name in messages, LinAlgError for a zero on a
+/// diagonal (on the CPU; a GPU's X is infinite then).
+Tensor solve_triangular(const Tensor& A, const Tensor& B, bool upper,
+                        bool unitriangular, const char* checked = nullptr);
 /// L with A = L L^H; reads the lower triangle (the upper for U^H U).
 Tensor linalg_cholesky(const Tensor& A, bool upper = false);
 /// X with L L^H X = B, or U^H U X = B, for a factor; zeros beside the triangle

@@ -93,9 +93,23 @@ Tensor linalg_solve(const Tensor& A, const Tensor& B, bool left) {
       solve_ex("linalg.solve", "torch.linalg.solve", A, B, left, true));
 }
 
+Tensor solve_triangular(const Tensor& A, const Tensor& B, bool upper,
+                        bool unitriangular, const char* checked) {
+  static const Kernel& kernel_ = kernel("linalg_triangular");
+  autograd::NoGrad guard;
+  const Tensor X = allocate(B.sizes(), B.dtype(), B.device());
+  LinalgAttributes attrs =
+      linalg_attributes(A, checked ? checked : "", checked != nullptr);
+  attrs.n = B.size(-1);
+  attrs.upper = upper;
+  attrs.unit = unitriangular;
+  const Tensor dense = contiguous(A), right = contiguous(B);
+  enqueue(kernel_, {write(X), read(dense), read(right)}, attrs);
+  return X;
+}
+
 Tensor linalg_solve_triangular(const Tensor& A, const Tensor& B, bool upper,
                                bool left, bool unitriangular) {
-  static const Kernel& kernel_ = kernel("linalg_triangular");
   const char* op = "linalg.solve_triangular";
   check_matrix(op, A, true);
   check_system(op, A, B, left);
@@ -103,16 +117,7 @@ Tensor linalg_solve_triangular(const Tensor& A, const Tensor& B, bool upper,
     return transposed(linalg_solve_triangular(transposed(A), transposed(B),
                                               !upper, true, unitriangular));
   const auto [a, b] = same_batch(A, B);
-  const Tensor X = allocate(b.sizes(), b.dtype(), b.device());
-  {
-    autograd::NoGrad guard;
-    LinalgAttributes attrs = linalg_attributes(a);
-    attrs.n = b.size(-1);
-    attrs.upper = upper;
-    attrs.unit = unitriangular;
-    const Tensor dense = contiguous(a), right = contiguous(b);
-    enqueue(kernel_, {write(X), read(dense), read(right)}, attrs);
-  }
+  const Tensor X = solve_triangular(a, b, upper, unitriangular);
   record_triangular(X, a, b, upper, unitriangular);
   return X;
 }

@@ -447,8 +447,8 @@ Tensor multinomial(const Tensor& self, int64_t num_samples, bool replacement,
   if (!replacement || num_samples == 1) {
     // The order of exponential arrival times with these rates is a draw
     // without replacement (Efraimidis and Spirakis 2006).
-    const Tensor times = exponential_(empty_like(weights), 1, generator);
-    const Tensor speed = div(weights, times);
+    const Tensor times = exponential_(empty_like(self), 1, generator);
+    const Tensor speed = contiguous(div(detach(self), times));
     return num_samples == 1 ? argmax(speed, -1, true)
                             : std::get<1>(topk(speed, num_samples, -1));
   }

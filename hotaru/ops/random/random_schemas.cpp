@@ -276,7 +276,8 @@ HOTARU_OP(
       Tensor out;
       {
         const autograd::NoGrad no_grad;
-        const Tensor draws = normal_(empty_like(mean), 0, 1, generator);
+        const Tensor draws =
+            normal_(empty(mean.sizes(), TensorOptions(mean)), 0, 1, generator);
         out = add(mul(draws, Scalar(std)), mean);
       }
       return drawn("NormalBackward1", out, {mean});

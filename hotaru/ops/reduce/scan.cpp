@@ -7,6 +7,7 @@
 #include "hotaru/ops/create/reorder.h"
 #include "hotaru/ops/inplace.h"
 #include "hotaru/ops/line_result.h"
+#include "hotaru/ops/pointwise/complex.h"
 #include "hotaru/ops/pointwise/pointwise.h"
 #include "hotaru/ops/reduce/scan_grad.h"
 #include "hotaru/ops/registry.h"
@@ -80,6 +81,31 @@ Tensor difference(const Tensor& self, int64_t dim) {
                                       : sub(after, before);
 }
 
+/// log(e^a + e^b) from the one with the larger real part, so that e is of no
+/// more than 1.
+Tensor log_add_exp(const Tensor& a, const Tensor& b) {
+  const Tensor nothing = eq(maximum(real(a), real(b)),
+                            Scalar(-std::numeric_limits<double>::infinity()));
+  const Tensor larger = ge(real(a), real(b));
+  const Tensor high = where(larger, a, b), low = where(larger, b, a);
+  const Tensor apart = masked_fill(sub(low, high), nothing, 0);
+  return where(nothing, high, add(high, log1p(exp(apart))));
+}
+
+/// Of complex numbers, which have no kernel: sums of neighbours, then of twice
+/// as many in each step. It is differentiated as it stands.
+Tensor complex_logcumsumexp(const Tensor& self, int64_t dim) {
+  if (self.dim() == 0) return clone(self);
+  const int64_t n = self.size(dim);
+  Tensor sums = clone(self);
+  for (int64_t step = 1; step < n; step *= 2) {
+    const Tensor before = narrow(sums, dim, 0, n - step);
+    const Tensor own = narrow(sums, dim, step, n - step);
+    sums = cat({narrow(sums, dim, 0, step), log_add_exp(before, own)}, dim);
+  }
+  return sums;
+}
+
 }  // namespace
 
 Tensor cumsum(const Tensor& self, int64_t dim, Optional<DType> dtype) {
@@ -96,6 +122,8 @@ Tensor cumprod(const Tensor& self, int64_t dim, Optional<DType> dtype) {
 
 Tensor logcumsumexp(const Tensor& self, int64_t dim) {
   static const Kernel& kernel = hotaru::kernel("logcumsumexp");
+  if (self.is_complex())
+    return complex_logcumsumexp(self, wrap_dim(dim, self.dim()));
   return scan(kernel, self, dim, self.dtype(), grad::logcumsumexp);
 }
 

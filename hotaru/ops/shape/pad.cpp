@@ -91,6 +91,22 @@ void check_reflect(const Tensor& self, IntSpan pad) {
   }
 }
 
+/// Amounts beside what is left of each dimension when it was cropped.
+void check_circular(const Tensor& self, IntSpan pad) {
+  for (size_t i = 0; i < pad.size(); i += 2) {
+    const int64_t size = self.size(self.dim() - 1 - int64_t(i / 2));
+    const int64_t least = -2 * size - 1;  // no sum of such overflows
+    const int64_t before = std::max(pad[i], least);
+    const int64_t after = std::max(pad[i + 1], least);
+    const int64_t crop =
+        std::min<int64_t>(0, before) + std::min<int64_t>(0, after);
+    HOTARU_CHECK(std::max(before, after) <= size + std::max(crop, -size),
+                 "Padding value causes wrapping around more than once.");
+    HOTARU_CHECK(before + after >= -size,
+                 "Negative padding value is resulting in an empty dimension");
+  }
+}
+
 // Modes that repeat the input, on the last N = pad.size() / 2 dimensions.
 Tensor repeat_pad(const char* node, PadMode mode, const Tensor& self,
                   IntSpan pad) {
@@ -98,18 +114,15 @@ Tensor repeat_pad(const char* node, PadMode mode, const Tensor& self,
   static const Kernel& transposed = kernel("pad_transposed");
   const int64_t n = int64_t(pad.size() / 2);
   bool valid = self.dim() == n + 1 || self.dim() == n + 2;
+  const bool circular = mode == PadMode::kCircular;
   for (int64_t d = self.dim() == n + 2; valid && d < self.dim(); ++d)
-    valid = self.size(d) > 0;
+    valid = circular || self.size(d) > 0;
   HOTARU_CHECK(valid, "Expected ", n + 1, "D or ", n + 2,
                "D (batch mode) tensor with possibly 0 batch size and other "
                "non-zero dimensions for input, but got: ",
                shape_text(self.sizes()));
   if (mode == PadMode::kReflect) check_reflect(self, pad);
-  if (mode == PadMode::kCircular)
-    for (size_t i = 0; i < pad.size(); ++i)
-      HOTARU_CHECK(pad[i] <= self.size(self.dim() - 1 - int64_t(i / 2)),
-                   "Padding value causes wrapping around more than once.");
-  if (self.dtype() == DType::kBool && mode != PadMode::kCircular)
+  if (self.dtype() == DType::kBool && !circular)
     refuse_dtype(
         concat(mode == PadMode::kReflect ? "reflection" : "replication", "_pad",
                n, "d")
@@ -118,9 +131,9 @@ Tensor repeat_pad(const char* node, PadMode mode, const Tensor& self,
   const Padded p = padded("pad", self, pad);
   for (size_t i = 0; i < pad.size() / 2; ++i) {
     const size_t d = size_t(self.dim()) - 1 - i;
-    HOTARU_CHECK(p.size[d] > 0, "input (", "WHD"[i], ": ", self.sizes()[d],
-                 ") is too small. Calculated output ", "WHD"[i], ": ",
-                 p.size[d]);
+    HOTARU_CHECK(circular || p.size[d] > 0, "input (", "WHD"[i], ": ",
+                 self.sizes()[d], ") is too small. Calculated output ",
+                 "WHD"[i], ": ", p.size[d]);
   }
   return in_format_of(
       self, apply_linear(
@@ -174,6 +187,7 @@ Tensor pad(const Tensor& self, IntSpan pad, const std::string& mode,
     return repeat_pad(kReflectNodes[n - 1], PadMode::kReflect, self, pad);
   if (replicate)
     return repeat_pad(kReplicateNodes[n - 1], PadMode::kReplicate, self, pad);
+  check_circular(self, pad);
   // What is cropped is not there to be repeated.
   Dims crop(pad), grow(pad);
   for (int64_t& c : crop) c = std::min<int64_t>(c, 0);

@@ -322,8 +322,19 @@ PyObject* item_of(const Tensor& self) {
 
 namespace {
 
+/// PyTorch's advice to those who copy a tensor by tensor().
+void warn_of_copy() {
+  constexpr const char* kText =
+      "To copy construct from a tensor, it is recommended to use "
+      "sourceTensor.detach().clone() or "
+      "sourceTensor.detach().clone().requires_grad_(True), rather than "
+      "torch.tensor(sourceTensor).";
+  if (PyErr_WarnEx(PyExc_UserWarning, kText, 1) != 0) throw nb::python_error();
+}
+
 Tensor make_tensor(nb::handle data, nb::handle dtype, nb::handle device,
                    bool requires_grad, bool pinned) {
+  if (is_tensor(data.ptr())) warn_of_copy();
   Tensor out = tensor_from_data(
       data.ptr(),
       dtype.is_none() ? std::nullopt : std::optional(to_dtype(dtype.ptr())),

@@ -259,6 +259,13 @@ Tensor trim(const Tensor& value, int64_t ndim) {
   return shape.size() == value.sizes().size() ? value : view(value, shape);
 }
 
+/// Copies values that fit into a view, of any dtype.
+void assign(const Tensor& target, const Tensor& source) {
+  const Tensor fitting = trim(source, target.dim());
+  const bool same_shape = same(fitting.sizes(), target.sizes());
+  copy_(target, same_shape ? fitting : expand(fitting, target.sizes()));
+}
+
 }  // namespace
 
 Tensor get_item(const Tensor& self, PyObject* index) {
@@ -276,15 +283,14 @@ Tensor get_item(const Tensor& self, PyObject* index) {
 }
 
 void set_item(const Tensor& self, PyObject* index, PyObject* value) {
-  Indexed indexed = Indexer(self).apply(index);
-  const Tensor source = value_tensor(indexed.view, value);
-  if (!indexed.advanced) {
-    const Tensor& target = indexed.view;
-    const Tensor fitting = trim(source, target.dim());
-    const bool same_shape = same(fitting.sizes(), target.sizes());
-    copy_(target, same_shape ? fitting : expand(fitting, target.sizes()));
+  if (index == Py_True || index == Py_False) {  // all of it, or nothing
+    const Tensor source = value_tensor(self, value);
+    if (index == Py_True) assign(unsqueeze(self, 0), source);
     return;
   }
+  Indexed indexed = Indexer(self).apply(index);
+  const Tensor source = value_tensor(indexed.view, value);
+  if (!indexed.advanced) return assign(indexed.view, source);
   Value arguments[] = {indexed.view, Value::list(std::move(indexed.tensors)),
                        trim(source, 0), false};
   Value result;

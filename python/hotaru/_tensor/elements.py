@@ -21,8 +21,8 @@ CASTS = {
     "cdouble": _C.complex128,
 }
 
-# Operators without an in-place form of their own: the result is copied back.
-_IN_PLACE = ("absolute", "negative")
+# Second names of operators in place.
+_IN_PLACE = {"absolute": "abs", "negative": "neg"}
 
 
 def _cast(dtype):
@@ -33,12 +33,6 @@ def _cast(dtype):
     return cast
 
 
-def _scalar_type(tensor) -> str:
-    from .._extension.dtypes import type_string
-
-    return type_string(tensor).split(".")[-1][: -len("Tensor")]
-
-
 def _renamed(method, name: str):
     """A method that knows the name it is offered by."""
     method.__name__ = name
@@ -46,29 +40,13 @@ def _renamed(method, name: str):
     return method
 
 
-def _in_place(name):
-    function = getattr(_C.ops, name, None)
-    if function is None:
-        return None
+def _in_place(name: str):
+    function = getattr(_C.ops, f"{name}_")
 
-    def run(self, *args, **kwargs):
-        # The gradient may need what is overwritten.
-        needed = self.requires_grad or any(
-            isinstance(a, Tensor) and a.requires_grad
-            for a in (*args, *kwargs.values())
-        )
-        source = self.clone() if needed else self
-        result = function(source, *args, **kwargs)
-        if not _C.can_cast(result.dtype, self.dtype):
-            raise RuntimeError(
-                f"result type {_scalar_type(result)} can't be cast to the "
-                f"desired output type {_scalar_type(self)}"
-            )
-        return self.copy_(result)
+    def run(self):
+        return function(self)
 
-    run.__name__ = f"{name}_"
-    run.__qualname__ = f"Tensor.{name}_"
-    run.__doc__ = f"{name} in place."
+    run.__doc__ = f"The same as `{name}_`."
     return run
 
 
@@ -171,5 +149,5 @@ def fill_diagonal_(self, fill_value, wrap: bool = False):
 # By names of their own here, where Python's types have theirs.
 for _name, _dtype in CASTS.items():
     globals()[f"cast_{_name}"] = _renamed(_cast(_dtype), _name)
-for _name in _IN_PLACE:
-    globals()[f"{_name}_"] = _renamed(_in_place(_name), f"{_name}_")
+for _name, _same in _IN_PLACE.items():
+    globals()[f"{_name}_"] = _renamed(_in_place(_same), f"{_name}_")

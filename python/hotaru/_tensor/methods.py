@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import hotaru
 
 # The package's `tensor`, as modes put their own there (_dispatch/lifted.py).
@@ -128,14 +130,23 @@ def _type(self, dtype=None, non_blocking=False):
     return self.to(dtype_of_type(dtype))
 
 
+_COPIED = (
+    "To copy construct from a tensor, it is recommended to use "
+    "sourceTensor.detach().clone() or "
+    "sourceTensor.detach().clone().requires_grad_(True), rather than "
+    "tensor.new_tensor(sourceTensor)."
+)
+
+
 def new_tensor(self, data, *, dtype=None, device=None, requires_grad=False):
     """tensor(data) with this tensor's dtype and device unless given."""
-    return tensor(
-        data,
-        dtype=self.dtype if dtype is None else dtype,
-        device=self.device if device is None else device,
-        requires_grad=requires_grad,
-    )
+    dtype = self.dtype if dtype is None else dtype
+    device = self.device if device is None else device
+    if isinstance(data, Tensor):
+        warnings.warn(_COPIED, stacklevel=2)
+        copied = data.detach().to(device=device, dtype=dtype, copy=True)
+        return copied.requires_grad_(requires_grad)
+    return tensor(data, dtype=dtype, device=device, requires_grad=requires_grad)
 
 
 def is_same_size(self, other) -> bool:

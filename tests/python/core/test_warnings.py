@@ -308,3 +308,32 @@ def test_choices_that_were_made_are_not_told_of():
             1,
             enable_nested_tensor=False,
         )
+
+
+def test_copies_of_tensors():
+    x = torch.ones(2, dtype=torch.float64)
+    advice = "To copy construct from a tensor, it is recommended to use"
+    for call, own in (
+        (lambda: torch.tensor(x), "rather than torch.tensor(sourceTensor)."),
+        (
+            lambda: x.new_tensor(x),
+            "rather than tensor.new_tensor(sourceTensor)",
+        ),
+    ):
+        (text,) = warned(call)
+        assert text.startswith(advice)
+        assert own in text
+    assert not warned(lambda: torch.tensor([x[0], x[1]]))
+    assert not warned(lambda: torch.as_tensor(x))
+
+
+@pytest.mark.filterwarnings("ignore:To copy construct")
+def test_new_tensor_of_a_tensor():
+    x = torch.ones(2, dtype=torch.float64)
+    source = torch.tensor([1, 2])
+    made = x.new_tensor(source, requires_grad=True)
+    assert made.dtype == torch.float64
+    assert made.requires_grad
+    same = x.new_tensor(x)
+    same.add_(1)
+    assert x.tolist() == [1, 1]

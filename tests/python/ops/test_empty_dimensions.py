@@ -121,3 +121,23 @@ def test_draws_of_no_weights(replacement):
     sampler = torch.utils.data.WeightedRandomSampler([], 2)
     with pytest.raises(RuntimeError):
         list(sampler)
+
+
+@pytest.mark.parametrize("shape", [(1, 0, 3), (0, 2, 3), (0, 3)])
+def test_circular_padding(shape):
+    x = torch.ones(shape, requires_grad=True)
+    y = F.pad(x, (1, 2), mode="circular")
+    assert y.shape == (*shape[:-1], shape[-1] + 3)
+    y.sum().backward()
+    assert x.grad.shape == x.shape
+
+
+def test_circular_padding_of_nothing():
+    """To nothing, and no further."""
+    x = torch.ones(1, 2, 3)
+    assert F.pad(x[..., :0], (0, 0), mode="circular").shape == (1, 2, 0)
+    assert F.pad(x, (-1, -2), mode="circular").shape == (1, 2, 0)
+    with pytest.raises(RuntimeError, match="resulting in an empty dimension"):
+        F.pad(x, (-2, -2), mode="circular")
+    with pytest.raises(RuntimeError, match="wrapping around more than once"):
+        F.pad(x[..., :0], (0, 1), mode="circular")

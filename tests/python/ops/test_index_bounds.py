@@ -132,3 +132,20 @@ def test_more_parts_than_memory_are_refused(hotaru):
         hotaru._chunk_cat([hotaru.ones(3)], 0, most)
     parts = hotaru._chunk_cat([hotaru.ones(3), hotaru.ones(4)], 0, 2)
     assert parts.tolist() == [[1, 1, 1, 1], [1, 0, 1, 1]]
+
+
+def test_all_and_nothing(hotaru):
+    """x[True] and x[False] take values of any dtype, as x[:] does."""
+    torch = hotaru
+    x = torch.zeros(3, dtype=torch.float64)
+    x[True] = torch.tensor([1, 2, 3])
+    assert x.tolist() == [1, 2, 3]
+    x[True] = torch.ones(1, 1, 1, dtype=torch.int32)
+    assert x.tolist() == [1, 1, 1]
+    x[False] = torch.tensor([1, 2])
+    x[False] = 5
+    assert x.tolist() == [1, 1, 1]
+    with pytest.raises(RuntimeError, match="dtypes match"):
+        x[torch.tensor(True), None] = torch.tensor([1, 2, 3])
+    with pytest.raises(RuntimeError):
+        x[True] = torch.ones(2)

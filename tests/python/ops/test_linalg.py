@@ -252,3 +252,19 @@ def test_symmetric_indefinite_nan_stays_within_the_matrix():
         got = L.ldl_factor_ex(torch.tensor(a))
         assert got.pivots.tolist() == pivots
         assert got.info.item() == info
+
+
+@pytest.mark.parametrize("upper", [False, True])
+def test_inverse_by_a_singular_factor(upper):
+    factor = torch.eye(3).repeat(2, 1, 1)
+    factor[1, 1, 1] = 0
+    text = (
+        r"cholesky_inverse: \(Batch element 1\): The diagonal element 2 is "
+        "zero, the inversion could not be completed because the input matrix "
+        "is singular."
+    )
+    with pytest.raises(torch.linalg.LinAlgError, match=text):
+        torch.cholesky_inverse(factor, upper=upper)
+    # A solution is none that has to exist.
+    ones = torch.ones(2, 3, 1)
+    assert not torch.cholesky_solve(ones, factor).isfinite().all()

@@ -134,3 +134,27 @@ def test_draws_have_tangents_of_zeros(hotaru):
 def test_private_operators_are_functions_as_in_pytorch(hotaru):
     assert hotaru._softmax is hotaru.ops._softmax
     assert not hasattr(hotaru, "_unsafe_view")
+
+
+def test_layouts_of_draws(hotaru):
+    """In logical order, but those of multinomial, which are in memory's: with
+    PyTorch's generator these are PyTorch's numbers.
+    """
+    torch = hotaru
+    x = torch.arange(1.0, 21).reshape(4, 5).t()
+    for draw in (
+        lambda x: torch.normal(x, 1.0),
+        lambda x: torch.normal(0.0, x),
+        lambda x: torch.normal(x, x),
+        lambda x: torch.nn.functional.gumbel_softmax(x),
+    ):
+        torch.manual_seed(0)
+        plain = draw(x.contiguous())
+        torch.manual_seed(0)
+        assert torch.equal(draw(x), plain)
+    torch.manual_seed(0)
+    drawn = torch.multinomial(x % 7 + 1, 3)
+    torch.manual_seed(0)
+    times = torch.empty(4, 5).exponential_().t()
+    order = ((x % 7 + 1) / times).topk(3, -1).indices
+    assert torch.equal(drawn, order)

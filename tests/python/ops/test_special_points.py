@@ -164,3 +164,53 @@ def test_truncated_draws_end(options, dtype):
 def test_truncated_draws_on_meta():
     t = torch.empty(3, device="meta")
     assert torch.nn.init.trunc_normal_(t) is t
+
+
+@pytest.mark.parametrize("dtype", [torch.complex64, torch.complex128], ids=str)
+def test_silu_of_complex_numbers(dtype):
+    x = torch.tensor([1 + 1j, -2j, -50 + 2j], dtype=dtype)
+    y = torch.nn.functional.silu(x)
+    torch.testing.assert_close(y, x / (1 + torch.exp(-x)))
+    assert torch.equal(torch.nn.functional.silu(x.clone(), inplace=True), y)
+
+
+@pytest.mark.parametrize("n", [1, 2, 7, 64])
+def test_logcumsumexp_of_complex_numbers(n):
+    g = torch.Generator().manual_seed(n)
+    x = torch.randn(3, n, dtype=torch.complex128, generator=g) * 3
+    y = torch.logcumsumexp(x, -1)
+    torch.testing.assert_close(y.exp(), x.exp().cumsum(-1))
+    assert torch.autograd.gradcheck(
+        lambda x: torch.logcumsumexp(x, 1), x.requires_grad_()
+    )
+    far = torch.tensor([-1000 + 1j, -INF, -1001], dtype=torch.complex128)
+    assert torch.logcumsumexp(far, 0).real.isfinite().all()
+    none = torch.full((2,), complex(-INF, 0))
+    assert torch.logcumsumexp(none, 0).tolist() == [complex(-INF, 0)] * 2
+
+
+def test_limits_in_the_wrong_order():
+    """The upper one counts, as clamp's does."""
+    x = torch.tensor([0.0, 1.5, 3.0])
+    assert torch._C._nn.hardtanh(x, 2.0, 1.0).tolist() == [1, 1, 1]
+
+
+def test_second_names_in_place():
+    x = torch.tensor([-1.0, 2.0], requires_grad=True)
+    y = x.clone()
+    assert y.absolute_().negative_() is y
+    y.sum().backward()
+    assert x.grad.tolist() == [1, -1]
+    with pytest.raises(RuntimeError, match="In-place abs is not supported"):
+        torch.tensor([1j]).absolute_()
+
+
+def test_decimals_of_16_bit_numbers():
+    """What they are multiplied by may be more than they hold."""
+    x = torch.tensor([700.0, 1000.5, 65504.0], dtype=torch.float16)
+    assert torch.equal(x.round(decimals=2), x)
+    assert torch.equal(x.clone().round_(decimals=2), x)
+    y = torch.tensor([-2.65625], dtype=torch.bfloat16).round(decimals=1)
+    assert y.item() == -2.703125
+    y = torch.tensor([12345.0], dtype=torch.float16).round(decimals=-2)
+    assert y.item() == 12304

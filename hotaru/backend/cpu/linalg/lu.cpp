@@ -243,11 +243,7 @@ void solve(const KernelCall& call) {
       const Lu<T> lu(s.m, matrix<T>(a, i, s.m, s.m));
       set_info(call.tensor(1), i, lu.singular);
       if (lu.singular && s.inverse && s.check)
-        fail<LinAlgError>(
-            s.name, ": ", where(i, s.batched), "The diagonal element ",
-            lu.singular,
-            " is zero, the inversion could not be completed because the "
-            "input matrix is singular.");
+        refuse_inverse(s, i, lu.singular);
       HOTARU_CHECK_AS(LinAlgError, !lu.singular || !s.check, s.name, ": ",
                       where(i, s.batched),
                       "The solver failed because the input matrix is "

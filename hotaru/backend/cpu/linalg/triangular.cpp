@@ -82,10 +82,12 @@ void triangular(const KernelCall& call) {
   const int64_t m = s.m, n = s.n;
   kTriangularTypes.visit(call, [&]<class T>() {
     for (int64_t i = 0; i < s.batch; ++i) {
+      const T* a = matrix<T>(call.tensor(1), i, m, m);
+      for (int64_t d = 0; s.check && d < m; ++d)
+        if (a[d * (m + 1)] == T(0)) refuse_inverse(s, i, d + 1);
       T* x = matrix<T>(call.tensor(0), i, m, n);
       std::copy_n(matrix<T>(call.tensor(2), i, m, n), m * n, x);
-      solve_triangular({s.upper, s.unit}, m, n,
-                       matrix<T>(call.tensor(1), i, m, m), m, x, n);
+      solve_triangular({s.upper, s.unit}, m, n, a, m, x, n);
     }
   });
 }

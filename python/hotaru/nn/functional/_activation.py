@@ -228,7 +228,8 @@ def gumbel_softmax(
         warnings.warn(
             "`eps` parameter is deprecated and has no effect.", stacklevel=2
         )
-    noise = -hotaru.empty_like(logits).exponential_().log()
+    noise = hotaru.empty_like(logits, memory_format=hotaru.contiguous_format)
+    noise = -noise.exponential_().log()
     soft = ((logits + noise) / tau).softmax(dim)
     if not hard:
         return soft
