@@ -7,6 +7,7 @@
 #include <iomanip>
 
 #include "hotaru/autograd/grad_mode.h"
+#include "hotaru/core/host.h"
 #include "hotaru/core/printing/concat.h"
 #include "hotaru/core/sparse/sparse.h"
 #include "hotaru/ops/create/copy.h"
@@ -135,7 +136,7 @@ void print_slices(std::ostream& out, const Tensor& t, int64_t linesize) {
   const int64_t rows = t.size(-2), columns = t.size(-1);
   const int64_t matrices = t.numel() / (rows * columns);
   Dims at(size_t(outer), 0);
-  const auto* data = t.data<double>();
+  const auto* data = host_data<double>(t, "print");
   for (int64_t i = 0; i < matrices; ++i) {
     if (i) out << '\n';
     out << '(';
@@ -184,7 +185,7 @@ void print_columns(std::ostream& out, const Tensor& t, int64_t linesize) {
     return;
   }
   const Tensor values = numbers(t);
-  const auto* data = values.data<double>();
+  const auto* data = host_data<double>(values, "print");
   if (values.dim() == 0) {
     out << number_text(*data) << '\n';
   } else if (values.numel() == 0) {

@@ -323,7 +323,7 @@ Tensor addcdiv(const Tensor& self, const Tensor& tensor1, const Tensor& tensor2,
 
 /// Operators of two tensors with nothing special: the function, the in-place
 /// function and their registrations. `gradient` may be null.
-#define HOTARU_BINARY(name, kernel_name, compute, result, gradient) \
+#define HOTARU_BINARY_AS(tensor, name, kernel_name, compute, result, gradient) \
   namespace { \
   const Spec name##_spec{kernel(kernel_name), Compute::compute, \
                          Result::result}; \
@@ -344,28 +344,36 @@ Tensor addcdiv(const Tensor& self, const Tensor& tensor1, const Tensor& tensor2,
   } \
   } \
   HOTARU_OP( \
-      #name "(Tensor self, Tensor other) -> Tensor", \
+      #name tensor "(Tensor self, Tensor other) -> Tensor", \
       +[](const Tensor& a, const Tensor& b) { return name(a, b); }); \
-  HOTARU_OP(#name "_(Tensor(a!) self, Tensor other) -> Tensor(a!)", \
+  HOTARU_OP(#name "_" tensor "(Tensor(a!) self, Tensor other) -> Tensor(a!)", \
             name##_in_place);
 
-/// The same with overloads Tensor and Scalar for the second operand.
-#define HOTARU_BINARY_SCALAR(name, kernel_name, compute, result, gradient) \
-  HOTARU_BINARY(name, kernel_name, compute, result, gradient) \
+#define HOTARU_BINARY(name, kernel_name, compute, result, gradient) \
+  HOTARU_BINARY_AS("", name, kernel_name, compute, result, gradient)
+
+/// The same with overloads Tensor and `scalar` for the second operand.
+#define HOTARU_BINARY_SCALAR_AS(scalar, name, kernel_name, compute, result, \
+                                gradient) \
+  HOTARU_BINARY_AS(".Tensor", name, kernel_name, compute, result, gradient) \
   HOTARU_OP( \
-      #name ".Scalar(Tensor self, Scalar other) -> Tensor", \
+      #name scalar "(Tensor self, Scalar other) -> Tensor", \
       +[](const Tensor& a, const Scalar& b) { \
         return name(a, operand(b, a)); \
       }); \
   HOTARU_OP( \
-      #name "_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)", \
+      #name "_" scalar "(Tensor(a!) self, Scalar other) -> Tensor(a!)", \
       +[](const Tensor& a, const Scalar& b) { \
         return name##_in_place(a, operand(b, a)); \
       });
 
+#define HOTARU_BINARY_SCALAR(name, kernel_name, compute, result, gradient) \
+  HOTARU_BINARY_SCALAR_AS(".Scalar", name, kernel_name, compute, result, \
+                          gradient)
+
 /// And the number first.
-#define HOTARU_BITS(name) \
-  HOTARU_BINARY_SCALAR(name, #name, kSame, kSame, nullptr) \
+#define HOTARU_BITS(scalar, name) \
+  HOTARU_BINARY_SCALAR_AS(scalar, name, #name, kSame, kSame, nullptr) \
   HOTARU_OP( \
       #name ".Scalar_Tensor(Scalar self, Tensor other) -> Tensor", \
       +[](const Scalar& a, const Tensor& b) { \
@@ -380,9 +388,9 @@ HOTARU_BINARY_SCALAR(lt, "lt", kSame, kBool, nullptr)
 HOTARU_BINARY_SCALAR(le, "le", kSame, kBool, nullptr)
 HOTARU_BINARY_SCALAR(gt, "gt", kSame, kBool, nullptr)
 HOTARU_BINARY_SCALAR(ge, "ge", kSame, kBool, nullptr)
-HOTARU_BITS(bitwise_and)
-HOTARU_BITS(bitwise_or)
-HOTARU_BITS(bitwise_xor)
+HOTARU_BITS(".Scalar", bitwise_and)
+HOTARU_BITS(".Scalar", bitwise_or)
+HOTARU_BITS(".Scalar", bitwise_xor)
 HOTARU_BINARY(maximum, "maximum", kSame, kSame, grads::maximum)
 HOTARU_BINARY(minimum, "minimum", kSame, kSame, grads::minimum)
 HOTARU_BINARY(logical_and, "logical_and", kSame, kBool, nullptr)
@@ -394,7 +402,8 @@ HOTARU_BINARY(fmin, "fmin", kSame, kSame, grads::fmin)
 HOTARU_BINARY(hypot, "hypot", kSame, kSame, grads::hypot)
 HOTARU_BINARY(gcd, "gcd", kSame, kSame, nullptr)
 HOTARU_BINARY_SCALAR(copysign, "copysign", kFloating, kSame, grads::copysign)
-HOTARU_BINARY_SCALAR(xlogy, "xlogy", kFloating, kSame, grads::xlogy)
+HOTARU_BINARY_SCALAR_AS(".Scalar_Other", xlogy, "xlogy", kFloating, kSame,
+                        grads::xlogy)
 HOTARU_OP(
     "xlogy.Scalar_Self(Scalar self, Tensor other) -> Tensor",
     +[](const Scalar& self, const Tensor& other) {
@@ -417,8 +426,8 @@ Tensor logaddexp(const Tensor& self, const Tensor& other) {
   return out;
 }
 HOTARU_OP("logaddexp(Tensor self, Tensor other) -> Tensor", logaddexp);
-HOTARU_BITS(bitwise_left_shift)
-HOTARU_BITS(bitwise_right_shift)
+HOTARU_BITS(".Tensor_Scalar", bitwise_left_shift)
+HOTARU_BITS(".Tensor_Scalar", bitwise_right_shift)
 
 Tensor eq(const Tensor& self, const Scalar& other) {
   return eq(self, operand(other, self));

@@ -177,7 +177,7 @@ HOTARU_OP(
     +[](const Tensor& a, const Scalar& b) {
       return floor_divide(a, operand(b, a));
     });
-HOTARU_OP("floor_divide_(Tensor(a!) self, Tensor other) -> Tensor(a!)",
+HOTARU_OP("floor_divide_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)",
           floor_divide_);
 HOTARU_OP(
     "floor_divide_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)",

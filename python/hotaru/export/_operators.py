@@ -1,14 +1,14 @@
 """Operators by the names that PyTorch's exported programs have for them.
 
-Some of hotaru's overloads have other names than PyTorch's, and some operators
-exist for exported programs only. All are callables that run here.
+Numbers go to other overloads there than in hotaru, and some operators exist for
+exported programs only. All are callables that run here.
 """
 
 from __future__ import annotations
 
 from .. import _C, Tensor
 from .._function_schema import parse_schema
-from .._ops import OpOverload, aten, namespace
+from .._ops import aten, namespace
 
 __all__ = [
     "HigherOrder", "canonical", "higher_order", "lift_copy", "sym_size",
@@ -21,25 +21,6 @@ _WRAPPED = {
     for name in ("add", "sub", "mul", "div", "floor_divide")
     for end in ("", "_")
 }
-_RENAMED = {
-    **{
-        f"{name}{end}.default": "Tensor"
-        for name in (
-            "bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_left_shift",
-            "bitwise_right_shift", "copysign", "eq", "ne", "lt", "le", "gt",
-            "ge", "floor_divide", "fmod", "remainder", "xlogy",
-        )
-        for end in ("", "_")
-    },
-    "floor_divide.default": "default",
-    **{
-        f"bitwise_{side}_shift{end}.Scalar": "Tensor_Scalar"
-        for side in ("left", "right")
-        for end in ("", "_")
-    },
-    "xlogy.Scalar": "Scalar_Other",
-    "xlogy_.Scalar": "Scalar_Other",
-}  # fmt: skip
 
 
 def canonical(function, args: tuple, kwargs: dict):
@@ -93,22 +74,7 @@ def _renamed(function, args: tuple, kwargs: dict):
             args = args[:2]
         wanted = "Tensor" if not name.startswith("floor") else "Scalar"
         return getattr(packet, wanted), args, kwargs
-    wanted = _RENAMED.get(name)
-    if wanted is not None and wanted != "default":
-        return _named(function, wanted), args, kwargs
     return function, args, kwargs
-
-
-def _named(function: OpOverload, name: str) -> OpOverload:
-    """The same overload under another name."""
-    packet = function.overloadpacket
-    found = vars(packet).get(name)
-    if found is None:
-        base = packet.__name__
-        rest = function._text[function._text.index("(") :]
-        found = OpOverload(packet, name, f"{base}.{name}{rest}")
-        setattr(packet, name, found)
-    return found
 
 
 class _Own:

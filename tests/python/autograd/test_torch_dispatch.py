@@ -517,7 +517,24 @@ NUMBERS = {
     "pow": (lambda x: x**2, "aten.pow.Tensor_Scalar"),
     "eq": (lambda x: x == 1, "aten.eq.Scalar"),
     "clamp": (lambda x: x.clamp(min=0), "aten.clamp.default"),
+    "xlogy": (lambda x: torch.xlogy(x, 2), "aten.xlogy.Scalar_Other"),
 }
+TENSORS = (
+    "remainder", "fmod", "eq", "ne", "lt", "le", "gt", "ge", "copysign", "xlogy",
+    "bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_left_shift",
+    "bitwise_right_shift",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", TENSORS)
+def test_overloads_of_two_tensors(name):
+    """Those that have a sibling for numbers are called Tensor."""
+    for full in (name, f"{name}_"):
+        packet = getattr(torch.ops.aten, full)
+        assert "default" not in packet.overloads()
+        assert packet.Tensor.name() == f"aten::{full}.Tensor"
+    if name.endswith("shift"):
+        assert "Tensor_Scalar" in packet.overloads()
 
 
 @pytest.mark.parametrize("call", NUMBERS)
