@@ -69,7 +69,7 @@ class Within:
         return _C._storage_address(tensor) in self._own
 
     def made(self, tensor) -> None:
-        """The function made a tensor, which is its own as long as it is there."""
+        """The function made a tensor, its own as long as it is there."""
         self._own.add(_C._storage_address(tensor))
         self._made.append(tensor)
 
