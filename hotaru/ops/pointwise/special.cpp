@@ -34,6 +34,7 @@ using std::numbers::pi;
 
 const Spec kUnary{kernel("special_unary"), Compute::kFloating};
 const Spec kBinary{kernel("special_binary"), Compute::kFloating};
+const Spec kLdexp{kernel("ldexp"), Compute::kFloating};
 
 /// The derivative by x of y = f(x).
 using Slope = Tensor (*)(const Tensor& x, const Tensor& y);
@@ -300,7 +301,8 @@ Tensor ldexp(const Tensor& self, const Tensor& other) {
     // Exponents have more digits than 16-bit numbers hold.
     const bool narrow = is_differentiable(dtype) && itemsize(dtype) < 4;
     const DType in = narrow ? DType::kFloat32 : dtype;
-    out = binary_of(k_ldexp, to(self, in), whole ? to(other, in) : other, true);
+    out = elementwise::binary(kLdexp, to(self, in),
+                              whole ? to(other, in) : other);
     if (is_differentiable(dtype)) out = to(out, dtype);
   }
   if (needs_grad(self, other))

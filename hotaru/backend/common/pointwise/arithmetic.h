@@ -1,7 +1,9 @@
 // Formulas of two and three operands: arithmetic, limits, selection.
 #pragma once
 
+#include <bit>
 #include <cmath>
+#include <cstdint>
 #include <utility>
 
 #include "hotaru/backend/common/pointwise/pointwise.h"
@@ -302,6 +304,35 @@ struct Logaddexp2 {
     const T m = x > y ? x : y, d = std::abs(x - y);
     const T sum = m + vmath::log1p(vmath::exp2(-d)) * T(1.44269504088896340736);
     return x == y ? x + T(1) : sum;
+  }
+};
+/// x 2^n for any real n: 2^n alone may overflow, or vanish. Rounded once where
+/// n is whole.
+template <class T>
+struct Ldexp {
+  HOTARU_INLINE T operator()(T x, T n) const {
+    constexpr bool kWide = sizeof(T) == 8;
+    constexpr T kMost = kWide ? 2200 : 300;  // beyond, any x is infinite or 0
+    constexpr T kUp = kWide ? 1023 : 127, kLeast = 1 - kUp;
+    constexpr T kDown = kWide ? -969 : -102;  // leaves T's digits above kLeast
+    const T m = n < -kMost ? -kMost : n > kMost ? kMost : n;  // or NaN
+    T rest = std::trunc(m);
+    T y = x * T(vmath::exp2(m - rest));
+    for (int i = 0; i < 2; ++i) {
+      const T step = rest < kLeast ? kDown : rest > kUp ? kUp : T(0);
+      y *= power(step);
+      rest -= step;
+    }
+    return y * power(rest);
+  }
+  /// 2^e, of an integer whose power is normal.
+  HOTARU_INLINE static double power(double e) {
+    const double exponent = e + (0x1p52 + 1023);
+    return std::bit_cast<double>(std::bit_cast<uint64_t>(exponent) << 52);
+  }
+  HOTARU_INLINE static float power(float e) {
+    const float exponent = e + (0x1p23f + 127);
+    return std::bit_cast<float>(std::bit_cast<uint32_t>(exponent) << 23);
   }
 };
 template <class T>

@@ -33,6 +33,7 @@
   X("hypot", Hypot, FloatingTypes, 2) \
   X("logaddexp", Logaddexp, FloatingTypes, 2) \
   X("logaddexp2", Logaddexp2, FloatingTypes, 2) \
+  X("ldexp", Ldexp, FloatingTypes, 2) \
   X("nextafter", Nextafter, FloatTypes, 2) \
   X("complex", MakeComplex, FloatTypes, 2) \
   X("squared_difference", SquaredDifference, FloatingTypes, 2) \

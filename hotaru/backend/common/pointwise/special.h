@@ -56,7 +56,6 @@ inline constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
   X(igamma) \
   X(igammac) \
   X(laguerre_polynomial_l) \
-  X(ldexp) \
   X(legendre_polynomial_p) \
   X(shifted_chebyshev_polynomial_t) \
   X(shifted_chebyshev_polynomial_u) \

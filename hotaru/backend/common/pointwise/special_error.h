@@ -115,16 +115,4 @@ HOTARU_BOTH double frexp_exponent(double x) {
   return exponent;
 }
 
-/// x 2^n for any real n, rounded once: 2^n alone may overflow, or vanish.
-HOTARU_BOTH double ldexp(double x, double n) {
-  constexpr double kMost = 5000;  // any x is infinite or 0 beyond
-  if (!(std::fabs(n) < kMost)) {
-    if (std::isnan(n) || x == 0 || std::isinf(x)) return x * (n == n ? 1 : n);
-    return n < 0 ? std::copysign(0.0, x) : std::copysign(detail::kInf, x);
-  }
-  const double whole = std::trunc(n);
-  if (whole != n) x *= std::exp2(n - whole);
-  return std::ldexp(x, int(whole));
-}
-
 }  // namespace hotaru::special
