@@ -9,6 +9,7 @@
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/overlap.h"
 #include "hotaru/ops/refuse.h"
+#include "hotaru/ops/shape/view.h"
 #include "hotaru/runtime/warning.h"
 
 namespace hotaru {
@@ -131,6 +132,13 @@ Meets meets(const Value& argument, const Tensor& out) {
   return equal ? Meets::kElements : Meets::kElsewhere;
 }
 
+/// Whether what it gives fills any shape of as many elements.
+bool is_range(std::string_view name) {
+  static constexpr std::string_view kNames[] = {"arange", "linspace",
+                                                "logspace"};
+  return std::ranges::find(kNames, name) != std::end(kNames);
+}
+
 /// The result is written into a tensor of the caller's, resized to fit.
 void put(const Operator& op, const Tensor& out, const Tensor& result) {
   if (is_there(out, result)) return out.bump_version();
@@ -138,6 +146,8 @@ void put(const Operator& op, const Tensor& out, const Tensor& result) {
     return put(op, out, clone(result));
   if (out.dtype() != result.dtype())
     check_out_dtype(op, out.dtype(), result.dtype());
+  if (is_range(op.schema().name) && out.numel() == result.numel())
+    return void(copy_(out, view(result, out.sizes())));
   warn_of_resize(op, out, result);
   resize_(out, result.sizes());
   copy_(out, result);
@@ -152,10 +162,20 @@ void check_plain(const Operator& op, const Tensor& t) {
 
 /// Whether it adds or multiplies up in the dtype of its result.
 bool accumulates(const Schema& schema) {
-  static constexpr std::string_view kNames[] = {"sum", "prod", "cumsum",
-                                                "cumprod"};
-  return std::find(std::begin(kNames), std::end(kNames), schema.name) !=
-         std::end(kNames);
+  static constexpr std::string_view kNames[] = {
+      "sum", "nansum", "mean", "nanmean", "prod", "cumsum", "cumprod"};
+  return std::ranges::find(kNames, schema.name) != std::end(kNames);
+}
+
+/// What has no argument for that dtype: the input is brought to that of `out`
+/// where it is the more precise one.
+void widen_input(const Schema& schema, const Tensor& out, Value& input) {
+  static constexpr std::string_view kNames[] = {"std", "var", "logsumexp"};
+  if (std::ranges::find(kNames, schema.name) == std::end(kNames)) return;
+  const Tensor x = input.as_tensor();
+  if (x.is_floating_point() && out.is_floating_point() &&
+      itemsize(out.dtype()) > itemsize(x.dtype()))
+    input = to(x, out.dtype());
 }
 
 }  // namespace
@@ -163,7 +183,7 @@ bool accumulates(const Schema& schema) {
 void follow_out(const Schema& schema, const Tensor& out, bool dtype_given,
                 Value* arguments) {
   const int at = schema.find("dtype");
-  if (at < 0) return;
+  if (at < 0) return widen_input(schema, out, arguments[0]);
   const int device = schema.find("device");
   if (device >= 0 && arguments[device].is_none())
     arguments[device] = out.device();

@@ -347,3 +347,30 @@ def test_what_is_cast_takes_wider_dtypes():
         arguments = (X, 0) if function is torch.cumsum else (X,)
         out = torch.empty(0, dtype=torch.float64)
         assert function(*arguments, out=out).dtype == torch.float64
+
+
+REDUCTIONS = ["sum", "nansum", "mean", "nanmean", "std", "var", "logsumexp"]
+
+
+@pytest.mark.parametrize("name", REDUCTIONS)
+def test_reductions_in_the_dtype_of_out(name):
+    """Of float32 into float64: all of it is computed in float64."""
+    x = torch.rand(7, 5, generator=torch.Generator().manual_seed(0))
+    out = torch.empty(5, dtype=torch.float64)
+    reduce = getattr(torch, name)
+    reduce(x, 0, out=out)
+    torch.testing.assert_close(out, reduce(x.double(), 0), rtol=0, atol=0)
+
+
+@pytest.mark.parametrize("shape", [(3, 3), (9, 1), (9,)])
+def test_ranges_keep_the_shape_of_out(shape):
+    """Where the number of elements fits."""
+    for call in (
+        lambda **o: torch.arange(9, **o),
+        lambda **o: torch.linspace(0, 1, 9, **o),
+        lambda **o: torch.logspace(0, 1, 9, **o),
+    ):
+        out = torch.zeros(shape)
+        call(out=out)
+        assert out.shape == shape
+        assert torch.equal(out.flatten(), call().float())
