@@ -161,10 +161,12 @@ void check_plain(const Operator& op, const Tensor& t) {
 }
 
 /// Whether it adds or multiplies up in the dtype of its result.
-bool accumulates(const Schema& schema) {
+bool accumulates(const Schema& schema, DType out) {
   static constexpr std::string_view kNames[] = {
       "sum", "nansum", "mean", "nanmean", "prod", "cumsum", "cumprod"};
-  return std::ranges::find(kNames, schema.name) != std::end(kNames);
+  const bool mean = schema.name == "mean" || schema.name == "nanmean";
+  return std::ranges::find(kNames, schema.name) != std::end(kNames) &&
+         !(mean && is_integral(out, true));
 }
 
 /// What has no argument for that dtype: the input is brought to that of `out`
@@ -187,7 +189,7 @@ void follow_out(const Schema& schema, const Tensor& out, bool dtype_given,
   const int device = schema.find("device");
   if (device >= 0 && arguments[device].is_none())
     arguments[device] = out.device();
-  const bool sums = accumulates(schema);
+  const bool sums = accumulates(schema, out.dtype());
   if (!sums && schema.arguments.front().type.kind == ArgKind::kTensor) return;
   const DType wanted = out.dtype();
   const bool same =
