@@ -20,7 +20,7 @@ from ._training import key_of
 CACHE_SIZE = 8
 # Tensors whose class has no say in what operators do.
 _CLASSES = (Tensor, Parameter, Buffer)
-# Kinds of calls remembered to run without a graph.
+# Kinds of calls remembered to run without a graph, or for the first time.
 _MAX_FAILED = 64
 # After so many captures in a row that found their surroundings changed by the
 # call itself, calls run without a graph.
@@ -83,6 +83,7 @@ class Graphed(_C._FastCall):
         self._changes = -1
         self._cache: OrderedDict[tuple, list[Captured]] = OrderedDict()
         self._failed: set[tuple] = set()
+        self._seen: set[tuple] = set()
         # State errors in a row.
         self._restless = 0
         self._called = False
@@ -331,10 +332,22 @@ class Graphed(_C._FastCall):
         unfit = self._unfit(form, leaves)
         if unfit is not None:
             return self._fail(key, unfit)
+        if self._reach.caches and self._is_first(key):
+            # What functions keep of it comes into being.
+            return None
         try:
             return self._add(form, leaves, False, key)
         except Exception as error:
             return self._fail(key, error)
+
+    def _is_first(self, key) -> bool:
+        """Whether no call of the kind was to be captured before."""
+        if key in self._seen:
+            return False
+        if len(self._seen) >= _MAX_FAILED:
+            self._seen.clear()
+        self._seen.add(key)
+        return True
 
     def _unfit(self, form, leaves) -> Exception | None:
         """Why no graph could be right for such arguments, and for what the

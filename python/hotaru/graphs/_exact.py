@@ -21,6 +21,7 @@ _ASKS = "the call asks {} for `{}`, of which graphs know nothing"
 _DRAWS = "the call draws from a random number generator of Python's or numpy's"
 _IMPORTS = "the call imports a random number generator"
 _SETS = "the call sets a context variable"
+_FILLS = "the call adds to what {} keeps"
 _OWN = "the call changes attributes of a {}"
 _BEYOND = "the call runs a backward pass that goes on behind its arguments"
 # Answers that are right for a graph's copy of a leaf.
@@ -53,6 +54,7 @@ class Exact:
     def __enter__(self) -> Exact:
         self._states = [_C._TensorState(t) for t in self._tensors]
         self._versions = [_version(t) for t in self._tensors]
+        self._misses = [c.cache_info().misses for c in self._reach.caches]
         return self
 
     def __exit__(self, kind, error, traceback) -> None:
@@ -63,6 +65,9 @@ class Exact:
             self._generators.restore()
             for handle in self._hooks.handles:
                 handle.remove()
+            for cache in self._filled():
+                # It may hold tensors of the capture.
+                cache.cache_clear()
         self._states = []
 
     @contextlib.contextmanager
@@ -120,9 +125,19 @@ class Exact:
             raise _state.UnfitError(_DRAWS)
         if self._generators.came():
             raise _state.StartError(_IMPORTS)
+        for cache in self._filled():
+            raise _state.StartError(_FILLS.format(cache.__name__))
         own = self._reach.changed_own()
         if own is not None:
             raise _state.StartError(_OWN.format(type(own).__name__))
+
+    def _filled(self) -> list:
+        """The caches that have kept something since."""
+        return [
+            cache
+            for cache, before in zip(self._reach.caches, self._misses)
+            if cache.cache_info().misses != before
+        ]
 
     def _check_question(self, name: str, tensor: Tensor) -> None:
         if name == "backward":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import sys
 
 from ._raw import fill, items_of, pairs_of
 
@@ -15,9 +16,24 @@ def same_items(a, b) -> bool:
 
 
 def keep(container):
-    """For a list, dictionary or deque."""
+    """For a list, dictionary, deque or set."""
     content = (pairs_of if isinstance(container, dict) else items_of)(container)
     return functools.partial(_refill, container, content)
+
+
+def keep_members(kind: type):
+    """For attributes of a class."""
+    return functools.partial(_rebind_members, kind, dict(vars(kind)))
+
+
+def keep_buffer(value):
+    """For numbers in memory: a bytearray, an array, what ctypes made."""
+    content = memoryview(value).tobytes()
+    if hasattr(value, "dtype"):  # numpy's
+        kept = value.copy()
+    else:
+        kept = value[:] if hasattr(value, "typecode") else content
+    return functools.partial(_rewrite, value, content, kept)
 
 
 def keep_cell(cell):
@@ -47,6 +63,30 @@ def _refill(container, content: list) -> None:
         same = same_items(items_of(container), content)
     if not same:
         fill(container, content)
+
+
+def _rewrite(value, content: bytes, kept) -> None:
+    """Has memory hold what it held; some have another length by then."""
+    if memoryview(value).tobytes() == content:
+        return
+    if hasattr(value, "dtype"):
+        value[...] = kept
+    elif isinstance(value, memoryview):
+        value.cast("B")[:] = kept
+    elif isinstance(value, bytearray) or hasattr(value, "typecode"):
+        value[:] = kept
+    else:
+        ctypes = sys.modules["ctypes"]
+        ctypes.memmove(ctypes.addressof(value), kept, len(kept))
+
+
+def _rebind_members(kind: type, content: dict) -> None:
+    now = dict(vars(kind))
+    for name in now.keys() - content.keys():
+        type.__delattr__(kind, name)
+    for name, value in content.items():
+        if now.get(name, _MISSING) is not value:
+            type.__setattr__(kind, name, value)
 
 
 def _rebind(scope: dict, names: tuple, values: list) -> None:

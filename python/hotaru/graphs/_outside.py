@@ -84,7 +84,8 @@ def _all_attributes(reach, value, depth) -> None:
     reach.follow(vars(value), depth)
 
 
-def _wrapped(reach, value, depth) -> None:
+def _cached(reach, value, depth) -> None:
+    reach.caches.append(value)
     reach.follow(value.__wrapped__, depth)
 
 
@@ -182,7 +183,7 @@ METHODS = (
 
 _BY_NAME = {
     ("_contextvars", "ContextVar"): _context_variable,
-    ("functools", "_lru_cache_wrapper"): _wrapped,
+    ("functools", "_lru_cache_wrapper"): _cached,
     ("logging", "Logger"): _logger,
     ("configparser", "RawConfigParser"): _all_attributes,
     ("configparser", "SectionProxy"): _all_attributes,

@@ -40,7 +40,7 @@ def pairs_of(container: dict) -> list[tuple]:
 
 
 def fill(container, content: list) -> None:
-    """Makes `content`, items or pairs, what a list or dictionary holds."""
+    """Makes `content`, items or pairs, what a container holds."""
     base = base_of(container)
     if base is list:
         list.__setitem__(container, slice(None), content)
@@ -48,6 +48,10 @@ def fill(container, content: list) -> None:
     if base is deque:
         deque.clear(container)
         deque.extend(container, content)
+        return
+    if base is set:
+        set.clear(container)
+        set.update(container, content)
         return
     base.clear(container)
     for key, value in content:

@@ -31,13 +31,20 @@ from ._code import (
     texts_of,
 )
 from ._homes import is_library, is_of_library, is_ours, top_of
-from ._keepers import keep, keep_cell, keep_names, same_items
+from ._keepers import (
+    keep,
+    keep_buffer,
+    keep_cell,
+    keep_members,
+    keep_names,
+    same_items,
+)
 from ._keys import Same, Signature
 from ._raw import attributes_of, has_slots, items_of, pairs_of, slots_of
 
 # Functions, classes and objects that lead to each other further than this, and
-# more values than this, are known by identity only.
-_MAX_DEPTH = 6
+# more values than this, are not followed: then no graph can be right.
+_MAX_DEPTH = 100
 _MAX_VALUES = 20_000
 # Larger buffers would take too long to compare in every call.
 _MAX_BYTES = 1 << 20
@@ -130,6 +137,8 @@ class Reach:
         self.environment = False
         #: Context variables that it reads.
         self.variables: list = []
+        #: What keeps results of functions (`functools.lru_cache`).
+        self.caches: list = []
         self._kept: list = []
         for name in _GLOBAL_HOOKS:
             self._push(getattr(_module, name), _MAX_DEPTH, None)
@@ -319,6 +328,7 @@ class Reach:
             # Wrappers of compiled modules come and go.
             self._parts.append(native.address() if native else Same(value))
         if depth <= 0 or len(self.seen) > _MAX_VALUES:
+            self.unfit = "it may read more than can be watched"
             return
         for types_, method in _METHODS:
             if isinstance(value, types_):
@@ -377,10 +387,14 @@ class Reach:
         self._parts.append(
             (type(value), content.format, content.shape, content.tobytes())
         )
+        if not content.readonly:
+            self._keepers.append(functools.partial(keep_buffer, value))
 
     def _set(self, value, depth, where) -> None:
         # Sets have no version; their members stand for them.
         self.plain = False
+        if isinstance(value, set):
+            self._keepers.append(functools.partial(keep, value))
         self._parts.append(frozenset(map(_key_part, value)))
         self._push_all(
             (v for v in value if not isinstance(v, _SIMPLE)), depth, where
@@ -498,6 +512,7 @@ class Reach:
                 self._parts.append(Same(forward))
                 self._parts.append(Same(vars(base).get("__call__")))
             elif not is_of_library(base):
+                self._keepers.append(functools.partial(keep_members, base))
                 members = dict(vars(base))
                 for name in ("__dict__", "__weakref__", "__doc__"):
                     members.pop(name, None)
@@ -522,7 +537,7 @@ class Reach:
             self.learn({_INIT + str(id(base)) for base in value.__mro__})
 
     def _partial(self, value, depth, where) -> None:
-        self.around.add_dict(value.keywords)
+        self._watch(value.keywords)
         self._parts.append(tuple(value.keywords))
         self._push_all(
             (value.func, *value.args, *value.keywords.values()), depth, None
@@ -553,6 +568,7 @@ class Reach:
         wrapped = vars(value).get("__wrapped__")
         if wrapped is not None:
             parts.append(wrapped)
+        self._note(vars(value))
         if vars(value):
             self._by_name.append(vars(value))
         for name, item in reversed(vars(value).items()):

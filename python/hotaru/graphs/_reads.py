@@ -1,9 +1,9 @@
 """What code reads amid a capture that no walk finds: clocks, files, random
-bytes, what comes from other threads and processes.
+bytes, what comes from other threads and processes; and what it does to these.
 
 Calls of such functions are noticed while the captured function runs, by the
 interpreter's own profiling, and end the capture: a replay would have what they
-gave then.
+gave then, and do nothing.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from .._own_names import is_own
 from . import _state
 
 _HOME = __name__.partition(".")[0]
-_READS = "the call reads {}, which may be something else in the next one"
+_USES = "the call uses {}, which no graph would do again"
 _FILES, _CLOCK, _BYTES = "a file", "a clock", "random bytes"
 _THREAD = "which thread it is"
 _PROCESS, _OTHERS = "the state of the process", "what comes from elsewhere"
@@ -31,6 +31,16 @@ _SYSTEM = {
     "times": _CLOCK, "getcwd": _PROCESS, "getcwdb": _PROCESS,
     "getloadavg": _PROCESS, "getppid": _PROCESS, "umask": _PROCESS,
     "get_terminal_size": _PROCESS, "waitpid": _OTHERS,
+    **dict.fromkeys(
+        (
+            "write", "pwrite", "writev", "truncate", "ftruncate", "fsync",
+            "remove", "unlink", "rename", "replace", "link", "symlink",
+            "mkdir", "rmdir", "chmod", "chown", "utime",
+        ),
+        _FILES,
+    ),
+    **dict.fromkeys(("chdir", "putenv", "unsetenv"), _PROCESS),
+    **dict.fromkeys(("kill", "system", "fork"), _OTHERS),
 }  # fmt: skip
 _FUNCTIONS = {
     "posix": _SYSTEM,
@@ -43,7 +53,7 @@ _FUNCTIONS = {
             "time", "time_ns", "perf_counter", "perf_counter_ns", "monotonic",
             "monotonic_ns", "process_time", "process_time_ns", "thread_time",
             "thread_time_ns", "clock_gettime", "clock_gettime_ns",
-            "localtime", "gmtime", "ctime", "strftime",
+            "localtime", "gmtime", "ctime", "strftime", "sleep",
         ),
         _CLOCK,
     ),
@@ -61,19 +71,24 @@ _METHODS = {
     "datetime": dict.fromkeys(("now", "utcnow", "today"), _CLOCK),
     "_thread": {"locked": "a lock"},
     "_queue": dict.fromkeys(
-        ("get", "get_nowait", "qsize", "empty"), "a queue"
+        ("get", "get_nowait", "put", "put_nowait", "qsize", "empty"), "a queue"
     ),
     "_socket": dict.fromkeys(
-        ("recv", "recv_into", "recvfrom", "recvmsg"), _OTHERS
+        (
+            "recv", "recv_into", "recvfrom", "recvmsg", "send", "sendall",
+            "sendto", "sendmsg",
+        ),
+        _OTHERS,
     ),
 }  # fmt: skip
-_FROM_FILES = {
+_OF_FILES = {
     "read", "read1", "readall", "readinto", "readinto1", "readline",
-    "readlines", "peek", "tell", "seek",
+    "readlines", "peek", "tell", "seek", "write", "writelines", "truncate",
+    "getvalue", "getbuffer",
 }  # fmt: skip
 _NAMES = {
     name
-    for table in (*_FUNCTIONS.values(), *_METHODS.values(), _FROM_FILES)
+    for table in (*_FUNCTIONS.values(), *_METHODS.values(), _OF_FILES)
     for name in table
 }
 # What modules do that are loaded, and what is told people, is nobody's value.
@@ -87,11 +102,16 @@ _TEXTS = {"dataclasses", "reprlib"}
 def _code_of_methods() -> dict:
     """Methods of the standard library that are written in Python."""
     found = {
-        threading.Event.is_set.__code__: "an event",
         os._Environ.__getitem__.__code__: "the environment",
         os._Environ.__iter__.__code__: "the environment",
         os._Environ.__len__.__code__: "the environment",
     }
+    for kind, names, what in (
+        (threading.Event, ("is_set", "set", "clear"), "an event"),
+        (threading.Semaphore, ("acquire", "release"), "a semaphore"),
+        (threading.Thread, ("start",), "a thread"),
+    ):
+        found.update((getattr(kind, n).__code__, what) for n in names)
     optim = sys.modules.get(f"{_HOME}.optim")
     if optim is not None:
         for base in (optim.Optimizer, optim.lr_scheduler.LRScheduler):
@@ -100,7 +120,7 @@ def _code_of_methods() -> dict:
                 found[code] = "the state of an optimizer"
     queues = sys.modules.get("queue")
     if queues is not None:
-        names = ("get", "qsize", "empty", "full")
+        names = ("get", "put", "qsize", "empty", "full")
         methods = [getattr(queues.Queue, name) for name in names]
         found.update((m.__code__, "a queue") for m in methods)
     return found
@@ -143,7 +163,7 @@ class Reads:
     def check(self) -> None:
         """UnfitError again, should somebody have caught it."""
         if self._found:
-            raise _state.UnfitError(_READS.format(self._found))
+            raise _state.UnfitError(_USES.format(self._found))
 
     def _see(self, frame, event: str, arg) -> None:
         what = None
@@ -166,7 +186,9 @@ def _read_by(function) -> str | None:
     if owner is None or isinstance(owner, types.ModuleType):
         return _FUNCTIONS.get(function.__module__, {}).get(name)
     if isinstance(owner, io.IOBase):
-        return _FILES if name in _FROM_FILES else None
+        # What is told people is nobody's value.
+        told = owner in (sys.stdout, sys.stderr) and name == "write"
+        return _FILES if name in _OF_FILES and not told else None
     kind = owner if isinstance(owner, type) else type(owner)
     methods = [_METHODS.get(base.__module__, {}) for base in kind.__mro__]
     return next((m[name] for m in methods if name in m), None)

@@ -1,0 +1,274 @@
+"""What a compiled function does besides its result happens once in each call,
+whether or not a capture was tried; what it reads counts however far it lies.
+"""
+
+from __future__ import annotations
+
+import array
+import collections
+import ctypes
+import functools
+import io
+import os
+import queue
+import threading
+import types
+
+import numpy
+import pytest
+
+import hotaru as torch
+
+X = torch.ones(2)
+
+
+def _counted(add, count):
+    """A function that does something, and how often it has done so."""
+
+    def function(x):
+        add()
+        return x * 2
+
+    return function, count
+
+
+def _queue(kind):
+    made = kind()
+    return _counted(lambda: made.put(1), made.qsize)
+
+
+def _file(kind, text):
+    made = kind()
+    return _counted(lambda: made.write(text), lambda: len(made.getvalue()))
+
+
+def _semaphore():
+    made = threading.Semaphore(9)
+    return _counted(made.acquire, lambda: 9 - made._value)
+
+
+def _event():
+    made, found = threading.Event(), []
+
+    def count():
+        found.append(made.is_set())
+        made.clear()
+        return sum(found)
+
+    return _counted(made.set, count)
+
+
+def _thread():
+    found = []
+
+    def start():
+        thread = threading.Thread(target=found.append, args=(1,))
+        thread.start()
+        thread.join()
+
+    return _counted(start, lambda: len(found))
+
+
+def _folder():
+    found, name = [], f"/tmp/hotaru_effects_{os.getpid()}"
+
+    def count():
+        found.append(os.path.isdir(name))
+        os.rmdir(name)
+        return sum(found)
+
+    return _counted(lambda: os.makedirs(name), count)
+
+
+def _first(made):
+    def add():
+        made[0] += 1
+
+    return _counted(add, lambda: int(made[0]))
+
+
+def _longer(made, item):
+    return _counted(lambda: made.extend(item), lambda: len(made))
+
+
+def _cell():
+    made = ctypes.c_int(0)
+
+    def add():
+        made.value += 1
+
+    return _counted(add, lambda: made.value)
+
+
+def _set():
+    made = set()
+    return _counted(lambda: made.add(len(made)), lambda: len(made))
+
+
+def _class():
+    class Counter:
+        n = 0
+
+        @classmethod
+        def add(cls):
+            cls.n += 1
+
+    return _counted(Counter.add, lambda: Counter.n)
+
+
+def _new_attribute():
+    class Counter:
+        pass
+
+    def add():
+        Counter.n = getattr(Counter, "n", 0) + 1
+
+    return _counted(add, lambda: Counter.n)
+
+
+def _function():
+    def add():
+        add.n = getattr(add, "n", 0) + 1
+
+    return _counted(add, lambda: add.n)
+
+
+def _wrapped_function():
+    def counts(function):
+        @functools.wraps(function)
+        def run():
+            run.n += 1
+            function()
+
+        run.n = 0
+        return run
+
+    add = counts(lambda: None)
+    return _counted(add, lambda: add.n)
+
+
+def _keywords():
+    made = functools.partial(dict)
+
+    def add():
+        made.keywords["n"] = made.keywords.get("n", 0) + 1
+
+    return _counted(add, lambda: made.keywords["n"])
+
+
+EFFECTS = {
+    "queue": lambda: _queue(queue.Queue),
+    "last in first out": lambda: _queue(queue.LifoQueue),
+    "simple queue": lambda: _queue(queue.SimpleQueue),
+    "text": lambda: _file(io.StringIO, "a"),
+    "bytes": lambda: _file(io.BytesIO, b"a"),
+    "semaphore": _semaphore,
+    "event": _event,
+    "thread": _thread,
+    "folder": _folder,
+    "bytearray": lambda: _first(bytearray(3)),
+    "longer bytearray": lambda: _longer(bytearray(), b"a"),
+    "array": lambda: _first(array.array("i", [0, 0])),
+    "longer array": lambda: _longer(array.array("i"), [1]),
+    "numpy": lambda: _first(numpy.zeros(3)),
+    "strided numpy": lambda: _first(numpy.zeros((3, 2))[:, 1]),
+    "memory": lambda: _first(memoryview(bytearray(3))),
+    "ctypes array": lambda: _first((ctypes.c_int * 3)()),
+    "ctypes cell": _cell,
+    "set": _set,
+    "deque": lambda: _longer(collections.deque(), [1]),
+    "class": _class,
+    "new attribute of a class": _new_attribute,
+    "function": _function,
+    "wrapped function": _wrapped_function,
+    "keywords": _keywords,
+}
+
+
+@pytest.mark.parametrize("name", EFFECTS)
+def test_once_a_call(name):
+    function, count = EFFECTS[name]()
+    run = torch.compile(function)
+    for calls in (1, 2, 3):
+        assert run(X).tolist() == [2.0, 2.0]
+        assert count() == calls
+
+
+def _chain(length):
+    last = first = types.SimpleNamespace(v=1.0)
+    for _ in range(length):
+        first = types.SimpleNamespace(next=first)
+
+    def function(x):
+        link = first
+        while hasattr(link, "next"):
+            link = link.next
+        return x * link.v
+
+    return function, functools.partial(setattr, last, "v")
+
+
+def _calls(length):
+    scope = {"v": 1.0}
+    texts = ["def f0(x): return x * v"]
+    texts += [f"def f{i + 1}(x): return f{i}(x)" for i in range(length)]
+    exec("\n".join(texts), scope)
+    return scope[f"f{length}"], functools.partial(scope.__setitem__, "v")
+
+
+def _nests(length):
+    last = nest = [1.0]
+    for _ in range(length):
+        nest = [nest]
+
+    def function(x):
+        inner = nest
+        while isinstance(inner[0], list):
+            inner = inner[0]
+        return x * inner[0]
+
+    return function, functools.partial(last.__setitem__, 0)
+
+
+def _many(length):
+    items = [[1.0] for _ in range(length)]
+    return (
+        lambda x: x * items[-1][0],
+        functools.partial(items[-1].__setitem__, 0),
+    )
+
+
+@pytest.mark.parametrize(
+    ("make", "length"),
+    [
+        *((make, n) for make in (_chain, _calls, _nests) for n in (7, 40, 150)),
+        (_many, 30_000),
+    ],
+)
+def test_what_is_far_away_counts(make, length):
+    function, put = make(length)
+    run = torch.compile(function)
+    for value in (1.0, 2.0, 5.0):
+        put(value)
+        assert run(X).tolist() == [value, value]
+
+
+def test_kept_results_are_the_users():
+    """No tensor of a capture, whose values are the graph's, is kept so."""
+
+    @functools.lru_cache
+    def ramp(n):
+        return torch.arange(n).float()
+
+    def function(x):
+        return (x * 3).exp() + ramp(x.shape[0]) - (x * 3).exp()
+
+    run = torch.compile(function)
+    for n in (2, 3, 2, 3):
+        assert run(torch.zeros(n)).tolist() == list(map(float, range(n)))
+    assert run.captures == 2
+    for n in (2, 3):
+        assert ramp(n).tolist() == list(map(float, range(n)))
+        ramp(n).add_(1)
+        wanted = [i + 1.0 for i in range(n)]
+        assert run(torch.zeros(n)).tolist() == wanted
