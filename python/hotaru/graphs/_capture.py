@@ -167,7 +167,7 @@ class Captured:
                 _results.find_histories(leaves)
                 tensors = (*self._statics, *self._guarded)
                 lost = _results.check(
-                    leaves, self._statics, tensors, exact.hooked
+                    leaves, self._statics, tensors, exact.hooked, inference
                 )
                 if lost and self._options.fresh:
                     raise _state.UnfitError(lost[0][1])

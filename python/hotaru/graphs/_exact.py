@@ -12,7 +12,7 @@ import contextlib
 
 from .. import _C, Tensor
 from .._tensor.hook_table import HooksNoted
-from . import _state
+from . import _settings, _state
 from ._generators import Generators
 from ._reads import Reads
 
@@ -22,6 +22,7 @@ _DRAWS = "the call draws from a random number generator of Python's or numpy's"
 _IMPORTS = "the call imports a random number generator"
 _SETS = "the call sets a context variable"
 _FILLS = "the call adds to what {} keeps"
+_MODES = "the call changes the setting of {}"
 _OWN = "the call changes attributes of a {}"
 _BEYOND = "the call runs a backward pass that goes on behind its arguments"
 # Answers that are right for a graph's copy of a leaf.
@@ -73,12 +74,17 @@ class Exact:
     @contextlib.contextmanager
     def watching(self):
         """Notes what the code within asks of tensors."""
+        settings = _settings.Kept()
         _C._watch_questions(True)
         try:
             with self._hooks, self._reads:
                 yield
         finally:
             self._asked = _C._watch_questions(False)
+            changed = settings.changed()
+            settings.restore()
+        if changed:
+            raise _state.UnfitError(_MODES.format(changed))
         # Those of a step are registered with what `grad_fn` gives.
         asked = any(name == "grad_fn" for name, _ in self._asked)
         self.hooked = asked or bool(self._hooks.handles)

@@ -24,6 +24,7 @@ _FUNCTION = "a result is a view that an autograd.Function made"
 _HOOKS = "a result is a view, and the call registers hooks"
 _CLASS = "a result is a {}, made in the call"
 _ATTRIBUTES = "the call gives attributes to a result"
+_INFERENCE = "a result comes from another inference mode"
 _RETAINS = "a result retains its gradient"
 
 
@@ -53,7 +54,13 @@ def find_histories(results: list[Tensor]) -> None:
                 _ = tensor.grad_fn
 
 
-def check(results: list, statics: list, tensors: tuple, hooked: bool) -> list:
+def check(
+    results: list,
+    statics: list,
+    tensors: tuple,
+    hooked: bool,
+    inference: bool,
+) -> list:
     """Results whose history calls would not give back, each with the reason;
     UnfitError where a result is something else than a tensor like others.
 
@@ -62,6 +69,7 @@ def check(results: list, statics: list, tensors: tuple, hooked: bool) -> list:
         statics: its arguments.
         tensors: these, and what else it can read.
         hooked: whether it may have registered hooks.
+        inference: whether the call happens in inference mode.
     """
     _check_overlaps(results, statics)
     known = set(map(id, tensors))
@@ -74,6 +82,10 @@ def check(results: list, statics: list, tensors: tuple, hooked: bool) -> list:
             raise _state.UnfitError(_CLASS.format(type(result).__name__))
         if has_attributes(result):
             raise _state.UnfitError(_ATTRIBUTES)
+        if result.is_inference() != inference and not any(
+            _C._shares_storage(result, t) for t in tensors
+        ):
+            raise _state.UnfitError(_INFERENCE)
         if not result.requires_grad or result.is_leaf:
             continue
         if result.retains_grad:

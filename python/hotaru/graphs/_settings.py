@@ -51,6 +51,67 @@ def key() -> tuple:
     )
 
 
+class Kept:
+    """The settings that code may set, as they are now."""
+
+    def __init__(self) -> None:
+        self._values = [get() for _, get, _ in _SETTERS]
+
+    def changed(self) -> str:
+        """What is something else by now, for people; "" for nothing."""
+        for (name, get, _), value in zip(_SETTERS, self._values):
+            if get() != value:
+                return name
+        return ""
+
+    def restore(self) -> None:
+        """Sets what has changed to what it was."""
+        for (_, get, put), value in zip(_SETTERS, self._values):
+            if get() != value:
+                put(value)
+
+
+def _autocast() -> tuple:
+    kinds = ("cpu", "cuda")
+    return (
+        *((k, _C._autocast_enabled(k), _C._autocast_dtype(k)) for k in kinds),
+        _C.is_autocast_cache_enabled(),
+    )
+
+
+def _set_autocast(value: tuple) -> None:
+    *kinds, cache = value
+    for kind, enabled, dtype in kinds:
+        _C._set_autocast_enabled(kind, enabled)
+        _C._set_autocast_dtype(kind, dtype)
+    _C._set_autocast_cache_enabled(cache)
+
+
+def _anomaly() -> tuple:
+    return (_C.is_anomaly_enabled(), _C.is_anomaly_check_nan_enabled())
+
+
+_SETTERS = (
+    ("gradient mode", _C.is_grad_enabled, _C._set_grad_enabled),
+    ("default dtype", _C.get_default_dtype, _C.set_default_dtype),
+    ("default device", _C.get_default_device, _C.set_default_device),
+    ("autocast", _autocast, _set_autocast),
+    ("number of threads", _C.get_num_threads, _C.set_num_threads),
+    (
+        "determinism",
+        _C._get_determinism,
+        lambda value: _C._set_determinism(*value),
+    ),
+    (
+        "filling of new memory",
+        _C._get_deterministic_fill_uninitialized_memory,
+        _C._set_deterministic_fill_uninitialized_memory,
+    ),
+    ("detection of anomalies", _anomaly, lambda v: _C._set_anomaly(*v)),
+    ("repetition of warnings", _C.is_warn_always_enabled, _C.set_warn_always),
+)
+
+
 def _of_process() -> tuple:
     # Nobody has changed flags of what is not imported.
     backends = sys.modules.get(f"{_HOME}.backends")

@@ -272,3 +272,72 @@ def test_kept_results_are_the_users():
         ramp(n).add_(1)
         wanted = [i + 1.0 for i in range(n)]
         assert run(torch.zeros(n)).tolist() == wanted
+
+
+SETTINGS = {
+    "gradients": (torch.set_grad_enabled, torch.is_grad_enabled, False),
+    "dtype": (
+        torch.set_default_dtype,
+        torch.get_default_dtype,
+        torch.float64,
+    ),
+    "device": (torch.set_default_device, torch.get_default_device, "meta"),
+    "threads": (torch.set_num_threads, torch.get_num_threads, 3),
+    "autocast": (
+        functools.partial(torch.set_autocast_enabled, "cpu"),
+        functools.partial(torch.is_autocast_enabled, "cpu"),
+        True,
+    ),
+    "determinism": (
+        torch.use_deterministic_algorithms,
+        torch.are_deterministic_algorithms_enabled,
+        True,
+    ),
+    "anomalies": (
+        torch.autograd.set_detect_anomaly,
+        torch.is_anomaly_enabled,
+        True,
+    ),
+    "warnings": (torch.set_warn_always, torch.is_warn_always_enabled, True),
+}
+
+
+@pytest.mark.parametrize("fails", [False, True])
+@pytest.mark.parametrize("name", SETTINGS)
+def test_settings_are_set_in_each_call(name, fails):
+    put, get, value = SETTINGS[name]
+    before = get()
+    wanted = torch.device(value) if name == "device" else value
+
+    def function(x):
+        assert get() == before
+        put(value)
+        if fails:
+            raise ValueError("the function's own")
+        return x * 2
+
+    run = torch.compile(function)
+    try:
+        for _ in range(3):
+            if fails:
+                with pytest.raises(ValueError, match="own"):
+                    run(X)
+            else:
+                run(X)
+            assert get() == wanted
+            put(before)
+    finally:
+        put(before)
+
+
+@pytest.mark.parametrize("around", [False, True])
+@pytest.mark.parametrize("within", [False, True])
+def test_results_of_another_inference_mode(around, within):
+    def function(x):
+        with torch.inference_mode(within):
+            return x.clone() * 2
+
+    run = torch.compile(function)
+    with torch.inference_mode(around):
+        for _ in range(3):
+            assert run(X).is_inference() == within
