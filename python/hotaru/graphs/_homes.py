@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import pathlib
 import sys
 import types
 
@@ -9,6 +11,7 @@ from .._own_names import is_own
 
 # A flag of classes that are no native code's (Py_TPFLAGS_HEAPTYPE).
 _MADE_BY_CODE = 1 << 9
+_INSTALLED = {"site-packages", "dist-packages"}
 
 
 def top_of(code) -> str:
@@ -20,6 +23,19 @@ def is_ours(function) -> bool:
     """By where it is defined: `__module__` says who offers it."""
     home = function.__globals__.get("__name__") or ""
     return is_own(home)
+
+
+def is_installed(function) -> bool:
+    """Whether a function is of a package that an installer put there."""
+    return _is_installed(
+        (function.__globals__.get("__name__") or "").partition(".")[0]
+    )
+
+
+@functools.cache
+def _is_installed(top: str) -> bool:
+    found = getattr(sys.modules.get(top), "__file__", None) or ""
+    return not _INSTALLED.isdisjoint(pathlib.Path(found).parts)
 
 
 def is_library(module: types.ModuleType) -> bool:

@@ -30,7 +30,13 @@ from ._code import (
     reads_schedules,
     texts_of,
 )
-from ._homes import is_library, is_of_library, is_ours, top_of
+from ._homes import (
+    is_installed,
+    is_library,
+    is_of_library,
+    is_ours,
+    top_of,
+)
 from ._keepers import (
     keep,
     keep_buffer,
@@ -42,9 +48,11 @@ from ._keepers import (
 from ._keys import Same, Signature
 from ._raw import attributes_of, has_slots, items_of, pairs_of, slots_of
 
-# Functions, classes and objects that lead to each other further than this, and
-# more values than this, are not followed: then no graph can be right.
-_MAX_DEPTH = 100
+# Functions, classes and objects that lead to each other from the first number
+# down to the second, and so many values, are followed; beyond that no graph can
+# be right. What functions of installed packages lead to is followed from the
+# third number down to 0, and known by identity only from there on.
+_MAX_DEPTH, _END, _INSTALLED = 1_100, 1_000, 6
 _MAX_VALUES = 20_000
 # Larger buffers would take too long to compare in every call.
 _MAX_BYTES = 1 << 20
@@ -327,8 +335,10 @@ class Reach:
             native = native_of(value)
             # Wrappers of compiled modules come and go.
             self._parts.append(native.address() if native else Same(value))
-        if depth <= 0 or len(self.seen) > _MAX_VALUES:
-            self.unfit = "it may read more than can be watched"
+        ended = depth <= 0 or _INSTALLED < depth <= _END
+        if ended or len(self.seen) > _MAX_VALUES:
+            if depth > _INSTALLED:
+                self.unfit = "it may read more than can be watched"
             return
         for types_, method in _METHODS:
             if isinstance(value, types_):
@@ -549,6 +559,8 @@ class Reach:
     def _function(self, value, depth, where) -> None:
         if is_ours(value):
             return
+        if is_installed(value):
+            depth = min(depth, _INSTALLED)
         self.around.add_function(value)
         self._parts.append(Same(value.__code__))
         parts = [*(value.__defaults__ or ())]

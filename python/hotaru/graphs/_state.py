@@ -11,7 +11,13 @@ from __future__ import annotations
 from .. import _C, Tensor, no_grad
 from ..nn import Module
 from . import _tree
-from ._raw import fill, items_of, pairs_of
+from ._raw import (
+    attributes_of,
+    fill,
+    items_of,
+    pairs_of,
+    put_attributes,
+)
 from ._reach import Reach, native_of, own_member
 
 # Of every Module; the values of _parameters and _buffers are looked at apart.
@@ -39,7 +45,7 @@ def attributes(owner):
         yield from native.attributes()
         return
     if not isinstance(owner, Module):
-        for name, value in vars(owner).items():
+        for name, value in attributes_of(owner):
             if own_member(owner, name) and isinstance(
                 value, (Tensor, *_SIMPLE, *_CONTAINERS)
             ):
@@ -90,7 +96,8 @@ class Attribute:
             for members in (self.owner._parameters, self.owner._buffers):
                 if self.name in members:
                     return members[self.name]
-        return vars(self.owner).get(self.name)
+            return vars(self.owner).get(self.name)
+        return dict(attributes_of(self.owner)).get(self.name)
 
     def bind(self, leaves: list[Tensor]) -> None:
         """Makes it the value of its form on these tensors."""
@@ -106,8 +113,12 @@ class Attribute:
         elif same:
             value = self.value
         self.value, self.leaves = value, list(leaves)
-        if self.now() is not value:
+        if self.now() is value:
+            return
+        if isinstance(self.owner, Module):
             setattr(self.owner, self.name, value)
+        else:
+            put_attributes(self.owner, [(self.name, value)])
 
     @property
     def text(self) -> str:
@@ -184,7 +195,10 @@ class Snapshot:
         """Everything as it was."""
         for owner, names in zip(self._found, self._names):
             for name in [n for n, _ in attributes(owner) if n not in names]:
-                delattr(owner, name)
+                if isinstance(owner, Module):
+                    delattr(owner, name)
+                else:
+                    object.__delattr__(owner, name)
         for attribute in self._attributes:
             leaves: list[Tensor] = []
             form = _tree.flatten(attribute.now(), leaves)

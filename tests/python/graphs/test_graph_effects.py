@@ -7,6 +7,7 @@ from __future__ import annotations
 import array
 import collections
 import ctypes
+import dataclasses
 import functools
 import io
 import os
@@ -147,6 +148,28 @@ def _wrapped_function():
     return _counted(add, lambda: add.n)
 
 
+class Slotted:
+    __slots__ = ("n",)
+
+    def __init__(self):
+        self.n = 0
+
+    def add(self):
+        self.n += 1
+
+
+@dataclasses.dataclass(frozen=True)
+class Frozen:
+    n: int = 0
+
+    def add(self):
+        object.__setattr__(self, "n", self.n + 1)
+
+
+def _object(made):
+    return _counted(made.add, lambda: made.n)
+
+
 def _keywords():
     made = functools.partial(dict)
 
@@ -182,6 +205,8 @@ EFFECTS = {
     "function": _function,
     "wrapped function": _wrapped_function,
     "keywords": _keywords,
+    "slots": lambda: _object(Slotted()),
+    "frozen": lambda: _object(Frozen()),
 }
 
 
@@ -310,7 +335,8 @@ def test_settings_are_set_in_each_call(name, fails):
     wanted = torch.device(value) if name == "device" else value
 
     def function(x):
-        assert get() == before
+        if get() != before:
+            raise AssertionError
         put(value)
         if fails:
             raise ValueError("the function's own")
@@ -341,3 +367,24 @@ def test_results_of_another_inference_mode(around, within):
     with torch.inference_mode(around):
         for _ in range(3):
             assert run(X).is_inference() == within
+
+
+@pytest.mark.parametrize("frozen", [False, True])
+@pytest.mark.parametrize("slots", [False, True])
+def test_states_of_records(frozen, slots):
+    @dataclasses.dataclass(frozen=frozen, slots=slots)
+    class State:
+        h: object
+
+    state = State(torch.zeros(2))
+
+    def function(x):
+        object.__setattr__(state, "h", state.h * 2 + x)
+        return state.h - 1
+
+    run = torch.compile(function, fullgraph=True)
+    for wanted in (1.0, 3.0, 7.0, 15.0):
+        assert run(X).tolist() == [wanted - 1] * 2
+        assert state.h.tolist() == [wanted] * 2
+    object.__setattr__(state, "h", torch.zeros(2))
+    assert run(X).tolist() == [0.0, 0.0]
