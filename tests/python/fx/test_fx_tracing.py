@@ -220,3 +220,23 @@ def test_operands_of_einsum_are_written_without_their_list():
         assert [str(one) for one in call.args] == ["ij,jk->ik", "a", "b"]
         a, b = torch.rand(2, 3), torch.rand(3, 4)
         assert torch.allclose(traced(a, b), a @ b)
+
+
+@pytest.mark.parametrize(
+    "again",
+    [
+        fx.symbolic_trace,
+        copy.deepcopy,
+        lambda traced: pickle.loads(pickle.dumps(traced)),
+    ],
+    ids=["traced", "copied", "pickled"],
+)
+@pytest.mark.parametrize("concrete", [{"k": None}, {"k": None, "y": 2}])
+def test_specialized_arguments_stay_so(again, concrete):
+    def function(x, k=None, y=2):
+        return x * y if k is None else k
+
+    traced = again(fx.symbolic_trace(function, concrete_args=concrete))
+    assert traced(torch.ones(1)).tolist() == [2.0]
+    with pytest.raises(AssertionError, match="k has been specialized"):
+        traced(torch.ones(1), 3)
