@@ -89,6 +89,12 @@ def _cached(reach, value, depth) -> None:
     reach.follow(value.__wrapped__, depth)
 
 
+def _of_descriptor(reach, value, depth) -> None:
+    """A method that is bound in another way than functions are."""
+    for name in ("func", "args", "keywords", "dispatcher"):
+        reach.follow(getattr(value, name, None), depth)
+
+
 def _shared_value(reach, value, depth) -> None:
     reach.follow(value.get_obj(), depth)
 
@@ -184,6 +190,10 @@ METHODS = (
 _BY_NAME = {
     ("_contextvars", "ContextVar"): _context_variable,
     ("functools", "_lru_cache_wrapper"): _cached,
+    **{
+        ("functools", name): _of_descriptor
+        for name in ("cached_property", "partialmethod", "singledispatchmethod")
+    },
     ("logging", "Logger"): _logger,
     ("configparser", "RawConfigParser"): _all_attributes,
     ("configparser", "SectionProxy"): _all_attributes,

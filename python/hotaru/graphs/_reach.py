@@ -480,9 +480,11 @@ class Reach:
             return
         self._own.append(value)
         self._note(attributes)
+        self._push_code(attributes.values(), _MAX_DEPTH)
         for item in attributes.values():
             if isinstance(item, dict):
                 self._note(item)
+                self._push_code(item.values(), _MAX_DEPTH)
 
     def _optimizer(self, value, depth: int) -> None:
         self.optimizers.append(value)
@@ -558,6 +560,7 @@ class Reach:
 
     def _function(self, value, depth, where) -> None:
         if is_ours(value):
+            self._code_within(value, depth)
             return
         if is_installed(value):
             depth = min(depth, _INSTALLED)
@@ -587,6 +590,25 @@ class Reach:
             if name != "__wrapped__":
                 self._push_named(name, item, depth - 1, None)
         self._push_all(parts, depth - 1, None)
+
+    def _code_within(self, function, depth: int) -> None:
+        """Code of others that one of this package's functions calls, as
+        decorators of this package do.
+        """
+        held = [vars(function).get("__wrapped__")]
+        for cell in function.__closure__ or ():
+            try:
+                held.append(cell.cell_contents)
+            except ValueError:  # not bound yet
+                continue
+            self.around.add_cell(cell)
+        self._push_code(held, depth)
+
+    def _push_code(self, values, depth: int) -> None:
+        """Of values that this package holds those that are others' code, or
+        lead to such code.
+        """
+        self._push_all(filter(_is_code, values), depth, None)
 
     def _python_module(self, value, depth, where) -> None:
         if is_library(value):
@@ -652,6 +674,16 @@ _METHODS = (
     (property, Reach._property),
     ((staticmethod, classmethod), Reach._descriptor),
 )
+
+
+def _is_code(value) -> bool:
+    """Whether a value is code that somebody gave to this package, or a function
+    of this package's, which may hold such code.
+    """
+    if isinstance(value, (types.FunctionType, types.MethodType)):
+        return True
+    home = value if isinstance(value, type) else type(value)
+    return callable(value) and not is_own(top_of(home))
 
 
 def _is_schedule(value) -> bool:

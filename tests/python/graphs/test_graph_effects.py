@@ -388,3 +388,81 @@ def test_states_of_records(frozen, slots):
         assert state.h.tolist() == [wanted] * 2
     object.__setattr__(state, "h", torch.zeros(2))
     assert run(X).tolist() == [0.0, 0.0]
+
+
+FACTOR = 1.0
+
+
+def _scaled(x):
+    return x * FACTOR
+
+
+class Decorated(torch.nn.Module):
+    @torch.no_grad()
+    def forward(self, x):
+        return x * FACTOR
+
+
+class Bound:
+    @torch.no_grad()
+    def method(self, x):
+        return x * FACTOR
+
+    @functools.singledispatchmethod
+    def by_type(self, x):
+        return x * FACTOR
+
+    def _with(self, a, x):
+        return x * a * FACTOR
+
+    partial = functools.partialmethod(_with, 1)
+
+
+@torch.library.custom_op("effects::scaled", mutates_args=())
+def scaled_op(x: torch.Tensor) -> torch.Tensor:
+    return x * FACTOR
+
+
+WITHIN = {
+    "no_grad": torch.no_grad()(_scaled),
+    "enable_grad": torch.enable_grad()(_scaled),
+    "set_grad_enabled": torch.set_grad_enabled(False)(_scaled),
+    "inference_mode": torch.inference_mode()(_scaled),
+    "autocast": torch.autocast("cpu")(_scaled),
+    "record_function": torch.profiler.record_function("a")(_scaled),
+    "twice": torch.no_grad()(torch.autocast("cpu")(_scaled)),
+    "grad": torch.func.grad(lambda x: _scaled(x).sum()),
+    "vmap": torch.func.vmap(_scaled),
+    "checkpoint": functools.partial(
+        torch.utils.checkpoint.checkpoint, _scaled, use_reentrant=False
+    ),
+    "module": Decorated(),
+    "parallel": torch.nn.DataParallel(Decorated()),
+    "method": Bound().method,
+    "by type": Bound().by_type,
+    "partial method": Bound().partial,
+    "operator": scaled_op,
+}
+
+
+@pytest.mark.parametrize("inner", [False, True])
+@pytest.mark.parametrize("name", WITHIN)
+def test_code_within_decorators_of_this_package(name, inner, monkeypatch):
+    function = WITHIN[name]
+    run = torch.compile((lambda x: function(x)) if inner else function)
+    for value in (1.0, 2.0, 5.0):
+        monkeypatch.setitem(globals(), "FACTOR", value)
+        assert run(X).tolist() == [value, value]
+
+
+def test_writes_of_decorated_functions_count():
+    weight = torch.nn.Parameter(torch.zeros(2))
+
+    @torch.no_grad()
+    def update():
+        weight.mul_(0.5).add_(1)
+
+    run = torch.compile(update)
+    for calls in (1, 2, 3):
+        run()
+        assert weight._version == 2 * calls
