@@ -11,6 +11,7 @@ from .._own_names import is_own
 
 # A flag of classes that are no native code's (Py_TPFLAGS_HEAPTYPE).
 _MADE_BY_CODE = 1 << 9
+_DATA = (["distributions"], ["utils", "data"], ["_torchvision"])
 _INSTALLED = {"site-packages", "dist-packages"}
 
 
@@ -23,6 +24,14 @@ def is_ours(function) -> bool:
     """By where it is defined: `__module__` says who offers it."""
     home = function.__globals__.get("__name__") or ""
     return is_own(home)
+
+
+def holds_data(kind: type) -> bool:
+    """Whether objects of one of this package's classes are what programs read,
+    not what works for them: distributions, data sets, transforms of images.
+    """
+    home = (getattr(kind, "__module__", None) or "").split(".")
+    return home[1:2] in _DATA or home[1:3] in _DATA
 
 
 def is_installed(function) -> bool:

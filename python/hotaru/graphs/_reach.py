@@ -31,6 +31,7 @@ from ._code import (
     texts_of,
 )
 from ._homes import (
+    holds_data,
     is_installed,
     is_library,
     is_of_library,
@@ -465,26 +466,32 @@ class Reach:
             if is_own(top):
                 return
         if is_own(top):
-            self._own_object(value)
+            self._own_object(value, depth)
             return
         if is_of_library(kind) and not isinstance(value, _RECORDS):
             return
         self.follow_attributes(value, depth)
 
-    def _own_object(self, value) -> None:
+    def _own_object(self, value, depth: int) -> None:
         """One of this package's (a scaler, a metric): graphs do not follow
-        what its methods do to it, so they must do nothing.
+        what its methods do to it, so they must do nothing. What it holds
+        counts where it is there to hold it.
         """
         attributes = getattr(value, "__dict__", None)
         if not isinstance(attributes, dict):
             return
         self._own.append(value)
         self._note(attributes)
-        self._push_code(attributes.values(), _MAX_DEPTH)
+        if holds_data(type(value)):
+            self.around.add_dict(attributes)
+            self._parts.append(tuple(attributes))
+            self._push_all(attributes.values(), depth - 1, None)
+            return
+        self._push_code(attributes.values(), depth - 1)
         for item in attributes.values():
             if isinstance(item, dict):
                 self._note(item)
-                self._push_code(item.values(), _MAX_DEPTH)
+                self._push_code(item.values(), depth - 1)
 
     def _optimizer(self, value, depth: int) -> None:
         self.optimizers.append(value)
@@ -639,12 +646,26 @@ class Reach:
                 continue
             self._parts.append(Same(found))
             if is_library(found):
-                self._libraries.setdefault(id(found), (found, set()))[1].update(
-                    names
-                )
+                self._library(found, names)
             elif id(found) not in self.seen:
                 self._meet(found)
                 self._named(vars(found), names, parts)
+
+    def _library(self, module, names: tuple) -> None:
+        """A module of a library, and those of its modules that names say."""
+        modules = [module]
+        while modules:
+            module = modules.pop()
+            known = self._libraries.setdefault(id(module), (module, set()))[1]
+            if known.issuperset(names):
+                continue
+            known.update(names)
+            found = [vars(module).get(name) for name in names]
+            modules += [
+                m
+                for m in found
+                if isinstance(m, types.ModuleType) and is_library(m)
+            ]
 
     def _property(self, value, depth, where) -> None:
         self._push_all((value.fget, value.fset), depth, None)

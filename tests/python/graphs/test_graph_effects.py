@@ -466,3 +466,67 @@ def test_writes_of_decorated_functions_count():
     for calls in (1, 2, 3):
         run()
         assert weight._version == 2 * calls
+
+
+def _normal():
+    made = torch.distributions.Normal(0.0, 1.0)
+    return (
+        lambda x: x * made.mean,
+        lambda value: setattr(made, "loc", torch.tensor(value)),
+    )
+
+
+def _transform():
+    made = torch.distributions.transforms.AffineTransform(0.0, 1.0)
+    return made, lambda value: setattr(made, "scale", value)
+
+
+def _tensors():
+    made = torch.utils.data.TensorDataset(torch.ones(3, 2))
+    return (
+        lambda x: made[0][0] * x,
+        lambda value: setattr(made, "tensors", (torch.ones(3, 2) * value,)),
+    )
+
+
+class Scales(torch.utils.data.Dataset):
+    factor = 1.0
+
+    def __getitem__(self, index):
+        return self.factor * (index + 1)
+
+
+def _subset():
+    whole = Scales()
+    made = torch.utils.data.Subset(whole, [0])
+    return (
+        lambda x: made[0] * x,
+        lambda value: setattr(whole, "factor", value),
+    )
+
+
+def _patched():
+    def put(value):
+        torch.nn.functional.scaled = lambda x: x * value
+
+    return lambda x: torch.nn.functional.scaled(x), put
+
+
+HELD = {
+    "distribution": _normal,
+    "transform": _transform,
+    "data set": _tensors,
+    "part of a data set": _subset,
+    "function put into a module": _patched,
+}
+
+
+@pytest.mark.parametrize("name", HELD)
+def test_what_objects_of_this_package_hold_counts(name):
+    function, put = HELD[name]()
+    put(1.0)
+    run = torch.compile(function, fullgraph=True)
+    for value in (1.0, 2.0, 5.0):
+        put(value)
+        assert run(X).tolist() == [value, value]
+    vars(torch.nn.functional).pop("scaled", None)
