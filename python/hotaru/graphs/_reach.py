@@ -47,7 +47,23 @@ from ._keepers import (
     same_items,
 )
 from ._keys import Same, Signature
-from ._raw import attributes_of, has_slots, items_of, pairs_of, slots_of
+from ._raw import attributes_of, items_of, pairs_of, slots_of
+from ._values import (
+    SIMPLE,
+    Leaf,
+    is_array,
+    is_code,
+    is_graphed,
+    is_plain,
+    is_schedule,
+    key_part,
+    kind_of,
+    native_of,
+    own_member,
+    place,
+    slotted,
+    text_of,
+)
 
 # Functions, classes and objects that lead to each other from the first number
 # down to the second, and so many values, are followed; beyond that no graph can
@@ -59,7 +75,6 @@ _MAX_VALUES = 20_000
 _MAX_BYTES = 1 << 20
 _BUFFERS = (bytearray, memoryview)
 _CONTAINERS = (list, tuple, dict, set, frozenset, collections.deque)
-_SIMPLE = (type(None), bool, int, complex, str, bytes)
 # Of every module: members and the hooks of calls; the other hooks have nothing
 # to do with them.
 _MEMBERS = ("_parameters", "_buffers", "_modules")
@@ -78,9 +93,6 @@ _GLOBAL_HOOKS = tuple(
         "forward_hooks_always_called", "backward_pre_hooks", "backward_hooks",
     )
 )  # fmt: skip
-_OPTIMIZERS = {
-    "state", "param_groups", "defaults", "step", "_opt_called", "_lifted",
-}  # fmt: skip
 # Names of code that finds attributes by other means than their names.
 _BY_VALUE = {
     "getattr", "setattr", "vars", "dir", "eval", "exec", "__dict__",
@@ -158,7 +170,7 @@ class Reach:
         self._visit_all()
         #: Whether code reads options of the optimizers.
         self.reads_options = bool(self.optimizers) and reads_options(self)
-        if any(map(_is_schedule, self._own)) and reads_schedules(self):
+        if any(map(is_schedule, self._own)) and reads_schedules(self):
             self.unfit = "it reads a schedule of an optimizer"
         for attributes in self._by_name:
             if _ANY in self._names:
@@ -189,7 +201,7 @@ class Reach:
         return Signature(
             tuple(
                 part
-                if type(part) is not _Leaf
+                if type(part) is not Leaf
                 else kind_of(part.tensor)
                 if part.place is not None
                 and (carried is None or part.place in carried)
@@ -217,7 +229,7 @@ class Reach:
             if before != after:
                 return (
                     "the call changes what it depends on itself: "
-                    f"{_text(before)} became {_text(after)}"
+                    f"{text_of(before)} became {text_of(after)}"
                 )
         return "the call adds to what it depends on itself, or takes from it"
 
@@ -256,7 +268,7 @@ class Reach:
             return
         kind = type(value)
         self._class(kind, depth)
-        slots = slots_of(kind) if _slotted(kind) else {}
+        slots = slots_of(kind) if slotted(kind) else {}
         if keeps:
             self.owners.append(value)
             self._slots += [(n, value, member) for n, member in slots.items()]
@@ -313,11 +325,11 @@ class Reach:
     def _visit(self, value, depth: int, where) -> None:
         """One value; `where` is the attribute that it belongs to, or None."""
         if isinstance(value, Tensor):
-            self._parts.append(_Leaf(where, value))
+            self._parts.append(Leaf(where, value))
             self.tensors.append(value)
             return
         kind = type(value)
-        if kind in _SIMPLE:
+        if kind in SIMPLE:
             self._parts.append((kind, value))
             return
         if kind is float:
@@ -329,7 +341,7 @@ class Reach:
             return
         self._meet(value)
         # Of containers what they hold counts, not which one it is.
-        if isinstance(value, _BUFFERS) or _is_array(value):
+        if isinstance(value, _BUFFERS) or is_array(value):
             self.read_buffer(value)
             return
         if not isinstance(value, _CONTAINERS):
@@ -348,7 +360,7 @@ class Reach:
         _outside.follow_other(self, value, depth)
         if isinstance(value, collections.abc.Iterator):
             self._iterator(value)
-        if hasattr(value, "__dict__") or _slotted(type(value)):
+        if hasattr(value, "__dict__") or slotted(type(value)):
             self._object(value, depth)
 
     def _list(self, value, depth, where) -> None:
@@ -406,15 +418,15 @@ class Reach:
         self.plain = False
         if isinstance(value, set):
             self._keepers.append(functools.partial(keep, value))
-        self._parts.append(frozenset(map(_key_part, value)))
+        self._parts.append(frozenset(map(key_part, value)))
         self._push_all(
-            (v for v in value if not isinstance(v, _SIMPLE)), depth, where
+            (v for v in value if not isinstance(v, SIMPLE)), depth, where
         )
 
     def _dict(self, value, depth, where) -> None:
         self._watch(value)
         pairs = pairs_of(value)
-        self._parts.append((type(value), *(_key_part(key) for key, _ in pairs)))
+        self._parts.append((type(value), *(key_part(key) for key, _ in pairs)))
         self._push_all((item for _, item in pairs), depth, where)
 
     def _module(self, module, depth, where) -> None:
@@ -450,7 +462,7 @@ class Reach:
                     pushed.append((value, depth, None))
             elif isinstance(value, weakref.ReferenceType):
                 self._push_named(name, value, depth - 1, None)
-            elif name not in _UNSEEN and not _is_graphed(value):
+            elif name not in _UNSEEN and not is_graphed(value):
                 self._parts.append(name)
                 pushed.append((value, depth - 1, place(module, name)))
         self._stack.extend(reversed(pushed))
@@ -458,7 +470,7 @@ class Reach:
     def _object(self, value, depth) -> None:
         kind = type(value)
         top = top_of(kind)
-        if _is_graphed(value):
+        if is_graphed(value):
             self._push(value.function, depth, None)
             return
         if hasattr(kind, "_lifted"):
@@ -506,7 +518,7 @@ class Reach:
         for kept in value.state.values():
             if isinstance(kept, dict):
                 self._watch(kept)
-                self._parts.append(tuple(map(_key_part, kept)))
+                self._parts.append(tuple(map(key_part, kept)))
                 self._push_all(kept.values(), depth, None)
         for hooks in (
             value._optimizer_step_pre_hooks,
@@ -536,13 +548,13 @@ class Reach:
                 for name in ("__dict__", "__weakref__", "__doc__"):
                     members.pop(name, None)
                 self._parts.append(tuple(members))
-                if _is_plain(kind) or issubclass(kind, Module):
+                if is_plain(kind) or issubclass(kind, Module):
                     init = members.pop("__init__", None)
                     self._waiting.setdefault(_INIT + str(id(base)), []).append(
                         (init, depth - 1, None)
                     )
                 for name, member in reversed(members.items()):
-                    if _is_plain(kind) and not name.startswith("__"):
+                    if is_plain(kind) and not name.startswith("__"):
                         self._push_named(name, member, depth - 1, None)
                     else:
                         self._push(member, depth - 1, None)
@@ -615,7 +627,7 @@ class Reach:
         """Of values that this package holds those that are others' code, or
         lead to such code.
         """
-        self._push_all(filter(_is_code, values), depth, None)
+        self._push_all(filter(is_code, values), depth, None)
 
     def _python_module(self, value, depth, where) -> None:
         if is_library(value):
@@ -695,105 +707,3 @@ _METHODS = (
     (property, Reach._property),
     ((staticmethod, classmethod), Reach._descriptor),
 )
-
-
-def _is_code(value) -> bool:
-    """Whether a value is code that somebody gave to this package, or a function
-    of this package's, which may hold such code.
-    """
-    if isinstance(value, (types.FunctionType, types.MethodType)):
-        return True
-    home = value if isinstance(value, type) else type(value)
-    return callable(value) and not is_own(top_of(home))
-
-
-def _is_schedule(value) -> bool:
-    return hasattr(type(value), "get_last_lr")
-
-
-def _is_array(value) -> bool:
-    """One of numpy's, or of Python's module of that name."""
-    numpy, array = map(sys.modules.get, ("numpy", "array"))
-    return (numpy is not None and isinstance(value, numpy.ndarray)) or (
-        array is not None and isinstance(value, array.array)
-    )
-
-
-def _slotted(kind: type) -> bool:
-    return not is_own(top_of(kind)) and has_slots(kind)
-
-
-def _text(part) -> str:
-    if isinstance(part, Same):
-        part = part.value
-    elif isinstance(part, tuple) and len(part) == 2 and part[0] in _SIMPLE:
-        part = part[1]
-    text = repr(part)
-    return text if len(text) <= 80 else f"{text[:77]}..."
-
-
-class _Leaf:
-    """A tensor, and the attribute that it belongs to or None."""
-
-    __slots__ = ("place", "tensor")
-
-    def __init__(self, where, tensor) -> None:
-        self.place = where
-        self.tensor = tensor
-
-
-def _is_graphed(value) -> bool:
-    """Whether a value is code that runs as graphs, whose own it not is."""
-    return isinstance(value, _C._FastCall) or "graphed" in _own_names(value)
-
-
-def _own_names(value):
-    try:
-        return object.__getattribute__(value, "__dict__")
-    except AttributeError:
-        return ()
-
-
-def native_of(value) -> _C.ScriptModule | None:
-    """The compiled module that a value stands for."""
-    native = vars(value).get("_c") if isinstance(value, Module) else None
-    return native if isinstance(native, _C.ScriptModule) else None
-
-
-def _key_part(key):
-    return key if isinstance(key, _SIMPLE) else Same(key)
-
-
-def own_member(owner, name: str) -> bool:
-    """Whether an attribute is the object's own business: what optimizers are
-    made of, `_training` looks after.
-    """
-    return name not in _OPTIMIZERS or not hasattr(owner, "_lifted")
-
-
-def _is_plain(kind: type) -> bool:
-    """Whether nobody but code that was met calls methods of a class: it has no
-    base in this package or the standard library.
-    """
-    return all(
-        base is object
-        or not (is_own(top_of(base)) or top_of(base) in sys.stdlib_module_names)
-        for base in kind.__mro__
-    )
-
-
-def place(owner, name: str) -> tuple:
-    """Tells attributes apart."""
-    native = native_of(owner)
-    return (id(owner) if native is None else native.address(), name)
-
-
-def kind_of(tensor: Tensor) -> tuple:
-    """What a captured function depends on in a tensor, besides values."""
-    return (
-        tensor.shape,
-        tensor.dtype,
-        tensor.device,
-        tuple(s for s, n in zip(tensor.stride(), tensor.shape) if n > 1),
-        tensor.requires_grad,
-    )

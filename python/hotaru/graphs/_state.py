@@ -18,7 +18,8 @@ from ._raw import (
     pairs_of,
     put_attributes,
 )
-from ._reach import Reach, native_of, own_member
+from ._reach import Reach
+from ._values import native_of, own_member
 
 # Of every Module; the values of _parameters and _buffers are looked at apart.
 _INTERNAL = {*vars(Module()), "forward", "_c", "_originals"} - {"training"}
