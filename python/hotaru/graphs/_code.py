@@ -18,12 +18,29 @@ _ALL_ITEMS = {"items", "values", "copy", "deepcopy"}
 _OF_SCHEDULES = {
     "get_last_lr", "_last_lr", "last_epoch", "get_lr", "_step_count",
 }  # fmt: skip
+# Functions that find what the code has no name for.
+_FINDERS = {"eval", "exec", "globals", "__import__"}
 _BINDING = ("STORE_ATTR", "DELETE_ATTR")
 
 
 def names_of(code: types.CodeType) -> set[str]:
     """Names that code and what is defined in it use."""
     return {name for each in _parts(code) for name in each.co_names}
+
+
+def finds_names(code: types.CodeType) -> bool:
+    """Whether code looks names up that it does not have, such as those in a
+    text that it runs.
+    """
+    names = names_of(code)
+    if "import_module" in names:
+        return True
+    # Models have a method `eval`.
+    return not names.isdisjoint(_FINDERS) and any(
+        step.opname in ("LOAD_GLOBAL", "LOAD_NAME") and step.argval in _FINDERS
+        for each in _parts(code)
+        for step in dis.get_instructions(each)
+    )
 
 
 def texts_of(code: types.CodeType) -> set[str]:

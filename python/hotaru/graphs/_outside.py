@@ -95,6 +95,15 @@ def _of_descriptor(reach, value, depth) -> None:
         reach.follow(getattr(value, name, None), depth)
 
 
+def _of_operator(reach, value, depth) -> None:
+    """What asks objects for names that it holds (`operator.attrgetter`)."""
+    arguments = value.__reduce__()[1]
+    texts = [text for text in arguments if isinstance(text, str)]
+    reach.learn({name for text in texts for name in text.split(".")})
+    for argument in arguments:
+        reach.follow(argument, depth)
+
+
 def _shared_value(reach, value, depth) -> None:
     reach.follow(value.get_obj(), depth)
 
@@ -194,6 +203,8 @@ _BY_NAME = {
         ("functools", name): _of_descriptor
         for name in ("cached_property", "partialmethod", "singledispatchmethod")
     },
+    ("operator", "attrgetter"): _of_operator,
+    ("operator", "methodcaller"): _of_operator,
     ("logging", "Logger"): _logger,
     ("configparser", "RawConfigParser"): _all_attributes,
     ("configparser", "SectionProxy"): _all_attributes,

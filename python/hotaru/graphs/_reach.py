@@ -24,6 +24,7 @@ from ..nn import Module, functional
 from ..nn.modules import module as _module
 from . import _outside
 from ._code import (
+    finds_names,
     functional_names,
     names_of,
     reads_options,
@@ -150,6 +151,8 @@ class Reach:
         # Modules of Python's that others than globals lead to.
         self._homes: list[tuple[dict, int]] = []
         self._libraries: dict[int, tuple] = {}
+        # Of modules of the user's the names that were looked up in them.
+        self._asked: dict[int, set[str]] = {}
         # What this package's layers call, which somebody may replace.
         self._functional: set[str] = set()
         self._loaded = 0
@@ -407,6 +410,9 @@ class Reach:
         if content is None or content.nbytes > _MAX_BYTES:
             self.unfit = f"it reads a large {type(value).__name__}"
             return
+        if content.format == "O":
+            self.unfit = "it reads an array of objects"
+            return
         self._parts.append(
             (type(value), content.format, content.shape, content.tobytes())
         )
@@ -596,9 +602,13 @@ class Reach:
                 self._keepers.append(functools.partial(keep_cell, cell))
             except ValueError:  # not bound yet
                 self._parts.append("empty")
-        names = tuple(sorted(names_of(value.__code__)))
-        self.learn({*names, *texts_of(value.__code__)})
-        self._named(value.__globals__, names, parts)
+        code = value.__code__
+        if depth > _INSTALLED and finds_names(code):
+            self.unfit = f"{value.__name__} finds names while it runs"
+        texts = texts_of(code)
+        names = names_of(code).union(filter(str.isidentifier, texts))
+        self.learn(names | texts)
+        self._named(value.__globals__, tuple(sorted(names)), parts)
         wrapped = vars(value).get("__wrapped__")
         if wrapped is not None:
             parts.append(wrapped)
@@ -659,9 +669,15 @@ class Reach:
             self._parts.append(Same(found))
             if is_library(found):
                 self._library(found, names)
-            elif id(found) not in self.seen:
+                continue
+            if id(found) not in self.seen:
                 self._meet(found)
-                self._named(vars(found), names, parts)
+            # Other functions have other names for what is in it.
+            known = self._asked.setdefault(id(found), set())
+            new = tuple(n for n in names if n not in known)
+            if new:
+                known.update(new)
+                self._named(vars(found), new, parts)
 
     def _library(self, module, names: tuple) -> None:
         """A module of a library, and those of its modules that names say."""

@@ -9,7 +9,9 @@ import collections
 import ctypes
 import dataclasses
 import functools
+import importlib
 import io
+import operator
 import os
 import queue
 import threading
@@ -530,3 +532,83 @@ def test_what_objects_of_this_package_hold_counts(name):
         put(value)
         assert run(X).tolist() == [value, value]
     vars(torch.nn.functional).pop("scaled", None)
+
+
+HOME = types.ModuleType("effects_home")
+
+
+def _first_of_home(x):
+    return x * HOME.a
+
+
+def _second_of_home(x):
+    return x * HOME.b
+
+
+def _both(x):
+    return _first_of_home(x) + _second_of_home(x)
+
+
+class Held:
+    def __init__(self):
+        self.inner = types.SimpleNamespace(v=1.0)
+
+    def scaled(self, x):
+        return x * self.inner.v
+
+
+HELD_ONE = Held()
+VALUE_OF, SCALED = (
+    operator.attrgetter("inner.v"),
+    operator.methodcaller("scaled", X),
+)
+TEXT = "x * FACTOR"
+
+
+def _run(x):
+    scope = {"x": x}
+    exec("found = x * FACTOR", globals(), scope)
+    return scope["found"]
+
+
+def _put_factor(value):
+    globals()["FACTOR"] = value
+
+
+def _put_held(value):
+    HELD_ONE.inner.v = value
+
+
+BY_NAME = {
+    "first of a module": (_both, lambda v: vars(HOME).update(a=v, b=0.0)),
+    "second of a module": (_both, lambda v: vars(HOME).update(a=0.0, b=v)),
+    "globals": (lambda x: x * globals()["FACTOR"], _put_factor),
+    "eval": (lambda x: eval(TEXT, globals(), {"x": x}), _put_factor),
+    "exec": (_run, _put_factor),
+    "import_module": (
+        lambda x: x * importlib.import_module(__name__).FACTOR,
+        _put_factor,
+    ),
+    "getattr of a module": (
+        lambda x: x * getattr(HOME, "text", 0.0),
+        lambda v: setattr(HOME, "text", v),
+    ),
+    "hasattr of a module": (
+        lambda x: x * 2 if hasattr(HOME, "late") else x,
+        lambda v: setattr(HOME, "late", v) if v == 2.0 else None,
+    ),
+    "attrgetter": (lambda x: x * VALUE_OF(HELD_ONE), _put_held),
+    "methodcaller": (lambda x: SCALED(HELD_ONE), _put_held),
+}
+
+
+@pytest.mark.parametrize("name", BY_NAME)
+def test_what_code_finds_by_name(name):
+    function, put = BY_NAME[name]
+    HOME.a = HOME.b = 1.0
+    put(1.0)
+    run = torch.compile(function)
+    run(X)
+    for value in (1.0, 2.0):
+        put(value)
+        assert run(X).tolist() == [value, value]
