@@ -42,12 +42,28 @@ def _operator(function, args: tuple, kwargs: dict):
         del kwargs["out"]
     if function.__name__ == "contiguous" and _is_contiguous(*args, **kwargs):
         return args[0]  # who answers is not asked
+    place = _PLACES.get(function.__name__)
+    if place is not None and vars(_C.Tensor).get(function.__name__) is function:
+        args, kwargs = _as_operator(place, args, kwargs)
+        function = getattr(_C.ops, function.__name__)
     call = Call.of(function, args, kwargs)
     out = kwargs.pop("out", None) if call is None else None
     if out is not None:
         return _written(out, _operator(function, args, kwargs))
     result = native(function, args, kwargs) if call is None else run(call)
     return result.requires_grad_() if requires_grad else result
+
+
+# Where operators have the tensor that their methods have first.
+_PLACES = {"where": 1, "polygamma": 1}
+
+
+def _as_operator(place: int, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
+    """A method's arguments in the order of its operator."""
+    self, *rest = args
+    if len(rest) < place:
+        return tuple(rest), {**kwargs, "input": self}
+    return (*rest[:place], self, *rest[place:]), kwargs
 
 
 def _is_contiguous(x=None, memory_format=_C.contiguous_format, **_) -> bool:

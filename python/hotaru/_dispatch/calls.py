@@ -45,6 +45,8 @@ class Call:
         packet = getattr(aten, op.__name__)
         if op.__name__ in _NUMBERS_AS_TENSORS:
             overload = _of_tensors(packet, overload)
+            if len(args) == 3:  # the factor, which only numbers have there
+                args, kwargs = args[:2], {**kwargs, "alpha": args[2]}
         function = getattr(packet, overload)
         if kwargs.get("out") is not None:
             function = packet._out_of(overload)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 
-from .. import _C, autograd, empty_strided, zeros_like
+from .. import _C, autograd, empty_strided, where, zeros_like
 from .._C import Tensor
 from .._grad_mode import enable_grad
 from ..utils import _pytree
@@ -19,6 +19,35 @@ RANDOM = frozenset(
     )
     for suffix in ("", "_")
 )  # fmt: skip
+
+# What these write in place does not depend on what was there.
+OVERWRITING = frozenset(
+    ["bernoulli", "cauchy", "copy", "exponential", "geometric", "log_normal",
+     "normal", "random", "uniform", "zero"]
+)  # fmt: skip
+
+
+class Overwriting:
+    """What is there once `name`, an operator in place, has run, as far as
+    derivatives go: that of what was there is zero.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.__name__ = f"{name}_"
+
+    def __call__(self, old, new=0.0, *_, **__):
+        if self.name != "copy":
+            new = 0.0
+        elif new.dtype != old.dtype:
+            new = new.to(old.dtype)
+        return where(zeros_like(old, dtype=_C.bool), old, new)
+
+    def __eq__(self, other) -> bool:
+        return type(other) is Overwriting and other.name == self.name
+
+    def __hash__(self) -> int:
+        return hash((Overwriting, self.name))
 
 
 class Derivative:

@@ -12,8 +12,8 @@ import functools
 import sys
 
 from .. import _C
-from . import members
 from .calls import Call
+from .questions import LIFT
 from .stack import nobody_asked
 
 _NAMES = (
@@ -73,7 +73,7 @@ def _lifted(function, args: tuple, kwargs: dict):
     wanted = kwargs.pop("requires_grad", False)
     with nobody_asked():
         made = function(*args, **kwargs)
-    result = Call(members.LIFT, (made,), {}).below()
+    result = Call(LIFT, (made,), {}).below()
     if _C.device(device).type != "cpu":
         result = result.to(device)
     return result.requires_grad_() if wanted else result

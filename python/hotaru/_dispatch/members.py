@@ -8,9 +8,10 @@ from typing import Callable
 from .. import _C
 from .._C import Tensor, ops
 from .._extension.size import Size
-from .._ops import aten
 from .calls import Call
-from .stack import native, nobody_asked
+from .indexing import get_item, set_item
+from .questions import DIM, NUMEL, OFFSET, SCALAR, SIZE, STRIDE, Question
+from .stack import native
 
 _SLOTS = {
     "__add__": "add", "__radd__": "add", "__sub__": "sub", "__mul__": "mul",
@@ -43,119 +44,8 @@ def find(function) -> Callable | None:
     return _METHODS.get(name)
 
 
-def get_item(self: Tensor, index) -> Tensor:
-    """self[index]: selections and slices, then at most one of elements."""
-    result, tensors = _basic(self, index)
-    return ops.index(result, tensors) if tensors else result
-
-
-def set_item(self: Tensor, index, value) -> None:
-    """self[index] = value."""
-    view, tensors = _basic(self, index)
-    if not isinstance(value, Tensor):
-        value = ops.full((), value, dtype=self.dtype, device=self.device)
-    if tensors:
-        ops.index_put_(view, tensors, value)
-    else:
-        ops.copy_(view, value)
-
-
-def _basic(self: Tensor, index) -> tuple[Tensor, list]:
-    """A view after integers, slices and None; the tensors that are left, with
-    None for dimensions they leave as they are.
-    """
-    parts = list(index) if isinstance(index, tuple) else [index]
-    known = sum(_dims_of(part) for part in parts)
-    if Ellipsis not in [p for p in parts if not isinstance(p, Tensor)]:
-        parts.append(Ellipsis)
-    place = next(i for i, p in enumerate(parts) if p is Ellipsis)
-    parts[place : place + 1] = [slice(None)] * (self.dim() - known)
-    result, dim, tensors = self, 0, []
-    for part in parts:
-        if part is None:
-            result = ops.unsqueeze(result, dim)
-        elif isinstance(part, slice):
-            if part != slice(None):
-                result = ops.slice(
-                    result, dim, part.start, part.stop, part.step or 1
-                )
-        elif isinstance(part, (Tensor, list)):
-            tensors += [None] * (dim - len(tensors))
-            tensors.append(part if isinstance(part, Tensor) else _lifted(part))
-            dim += _dims_of(part) - 1
-        else:
-            result = ops.select(result, dim, operator.index(part))
-            continue
-        dim += 1
-    return result, tensors
-
-
-def _lifted(numbers: list) -> Tensor:
-    with nobody_asked():
-        made = _C.tensor(numbers)
-    if made.numel() == 0:
-        made = native(Tensor.long, (made,), {})
-    return Call(LIFT, (made,), {}).below()
-
-
-def _dims_of(part) -> int:
-    if part is None or part is Ellipsis:
-        return 0
-    if isinstance(part, Tensor) and part.dtype == _C.bool:
-        return part.dim()
-    return 1
-
-
-class Question:
-    """An operator that gives no tensor: `aten._local_scalar_dense`."""
-
-    namespace = "aten"
-    _overloadname = "default"
-    __module__ = "torch.ops.aten"
-
-    def __init__(self, name: str, answer: Callable) -> None:
-        self.__name__ = f"{name}.default"
-        self._name, self._answer = name, answer
-        self.default = self.overloadpacket = self
-        setattr(aten, name, self)
-
-    @property
-    def tags(self) -> list:
-        """None: it is no operator."""
-        return []
-
-    @property
-    def is_view(self) -> bool:
-        """Whether it gives a view: no."""
-        return False
-
-    def name(self) -> str:
-        """As in "aten::sym_size"."""
-        return f"aten::{self._name}"
-
-    def __str__(self) -> str:
-        return f"aten.{self.__name__}"
-
-    def __call__(self, *args):
-        if _C._dispatch_applies(*args):
-            return Call(self, args, {}).below()
-        return self._answer(*args)
-
-
-_SCALAR = Question("_local_scalar_dense", lambda x: x.item())
-# Of a tensor that a program just made of numbers; see `lifted`.
-LIFT = Question("lift_fresh", lambda x: x)
-_SIZE = Question("sym_size", lambda x: list(x.shape))
-_STRIDE = Question("sym_stride", lambda x: list(x.stride()))
-_OFFSET = Question("sym_storage_offset", lambda x: x.storage_offset())
-_NUMEL = Question("sym_numel", lambda x: x.numel())
-_DIM = Question("dim", lambda x: x.dim())
-#: Those about a tensor's geometry.
-QUESTIONS = (_SIZE, _STRIDE, _OFFSET, _NUMEL, _DIM)
-
-
 def _item(self: Tensor):
-    return Call(_SCALAR, (self,), {}).below()
+    return Call(SCALAR, (self,), {}).below()
 
 
 def _asked(question: Question, usual: Callable, strides: bool = False):
@@ -201,12 +91,12 @@ _METHODS: dict[str, Callable] = {
        if hasattr(ops, name)},
     **{slot: _reflected(name) for slot, name in _REFLECTED.items()},
     "__rsub__": ops.rsub,
-    "size": _asked(_SIZE, Tensor.size),
-    "stride": _asked(_STRIDE, Tensor.stride, True),
-    "storage_offset": _asked(_OFFSET, Tensor.storage_offset, True),
-    "numel": _asked(_NUMEL, Tensor.numel),
-    "nelement": _asked(_NUMEL, Tensor.numel),
-    "dim": _asked(_DIM, Tensor.dim),
+    "size": _asked(SIZE, Tensor.size),
+    "stride": _asked(STRIDE, Tensor.stride, True),
+    "storage_offset": _asked(OFFSET, Tensor.storage_offset, True),
+    "numel": _asked(NUMEL, Tensor.numel),
+    "nelement": _asked(NUMEL, Tensor.numel),
+    "dim": _asked(DIM, Tensor.dim),
     "__getitem__": get_item,
     "__setitem__": set_item,
     "__iter__": lambda self: iter(ops.unbind(self, 0)),
@@ -219,7 +109,7 @@ _METHODS: dict[str, Callable] = {
     "__index__": lambda self: operator.index(_item(self)),
 }  # fmt: skip
 _ATTRIBUTES: dict[str, Callable] = {
-    "shape": _asked(_SIZE, Tensor.shape.__get__),
+    "shape": _asked(SIZE, Tensor.shape.__get__),
     "T": lambda self: ops.permute(self, tuple(reversed(range(self.dim())))),
     "mT": lambda self: ops.transpose(self, -2, -1),
     "data": ops.detach,

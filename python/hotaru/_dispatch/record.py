@@ -9,7 +9,13 @@ from ..autograd import Function
 from ..utils import _pytree
 from . import stack
 from .calls import Call, types
-from .derivative import RANDOM, Derivative, inputs_that_matter
+from .derivative import (
+    OVERWRITING,
+    RANDOM,
+    Derivative,
+    Overwriting,
+    inputs_that_matter,
+)
 from .stack import native
 
 # What they give is apart from the history of what they are given.
@@ -18,6 +24,15 @@ _WITHOUT = frozenset(
      "randint_like", "randn_like", "zeros_like", "new_empty", "new_full",
      "new_ones", "new_zeros"]
 )  # fmt: skip
+# Overloads that are called otherwise where they are not in place.
+_FORMS = {
+    "pow.Tensor": "Tensor_Tensor",
+    "pow.Scalar": "Tensor_Scalar",
+    "float_power.Tensor": "Tensor_Tensor",
+    "float_power.Scalar": "Tensor_Scalar",
+    "ldexp.default": "Tensor",
+    "transpose.default": "int",
+}
 
 
 def run(call: Call):
@@ -147,13 +162,18 @@ def _out_of_place(call: Call) -> Call:
     if not call.in_place:
         return call
     name = call.function.overloadpacket.__name__[:-1]
-    packet = getattr(aten, name, None)
-    form = call.function._overloadname
-    if packet is None or form not in packet.overloads():
-        raise NotImplementedError(
-            f"{name}_: no operator gives what it does in place, so "
-            "__torch_dispatch__ knows no derivative"
-        )
+    if name in OVERWRITING:
+        function = Overwriting(name)
+    else:
+        packet = getattr(aten, name, None)
+        form = call.function._overloadname
+        form = _FORMS.get(f"{name}.{form}", form)
+        if packet is None or form not in packet.overloads():
+            raise NotImplementedError(
+                f"{name}_: no operator gives what it does in place, so "
+                "__torch_dispatch__ knows no derivative"
+            )
+        function = getattr(packet, form)
     tensors = [t.clone() if t is call.args[0] else t for t in call.tensors]
-    other = Call(getattr(packet, form), call.args, call.kwargs)
+    other = Call(function, call.args, call.kwargs)
     return other.with_tensors(tensors)

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .. import Tensor, autograd, empty, enable_grad, no_grad
-from .._dispatch.members import QUESTIONS
+from .._dispatch.questions import QUESTIONS
 from .._ops import OpOverload, OpOverloadPacket, aten
 from . import _pytree
 from ._python_dispatch import TorchDispatchMode

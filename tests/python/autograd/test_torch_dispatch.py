@@ -1,5 +1,6 @@
 """`__torch_dispatch__`: classes and modes answer operators below autograd."""
 
+import contextlib
 import copy
 import gc
 import io
@@ -502,7 +503,9 @@ class Named(torch.Tensor):
 NUMBERS = {
     "add": (lambda x: x + 2, "aten.add.Tensor"),
     "add alpha": (lambda x: torch.add(x, 2, alpha=2), "aten.add.Tensor"),
+    "add factor": (lambda x: x.add(2, 3), "aten.add.Tensor"),
     "sub": (lambda x: x.sub(1), "aten.sub.Tensor"),
+    "sub_ factor": (lambda x: x.sub_(2, 3), "aten.sub_.Tensor"),
     "rsub": (lambda x: 2 - x, "aten.rsub.Scalar"),
     "mul": (lambda x: x * 2.5, "aten.mul.Tensor"),
     "rmul": (lambda x: 2 * x, "aten.mul.Tensor"),
@@ -556,3 +559,95 @@ def test_a_contiguous_wrapper_stays_itself():
     assert Named.seen == ["aten.clone.default"] or Named.seen == [
         "aten.contiguous.default"
     ]
+
+
+MASK = torch.tensor([[True, False, True]] * 2)
+INDICES = {
+    "true": True,
+    "false": False,
+    "flags": (True, 0, False),
+    "a true tensor": torch.tensor(True),
+    "a false tensor": (torch.tensor(False), 1),
+    "a number's tensor": torch.tensor(1),
+    "bounds in tensors": slice(torch.tensor(0), torch.tensor(1)),
+    "a mask before indices": (MASK, [0, -1, 1, 0]),
+    "a mask behind": (..., torch.tensor([True, False, False, True])),
+    "a list of a list": [[0, 1], [1, 2]],
+    "a range": (slice(None), range(2)),
+    "new dimensions": (None, [1], None, torch.tensor([2])),
+    "an ellipsis": (1, ..., torch.tensor([0, -1])),
+    "nothing": [],
+}
+
+
+@pytest.mark.parametrize("name", INDICES)
+def test_indices_are_those_of_plain_tensors(name):
+    index, plain = INDICES[name], torch.arange(24.0).view(2, 3, 4)
+    values = [5.0, torch.tensor(6.0), torch.ones(1, 1, 1, 1, 1)]
+    if isinstance(index, bool):
+        values.append(torch.tensor([7], dtype=torch.int64))
+    with Recorder() as mode:
+        got = plain[index]
+    assert mode.seen
+    assert torch.equal(got, plain[index])
+    for value in values[: 4 if index is not False else 3]:
+        written, expected = plain.clone(), plain.clone()
+        if not isinstance(index, bool):
+            expected[index] = value
+        elif index:
+            expected.copy_(torch.as_tensor(value).reshape(()))
+        with Recorder():
+            written[index] = value
+        assert torch.equal(written, expected)
+
+
+@pytest.mark.parametrize("index", ["a", 1.5, {}, slice(None, None, -1)])
+def test_what_is_no_index_is_refused(index):
+    x = torch.arange(3.0)
+    with pytest.raises((IndexError, ValueError, TypeError)) as plain:
+        x[index]
+    with Recorder(), pytest.raises(plain.type):
+        x[index]
+
+
+def test_methods_whose_tensor_is_not_the_operators_first():
+    x, other = torch.tensor([True, False]), torch.tensor([False, False])
+    some, ones = torch.tensor([False, True]), torch.ones(2)
+    with Recorder() as mode:
+        kept = x.where(some, other)
+        named = x.where(condition=some, other=other)
+        chosen = torch.where(x, some, other)
+        slopes = ones.polygamma(1)
+    assert kept.tolist() == named.tolist() == [False, False]
+    assert chosen.tolist() == [False, False]
+    assert mode.seen == ["aten::where.self"] * 3 + ["aten::polygamma"]
+    assert torch.equal(slopes, torch.polygamma(1, ones))
+
+
+OVERWRITING = {
+    "copy_": lambda y, o: y.copy_(o[:1]),
+    "copy_ of another dtype": lambda y, o: y.copy_(o.double()),
+    "zero_": lambda y, o: y.zero_(),
+    "normal_": lambda y, o: y.normal_(),
+    "pow_": lambda y, o: y.pow_(o),
+    "pow_ of a number": lambda y, o: y.pow_(3),
+    "ldexp_": lambda y, o: y.ldexp_(torch.tensor(2)),
+    "fill_": lambda y, o: y.fill_(o.sum()),
+}
+
+
+@pytest.mark.parametrize("name", OVERWRITING)
+def test_what_writes_in_place_has_its_derivative(name):
+    gradients = []
+    for mode in (contextlib.nullcontext(), Recorder()):
+        x = torch.tensor([1.5, 2.0, 3.0], requires_grad=True)
+        o = torch.tensor([1.0, 2.0, 0.5], requires_grad=True)
+        with mode:
+            y = x * 2
+            OVERWRITING[name](y, o)
+            (y * torch.tensor([1.0, 2.0, 4.0])).sum().backward()
+        gradients.append([t.grad for t in (x, o) if t.grad is not None])
+    expected, got = gradients
+    assert len(got) == len(expected)
+    for one, other in zip(got, expected):
+        torch.testing.assert_close(one, other)
