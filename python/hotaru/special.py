@@ -38,7 +38,7 @@ globals().update({name: getattr(ops, f"special_{name}") for name in _OWN})
 globals().update({name: getattr(ops, op) for name, op in _ALIASES.items()})
 
 
-def softmax(input, dim: int, *, dtype=None):
+def softmax(input, dim: int, dtype=None):
     """Exponentials along `dim`, divided by their sum."""
     return ops.softmax(input, dim, dtype)
 

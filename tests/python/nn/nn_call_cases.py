@@ -46,6 +46,15 @@ _LOSSES = [
     "F.mse_loss(x(2, 3), x(3))",
     "F.mse_loss(x(2, 3), x(2, 3, start=2), weight=x(2, 3).abs())",
     "F.l1_loss(x(2, 3), x(2, 3, start=2), weight=x(2, 3).abs(), reduction='sum')",
+    *(
+        f"F.{loss}_loss(x(2, 3), x(2, 3, start=2), weight=x(2, 3).abs(), "
+        f"reduction='{reduction}')"
+        for loss in ("huber", "mse", "l1")
+        for reduction in ("mean", "sum", "none", "foo")
+    ),
+    "F.huber_loss(x(2, 3), x(2, 3, start=2), weight=x(3).abs())",
+    "F.mse_loss(x(2, 3), x(2, 3, start=2), size_average=False, weight=x(2, 3).abs())",
+    "F.l1_loss(x(2, 3), x(2, 3, start=2), reduce=False, weight=x(2, 3).abs())",
     "F.mse_loss(x(2, 3), x(2, 3), reduction='foo')",
     "F.smooth_l1_loss(x(2, 3), x(2, 3), beta=-1.0)",
     "F.huber_loss(x(2, 3), x(2, 3), delta=-1.0)",
@@ -89,6 +98,8 @@ _FUNCTIONS = [
     "F.rrelu(x(3)), F.rrelu(x(3), training=True).shape",
     "F.gumbel_softmax(x(2, 3)).shape, F.gumbel_softmax(x(2, 3), hard=True).sum(-1)",
     "F.gumbel_softmax(x(2, 3), tau=0.5)",
+    "F.gumbel_softmax(x(2, 3).t(), tau=0.5)",
+    "F.gumbel_softmax(x(2, 3).t().flip(0)[:, ::2], hard=True, dim=0)",
     "F.dropout(ones(8)), F.dropout(ones(8), 0.25), F.dropout(ones(3), training=False)",
     "F.dropout(x(3), p=1.5)",
     "F.dropout1d(ones(2, 4, 3)), F.dropout1d(ones(4, 3), 0.3)",

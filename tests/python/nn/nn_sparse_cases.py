@@ -25,6 +25,11 @@ _TABLES = (
     "F.embedding_bag(rows, w, at, mode='sum', padding_idx=-5, sparse=True)",
     "F.embedding_bag(rows, w, lib.tensor([0, 0, 3, 4]), "
     "include_last_offset=True, sparse=True)",
+    *(
+        f"F.embedding_bag(rows.reshape(2, 2), w, mode='{mode}', "
+        f"include_last_offset=True, sparse={sparse})"
+        for mode, sparse in (("sum", True), ("mean", False), ("max", False))
+    ),
     "F.embedding_bag(rows, w, at, mode='sum', per_sample_weights=f, "
     "sparse=True)",
     "F.embedding_bag(rows, w, at, mode='sum', per_sample_weights=f, "

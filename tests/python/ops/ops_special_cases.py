@@ -101,6 +101,8 @@ _OTHERS = [
     "T.special.entr(t([0.5], dtype=T.float16))",
     "T.special.ndtri(t([0.5], dtype=T.float16))",
     "T.special.softmax(x(2, 3), 1)",
+    "T.special.softmax(x(2, 3), 1, T.float64)",
+    "T.special.softmax(x(2, 3), 1, dtype=None)",
     "T.special.log_softmax(x(2, 3), 1, dtype=T.float64)",
     "[T.special.expit(x(3)), T.special.psi(x(3)), T.special.gammaln(x(3)), "
     "T.special.multigammaln(x(3).abs() + 2, 2)]",

@@ -228,6 +228,7 @@ def gumbel_softmax(
         warnings.warn(
             "`eps` parameter is deprecated and has no effect.", stacklevel=2
         )
+    # Drawn in the order of the elements, however they lie in memory.
     noise = hotaru.empty_like(logits, memory_format=hotaru.contiguous_format)
     noise = -noise.exponential_().log()
     soft = ((logits + noise) / tau).softmax(dim)

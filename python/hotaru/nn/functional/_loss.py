@@ -63,13 +63,26 @@ def _match(input: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
     return input, target
 
 
-def _weighted(loss: Tensor, weight: Tensor, reduction: str) -> Tensor:
-    """Reduces elementwise losses with a weight each."""
+def _weighted(
+    loss: Tensor,
+    weight: Tensor,
+    reduction: str,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+) -> Tensor:
+    """Reduces elementwise losses with a weight each, a mean by their sum."""
+    if size_average is not None or reduce is not None:
+        reduction = legacy_reduction(size_average, reduce)
     if weight.size() != loss.size():
         raise ValueError("Weights and input must have the same size.")
     loss = loss * weight
     if reduction == "mean":
         return loss.sum() / weight.sum()
+    if reduction not in ("sum", "none"):
+        raise ValueError(
+            f"Invalid reduction mode: {reduction}. Expected one of 'none', "
+            "'mean', 'sum'."
+        )
     return _reduce(loss, reduction)
 
 
@@ -82,10 +95,11 @@ def l1_loss(
     weight: Tensor | None = None,
 ) -> Tensor:
     """|input - target|; shapes (*), (*)."""
-    code = reduction_code(reduction, size_average, reduce)
     input, target = _match(input, target)
     if weight is not None:
-        return _weighted(ops.l1_loss(input, target, 0), weight, reduction)
+        loss = ops.l1_loss(input, target, 0)
+        return _weighted(loss, weight, reduction, size_average, reduce)
+    code = reduction_code(reduction, size_average, reduce)
     return ops.l1_loss(input, target, code)
 
 
@@ -98,10 +112,11 @@ def mse_loss(
     weight: Tensor | None = None,
 ) -> Tensor:
     """(input - target)²; shapes (*), (*)."""
-    code = reduction_code(reduction, size_average, reduce)
     input, target = _match(input, target)
     if weight is not None:
-        return _weighted(ops.mse_loss(input, target, 0), weight, reduction)
+        loss = ops.mse_loss(input, target, 0)
+        return _weighted(loss, weight, reduction, size_average, reduce)
+    code = reduction_code(reduction, size_average, reduce)
     return ops.mse_loss(input, target, code)
 
 
@@ -128,14 +143,17 @@ def huber_loss(
     delta: float = 1.0,
     weight: Tensor | None = None,
 ) -> Tensor:
-    """0.5 d² where |d| < delta, else delta * (|d| - 0.5 delta)."""
-    code = reduction_code(reduction)
+    """0.5 d² where |d| < delta, else delta * (|d| - 0.5 delta).
+
+    With weights a mean is that of the weighted losses, by their number.
+    """
     input, target = _match(input, target)
-    if weight is not None:
-        return _weighted(
-            ops.huber_loss(input, target, 0, delta), weight, reduction
-        )
-    return ops.huber_loss(input, target, code, delta)
+    if weight is None:
+        return ops.huber_loss(input, target, reduction_code(reduction), delta)
+    loss = ops.huber_loss(input, target, 0, delta)
+    if reduction != "mean":
+        return _weighted(loss, weight, reduction)
+    return _weighted(loss, weight, "none").mean()
 
 
 def cross_entropy(

@@ -113,6 +113,7 @@ def embedding_bag(
             dtype=input.dtype,
             device=input.device,
         )
+        include_last_offset = False  # every offset starts a bag
         input = input.reshape(-1)
         if per_sample_weights is not None:
             per_sample_weights = per_sample_weights.reshape(-1)
