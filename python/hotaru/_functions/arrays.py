@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 
 from .. import _C
-from .._C import Tensor
+from .._C import Tensor, ops
 
 __all__ = ["asarray", "from_file", "frombuffer", "vander"]
 
@@ -159,8 +159,9 @@ def vander(x: Tensor, N: int | None = None, increasing: bool = False):
     if n < 0:
         raise RuntimeError("N must be non-negative.")
     whole = not (x.is_floating_point() or x.is_complex())
-    out = x.new_ones(x.numel(), n, dtype=_C.int64 if whole else x.dtype)
+    dtype = _C.int64 if whole else x.dtype
+    out = x.new_ones(x.numel(), min(n, 1), dtype=dtype)
     if n > 1:
-        out[:, 1:] = x[:, None]
-        out[:, 1:] = out[:, 1:].cumprod(1)
+        powers = x.to(dtype)[:, None].expand(-1, n - 1).cumprod(1)
+        out = ops.cat([out, powers], 1)
     return out if increasing else out.flip(1)

@@ -55,6 +55,12 @@ def test_vander():
     assert torch.vander(torch.tensor([]), 0).shape == (0, 0)
     with pytest.raises(RuntimeError, match="must be a one-dimensional tensor"):
         torch.vander(torch.ones(2, 2))
+    y = torch.tensor([2.0, 3.0], requires_grad=True)
+    torch.vander(y, 3)[:, 0].sum().backward()
+    assert y.grad.tolist() == [4.0, 6.0]
+    ones = torch.ones(2)
+    _, tangent = torch.func.jvp(torch.vander, (y.detach(),), (ones,))
+    assert tangent.tolist() == [[1.0, 0.0], [1.0, 0.0]]
 
 
 @pytest.mark.filterwarnings("ignore:torch.range is deprecated")
