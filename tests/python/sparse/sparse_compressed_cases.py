@@ -141,6 +141,8 @@ p(narrow(of(d, "csr")) + narrow(of(e, "csr")))
 of(d, "csr") + of(d.t(), "csr")
 of(d, "csr") + 1
 p(of(d, "csr") * of(d + e, "csr")), p(of(d, "csr") * e), p(e * of(d, "csr"))
+p(of(d, "csr")[:, 1]), p(of(d, "csr")[1, :]), p(of(d, "csr")[..., -1])
+p(of(d, "csc")[:, 1]), p(of(d, "csc")[1, :]), p(of(d, "csc")[..., -1])
 of(d, "csr") * e[0]
 e.mul_(of(d, "csr"))
 of(d, "csr").exp()

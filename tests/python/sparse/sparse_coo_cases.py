@@ -82,6 +82,7 @@ _SHAPES = """
 s(u.t()), s(c.T), s(c.transpose(0, 1)), s(u.permute(1, 0)), s(c.mT)
 s(h.unsqueeze(0)), s(h.unsqueeze(1)), s(h.unsqueeze(2)), s(h.unsqueeze(-1))
 s(torch.cat([u, c])), s(torch.cat([u, c], 1)), s(torch.cat([h, h], 1)), s(torch.stack([u, c], 2))
+s(c[:, 1]), s(c[0, :])[:4], s(c[..., -1]), s(c[:, None])[:4], s(c[torch.tensor(1)])[:4], c[..., 1, 0], s(h[:, 1])
 s(u[0]), s(c[1]), u[1, 0], s(h[3]), s(h.select(1, 0)), s(c[None])[:4], [s(r)[:4] for r in c]
 s(c.index_select(0, torch.tensor([1, 1, 0]))), s(u.index_select(1, torch.tensor([0, -1, 0]))), s(h.index_select(1, torch.tensor([1])))
 s(c.narrow_copy(1, 1, 2)), s(h.narrow_copy(1, 1, 1)), s(u.narrow_copy(0, 1, 1))

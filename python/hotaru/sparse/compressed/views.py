@@ -8,6 +8,7 @@ from ... import _C
 from ..._C import Tensor
 from .. import compressed, coo
 from .._answers import answers_compressed
+from ..coo.select import spread
 from ..history import linear
 from ..tensor import (
     BLOCKED,
@@ -171,30 +172,35 @@ def _selected(tensor: SparseTensor, dim: int, index: int) -> Tensor:
 
 @answers_compressed("__getitem__")
 def getitem(tensor: SparseTensor, key) -> Tensor:
-    """Integers from the front; `...` and full slices leave what is behind."""
-    keys = key if isinstance(key, tuple) else (key,)
-    wanted = [k for k in keys if k is not Ellipsis]
-    if len(wanted) > tensor.dim():
+    """Integers, between whole slices, which leave their dimensions."""
+    keys = spread(tensor, key)
+    if len(keys) > tensor.dim():
         raise IndexError(
             f"too many indices for tensor of dimension {tensor.dim()}"
         )
-    front = Ellipsis not in keys or keys[-1] is Ellipsis
-    if not wanted or not front or not all(map(_is_integer, wanted)):
+    wanted = [k for k in keys if not _is_whole(k)]
+    if not wanted or not all(map(_is_integer, wanted)):
         raise RuntimeError("Sparse CSR tensors do not have strides")
-    for dim, k in enumerate(map(int, wanted)):
-        extent = tensor.shape[0]
+    dim = 0
+    for place, k in enumerate(keys):
+        if _is_whole(k):
+            dim += 1
+            continue
+        extent, k = tensor.shape[dim], int(k)
         if not -extent <= k < extent:
             raise IndexError(
-                f"index {k} is out of bounds for dimension {dim} with size "
+                f"index {k} is out of bounds for dimension {place} with size "
                 f"{extent}"
             )
         if is_sparse(tensor) and tensor.is_sparse:
-            tensor = _selected(tensor, 0, k % extent)
-        elif is_sparse(tensor):
-            tensor = select(tensor, 0, k)
+            tensor = _selected(tensor, dim, k % extent)
         else:
-            tensor = tensor[k]
+            tensor = tensor.select(dim, k)
     return tensor
+
+
+def _is_whole(key) -> bool:
+    return isinstance(key, slice) and key == slice(None)
 
 
 def _is_integer(key) -> bool:

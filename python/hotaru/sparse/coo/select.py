@@ -114,10 +114,37 @@ def narrow_copy(
     return coo.make(indices, values.index_select(0, keep), size, coalesced)
 
 
+def spread(tensor: Tensor, key) -> list:
+    """The parts of an index: whole slices where `...` stands for some, and
+    numbers for tensors of one.
+    """
+    keys = list(key) if isinstance(key, tuple) else [key]
+    keys = [int(k) if _is_number(k) else k for k in keys]
+    places = [i for i, k in enumerate(keys) if k is Ellipsis]
+    if places:
+        known = sum(k is not None and k is not Ellipsis for k in keys)
+        whole = [slice(None)] * (tensor.dim() - known)
+        keys[places[0] : places[0] + 1] = whole
+    return keys
+
+
+def _is_number(key) -> bool:
+    return (
+        isinstance(key, Tensor)
+        and key.dim() == 0
+        and not key.is_floating_point()
+        and not key.is_complex()
+        and key.dtype not in (_C.bool, _C.uint8)
+    )
+
+
 @answers_coo("__getitem__")
 def item_at(tensor: SparseTensor, key) -> Tensor:
-    """x[key] for integers and None: `select` and `unsqueeze` in turn."""
-    keys = key if isinstance(key, tuple) else (key,)
+    """x[key] for integers, None and whole slices beside them: `select` and
+    `unsqueeze` in turn.
+    """
+    keys = spread(tensor, key)
+    alone = all(k == slice(None) for k in keys if not isinstance(k, Tensor))
     dim = 0
     for k in keys:
         if k is None:
@@ -133,6 +160,8 @@ def item_at(tensor: SparseTensor, key) -> Tensor:
                 if isinstance(tensor, SparseTensor)
                 else tensor.select(dim, k)
             )
+        elif isinstance(k, slice) and k == slice(None) and not alone:
+            dim += 1
         else:
             name = "index" if isinstance(k, Tensor) else "as_strided"
             raise unknown(name, (tensor,), {})
