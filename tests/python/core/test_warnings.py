@@ -217,6 +217,11 @@ CALLS = {
         "attribute of a Tensor that is not a leaf Tensor is being",
     ),
     "grad of a leaf": (lambda: torch.ones(2, requires_grad=True).grad, None),
+    "complex module": (
+        lambda: torch.nn.Linear(1, 1).to(torch.complex64),
+        "Complex modules are a new feature",
+    ),
+    "double module": (lambda: torch.nn.Linear(1, 1).to(torch.float64), None),
     "grad of a constant": (lambda: torch.ones(2).grad, None),
 }
 

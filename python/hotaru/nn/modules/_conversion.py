@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import hotaru
 
 from ... import Tensor, no_grad
@@ -131,6 +133,16 @@ class ConversionMixin:
             raise TypeError(
                 "nn.Module.to only accepts floating point or complex "
                 f"dtypes, but got desired dtype={dtype}"
+            )
+        if dtype is not None and dtype.is_complex:
+            warnings.warn(
+                "Complex modules are a new feature under active development "
+                "whose design may change, and some modules might not work as "
+                "expected when using complex tensors as parameters or "
+                "buffers. Please file an issue at "
+                "https://github.com/pytorch/pytorch/issues/new?template="
+                "bug-report.yml if a complex module does not work as expected.",
+                stacklevel=2,
             )
 
         def convert(tensor: Tensor) -> Tensor:
