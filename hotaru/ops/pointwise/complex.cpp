@@ -116,20 +116,15 @@ Tensor polar(const Tensor& radius, const Tensor& angle) {
     out = complex(mul(radius, cos(angle)), mul(radius, sin(angle)));
   }
   if (autograd::needs_grad(radius, angle))
-    // PyTorch's: the radius counts as positive, and nothing grows from zero.
     autograd::record(
         "PolarBackward0", out, {radius, angle}, {radius, angle},
         [](Backward& b, const Tensor& g) -> Tensors {
           const Tensor r = b.saved(0), a = b.saved(1);
           const Tensor c = cos(a), s = sin(a), re = real(g), im = imag(g);
-          const auto gradient = [](const Tensor& x, const Tensor& factor,
-                                   const Tensor& to) {
-            return sum_to(mul(factor, x), to.sizes());
-          };
           const auto along = [&] { return add(mul(re, c), mul(im, s)); };
           const auto across = [&] { return sub(mul(im, c), mul(re, s)); };
-          return {b.needs(0) ? gradient(along(), sign(r), r) : Tensor(),
-                  b.needs(1) ? gradient(across(), r, a) : Tensor()};
+          return {b.needs(0) ? sum_to(along(), r.sizes()) : Tensor(),
+                  b.needs(1) ? sum_to(mul(r, across()), a.sizes()) : Tensor()};
         });
   return out;
 }

@@ -339,6 +339,7 @@ Tensor addcdiv(const Tensor& self, const Tensor& tensor1, const Tensor& tensor2,
     if (name##_grad && needs_grad(self, other)) \
       return in_place(self, [&](const Tensor& x) { return name(x, other); }); \
     binary_into(name##_spec, self, self, other); \
+    if (needs_grad(self, other)) grads::zeros(#name, self, self, other); \
     self.bump_version(); \
     return self; \
   } \

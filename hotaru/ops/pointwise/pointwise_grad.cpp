@@ -1,8 +1,10 @@
 #include "hotaru/ops/pointwise/pointwise_grad.h"
 
+#include <cctype>
 #include <cmath>
 #include <limits>
 #include <numbers>
+#include <string>
 
 #include "hotaru/autograd/record.h"
 #include "hotaru/ops/create/copy.h"
@@ -254,6 +256,25 @@ void frac(const Tensor& out, const Tensor& self) {
 void zero(const char* name, const Tensor& out, const Tensor& self) {
   record(name, out, {self}, {},
          [](Backward&, const Tensor& g) -> Tensors { return {zeros_like(g)}; });
+}
+
+void zeros(std::string_view op, const Tensor& out, const Tensor& self,
+           const Tensor& other) {
+  std::string name;
+  bool upper = true;
+  for (const char c : op) {
+    if (c != '_') name += upper ? char(std::toupper(c)) : c;
+    upper = c == '_';
+  }
+  name += other.impl()->wrapped_number ? "Backward0" : "Backward1";
+  // Either may be what is written: its shape is as it was.
+  record(name.c_str(), out, {self, other}, {},
+         [self = Like(self), other = Like(other)](Backward& b,
+                                                  const Tensor& g) -> Tensors {
+           const Tensor none = zeros_like(g);
+           return {b.needs(0) ? self(none) : Tensor(),
+                   b.needs(1) ? other(none) : Tensor()};
+         });
 }
 
 namespace {

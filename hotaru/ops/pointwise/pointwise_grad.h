@@ -2,6 +2,8 @@
 // when it has to be recorded. `out` may be `self`, written in place.
 #pragma once
 
+#include <string_view>
+
 #include "hotaru/ops/boxing.h"
 
 namespace hotaru::grads {
@@ -46,6 +48,10 @@ void conj(const Tensor& out, const Tensor& self);
 void frac(const Tensor& out, const Tensor& self);
 /// For piecewise constant functions; named per operator.
 void zero(const char* name, const Tensor& out, const Tensor& self);
+/// The same of two operands, for what is written in place: comparisons, logic.
+/// `op` names the operator: "eq" gives EqBackward1, EqBackward0 of a number.
+void zeros(std::string_view op, const Tensor& out, const Tensor& self,
+           const Tensor& other);
 
 void add(const Tensor& out, const Tensor& self, const Tensor& other,
          const Scalar& alpha);

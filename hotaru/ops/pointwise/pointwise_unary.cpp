@@ -55,7 +55,12 @@ enum Reads { kInput, kOutput };
         (name##_of_complex && self.is_complex())) \
       return in_place(self, [](const Tensor& x) { return name(x); }); \
     unary_into(name##_spec, self, self); \
-    if (name##_grad && needs_grad(self)) name##_grad(self, self); \
+    if (needs_grad(self)) { \
+      if (name##_grad) \
+        name##_grad(self, self); \
+      else \
+        grads::zero("LogicalNotBackward0", self, self); \
+    } \
     self.bump_version(); \
     return self; \
   } \

@@ -211,12 +211,14 @@ Tensor scatter_strided(const Tensor& grad, int64_t extent, IntSpan strides,
                        int64_t offset) {
   const Tensor memory = summed_places(grad, extent, strides, offset);
   if (autograd::needs_grad(grad))
-    autograd::record(
-        "AsStridedScatterBackward0", memory, {grad}, {},
-        [sizes = Dims(grad.sizes()), strides = Dims(strides), offset](
-            Backward&, const Tensor& g) -> Tensors {
-          return {as_strided(contiguous(g), sizes, strides, offset)};
-        });
+    autograd::record("AsStridedScatterBackward0", memory, {grad}, {},
+                     [sizes = Dims(grad.sizes()), strides = Dims(strides),
+                      offset](Backward&, const Tensor& g) -> Tensors {
+                       const Tensor dense =
+                           contiguous(g);  // maybe a slice of more
+                       return {as_strided(dense, sizes, strides,
+                                          dense.storage_offset() + offset)};
+                     });
   return memory;
 }
 

@@ -103,3 +103,68 @@ def test_the_switch_is_of_a_thread_and_comes_back():
     track(True)
     assert enabled()
     track(False)
+
+
+def test_second_derivatives_of_windows_by_slices():
+    """The tangent may begin within its memory."""
+    x = torch.arange(4.0, dtype=torch.float64)
+    directions = torch.eye(4, dtype=torch.float64)
+    for direction in directions:
+        _, tangent = torch.func.jvp(
+            lambda x: x.unfold(0, 2, 1), (x,), (direction,)
+        )
+        assert torch.equal(tangent, direction.clone().unfold(0, 2, 1))
+    x.requires_grad_()
+    g = torch.zeros(3, 2, dtype=torch.float64, requires_grad=True)
+    (first,) = torch.autograd.grad(x.unfold(0, 2, 1), x, g, create_graph=True)
+    weights = torch.arange(12.0, dtype=torch.float64)[6:10]
+    (second,) = torch.autograd.grad(first, g, weights)
+    assert torch.equal(second, weights.clone().unfold(0, 2, 1))
+
+
+@pytest.mark.parametrize("name", ["eq_", "ne_", "lt_", "le_", "gt_", "ge_"])
+def test_comparisons_in_place_have_no_slope(name):
+    """What they overwrite has no part in the result any more."""
+    x = torch.tensor([1.5, -2.0], requires_grad=True)
+    for other, node in ((0, "Backward0"), (torch.zeros(2), "Backward1")):
+        y = x * 2
+        getattr(y, name)(other)
+        assert y.grad_fn.name() == name[:2].title() + node
+        (g,) = torch.autograd.grad(y.sum(), x)
+        assert g.tolist() == [0, 0]
+        y = x * 2
+        getattr(y[1:], name)(0)
+        (g,) = torch.autograd.grad(y.sum(), x)
+        assert g.tolist() == [2, 0]
+    y = getattr(torch.ones(2), name)(x)
+    assert y.requires_grad
+    (g,) = torch.autograd.grad(y.sum(), x)
+    assert g.tolist() == [0, 0]
+    with pytest.raises(RuntimeError, match="leaf Variable"):
+        getattr(x, name)(1)
+    _, tangent = torch.func.jvp(
+        lambda x: getattr(x * 2, name)(0), (x.detach(),), (x.detach(),)
+    )
+    assert tangent.tolist() == [0, 0]
+
+
+def test_logic_in_place_has_no_slope():
+    x = torch.tensor([1.5, 0.0], requires_grad=True)
+    for write in (
+        lambda y: y.logical_and_(torch.ones(2)),
+        lambda y: y.logical_or_(torch.zeros(2)),
+        lambda y: y.logical_xor_(torch.ones(2)),
+        lambda y: y.logical_not_(),
+    ):
+        (g,) = torch.autograd.grad(write(x * 2).sum(), x)
+        assert g.tolist() == [0, 0]
+
+
+def test_polar_by_its_radius():
+    """Also of a radius that is 0, or negative."""
+    radius = torch.tensor([-1.0, 0, 2], dtype=torch.float64)
+    angle = torch.tensor(0.3, dtype=torch.float64)
+    radius.requires_grad_()
+    z = torch.polar(radius, angle.expand(3))
+    (g,) = torch.autograd.grad(z.real.sum(), radius)
+    torch.testing.assert_close(g, angle.cos().expand(3))
