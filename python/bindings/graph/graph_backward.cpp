@@ -33,8 +33,8 @@ class GraphedNode final : public Node {
         call_(backward_->call.load()) {
     backward_->awaited.store(call_);
     saved_.reserve(backward_->saved.size() + read.size());
-    for (const Guarded& g : backward_->saved) save(g.tensor);
-    for (const Tensor& t : read) save(t);
+    for (const Guarded& g : backward_->saved) save(g.tensor, false);
+    for (const Tensor& t : read) save(t, false);
   }
   ~GraphedNode() override { release_saved(); }
 
@@ -69,12 +69,12 @@ class GraphedNode final : public Node {
     backward_->awaited.compare_exchange_strong(mine, 0);
   }
 
- private:
-  /// Has the backward refuse if somebody writes to a tensor.
-  void save(const Tensor& t) {
-    saved_.emplace_back(t, false, t.version(), false);
+  /// Has the backward refuse if somebody writes to a tensor, maybe a result.
+  void save(const Tensor& t, bool result) {
+    saved_.emplace_back(t, result, t.version(), false);
   }
 
+ private:
   Tensors replay(const Tensors& grads) const {
     const autograd::NoGrad no_grad;
     for (size_t i = 0; i < grads.size(); ++i) {
@@ -89,21 +89,31 @@ class GraphedNode final : public Node {
     // Nobody takes the memory of a view for their own.
     Tensors out;
     out.reserve(backward_->outgoing.size());
-    for (const Tensor& t : backward_->outgoing)
-      out.push_back(!t.defined()       ? Tensor()
-                    : backward_->fresh ? clone(t)
-                                       : detach(t));
+    for (size_t i = 0; i < backward_->outgoing.size(); ++i) {
+      const Tensor& t = backward_->outgoing[i];
+      out.push_back(!t.defined() || !flows_to(i, grads) ? Tensor()
+                    : backward_->fresh                  ? clone(t)
+                                                        : detach(t));
+    }
     return out;
   }
 
-  static void refuse_second(const Tensors& grads, Tensors& out) {
-    Ref<Node> node;
-    for (const Tensor& grad : grads) {
-      if (!grad.defined() || !autograd::requires_grad(grad)) continue;
-      if (!node) node = make_ref<TwiceNode>();
-      node->add_edge(autograd::gradient_edge(grad));
-    }
-    if (!node) return;
+  /// Whether there is a gradient of a result that depends on a tensor.
+  bool flows_to(size_t outgoing, const Tensors& grads) const {
+    if (backward_->sources.empty()) return true;
+    for (size_t result : backward_->sources[outgoing])
+      if (grads[result].defined()) return true;
+    return false;
+  }
+
+  /// Gives gradients a history that ends in an error, as they depend on what
+  /// the function was called with.
+  void refuse_second(const Tensors& grads, Tensors& out) {
+    const Ref<Node> node = make_ref<TwiceNode>();
+    for (const Tensor& grad : grads)
+      if (grad.defined() && autograd::requires_grad(grad))
+        node->add_edge(autograd::gradient_edge(grad));
+    for (const autograd::Edge& edge : edges()) node->add_edge(edge);
     for (const Tensor& t : out)
       if (t.defined()) autograd::set_history(t, node);
   }
@@ -129,6 +139,7 @@ void record_call(const Ref<GraphBackward>& backward,
       autograd::set_history(results[i], node);
     else
       node->add_output(results[i]);
+    if (backward->read_results[i]) node->save(results[i], true);
   }
 }
 

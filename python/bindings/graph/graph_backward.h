@@ -27,6 +27,11 @@ struct GraphBackward final : RefCounted {
   std::vector<Guarded> saved;
   /// Places of the arguments whose values it reads, as the function left them.
   std::vector<size_t> read_arguments;
+  /// By result, whether it reads its values; likewise.
+  std::vector<bool> read_results;
+  /// By outgoing gradient, the places of results that depend on its tensor;
+  /// empty if all do.
+  std::vector<std::vector<size_t>> sources;
   /// Gradients are copies; else views, which the next backward overwrites.
   bool fresh = false;
   /// Of the last call, from 1; and of the one whose backward may yet come, or
@@ -36,8 +41,8 @@ struct GraphBackward final : RefCounted {
 
 /// Gives the results of a call their history. `arguments` are those that
 /// require grad, `read` those of read_arguments. The node throws Error if the
-/// function was called again before its turn, or one of `read` was written
-/// since.
+/// function was called again before its turn, or what it reads, results among
+/// it, was written since.
 void record_call(const Ref<GraphBackward>& backward,
                  std::span<const Tensor> arguments,
                  std::span<const Tensor> read, std::span<const Tensor> results);

@@ -206,15 +206,18 @@ class GraphCall {
     return single_ ? nb::borrow(PyTuple_GET_ITEM(out.ptr(), 0)) : out;
   }
 
-  /// The captured backward: see GraphBackward.
-  void set_backward(const PyGraph& graph, const std::vector<Tensor>& incoming,
+  /// The captured backward: see GraphBackward. `results`: those of the capture.
+  void set_backward(const PyGraph& graph, const std::vector<Tensor>& results,
+                    const std::vector<Tensor>& incoming,
                     const std::vector<Tensor>& outgoing,
-                    const std::vector<Tensor>& parameters) {
+                    const std::vector<Tensor>& parameters,
+                    const std::vector<std::vector<size_t>>& sources) {
     backward_ = make_ref<GraphBackward>();
     backward_->graph = graph.graph;
     backward_->incoming = incoming;
     backward_->outgoing = outgoing;
     backward_->parameters = parameters;
+    backward_->sources = sources;
     backward_->fresh = fresh_;
     for (const Operand& operand : graph.graph->program().operands())
       for (const Guarded& g : guarded_)
@@ -223,8 +226,12 @@ class GraphCall {
           break;
         }
     for (size_t i = 0; i < arguments_.size(); ++i)
-      if (!written_[i] && reads(*graph.graph, arguments_[i]))
+      if (!written_[i] && arguments_[i].target.defined() &&
+          reads(*graph.graph, arguments_[i].target))
         backward_->read_arguments.push_back(i);
+    for (const Tensor& t : results)
+      backward_->read_results.push_back(!knows(t.storage().get()) &&
+                                        reads(*graph.graph, t));
   }
 
   /// The function works on gradients of leaves; see LeafGradient.
@@ -291,10 +298,11 @@ class GraphCall {
     return a.target.defined() && a.target.storage().get() == storage;
   }
 
-  /// Whether a graph reads the memory that an argument's values come to.
-  static bool reads(const graph::Graph& graph, const Argument& a) {
+  /// Whether a graph reads the memory of a tensor.
+  static bool reads(const graph::Graph& graph, const Tensor& t) {
     for (const Operand& operand : graph.program().operands())
-      if (operand.reads() && holds(a, ordered_of(operand))) return true;
+      if (operand.reads() && ordered_of(operand) == t.storage().get())
+        return true;
     return false;
   }
 

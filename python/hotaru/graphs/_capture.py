@@ -271,7 +271,10 @@ class Captured:
             raise
         finally:
             _C._set_stream(previous)
-        self.call.set_backward(graph, incoming, found, parameters)
+        self.call.set_backward(
+            graph, self._outputs, incoming, found, parameters,
+            _results.sources(self._outputs, wanted),
+        )  # fmt: skip
         # The captured calls hold what they need; the history can go.
         self._outputs = None
         self.stream = None

@@ -155,6 +155,21 @@ def leaves_of(outputs) -> list[Tensor]:
     ]
 
 
+def sources(outputs: list[Tensor], leaves) -> list[list[int]]:
+    """For each leaf the places of the outputs that depend on it; nothing where
+    each of the outputs that have a history depends on each leaf.
+    """
+    live = [i for i, output in enumerate(outputs) if output.requires_grad]
+    if len(live) < 2:
+        return []
+    reached = [{id(leaf) for leaf in leaves_of([outputs[i]])} for i in live]
+    found = [
+        [i for i, ids in zip(live, reached) if id(leaf) in ids]
+        for leaf in leaves
+    ]
+    return [] if all(len(places) == len(live) for places in found) else found
+
+
 def _nodes(outputs, stop=None):
     """The steps that made them, as far as one that stays out."""
     seen = {stop, None}

@@ -295,3 +295,68 @@ def test_rates_that_nobody_reads_keep_one_graph():
         run(torch.ones(2))
     assert run.captures == captures
     assert weight.tolist() == pytest.approx([1 - 0.2 * (1 - 0.5**5)] * 2)
+
+
+def _graphed(f, x):
+    return torch.cuda.make_graphed_callables(f, (x,))
+
+
+@pytest.mark.parametrize("made", [lambda f, x: torch.compile(f), _graphed])
+@pytest.mark.parametrize("name", ["sigmoid", "exp", "tanh", "relu"])
+def test_a_result_written_before_the_backward(name, made):
+    """As in eager code: the gradient needs the result's own values."""
+    x = torch.tensor([1.0, 2.0, -3.0], requires_grad=True)
+    run = made(getattr(torch, name), x)
+    for _ in range(2):
+        y = run(x)
+        y.mul_(5)
+        with pytest.raises(RuntimeError, match="modified by an inplace"):
+            y.sum().backward()
+        (run(x) * 2).sum().backward()
+    x.grad = None
+    y = torch.compile(lambda x: x + 1)(x)
+    y.mul_(5).sum().backward()
+    assert x.grad.tolist() == [5, 5, 5]
+
+
+def test_results_that_nobody_used():
+    """What only they depend on has no gradient, so optimizers leave it."""
+
+    def f(x, w):
+        return (x * w).sum(), (w * w).sum()
+
+    run = torch.compile(f)
+    for _ in range(3):
+        x = torch.ones(2, requires_grad=True)
+        w = torch.ones(2, requires_grad=True)
+        _, b = run(x, w)
+        found = torch.autograd.grad(b, (x, w), allow_unused=True)
+        assert found[0] is None
+        assert found[1].tolist() == [2, 2]
+        a, b = run(x, w)
+        (a + b).backward()
+        assert x.grad.tolist() == [1, 1]
+        assert w.grad.tolist() == [3, 3]
+    heads = nn.ModuleList([nn.Linear(2, 1), nn.Linear(2, 1)])
+    run = torch.compile(lambda x: (heads[0](x), heads[1](x)))
+    for _ in range(2):
+        heads.zero_grad()
+        run(torch.ones(1, 2))[1].sum().backward()
+        assert [p.grad is None for p in heads.parameters()] == [
+            True, True, False, False,
+        ]  # fmt: skip
+
+
+def test_second_derivatives_are_refused():
+    """A penalty on gradients must not vanish from a loss."""
+    run = torch.compile(lambda x: (x**3).sum())
+    for _ in range(2):
+        x = torch.ones(2, requires_grad=True)
+        (g,) = torch.autograd.grad(run(x), x, create_graph=True)
+        assert g.requires_grad
+        with pytest.raises(RuntimeError, match="differentiate twice"):
+            (g**2).sum().backward()
+        y = run(x)
+        (g,) = torch.autograd.grad(y, x, create_graph=True)
+        (y + g.detach().sum()).backward()
+        assert x.grad.tolist() == [3, 3]
