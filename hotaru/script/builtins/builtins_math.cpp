@@ -72,6 +72,10 @@ void add_math_builtins(BuiltinTable& table) {
       table, "atan2", +[](double a, double b) { return std::atan2(a, b); });
   add_binary(
       table, "fmod", +[](double a, double b) { return std::fmod(a, b); });
+  // Not remainder, which is the operator % has.
+  add_binary(
+      table, "mathremainder",
+      +[](double a, double b) { return std::remainder(a, b); });
   add_binary(
       table, "copysign",
       +[](double a, double b) { return std::copysign(a, b); });

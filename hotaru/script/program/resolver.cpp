@@ -160,7 +160,8 @@ Meaning ArchiveResolver::attribute(const Meaning& parent,
   if (scope == "torch") return torch_attribute(name);
   if (scope == "math") {
     Meaning known = number(name);
-    return known.kind == Kind::kUnknown ? make(Kind::kBuiltin, name) : known;
+    if (known.kind != Kind::kUnknown) return known;
+    return make(Kind::kBuiltin, name == "remainder" ? "mathremainder" : name);
   }
   if (scope == "ops") {
     return make(Kind::kNamespace, concat("ops.", name));

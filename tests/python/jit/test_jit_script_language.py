@@ -617,3 +617,17 @@ def test_text_of_tensors(x, text):
         return f"{x}", "{} {}".format([x], 1), str(x)
 
     assert shown(x) == (text, f"[{text}] 1", text)
+
+
+def test_remainders_of_math(tmp_path):
+    """That of the nearest multiple, which % does not give."""
+
+    @torch.jit.script
+    def rest(a: float, b: float, i: int):
+        return math.remainder(a, b), math.remainder(i, 3), math.fmod(a, b)
+
+    path = tmp_path / "rest.pt"
+    torch.jit.save(rest, path)
+    for function in (rest, torch.jit.load(path)):
+        assert function(-7.0, 3.0, 5) == (-1.0, -1.0, -1.0)
+        assert function(5.5, 2.0, -4) == (-0.5, -1.0, 1.5)
