@@ -7,6 +7,7 @@
 #include "hotaru/core/host.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/factory.h"
+#include "hotaru/ops/pointwise/complex.h"
 #include "hotaru/ops/reduce/extremum.h"
 #include "hotaru/ops/shape/view.h"
 
@@ -25,6 +26,15 @@ void check_capture(const Tensor& t, const char* why) {
   }
 }
 
+template <class T>
+std::vector<T> host_elements(const Tensor& t, DType dtype, const char* why) {
+  check_capture(t, why);
+  const autograd::NoGrad no_grad;
+  const Tensor host = contiguous(to(t, dtype, Device{}));
+  const T* begin = host_data<T>(host, "host_elements");
+  return std::vector<T>(begin, begin + host.numel());
+}
+
 }  // namespace
 
 Scalar host_value(const Tensor& t, const char* why) {
@@ -33,11 +43,13 @@ Scalar host_value(const Tensor& t, const char* why) {
 }
 
 std::vector<int64_t> host_integers(const Tensor& t, const char* why) {
-  check_capture(t, why);
+  return host_elements<int64_t>(t, DType::kInt64, why);
+}
+
+std::vector<double> host_numbers(const Tensor& t, const char* why) {
   const autograd::NoGrad no_grad;
-  const Tensor host = contiguous(to(t, DType::kInt64, Device{}));
-  const auto* begin = host_data<int64_t>(host, "host_integers");
-  return std::vector<int64_t>(begin, begin + host.numel());
+  return host_elements<double>(t.is_complex() ? real(t) : t, DType::kFloat64,
+                               why);
 }
 
 Tensor integers_on(const std::vector<int64_t>& values, Device device) {

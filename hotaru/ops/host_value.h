@@ -18,6 +18,9 @@ Scalar host_value(const Tensor& t, const char* why);
 /// The integers of a tensor of any shape, in order; the same otherwise.
 std::vector<int64_t> host_integers(const Tensor& t, const char* why);
 
+/// The elements as float64, of complex ones the real parts; the same otherwise.
+std::vector<double> host_numbers(const Tensor& t, const char* why);
+
 /// The reverse: a vector of int64 on a device.
 Tensor integers_on(const std::vector<int64_t>& values, Device device);
 

@@ -5,15 +5,11 @@
 #include <charconv>
 #include <cmath>
 #include <iomanip>
+#include <vector>
 
-#include "hotaru/autograd/grad_mode.h"
-#include "hotaru/core/host.h"
 #include "hotaru/core/printing/concat.h"
 #include "hotaru/core/sparse/sparse.h"
-#include "hotaru/ops/create/copy.h"
-#include "hotaru/ops/create/reorder.h"
 #include "hotaru/ops/host_value.h"
-#include "hotaru/ops/pointwise/complex.h"
 
 namespace hotaru {
 namespace {
@@ -131,33 +127,25 @@ void print_matrix(std::ostream& out, const double* values, int64_t rows,
 
 /// Matrices one after the other; of the dimensions before, the first changes
 /// fastest.
-void print_slices(std::ostream& out, const Tensor& t, int64_t linesize) {
-  const int64_t outer = t.dim() - 2;
-  const int64_t rows = t.size(-2), columns = t.size(-1);
-  const int64_t matrices = t.numel() / (rows * columns);
-  Dims at(size_t(outer), 0);
-  const auto* data = host_data<double>(t, "print");
+void print_slices(std::ostream& out, const double* data, IntSpan sizes,
+                  int64_t linesize) {
+  const size_t outer = sizes.size() - 2;
+  const int64_t rows = sizes[outer], columns = sizes[outer + 1];
+  const int64_t matrices = numel_of(sizes) / (rows * columns);
+  const Dims strides = contiguous_strides(sizes);
+  Dims at(outer, 0);
   for (int64_t i = 0; i < matrices; ++i) {
     if (i) out << '\n';
     out << '(';
     int64_t offset = 0;
-    for (int64_t d = 0; d < outer; ++d) {
-      out << at[size_t(d)] + 1 << ',';
-      offset += at[size_t(d)] * t.strides()[size_t(d)];
+    for (size_t d = 0; d < outer; ++d) {
+      out << at[d] + 1 << ',';
+      offset += at[d] * strides[d];
     }
     out << ".,.) = " << '\n';
     print_matrix(out, data + offset, rows, columns, linesize, 1);
-    for (int64_t d = 0; d < outer && ++at[size_t(d)] == t.size(d); ++d)
-      at[size_t(d)] = 0;
+    for (size_t d = 0; d < outer && ++at[d] == sizes[d]; ++d) at[d] = 0;
   }
-}
-
-/// The elements as numbers of the host, row-major; of complex ones the real
-/// parts.
-Tensor numbers(const Tensor& t) {
-  const autograd::NoGrad no_grad;
-  const Tensor parts = t.is_complex() ? real(t) : t;
-  return contiguous(to(to(parts, Device()), DType::kFloat64));
 }
 
 }  // namespace
@@ -184,18 +172,18 @@ void print_columns(std::ostream& out, const Tensor& t, int64_t linesize) {
     out << "\nsize:\n" << shape_text(t.sizes()) << "\n]";
     return;
   }
-  const Tensor values = numbers(t);
-  const auto* data = host_data<double>(values, "print");
-  if (values.dim() == 0) {
+  const std::vector<double> values = host_numbers(t, "printing");
+  const double* data = values.data();
+  if (t.dim() == 0) {
     out << number_text(*data) << '\n';
-  } else if (values.numel() == 0) {
+  } else if (values.empty()) {
     // Only what is below.
-  } else if (values.dim() == 1) {
-    print_vector(out, data, values.numel());
-  } else if (values.dim() == 2) {
-    print_matrix(out, data, values.size(0), values.size(1), linesize, 0);
+  } else if (t.dim() == 1) {
+    print_vector(out, data, t.numel());
+  } else if (t.dim() == 2) {
+    print_matrix(out, data, t.size(0), t.size(1), linesize, 0);
   } else {
-    print_slices(out, values, linesize);
+    print_slices(out, data, t.sizes(), linesize);
   }
   std::string sizes;
   for (int64_t size : t.sizes())
