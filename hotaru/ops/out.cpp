@@ -53,16 +53,18 @@ void warn_of_resize(const Operator& op, const Tensor& out,
 bool writes_exactly(std::string_view name) {
   static constexpr std::string_view kNames =
       " abs absolute addmm addmv alias_copy amax amin argmax argmin baddbmm"
-      " bmm bucketize diag diagonal_copy dot float_power gather hardshrink"
-      " heaviside histc index_add index_copy index_select inner inverse isin"
-      " isneginf isposinf lerp linalg_cholesky linalg_det linalg_eigvalsh"
-      " linalg_inv linalg_matmul linalg_matrix_norm linalg_multi_dot"
-      " linalg_norm linalg_solve linalg_svdvals linalg_vector_norm linear"
+      " bmm bucketize detach_copy diag diagonal_copy dot float_power"
+      " frobenius_norm gather gelu hardshrink heaviside histc index_add"
+      " index_copy index_select inner inverse isin isneginf isposinf lerp"
+      " linalg_cholesky linalg_det linalg_eigvalsh linalg_inv linalg_matmul"
+      " linalg_matrix_norm linalg_multi_dot linalg_norm linalg_solve"
+      " linalg_svdvals linalg_vecdot linalg_vector_norm linear log_sigmoid"
       " log_softmax masked_select matmul mm msort multinomial mv nan_to_num"
-      " nanquantile permute_copy quantile renorm scatter scatter_add"
-      " searchsorted select_copy signbit slice_copy slice_scatter softmax"
-      " squeeze_copy t_copy tensordot transpose_copy tril triu"
-      " unsqueeze_copy vdot where ";
+      " nanquantile nuclear_norm permute_copy quantile renorm scatter"
+      " scatter_add searchsorted select_copy signbit slice_copy slice_scatter"
+      " softmax softplus softshrink squeeze_copy t_copy tensordot"
+      " transpose_copy tril triu unsqueeze_copy vdot view_as_complex_copy"
+      " where ";
   return kNames.find(concat(" ", name, " ")) != std::string_view::npos;
 }
 
@@ -161,12 +163,14 @@ void check_plain(const Operator& op, const Tensor& t) {
 }
 
 /// Whether it adds or multiplies up in the dtype of its result.
-bool accumulates(const Schema& schema, DType out) {
+bool accumulates(const Schema& schema, DType in, DType out) {
   static constexpr std::string_view kNames[] = {
       "sum", "nansum", "mean", "nanmean", "prod", "cumsum", "cumprod"};
-  const bool mean = schema.name == "mean" || schema.name == "nanmean";
+  const bool floating =
+      !is_integral(in, true) &&
+      (schema.name == "mean" || schema.name.starts_with("nan"));
   return std::ranges::find(kNames, schema.name) != std::end(kNames) &&
-         !(mean && is_integral(out, true));
+         !(floating && is_integral(out, true));
 }
 
 /// What has no argument for that dtype: the input is brought to that of `out`
@@ -189,8 +193,11 @@ void follow_out(const Schema& schema, const Tensor& out, bool dtype_given,
   const int device = schema.find("device");
   if (device >= 0 && arguments[device].is_none())
     arguments[device] = out.device();
-  const bool sums = accumulates(schema, out.dtype());
-  if (!sums && schema.arguments.front().type.kind == ArgKind::kTensor) return;
+  const bool of_tensor = schema.arguments.front().type.kind == ArgKind::kTensor;
+  const bool sums =
+      of_tensor &&
+      accumulates(schema, arguments[0].as_tensor().dtype(), out.dtype());
+  if (!sums && of_tensor) return;
   const DType wanted = out.dtype();
   const bool same =
       !dtype_given || dtype_from_int(arguments[at].as_int()) == wanted;

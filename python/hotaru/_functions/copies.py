@@ -15,6 +15,11 @@ def copy_of(view, name: str):
         made = view(input)
         if out is None:
             return made.clone()
+        if out.dtype != made.dtype:
+            raise RuntimeError(
+                f"Expected out tensor to have dtype {made.dtype}, but got "
+                f"{out.dtype} instead"
+            )
         if out.shape != made.shape:
             out.resize_(made.shape)
         return out.copy_(made)

@@ -14,7 +14,7 @@ FAMILIES = (
     "ops_linalg",
     "ops_conv", "ops_pool", "ops_window", "ops_norm", "ops_loss", "ops_rnn",
     "ops_number", "ops_composite", "ops_special", "ops_masked", "ops_signal",
-    "ops_function", "ops_fft",
+    "ops_function", "ops_fft", "ops_out",
 )  # fmt: skip
 DRAWS = ("ops_random",)
 
