@@ -1,6 +1,6 @@
 # ruff: noqa: E501  (a case is one line)
-"""Cases of derivatives by what is a constant as a rule: weights of losses, running
-statistics, scales, bins, places of quantiles, targets.
+"""Cases of derivatives by what is a constant as a rule: weights of losses,
+running statistics, scales, bins, places of quantiles, targets.
 
 A line is a function of p and the shape of p, which lies between 0.5 and 1.5 (half
 of that, if it says so). The outcome: whether the result has a history, and the

@@ -1,5 +1,5 @@
-"""Products with Jacobians and Hessians, and derivatives by what is a constant as
-a rule, against PyTorch 2.13.
+"""Products with Jacobians and Hessians, and derivatives by what is a constant
+as a rule, against PyTorch 2.13.
 
 The cases are in autograd_*_cases.py, what PyTorch made of them in golden/
 (see record_golden.py).
