@@ -183,12 +183,12 @@ def test_products_with_two_zeros_have_no_gradient(hotaru):
     assert x.grad.tolist() == [0, 6, 0]
 
 
-def test_polar_takes_the_radius_as_positive(hotaru):
+def test_polar_by_radii_of_any_sign(hotaru):
     radius = hotaru.tensor([-2.0, 0.0, 3.0], requires_grad=True)
     angle = hotaru.ones(3, requires_grad=True)
     z = hotaru.polar(radius, angle)
     (z.real * hotaru.tensor([1.0, 2, 3]) + z.imag).sum().backward()
-    wanted = [-1.3817732, 0, 2.4623778], [0.6023368, 0, -5.9523411]
+    wanted = [1.3817732, 1.9220756, 2.4623778], [0.6023368, 0, -5.9523411]
     for leaf, numbers in zip((radius, angle), wanted):
         assert leaf.grad.tolist() == pytest.approx(numbers, rel=1e-5)
 
