@@ -372,9 +372,10 @@ class Graphed(_C._FastCall):
                 )
             if has_attributes(leaf):
                 return _state.UnfitError("an argument has attributes")
-        if self._reach.unfit:
-            return _state.UnfitError(self._reach.unfit)
-        return None
+        reach = self._reach
+        asked = self._on_failure is None  # for a graph, or an error
+        why = reach.unfit or ("" if asked else reach.finds)
+        return _state.UnfitError(why) if why else None
 
     def _fail(self, key, error: Exception) -> None:
         structural = isinstance(error, _state.StateError)

@@ -136,6 +136,8 @@ class Reach:
         self._parts: list = []
         #: Why no graph can follow what the code reads, if so.
         self.unfit = ""
+        #: The same where the caller's word counts, if it asked for a graph.
+        self.finds = ""
         # Each, called, gives a function that brings back what a container or
         # names hold now.
         self._keepers: list = []
@@ -604,7 +606,7 @@ class Reach:
                 self._parts.append("empty")
         code = value.__code__
         if depth > _INSTALLED and finds_names(code):
-            self.unfit = f"{value.__name__} finds names while it runs"
+            self.finds = f"{value.__name__} finds names while it runs"
         texts = texts_of(code)
         names = names_of(code).union(filter(str.isidentifier, texts))
         self.learn(names | texts)

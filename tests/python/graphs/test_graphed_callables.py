@@ -578,3 +578,11 @@ def test_threads_train_through_a_compiled_module():
     for thread in threads:
         thread.join()
     assert not failures
+
+
+def test_code_that_finds_names_while_it_runs():
+    """Whoever asks for a graph of it gets one."""
+    run = torch.cuda.make_graphed_callables(
+        lambda x: eval("x * 2", {"x": x}), (torch.ones(2),)
+    )
+    assert run(torch.full((2,), 3.0)).tolist() == [6, 6]
