@@ -163,14 +163,13 @@ void check_plain(const Operator& op, const Tensor& t) {
 }
 
 /// Whether it adds or multiplies up in the dtype of its result.
-bool accumulates(const Schema& schema, DType in, DType out) {
+bool accumulates(const Schema& schema, const Value& input, DType out) {
   static constexpr std::string_view kNames[] = {
       "sum", "nansum", "mean", "nanmean", "prod", "cumsum", "cumprod"};
-  const bool floating =
-      !is_integral(in, true) &&
-      (schema.name == "mean" || schema.name.starts_with("nan"));
-  return std::ranges::find(kNames, schema.name) != std::end(kNames) &&
-         !(floating && is_integral(out, true));
+  if (std::ranges::find(kNames, schema.name) == std::end(kNames)) return false;
+  const bool floating = schema.name == "mean" || schema.name.starts_with("nan");
+  return !floating || !is_integral(out, true) ||
+         is_integral(input.as_tensor().dtype(), true);
 }
 
 /// What has no argument for that dtype: the input is brought to that of `out`
@@ -194,9 +193,7 @@ void follow_out(const Schema& schema, const Tensor& out, bool dtype_given,
   if (device >= 0 && arguments[device].is_none())
     arguments[device] = out.device();
   const bool of_tensor = schema.arguments.front().type.kind == ArgKind::kTensor;
-  const bool sums =
-      of_tensor &&
-      accumulates(schema, arguments[0].as_tensor().dtype(), out.dtype());
+  const bool sums = accumulates(schema, arguments[0], out.dtype());
   if (!sums && of_tensor) return;
   const DType wanted = out.dtype();
   const bool same =
