@@ -6,6 +6,7 @@
 #include "hotaru/autograd/record.h"
 #include "hotaru/core/checks/check.h"
 #include "hotaru/core/cpp_type.h"
+#include "hotaru/graph/capture/capture.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/overlap.h"
 #include "hotaru/ops/refuse.h"
@@ -151,6 +152,13 @@ void put(const Operator& op, const Tensor& out, const Tensor& result) {
   if (is_range(op.schema().name) && out.numel() == result.numel())
     return void(copy_(out, view(result, out.sizes())));
   warn_of_resize(op, out, result);
+  // Beside a view's own elements lies what a graph knows nothing of.
+  HOTARU_CHECK(!graph::capturing() || !out.impl()->base ||
+                   same(out.sizes(), result.sizes()),
+               "operation not permitted when stream is capturing: out=, a view "
+               "of shape ",
+               shape_text(out.sizes()), ", would become one of shape ",
+               shape_text(result.sizes()));
   resize_(out, result.sizes());
   copy_(out, result);
 }

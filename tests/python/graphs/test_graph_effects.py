@@ -612,3 +612,21 @@ def test_what_code_finds_by_name(name):
     for value in (1.0, 2.0):
         put(value)
         assert run(X).tolist() == [value, value]
+
+
+@pytest.mark.filterwarnings("ignore:An output with one or more elements")
+def test_a_view_that_out_makes_larger():
+    """It is written beside its own elements, in the caller's memory."""
+
+    def f(x):
+        v = x.movedim(0, -1)
+        out = x[None].expand(2, *x.shape)
+        torch.add(v, v, out=out)
+        return out * 1
+
+    run = torch.compile(f)
+    for _ in range(2):
+        bases = [torch.arange(24.0).reshape(4, 6) for _ in range(2)]
+        results = [g(b[:, ::2]) for g, b in zip((f, run), bases)]
+        assert torch.equal(*results)
+        assert torch.equal(*bases)
