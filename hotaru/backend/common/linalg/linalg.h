@@ -40,7 +40,8 @@ struct LinalgAttributes {
   int64_t batch = 1, m = 0, n = 0, k = 0;
   /// Whether there is a batch dimension, for messages.
   bool batched = false;
-  bool check = false;  // for zeros on the diagonal in "linalg_triangular"
+  /// Failures throw; in "linalg_triangular" they are zeros on the diagonal.
+  bool check = false;
   /// "linalg_solve" was asked for an inverse; "linalg_permutation" for a
   /// solution, in messages.
   bool inverse = false;
