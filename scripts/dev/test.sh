@@ -61,8 +61,8 @@ ctest_stages() {
 
 # What folders of Python tests take; others about ten seconds.
 readonly FOLDER_SECONDS='ops=120 core=65 distributed=130 graphs=60 programs=400
-data=50 testing=27 nn=25 jit=35 library=20 onnx=20 sparse=15 quantization=15
-weights=15'
+data=50 regressions=50 testing=27 nn=25 jit=35 library=20 onnx=20 sparse=15
+quantization=15 weights=15'
 
 # pytest_stages ARGS...: a stage for each folder of Python tests.
 pytest_stages() {
