@@ -2,6 +2,7 @@
 
 #include <limits>
 #include <mutex>
+#include <unordered_set>
 
 #include "hotaru/core/checks/check.h"
 #include "hotaru/core/mutex.h"
@@ -36,6 +37,28 @@ AccumulateGrad::~AccumulateGrad() {
   std::lock_guard lock(accumulator_mutex);
   if (Meta* m = meta(variable_); m && m->accumulator == this)
     m->accumulator = nullptr;
+}
+
+bool reaches_below(const Tensors& tensors, uint32_t level) {
+  std::vector<Ref<Node>> waiting;
+  std::unordered_set<const Node*> seen;
+  for (const Tensor& t : tensors)
+    if (Edge edge = gradient_edge(t); edge.node)
+      waiting.push_back(std::move(edge.node));
+  while (!waiting.empty()) {
+    const Ref<Node> node = std::move(waiting.back());
+    waiting.pop_back();
+    if (!seen.insert(node.get()).second) continue;
+    if (const auto* leaf = dynamic_cast<const AccumulateGrad*>(node.get())) {
+      const Meta* m = meta(leaf->variable());
+      // Levels count round and round, 0 is none.
+      if (!m || !m->level || static_cast<int32_t>(m->level - level) < 0)
+        return true;
+    }
+    for (const Edge& edge : node->edges())
+      if (edge.node) waiting.push_back(edge.node);
+  }
+  return false;
 }
 
 void forget_accumulator(const Tensor& leaf) {
@@ -107,6 +130,7 @@ Ref<Meta> copy_history(const Tensor& t) {
   copy->output_index = m->output_index;
   copy->requires_grad = m->requires_grad;
   copy->view_version = m->view_version;
+  copy->level = m->level;
   return copy;
 }
 

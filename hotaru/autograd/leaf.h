@@ -21,6 +21,10 @@ class AccumulateGrad final : public Node {
   Tensor variable_;
 };
 
+/// Whether gradients of the tensors reach a leaf of a level below this one
+/// (Meta::level): one that somebody else than the level's transform made.
+bool reaches_below(const Tensors& tensors, uint32_t level);
+
 /// Before a leaf becomes another tensor (`x.data = y`) of another dtype or
 /// device: graphs that live keep the node they have, and the next get one for
 /// what the leaf is then.

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <mutex>
+#include <utility>
 
 #include "hotaru/autograd/record.h"
 #include "hotaru/core/checks/check.h"
@@ -11,6 +12,7 @@ namespace hotaru::autograd {
 namespace {
 
 std::atomic<uint64_t> next_sequence{0};
+constinit thread_local uint32_t leaf_level = 0;
 
 // Guards Node::retained_: a tensor may go while a pass looks at its node.
 std::mutex& retained_mutex() {
@@ -171,7 +173,14 @@ void set_requires_grad(const Tensor& t, bool value) {
                "you can only change requires_grad flags of leaf variables. If "
                "you want to use a computed variable in a subgraph that doesn't "
                "require differentiation use var_no_grad = var.detach().");
-  if (is_leaf(t) && (value || meta(t))) ensure_meta(t).requires_grad = value;
+  if (!is_leaf(t) || !(value || meta(t))) return;
+  Meta& m = ensure_meta(t);
+  if (value && !m.requires_grad) m.level = leaf_level;
+  m.requires_grad = value;
+}
+
+uint32_t set_leaf_level(uint32_t level) {
+  return std::exchange(leaf_level, level);
 }
 
 }  // namespace hotaru::autograd

@@ -130,6 +130,9 @@ struct Meta : AutogradMeta {
   /// Of a view; and the storage's version when its grad_fn was made.
   ViewOrigin origin = ViewOrigin::kPlain;
   uint32_t view_version = 0;
+  /// The transform that ran when the leaf began to ask for gradients, as
+  /// set_leaf_level() was told; 0 for none.
+  uint32_t level = 0;
   /// The leaf's AccumulateGrad, not owned; it outlives no edge to it.
   Node* accumulator = nullptr;
   /// Of a leaf that hooks gave back: the AccumulateGrad of the original.
@@ -190,5 +193,9 @@ void check_origin(const Tensor& view, const char* what);
 inline constexpr char kModified[] = "is being modified inplace";
 /// Throws PyTorch's errors for dtypes and for non-leaves.
 void set_requires_grad(const Tensor& t, bool value);
+/// Marks what begins to ask for gradients on this thread as `level`'s, until
+/// told another; returns the level before. A transform of functions tells by it
+/// its own leaves, which are no caller's business, from those of others.
+uint32_t set_leaf_level(uint32_t level);
 
 }  // namespace hotaru::autograd

@@ -261,6 +261,8 @@ void init_passes(nb::module_& m, nb::module_& inner) {
   m.def("_set_multithreading_enabled",
         [](bool enabled) { multithreading = enabled; });
   m.def("_increment_version", &increment_version);
+  m.def("_set_leaf_level", &autograd::set_leaf_level);
+  m.def("_reaches_below", &autograd::reaches_below);
   m.def("_set_write_listener", &set_write_listener, nb::arg().none());
 }
 

@@ -49,10 +49,9 @@ class Pushforward:
         self._shared = run.level.shared(self.leaves)
         self._live = [leaf for leaf in self.leaves if leaf.requires_grad]
         self._products: tuple = ()
-        with inference_mode(False), enable_grad():
+        with inference_mode(False), enable_grad(), run.level.inside():
             self._vectors = [
-                run.level.own(zeros_like(leaf, requires_grad=True))
-                for leaf in self._live
+                zeros_like(leaf, requires_grad=True) for leaf in self._live
             ]
             if self._live:
                 with pushing():
@@ -79,7 +78,7 @@ class Pushforward:
             again = is_grad_enabled() and (
                 self._shared or any(t.requires_grad for _, t in pairs)
             )
-            with inference_mode(False):
+            with inference_mode(False), self._level.inside():
                 values = grad(
                     [product for product, _ in pairs],
                     self._vectors,

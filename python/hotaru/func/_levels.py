@@ -2,22 +2,47 @@
 
 A transform differentiates by tensors of its own: aliases of its arguments that
 keep the graph of an enclosing transform, or new leaves. What depends on those
-leaves alone has no history for the caller.
+leaves alone, and on leaves that its function made, has no history for the
+caller.
 """
 
 from __future__ import annotations
 
-from .. import Tensor, enable_grad, is_grad_enabled, zeros_like
+import contextlib
+import itertools
+
+from .. import _C, Tensor, enable_grad, is_grad_enabled, zeros_like
 from ..autograd._entry import grad
 from ..utils import _tree
 
+_ROUND = 2**32
+_numbers = itertools.count(1)
+
 
 class Level:
-    """The tensors of one application of a transform."""
+    """One application of a transform, and the leaves that are its own.
+
+    Levels have numbers, later ones larger ones, in the 32 bits that a leaf has
+    for them: they count round and round.
+    """
 
     def __init__(self) -> None:
-        self._own: set[int] = set()
-        self._leaves: list[Tensor] = []  # keeps the ids in use
+        self._number = next(_numbers) % _ROUND or next(_numbers) % _ROUND
+
+    @contextlib.contextmanager
+    def inside(self):
+        """What begins to ask for gradients here is the level's own.
+
+        It is a later level's where one runs: a product may be asked for within
+        another transform.
+        """
+        outer = _C._set_leaf_level(self._number)
+        if outer and (outer - self._number) % _ROUND < _ROUND // 2:
+            _C._set_leaf_level(outer)
+        try:
+            yield
+        finally:
+            _C._set_leaf_level(outer)
 
     def begin(self, value) -> Tensor:
         """The tensor to differentiate by in place of an argument.
@@ -37,34 +62,12 @@ class Level:
             raise RuntimeError(
                 "only Tensors of floating point dtype can require gradients"
             )
-        return self.own(leaf.requires_grad_())
-
-    def own(self, leaf: Tensor) -> Tensor:
-        """Counts a leaf as this level's."""
-        self._own.add(id(leaf))
-        self._leaves.append(leaf)
-        return leaf
+        return leaf.requires_grad_()
 
     def shared(self, tensors) -> bool:
         """Whether somebody else wants derivatives through these tensors."""
-        todo, seen = [], set()
-        for tensor in tensors:
-            if not isinstance(tensor, Tensor) or not tensor.requires_grad:
-                continue
-            if tensor.grad_fn is not None:
-                todo.append(tensor.grad_fn)
-            elif id(tensor) not in self._own:
-                return True
-        while todo:
-            node = todo.pop()
-            if node in seen:
-                continue
-            seen.add(node)
-            leaf = getattr(node, "variable", None)
-            if leaf is not None and id(leaf) not in self._own:
-                return True
-            todo += [edge[0] for edge in node.next_functions if edge[0]]
-        return False
+        asked = [t for t in tensors if isinstance(t, Tensor)]
+        return _C._reaches_below(asked, self._number)
 
     def end(self, nest):
         """What the caller gets: without the history that only this level has.

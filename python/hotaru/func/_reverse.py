@@ -26,7 +26,7 @@ class Applied:
         places = range(len(args))
         if argnums is not None:
             places = positions(argnums, len(args))
-        with inference_mode(False), enable_grad():
+        with inference_mode(False), enable_grad(), self.level.inside():
             full = list(args)
             for place in places:
                 full[place] = _tree.mapped(self.level.begin, args[place])
@@ -85,7 +85,7 @@ def grad_and_value(func, argnums=0, has_aux: bool = False):
             )
         leaves, structure = _tree.flatten(run.single(run.own))
         again = is_grad_enabled() and run.level.shared((output,))
-        with inference_mode(False), enable_grad():
+        with inference_mode(False), enable_grad(), run.level.inside():
             found = gradients((output,), leaves, None, again, True)
         result = run.level.end(_tree.unflatten(found, structure))
         value = run.level.end(output)
@@ -155,7 +155,7 @@ class Pullback:
 
     def products(self, given, create_graph, retain_graph=True) -> list[Tensor]:
         """The products by leaves, without history that is the level's own."""
-        with inference_mode(False):
+        with inference_mode(False), self._run.level.inside():
             found = gradients(
                 self.leaves, self.own, given, create_graph, retain_graph
             )
