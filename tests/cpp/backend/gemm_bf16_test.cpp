@@ -11,6 +11,7 @@
 
 #include "hotaru/core/printing/concat.h"
 #include "hotaru/runtime/threads/parallel.h"
+#include "tests/cpp/backend/exact_products.h"
 
 namespace hotaru {
 namespace {
@@ -27,16 +28,12 @@ struct Numbers {
     T* begin = data.data() + shift;
     ref = transposed ? MatrixRef<T>{begin, 1, inner}
                      : MatrixRef<T>{begin, inner, 1};
-    std::mt19937 random(static_cast<unsigned>(seed));
+    const std::vector<float> numbers = small_integers(rows, cols, seed);
+    const float* number = numbers.data();
     for (int64_t i = 0; i < rows; ++i)
       for (int64_t j = 0; j < cols; ++j)
-        begin[i * ref.row_stride + j * ref.col_stride] =
-            T(float(int(random() % 17) - 8));
+        begin[i * ref.row_stride + j * ref.col_stride] = T(*number++);
   }
-  double at(int64_t i, int64_t j) const {
-    return double(ref.data[i * ref.row_stride + j * ref.col_stride]);
-  }
-
   std::vector<T> data;
   MatrixRef<T> ref;
 };
@@ -74,11 +71,10 @@ void check(const Case& t) {
     gemm_bf16(t.m, t.n, t.k, t.alpha, a.ref, b.ref, t.beta, c.data(), ldc,
               epilogue);
   }
+  const double* sum = exact_products(t.m, t.n, t.k).data();
   for (int64_t i = 0; i < t.m; ++i) {
     for (int64_t j = 0; j < t.n; ++j) {
-      double sum = 0;
-      for (int64_t p = 0; p < t.k; ++p) sum += a.at(i, p) * b.at(p, j);
-      const double product = t.alpha * sum + t.beta * 3;
+      const double product = t.alpha * *sum++ + t.beta * 3;
       const double want =
           t.plain ? product : std::max(0.0, product + double(j % 5));
       ASSERT_EQ(double(c[size_t(i * ldc + j)]), want) << i << ", " << j;
@@ -110,6 +106,7 @@ void check_rounded(const Case& t) {
   } else {
     gemm(t.m, t.n, t.k, t.alpha, a.ref, b.ref, 0.0f, c.data(), ldc, epilogue);
   }
+  const double* sum = exact_products(t.m, t.n, t.k).data();
   for (int64_t i = 0; i < t.m; ++i)
     for (int64_t j = 0; j < ldc; ++j) {
       const auto got = float(c[size_t(i * ldc + j)]);
@@ -117,9 +114,7 @@ void check_rounded(const Case& t) {
         ASSERT_TRUE(std::isnan(got)) << "beside C";
         continue;
       }
-      double want = 0;
-      for (int64_t p = 0; p < t.k; ++p) want += a.at(i, p) * b.at(p, j);
-      want *= t.alpha;
+      double want = *sum++ * t.alpha;
       if (!t.plain) want = std::max(0.0, want + double(j % 5));
       ASSERT_EQ(got, float(BFloat16(float(want)))) << i << ", " << j;
     }

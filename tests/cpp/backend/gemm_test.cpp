@@ -12,6 +12,7 @@
 #include "hotaru/core/half.h"
 #include "hotaru/core/printing/concat.h"
 #include "hotaru/runtime/threads/parallel.h"
+#include "tests/cpp/backend/exact_products.h"
 
 namespace hotaru {
 namespace {
@@ -27,12 +28,10 @@ struct Matrix {
     data.assign(static_cast<size_t>(inner * outer + 7), outside());
     ref = transposed ? MatrixRef<T>{data.data(), 1, inner}
                      : MatrixRef<T>{data.data(), inner, 1};
-    std::mt19937 random(static_cast<unsigned>(seed));
-    for (int64_t i = 0; i < rows; ++i) {
-      for (int64_t j = 0; j < cols; ++j) {
-        at(i, j) = static_cast<T>(int(random() % 17) - 8);
-      }
-    }
+    const std::vector<float> numbers = small_integers(rows, cols, seed);
+    const float* number = numbers.data();
+    for (int64_t i = 0; i < rows; ++i)
+      for (int64_t j = 0; j < cols; ++j) at(i, j) = static_cast<T>(*number++);
   }
   static T outside() {
     if constexpr (std::numeric_limits<T>::has_quiet_NaN) {
@@ -113,13 +112,10 @@ void check(const Case& t) {
   const bool exact =
       t.activation == Activation::kNone || t.activation == Activation::kRelu;
   const double tolerance = exact ? 0 : sizeof(T) == 4 ? 1e-6 : 1e-15;
+  const double* sum = exact_products(t.m, t.n, t.k).data();
   for (int64_t i = 0; i < t.m; ++i) {
     for (int64_t j = 0; j < t.n; ++j) {
-      double sum = 0;
-      for (int64_t p = 0; p < t.k; ++p) {
-        sum += double(a.at(i, p)) * double(b.at(p, j));
-      }
-      double want = t.alpha * sum;
+      double want = t.alpha * *sum++;
       if (t.beta != 0) {
         want += t.beta * double(const_cast<Matrix<T>&>(before)
                                     .data[size_t(i * c.ref.row_stride + j)]);
