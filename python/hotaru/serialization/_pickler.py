@@ -6,7 +6,10 @@ whose attributes are the same there.
 
 from __future__ import annotations
 
+import contextlib
 import pickle
+import sys
+import threading
 
 from .. import _C
 from .._C import StorageBase
@@ -86,6 +89,30 @@ class _Pickler(_Apart, pickle._Pickler):
     dispatch[type] = save_type
 
 
+# A pickler in Python calls three functions for what C's does in one.
+_CALLS = 3
+_lock = threading.Lock()
+_deep: list[int] = []  # the interpreter's own limit, once for each dump
+
+
+@contextlib.contextmanager
+def _deeper():
+    """Objects may be nested here as deep as a pickler in C takes them.
+
+    The limit is the interpreter's: the last of several threads restores it.
+    """
+    with _lock:
+        _deep.append(_deep[0] if _deep else sys.getrecursionlimit())
+        sys.setrecursionlimit(_CALLS * _deep[0])
+    try:
+        yield
+    finally:
+        with _lock:
+            own = _deep.pop()
+            if not _deep:
+                sys.setrecursionlimit(own)
+
+
 def dump(obj, file, storages: Storages, protocol: int, module=None) -> None:
     """Pickles an object whose storages are named only.
 
@@ -94,6 +121,7 @@ def dump(obj, file, storages: Storages, protocol: int, module=None) -> None:
 
     Raises:
         pickle.PicklingError, TypeError, AttributeError: what pickle refuses.
+        RecursionError: nests deeper than a pickler in C would take.
         RuntimeError: memory that tensors of several dtypes share.
     """
     if module in (None, pickle):
@@ -102,4 +130,5 @@ def dump(obj, file, storages: Storages, protocol: int, module=None) -> None:
         mixed = type("_Pickler", (_Apart, module.Pickler), {})
         pickler = mixed(file, protocol)
     pickler.entry = storages.entry
-    pickler.dump(obj)
+    with _deeper():
+        pickler.dump(obj)

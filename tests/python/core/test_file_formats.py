@@ -8,6 +8,7 @@ import gzip
 import io
 import mmap
 import pickle
+import sys
 import zipfile
 import zlib
 
@@ -348,3 +349,28 @@ def test_pickle_modules():
         torch.load(file, pickle_module=pickle, weights_only=True)
     file = written({"x": torch.ones(1)}, pickle_module=pickle)
     assert torch.load(file)["x"].tolist() == [1]
+
+
+def nested(depth: int) -> list:
+    out: list = []
+    for _ in range(depth):
+        out = [out]
+    return out
+
+
+@FORMATS
+def test_nests_may_be_as_deep_as_plain_pickles_are(zipped):
+    """A pickler in Python takes three calls a level where C's takes one."""
+    limit = sys.getrecursionlimit()
+    deep = nested(limit * 2 // 5)
+    pickle.dumps(deep)
+    file = written(deep, _use_new_zipfile_serialization=zipped)
+    assert torch.load(file) is not None
+    assert sys.getrecursionlimit() == limit
+
+
+def test_nests_without_an_end_are_refused():
+    limit = sys.getrecursionlimit()
+    with pytest.raises(RecursionError):
+        written(nested(limit * 4))
+    assert sys.getrecursionlimit() == limit
