@@ -38,6 +38,7 @@ constinit thread_local State current;
 constinit thread_local int64_t nesting = 0;
 // Apart, as threads end without destroying tensors.
 constinit thread_local Cache* kept = nullptr;
+constinit thread_local std::vector<Note>* noted = nullptr;
 
 DeviceType device_of(const Tensor& t) {
   const DeviceType type = t.device().type;
@@ -56,9 +57,11 @@ bool keeps(const Tensor& t, DType to, const OfDevice& device) {
          !autograd::inference_mode() && !graph::capturing();
 }
 
-Tensor cast(const Tensor& t, DType to, DeviceType type,
+/// `name`: of the operator whose argument that is, if it is one's.
+Tensor cast(std::string_view name, const Tensor& t, DType to, DeviceType type,
             const OfDevice& device) {
   if (!eligible(t, type) || t.dtype() == to) return t;
+  if (noted) noted->push_back({name, t, to});
   if (!keeps(t, to, device)) return hotaru::to(t, to);
   if (!kept) kept = new Cache;
   Kept& entry = (*kept)[{t.impl(), to}];
@@ -111,9 +114,10 @@ class AutocastCall {
     Value extended[8];
     const size_t n = schema_.arguments.size();
     for (size_t i = 0; i < n; ++i) extended[i] = std::move(arguments_[i]);
-    const DType given = extended[0].tensor_ref().dtype();
-    extended[n] =
-        eligible(extended[0].tensor_ref(), type_) ? DType::kFloat32 : given;
+    const Tensor& self = extended[0].tensor_ref();
+    const DType dtype = eligible(self, type_) ? DType::kFloat32 : self.dtype();
+    if (noted) noted->push_back({schema_.name, self, dtype, int(n)});
+    extended[n] = dtype;
     rule_.with_dtype->call(extended, results);
   }
 
@@ -131,7 +135,7 @@ class AutocastCall {
       case Policy::kSetDType:
         if (arguments_[0].is_tensor() && arguments_[rule_.dtype].is_none() &&
             eligible(arguments_[0].tensor_ref(), type_))
-          arguments_[rule_.dtype] = DType::kFloat32;
+          fill_dtype(DType::kFloat32);
         return;
       case Policy::kBanned:
         fail(
@@ -144,6 +148,13 @@ class AutocastCall {
       default:
         return;
     }
+  }
+
+  void fill_dtype(DType dtype) {
+    if (noted)
+      noted->push_back(
+          {schema_.name, arguments_[0].tensor_ref(), dtype, rule_.dtype});
+    arguments_[rule_.dtype] = dtype;
   }
 
   DType widest() const {
@@ -165,14 +176,14 @@ class AutocastCall {
       if (v.is_tensor()) {
         const Tensor& t = v.tensor_ref();
         if (t.dtype() != to && eligible(t, type_))
-          v = cast(t, to, type_, device_);
+          v = cast(schema_.name, t, to, type_, device_);
       } else if (v.is_list() &&
                  schema_.arguments[i].type.kind == ArgKind::kTensor) {
         // The list may be the caller's.
         std::vector<Value> items = v.as_list().items;
         for (Value& item : items)
           if (item.is_tensor())
-            item = cast(item.tensor_ref(), to, type_, device_);
+            item = cast(schema_.name, item.tensor_ref(), to, type_, device_);
         v = Value::list(std::move(items));
       }
     }
@@ -279,6 +290,10 @@ void clear_cache() {
   const std::unique_ptr<Cache> gone(std::exchange(kept, nullptr));
 }
 
+std::vector<Note>* note_casts(std::vector<Note>* notes) {
+  return std::exchange(noted, notes);
+}
+
 bool active() {
   return current.devices[0].enabled || current.devices[1].enabled;
 }
@@ -306,7 +321,7 @@ Tensor lowered(const Tensor& t) {
   if (!active() || !t.defined() || !available(device_of(t))) return t;
   const DeviceType type = device_of(t);
   const OfDevice device = of(type);
-  return device.enabled ? cast(t, device.dtype, type, device) : t;
+  return device.enabled ? cast({}, t, device.dtype, type, device) : t;
 }
 
 }  // namespace autocast

@@ -77,6 +77,19 @@ Tensor by_name(std::string_view name, std::string_view overload,
 /// on no list and call, here in C++, one that is.
 Tensor lowered(const Tensor& t);
 
+/// What autocast did to an argument of an operator: a tensor that was cast, or
+/// a dtype that was filled in (`filled`, its place; -1 otherwise). Without a
+/// name where an operator cast what it works with itself.
+struct Note {
+  std::string_view name;
+  Tensor tensor;
+  DType dtype;
+  int filled = -1;
+};
+/// Where this thread's calls note that from now on (nowhere for null): a trace
+/// writes the casts down. Returns where they did before.
+std::vector<Note>* note_casts(std::vector<Note>* notes);
+
 /// Off in a scope, on all devices.
 class Off {
  public:

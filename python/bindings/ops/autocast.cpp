@@ -47,6 +47,23 @@ void init_autocast(nb::module_& m) {
     autocast::set_state(state);
     return std::string(device_type_name(before));
   });
+  // call() and what autocast did to arguments of operators in it: the name of
+  // the operator, a tensor, the dtype, and the dtype's place if it was filled
+  // in.
+  m.def("_with_noted_casts", [](nb::callable call) {
+    std::vector<autocast::Note> notes;
+    struct Scope {
+      std::vector<autocast::Note>* before;
+      ~Scope() { autocast::note_casts(before); }
+    } scope{autocast::note_casts(&notes)};
+    nb::object result = call();
+    nb::list out;
+    for (const autocast::Note& note : notes)
+      out.append(nb::make_tuple(nb::str(note.name.data(), note.name.size()),
+                                note.tensor, dtype_object(note.dtype),
+                                note.filled));
+    return nb::make_tuple(result, out);
+  });
   // What the lists say: of each operator, what becomes of its tensors on the
   // CPU and on CUDA.
   m.def("_autocast_lists", [] {

@@ -13,6 +13,7 @@ import types
 import hotaru
 
 from .. import _C, _misfits
+from ._trace_autocast import call_with_casts
 from ._trace_index import (
     dimensions_used,
     is_truth,
@@ -46,14 +47,13 @@ class Recorder:
 
     def call(self, function, args: tuple, kwargs: dict):
         """Calls an operator with the examples' values and notes the call."""
-        if _C._autocast_key():
-            # The program would lack the casts.
-            raise NotImplementedError(
-                "jit.trace: tracing with autocast on is not implemented; "
-                "trace without it, and call what comes of it within autocast"
-            )
-        result = function(*real(args), **real(kwargs))
         callee = self._callee(function)
+        if _C._autocast_key() and isinstance(function, _OPERATOR):
+            result, args, kwargs = call_with_casts(
+                self, function, args, kwargs, real
+            )
+        else:
+            result = function(*real(args), **real(kwargs))
         texts = [self.text(argument) for argument in args]
         texts += [
             f"{name}={self.text(value)}" for name, value in kwargs.items()
@@ -565,7 +565,12 @@ class TracedShape(tuple):
 def _binary(function, sign: str, reflected: bool):
     def method(self, other):
         a, b = (other, self) if reflected else (self, other)
-        result = function(real(a), real(b))
+        if _C._autocast_key():
+            result, (a, b), _ = call_with_casts(
+                self.recorder, function, (a, b), {}, real
+            )
+        else:
+            result = function(real(a), real(b))
         if result is NotImplemented:
             return result
         text = self.recorder.text

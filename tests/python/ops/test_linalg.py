@@ -268,3 +268,23 @@ def test_inverse_by_a_singular_factor(upper):
     # A solution is none that has to exist.
     ones = torch.ones(2, 3, 1)
     assert not torch.cholesky_solve(ones, factor).isfinite().all()
+
+
+@pytest.mark.parametrize("dtype", DTYPES[:2])
+def test_singular_matrices_of_small_integers_are_found(dtype):
+    """With products that are not rounded before they are added, a third of
+    them has a pivot of some 1e-7 in place of zero, and an inverse of 1e7.
+    """
+    columns = torch.arange(-7, 8, dtype=dtype)
+    columns = columns[columns != 0].unfold(0, 4, 1)
+    outer = columns[:, None, :, None] * columns[None, :, None, :]
+    assert (L.inv_ex(outer).info > 0).all()
+    assert (L.lu_factor_ex(outer.mT).info > 0).all()
+    rows = torch.cartesian_prod(*[torch.arange(-3, 4, dtype=dtype)] * 3)
+    pair = torch.stack([rows[:-1], rows[1:]], 1)
+    dependent = torch.cat([pair, pair.sum(1, keepdim=True)], 1)
+    for matrices in (dependent, dependent.mT):
+        found = (L.inv_ex(matrices).info > 0).double().mean()
+        assert found > 0.7
+    grid = torch.arange(1, 10, dtype=torch.float32).reshape(3, 3)
+    assert L.det(grid) == 0

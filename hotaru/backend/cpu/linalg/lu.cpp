@@ -56,7 +56,10 @@ void exchange_rows(T* a, int64_t lda, int64_t columns, const int32_t* pivots,
 
 /// Eliminates the n <= kColumns columns of a [m, n], n <= m, one by one, in
 /// memory where columns are contiguous: each when its turn comes, by all the
-/// ones before it. Returns 1 + index of the first zero pivot, or 0.
+/// ones before it. Products are rounded before they are added, as l u is equal
+/// to an element that depends on others then: with one rounding for both, small
+/// integers that are singular leave a pivot of some 1e-7. Returns 1 + index of
+/// the first zero pivot, or 0.
 template <class T>
 int64_t factor_columns(T* a, int64_t m, int64_t n, int64_t lda, int32_t* pivots,
                        bool exchange) {
@@ -71,7 +74,7 @@ int64_t factor_columns(T* a, int64_t m, int64_t n, int64_t lda, int32_t* pivots,
         column[i] += product(factors[j], columns[j * m + i]);
       factors[i] = -column[i];
     }
-    add_rows(k, m - k, columns + k, m, factors, column + k);
+    add_rounded_rows(k, m - k, columns + k, m, factors, column + k);
     const int64_t pivot = exchange ? largest(column, k, m) : k;
     pivots[k] = static_cast<int32_t>(pivot + 1);
     for (int64_t j = 0; j < n && pivot != k; ++j)

@@ -122,6 +122,13 @@ struct Factor {
     if constexpr (kIsComplex<T>) sum = hn::MulAdd(exchanged(a), crossed, sum);
     return sum;
   }
+  /// The compiler is told not to make one operation of the two.
+  HWY_INLINE V add_rounded(V a, V sum) const {
+    V product = hn::Mul(a, direct);
+    if constexpr (kIsComplex<T>)
+      product = hn::Add(product, hn::Mul(exchanged(a), crossed));
+    return hn::Add(sum, product);
+  }
 };
 
 template <class T>
@@ -166,7 +173,7 @@ HWY_ATTR void rows_times(int64_t m, int64_t n, const T* a, int64_t lda,
   }
 }
 
-template <class T, int kCount>
+template <class T, int kCount, bool kRounded>
 HWY_INLINE void add_some(int64_t n, const T* a, int64_t lda, const T* x, T* y,
                          bool conjugate) {
   using R = Real<T>;
@@ -177,16 +184,18 @@ HWY_INLINE void add_some(int64_t n, const T* a, int64_t lda, const T* x, T* y,
         R* to = reinterpret_cast<R*>(y) + j;
         auto sum = load(to);
         HWY_UNROLL(4)
-        for (int i = 0; i < kCount; ++i)
-          sum = factors[i].add_product(
-              load(reinterpret_cast<const R*>(a + i * lda) + j), sum);
+        for (int i = 0; i < kCount; ++i) {
+          const auto as = load(reinterpret_cast<const R*>(a + i * lda) + j);
+          sum = kRounded ? factors[i].add_rounded(as, sum)
+                         : factors[i].add_product(as, sum);
+        }
         store(sum, to);
       });
 }
 
-template <class T>
-HWY_ATTR void add_rows(int64_t m, int64_t n, const T* a, int64_t lda,
-                       const T* x, T* y, bool conjugate) {
+template <class T, bool kRounded>
+HWY_INLINE void add_all_rows(int64_t m, int64_t n, const T* a, int64_t lda,
+                             const T* x, T* y, bool conjugate) {
   if constexpr (kAlone<T>) {
     for (int64_t i = 0; i < m; ++i)
       for (int64_t j = 0; j < n; ++j)
@@ -194,9 +203,22 @@ HWY_ATTR void add_rows(int64_t m, int64_t n, const T* a, int64_t lda,
   } else {
     int64_t i = 0;
     for (; i + kRows <= m; i += kRows)
-      add_some<T, kRows>(n, a + i * lda, lda, x + i, y, conjugate);
-    for (; i < m; ++i) add_some<T, 1>(n, a + i * lda, lda, x + i, y, conjugate);
+      add_some<T, kRows, kRounded>(n, a + i * lda, lda, x + i, y, conjugate);
+    for (; i < m; ++i)
+      add_some<T, 1, kRounded>(n, a + i * lda, lda, x + i, y, conjugate);
   }
+}
+
+template <class T>
+HWY_ATTR void add_rows(int64_t m, int64_t n, const T* a, int64_t lda,
+                       const T* x, T* y, bool conjugate) {
+  add_all_rows<T, false>(m, n, a, lda, x, y, conjugate);
+}
+
+template <class T>
+HWY_ATTR void add_rounded_rows(int64_t m, int64_t n, const T* a, int64_t lda,
+                               const T* x, T* y) {
+  add_all_rows<T, true>(m, n, a, lda, x, y, false);
 }
 
 /// kCount rows of the upper triangle right of the square on the diagonal: y's
@@ -423,7 +445,8 @@ HWY_ATTR R secular_vector(int64_t n, const R* d, const R* z,
 
 template <class T>
 ProductKernels<T> products() {
-  return {&rows_times<T>, &add_rows<T>, &hermitian_times<T>, &reflect_rows<T>};
+  return {&rows_times<T>, &add_rows<T>, &add_rounded_rows<T>,
+          &hermitian_times<T>, &reflect_rows<T>};
 }
 template <class R>
 LineKernels<R> lines() {

@@ -37,6 +37,10 @@ struct ProductKernels {
   /// y_j += sum over i of x_i a_ij, or of x_i conj(a_ij); a [m, n].
   void (*add_rows)(int64_t m, int64_t n, const T* a, int64_t lda, const T* x,
                    T* y, bool conjugate);
+  /// As add_rows without conjugates, but each product is rounded before it is
+  /// added: what is eliminated by itself leaves zeros.
+  void (*add_rounded_rows)(int64_t m, int64_t n, const T* a, int64_t lda,
+                           const T* x, T* y);
   /// y = A x of a Hermitian A [n, n], of which the upper triangle and the real
   /// parts of the diagonal are read.
   void (*hermitian_times)(int64_t n, const T* a, int64_t lda, const T* x, T* y);
@@ -80,6 +84,12 @@ template <class T>
 void add_rows(int64_t m, int64_t n, const T* a, int64_t lda, const T* x, T* y,
               bool conjugate = false) {
   table<ProductKernels<T>>().add_rows(m, n, a, lda, x, y, conjugate);
+}
+
+template <class T>
+void add_rounded_rows(int64_t m, int64_t n, const T* a, int64_t lda, const T* x,
+                      T* y) {
+  table<ProductKernels<T>>().add_rounded_rows(m, n, a, lda, x, y);
 }
 
 /// The sum of conj(x_i) y_i.
