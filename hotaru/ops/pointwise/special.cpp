@@ -128,9 +128,18 @@ UnaryOp describe(Unary which) {
     case k_log_ndtr:
       return {
           "log_ndtr_cpu", "SpecialLogNdtrBackward0",
-          [](const Tensor& x, const Tensor&) {
-            return reciprocal(apply<k_erfcx>(x * (-1 / std::numbers::sqrt2))) *
-                   std::sqrt(2 / pi);
+          [](const Tensor& x, const Tensor& y) {
+            // Density over probability: the quotient below 1, where both
+            // vanish, by logarithms above, where erfcx overflows.
+            const Tensor low = lt(x, 1);
+            const Tensor below = masked_fill(x, logical_not(low), 1);
+            const Tensor above = masked_fill(x, low, 1);
+            return where(
+                low,
+                reciprocal(apply<k_erfcx>(below * (-1 / std::numbers::sqrt2))) *
+                    std::sqrt(2 / pi),
+                exp(above * above * -0.5 - masked_fill(y, low, 0)) *
+                    (1 / std::sqrt(2 * pi)));
           }};
     case k_ndtr:
       return {"erf_vml_cpu", "SpecialNdtrBackward0",

@@ -25,11 +25,9 @@ Tensor sum_to_end(const Tensor& t, int64_t dim) {
 
 /// d out_j / d x_i is out_j / x_i up to the first zero of a line. For that
 /// zero itself the products are those with a one in its place. Everything
-/// behind it has no influence, but for `again`, whether the gradient itself is
-/// to be differentiated: then it is that zero times the gradient with a one in
-/// its place, whose own zeros count as such.
+/// behind it has no influence.
 Tensor cumprod_gradient(const Tensor& x, const Tensor& out, const Tensor& g,
-                        int64_t dim, bool again) {
+                        int64_t dim) {
   const Tensor zero = eq(x, Scalar(0));
   const Tensor zeros_so_far = cumsum(zero, dim);
   const Tensor before = eq(zeros_so_far, Scalar(0));
@@ -38,14 +36,40 @@ Tensor cumprod_gradient(const Tensor& x, const Tensor& out, const Tensor& g,
       div(sum_to_end(mul(g, conj(out)), dim), conj(masked_fill(x, zero, 1)));
   const Tensor without_first = cumprod(masked_fill(x, first, 1), dim);
   const Tensor at_first = sum_to_end(mul(g, conj(without_first)), dim);
-  const Tensor not_first = logical_not(first);
-  if (!again)
-    return where(before, divided, masked_fill(at_first, not_first, 0));
-  const Tensor the_first = sum(masked_fill(x, not_first, 0), Dims{dim}, true);
-  const Tensor behind = mul(
-      conj(the_first),
-      cumprod_gradient(masked_fill(x, first, 1), without_first, g, dim, false));
-  return where(before, divided, where(first, at_first, behind));
+  return where(before, divided, masked_fill(at_first, logical_not(first), 0));
+}
+
+/// s with s_i = g_i + f_i s_i+1, of factors f one fewer than g's elements:
+/// first with the next element, then with twice as many in each step.
+Tensor fold_from_end(Tensor factors, const Tensor& g, int64_t dim) {
+  const auto part = [dim](const Tensor& t, int64_t start, int64_t count) {
+    return narrow(t, dim, start, count);
+  };
+  const int64_t n = g.size(dim);
+  Tensor sums = g;
+  for (int64_t step = 1; step < n; step *= 2) {
+    const int64_t left = n - step;
+    sums = cat({add(part(sums, 0, left), mul(factors, part(sums, step, left))),
+                part(sums, left, step)},
+               dim);
+    // Those that reach twice as far, for the elements that have such.
+    const int64_t next = std::max<int64_t>(0, left - step);
+    factors = mul(part(factors, 0, next),
+                  part(factors, std::min(step, left - next), next));
+  }
+  return sums;
+}
+
+/// The same without a look at zeros, for passes that are differentiated: the
+/// product of the elements before one, times the sum of g's behind it with the
+/// products of what lies between. Its derivatives of every order are right.
+Tensor cumprod_products(const Tensor& x, const Tensor& g, int64_t dim) {
+  const int64_t n = x.size(dim);
+  const Tensor first = ones_like(narrow(x, dim, 0, 1));
+  const Tensor others = narrow(x, dim, 1, n - 1);
+  const Tensor before =
+      cat({first, cumprod(narrow(x, dim, 0, n - 1), dim)}, dim);
+  return mul(conj(before), fold_from_end(conj(others), g, dim));
 }
 
 /// Sum over j >= i of w_j exp(x_i - out_j) for w = max(sign * g, 0), in
@@ -69,26 +93,13 @@ Tensor difference(const Tensor& a, const Tensor& b) {
 
 /// Sum over j >= i of g_j exp(x_i - out_j), as a function that is linear in g,
 /// for passes that are differentiated themselves. As out never falls, factors
-/// are at most 1: first of neighbours, then of twice as many in each step.
+/// are at most 1.
 Tensor from_end(const Tensor& x, const Tensor& out, const Tensor& g,
                 int64_t dim) {
   const int64_t n = x.size(dim);
-  const auto part = [dim](const Tensor& t, int64_t start, int64_t count) {
-    return narrow(t, dim, start, count);
-  };
-  Tensor sums = g;
-  Tensor factors = exp(difference(part(out, 0, n - 1), part(out, 1, n - 1)));
-  for (int64_t step = 1; step < n; step *= 2) {
-    const int64_t left = n - step;
-    sums = cat({add(part(sums, 0, left), mul(factors, part(sums, step, left))),
-                part(sums, left, step)},
-               dim);
-    // Those that reach twice as far, for the elements that have such.
-    const int64_t next = std::max<int64_t>(0, left - step);
-    factors = mul(part(factors, 0, next),
-                  part(factors, std::min(step, left - next), next));
-  }
-  return mul(exp(difference(x, out)), sums);
+  const Tensor factors =
+      exp(difference(narrow(out, dim, 0, n - 1), narrow(out, dim, 1, n - 1)));
+  return mul(exp(difference(x, out)), fold_from_end(factors, g, dim));
 }
 
 }  // namespace
@@ -107,8 +118,10 @@ void cumprod(const Tensor& out, const Tensor& self, int64_t dim) {
       [dim](Backward& b, const Tensor& g) -> autograd::Tensors {
         const Tensor x = b.saved(0);
         if (x.numel() <= 1) return {to(g, x.dtype())};
-        return {to(cumprod_gradient(to(x, g.dtype()), b.saved(1), g, dim,
-                                    autograd::grad_enabled()),
+        const Tensor wide = to(x, g.dtype());
+        return {to(autograd::grad_enabled()
+                       ? cumprod_products(wide, g, dim)
+                       : cumprod_gradient(wide, b.saved(1), g, dim),
                    x.dtype())};
       });
 }
