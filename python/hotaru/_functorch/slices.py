@@ -192,7 +192,11 @@ class Draws:
     def after(self) -> None:
         if self._rule not in ("error", "never"):
             return
-        if not equal(self._start, get_rng_state()):
+        from ..utils._python_dispatch import _disable_current_modes
+
+        with _disable_current_modes():  # no mode has to know the states
+            same = equal(self._start, get_rng_state())
+        if not same:
             set_rng_state(self._start)
             never = self._rule == "never"
             raise RuntimeError(_NEVER_RANDOM if never else _RANDOM)

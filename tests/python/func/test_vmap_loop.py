@@ -233,3 +233,20 @@ def test_statistics_of_layers_that_the_function_makes():
         lambda: torch.func.jvp(loss, (x,), (x,))[1],
     ):
         assert call().isfinite().all()
+
+
+def test_tensors_without_values_are_mapped_over():
+    """Under a mode that knows no elements nothing is asked of random state."""
+    with torch._subclasses.FakeTensorMode():
+        found = vmap(lambda row: row.sum())(torch.empty(3, 2))
+    assert found.shape == (3,)
+
+
+def test_a_mapped_function_is_exported():
+    class Doubled(torch.nn.Module):
+        def forward(self, x):
+            return vmap(lambda row: row * 2 + row.sum())(x)
+
+    x = torch.arange(6.0).view(3, 2)
+    module = torch.export.export(Doubled(), (x,)).module()
+    assert module(x - 1).tolist() == Doubled()(x - 1).tolist()
