@@ -47,9 +47,10 @@ ops.__getattr__ = _ops_attribute
 _LAZY = {
     "_VF", "__config__", "__future__", "_awaits", "_custom_op", "_custom_ops",
     "_dynamo", "_export", "_functions", "_functorch", "_grad_mode", "_guards",
-    "_jit_internal", "_library", "_linalg_utils", "_lobpcg", "_lowrank", "_ops",
-    "_prims", "_prims_common", "_refs", "_subclasses", "_symbolic",
-    "_tensor_str", "_utils", "_utils_internal", "_vmap_internals",
+    "_higher_order_ops", "_jit_internal", "_library", "_linalg_utils",
+    "_lobpcg", "_lowrank", "_ops", "_prims", "_prims_common", "_refs",
+    "_subclasses", "_symbolic", "_tensor_str", "_utils", "_utils_internal",
+    "_vmap_internals",
     "_weights_only_unpickler", "accelerator", "amp", "ao", "autograd",
     "backends", "classes", "compiler", "cpu", "cuda", "distributed",
     "distributions", "export", "fft", "func", "functional", "futures", "fx",
@@ -133,6 +134,7 @@ _OTHERS = {
         batch_norm_stats batch_norm_update_stats
     """,
     "_functions.eigenpairs": "lobpcg",
+    "_higher_order_ops.while_loop": "while_loop",
     "_functions.rare": """
         ccol_indices_copy col_indices_copy crow_indices_copy indices_copy
         native_norm resize_as_sparse_ row_indices_copy slice_inverse

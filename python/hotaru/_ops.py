@@ -433,6 +433,10 @@ class _OpNamespace(types.ModuleType):
                 return OpOverloadPacket(name, op)
             composed = importlib.import_module("hotaru._library.composed")
             composed.define(name)
+        if space == "higher_order":  # its operators are functions in Python
+            importlib.import_module("hotaru._higher_order_ops")
+            if name in vars(self):
+                return vars(self)[name]
         made = DefinedPacket(name, space)
         if space == "hotaru" and not len(made) and hasattr(aten, name):
             from ._dispatch.derivative import Derivatives

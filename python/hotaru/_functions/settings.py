@@ -162,5 +162,7 @@ def cond(pred, true_fn, false_fn, operands=()):
             f"dict/list/tuple, but got {type(operands)}"
         )
     if traces:
-        return traces[-1].cond(pred, true_fn, false_fn, operands)
+        return traces[-1].higher_order(
+            "cond", pred, true_fn, false_fn, operands
+        )
     return (true_fn if pred else false_fn)(*operands)

@@ -1,16 +1,33 @@
-"""`torch.cond` in a program that is being traced."""
+"""Functions in a program that is being traced, as graphs of their own."""
 
 from __future__ import annotations
 
 import operator
 
 from .. import Tensor
+from .._higher_order_ops._checks import refuse_change, shares
+from .._higher_order_ops.cond import cond_op
 from ..utils import _pytree as pytree
-from . import _operators as names
 from ._builder import Builder
 from ._values import Traced, Value
 
-__all__ = ["cond"]
+__all__ = ["Branch", "cond", "give_inputs", "parts_of", "place_of", "written"]
+
+
+class Branch:
+    """The graph of a function, and what it returned."""
+
+    def __init__(self, builder: Builder, own: list) -> None:
+        self.builder = builder
+        # The nodes of its first inputs, that are not of the program around.
+        self.own = own
+        self.results: list[Traced] = []
+        self.spec = None
+
+    @property
+    def values(self) -> list[Value]:
+        """Of the results."""
+        return [x._value for x in self.results]
 
 
 def cond(trace, pred, true_fn, false_fn, operands):
@@ -22,37 +39,27 @@ def cond(trace, pred, true_fn, false_fn, operands):
         return (true_fn if pred else false_fn)(*operands)
     trace.enter_mode()
     test = trace.argument(pred)
-    (first, a, a_spec), (second, b, b_spec) = (
-        _branch(trace, function, operands) for function in (true_fn, false_fn)
+    first, second = (
+        written(trace, function, operands, "torch.cond")
+        for function in (true_fn, false_fn)
     )
-    if a_spec != b_spec:
+    if first.spec != second.spec:
         raise RuntimeError(
             "Unmatched output spec from torch.cond branches: true branch "
-            f"tree_spec {a_spec} vs false branch tree_spec {b_spec}."
+            f"tree_spec {first.spec} vs false branch tree_spec {second.spec}."
         )
-    for x, y in zip(a, b):
-        _check_same(trace, x._value.facts, y._value.facts)
-    inputs = list(dict.fromkeys([*first.inputs, *second.inputs]))
-    for branch in (first, second):
-        _give_inputs(trace, branch, inputs)
-    outside = tuple(map(trace.outside, inputs))
-    graph = trace.builder.graph
+    for x, y in zip(first.values, second.values):
+        _check_same(trace, x.facts, y.facts)
+    outside = give_inputs(trace, [first, second])
     places = [
-        graph.get_attr(trace.named(kind, branch))
+        place_of(trace, kind, branch)
         for kind, branch in (("true_graph", first), ("false_graph", second))
     ]
-    node = graph.call_function(names.cond, (test, *places, outside))
-    trace.note(node)
-    results = []
-    for place, tensor in enumerate(a):
-        part = graph.call_function(operator.getitem, (node, place))
-        found = tensor._value
-        value = Value(trace.builder, part, found.fakes, found.facts)
-        part.meta["stack"] = node.meta["stack"]
-        trace.describe(part, value)
-        results.append(Traced.of(trace, value))
-    node.meta["val"] = tuple(r._value.fakes[0] for r in results)
-    return pytree.tree_unflatten(results, a_spec)
+    node = trace.builder.graph.call_function(
+        cond_op, (test, *places, tuple(outside))
+    )
+    looks = [(value.fakes, value.facts) for value in first.values]
+    return pytree.tree_unflatten(parts_of(trace, node, looks), first.spec)
 
 
 def _check_same(trace, x, y) -> None:
@@ -63,41 +70,117 @@ def _check_same(trace, x, y) -> None:
         )
 
 
-def _branch(trace, function, operands) -> tuple:
-    """A branch's graph, its results and their structure."""
+def written(
+    trace, function, operands, called: str, own=(), alone=False
+) -> Branch:
+    """The graph of a function.
+
+    Args:
+        operands: what it is called with after its own inputs.
+        called: the operator, as errors have it.
+        own: the names, fakes and facts of inputs of the graph alone.
+        alone: the graph gives the one result, and not a tuple of it.
+
+    RuntimeError: it returns other things than tensors, or changes an input of
+    its own.
+    """
     outer = trace.builder
-    branch = Builder(trace, outer, outer.modes)
-    trace.builder = branch
+    builder = trace.builder = Builder(trace, outer, outer.modes)
     try:
-        leaves, spec = pytree.tree_flatten(function(*operands))
+        values = [_own_input(builder, *facts) for facts in own]
+        branch = Branch(builder, [value.node for value in values])
+        given = [Traced.of(trace, value) for value in values]
+        leaves, branch.spec = pytree.tree_flatten(function(*given, *operands))
         if not leaves or any(not isinstance(x, Tensor) for x in leaves):
             raise RuntimeError(
-                "Expect branches of torch.cond to return (containers of) "
+                f"Expect branches of {called} to return (containers of) "
                 f"tensors; at {trace.where()}"
             )
-        found = []
-        for leaf in leaves:
-            # A result that is an input is a copy, as an operator's would be.
-            node = branch.node_of(trace.value_of(leaf))
-            found.append(leaf.clone() if node.op == "placeholder" else leaf)
+        for value, node in zip(values, branch.own):
+            if value.node is not node:
+                refuse_change(called)
+        branch.results = _own_results(trace, values, leaves)
         trace.leave_parts()
-        branch.graph.output(tuple(branch.node_of(x._value) for x in found))
+        nodes = tuple(map(builder.node_of, branch.values))
+        builder.graph.output(nodes[0] if alone else nodes)
     finally:
         trace.builder = outer
-    return branch, found, spec
+    return branch
 
 
-def _give_inputs(trace, branch: Builder, inputs: list) -> None:
-    """Gives a branch the inputs of both, in the same order."""
+def _own_results(trace, own: list[Value], leaves: list) -> list[Traced]:
+    """Results of the graph that is written; copies of those that share memory
+    with an input or one another, as an operator's would be.
+    """
+    results = list(map(trace.value_of, leaves))
+    for value in results:
+        trace.builder.node_of(value)  # makes it an input where it is none
+    inputs = [*own, *(x for x in trace.builder.inputs if type(x) is Value)]
+    seen = [value.fakes[0] for value in inputs]
+    found = []
+    for leaf, value in zip(leaves, results):
+        fake = value.fakes[0]
+        found.append(leaf.clone() if shares(fake, seen) else leaf)
+        seen.append(fake)
+    return found
+
+
+def _own_input(builder: Builder, name: str, fakes: list, facts) -> Value:
+    """An input that nothing of the program around is."""
+    node = builder.graph.placeholder(name)
+    node.meta.update(val=fakes[0], facts=facts)
+    return Value(builder, node, fakes, facts)
+
+
+def give_inputs(trace, branches: list[Branch]) -> list:
+    """Gives each branch what any of them uses of the program around, in the
+    same order, after its own inputs. Returns the nodes there.
+    """
+    inputs = list(
+        dict.fromkeys(x for branch in branches for x in branch.builder.inputs)
+    )
+    for branch in branches:
+        _give_inputs(trace, branch, inputs)
+    return list(map(trace.outside, inputs))
+
+
+def _give_inputs(trace, branch: Branch, inputs: list) -> None:
+    builder = branch.builder
     for value in inputs:
-        if value not in branch.inputs:
+        if value not in builder.inputs:
             outer = trace.outside(value)
-            branch.nodes[value] = node = branch._input(outer.name, value)
+            builder.nodes[value] = node = builder._input(outer.name, value)
             node.meta.update(outer.meta)
-    nodes = [n for n in branch.graph.nodes if n.op == "placeholder"]
-    by_value = dict(zip(branch.inputs, nodes))
-    for value in reversed(inputs):
-        first = next(iter(branch.graph.nodes))
-        if by_value[value] is not first:
-            first.prepend(by_value[value])
-    branch.inputs = list(inputs)
+    nodes = [n for n in builder.graph.nodes if n.op == "placeholder"]
+    own = len(branch.own)
+    by_value = dict(zip(builder.inputs, nodes[own:]))
+    # Before what was the first of them, each before the one that follows it.
+    for place, value in enumerate(inputs, own):
+        nodes = [n for n in builder.graph.nodes if n.op == "placeholder"]
+        if by_value[value] is not nodes[place]:
+            nodes[place].prepend(by_value[value])
+    builder.inputs = list(inputs)
+
+
+def place_of(trace, kind: str, branch: Branch):
+    """The node that names a branch's graph."""
+    name = trace.named(kind, branch.builder)
+    return trace.builder.graph.get_attr(name)
+
+
+def parts_of(trace, node, looks: list) -> list[Traced]:
+    """The results of an operator that gives several, from their fakes and
+    facts.
+    """
+    trace.note(node)
+    results = []
+    for place, (fakes, facts) in enumerate(looks):
+        part = trace.builder.graph.call_function(
+            operator.getitem, (node, place)
+        )
+        value = Value(trace.builder, part, fakes, facts)
+        part.meta["stack"] = node.meta["stack"]
+        trace.describe(part, value)
+        results.append(Traced.of(trace, value))
+    node.meta["val"] = tuple(r._value.fakes[0] for r in results)
+    return results

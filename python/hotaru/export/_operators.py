@@ -6,14 +6,11 @@ exported programs only. All are callables that run here.
 
 from __future__ import annotations
 
-from .. import _C, Tensor
+from .. import Tensor
 from .._function_schema import parse_schema
-from .._ops import aten, namespace
+from .._ops import aten
 
-__all__ = [
-    "HigherOrder", "canonical", "higher_order", "lift_copy", "sym_size",
-    "without_out",
-]  # fmt: skip
+__all__ = ["canonical", "lift_copy", "sym_size", "without_out"]
 
 # Numbers where the operator takes tensors, too: PyTorch makes tensors of them.
 _WRAPPED = {
@@ -132,63 +129,3 @@ lift_copy = _Own(
     "(Tensor self) -> Tensor",
     lambda self: self.clone(),
 )
-
-
-class HigherOrder:
-    """An operator that takes programs."""
-
-    namespace = "higher_order"
-    __module__ = "torch.ops.higher_order"
-
-    def __init__(self, name: str, function) -> None:
-        self.__name__ = name
-        self._function = function
-        setattr(higher_order, name, self)
-
-    def name(self) -> str:
-        """Its name."""
-        return self.__name__
-
-    def __call__(self, *args, **kwargs):
-        return self._function(*args, **kwargs)
-
-    def __str__(self) -> str:
-        return self.__name__
-
-    __repr__ = __str__
-
-    def __copy__(self):
-        return self
-
-    def __deepcopy__(self, memo):
-        return self
-
-
-higher_order = namespace("higher_order")
-
-
-def _cond(pred, true_fn, false_fn, operands):
-    return (true_fn if pred else false_fn)(*operands)
-
-
-def _with_grad(enabled: bool, function, *args):
-    before = _C.is_grad_enabled()
-    _C._set_grad_enabled(enabled)
-    try:
-        return function(*args)
-    finally:
-        _C._set_grad_enabled(before)
-
-
-def _with_autocast(device, dtype, enabled, cache, function, *args):
-    import hotaru
-
-    with hotaru.autocast(
-        device, dtype=dtype, enabled=enabled, cache_enabled=cache
-    ):
-        return function(*args)
-
-
-cond = HigherOrder("cond", _cond)
-with_autocast = HigherOrder("wrap_with_autocast", _with_autocast)
-with_grad = HigherOrder("wrap_with_set_grad_enabled", _with_grad)

@@ -6,12 +6,12 @@ import math
 import operator
 
 from .. import _C
+from .._higher_order_ops._operator import HigherOrderOperator
 from ..fx import Node
 from ..utils import _pytree as pytree
 from ._arguments import SymFloatArgument, SymIntArgument
 from ._expressions import Expression
 from ._frames import stack_text
-from ._operators import HigherOrder
 from .graph_signature import ConstantArgument, InputKind
 
 __all__ = ["SCHEMA", "program_json", "tensor_meta"]
@@ -91,14 +91,16 @@ class _Writer:
         self.floats: dict = {}
         self.nodes: list = []
 
-    def graph(self, single: bool = False) -> dict:
+    def graph(self) -> dict:
         """The graph of the module."""
-        inputs, outputs = [], []
+        inputs, outputs, single = [], [], False
         for node in self.module.graph.nodes:
             if node.op == "placeholder":
                 inputs.append(self._input(node))
             elif node.op == "output":
-                outputs = [self._argument(x, "") for x in node.args[0]]
+                single = isinstance(node.args[0], Node)
+                results = node.args if single else node.args[0]
+                outputs = [self._argument(x, "") for x in results]
             elif node.op != "get_attr" and node.target is not operator.getitem:
                 self.nodes.append(self._node(node))
         return {
@@ -142,7 +144,7 @@ class _Writer:
     def _node(self, node: Node) -> dict:
         target = node.target
         single = None
-        if isinstance(target, HigherOrder):
+        if isinstance(target, HigherOrderOperator):
             name = f"torch.ops.higher_order.{target.name()}"
             inputs = [
                 {"name": "", "arg": self._argument(x, ""), "kind": _POSITIONAL}

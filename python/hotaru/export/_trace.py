@@ -9,6 +9,7 @@ from __future__ import annotations
 import operator
 
 from .. import _C, Tensor
+from .._higher_order_ops import wrap
 from .._ops import aten
 from .._subclasses.fake_errors import (
     DataDependentOutputException,
@@ -17,7 +18,7 @@ from .._subclasses.fake_errors import (
 from .._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 from ..utils import _pytree as pytree
 from ..utils._python_dispatch import TorchDispatchMode, _disable_current_modes
-from . import _branches as branches
+from . import _loops as loops
 from . import _operators as names
 from ._builder import Builder
 from ._errors import DataDependentError
@@ -495,10 +496,11 @@ class Trace:
         place = self.builder.graph.get_attr(self.named("submod", part))
         grad, cast = part.modes
         if cast != self.builder.modes[1]:
-            target = names.with_autocast
+            target = wrap.wrap_with_autocast
             args = (*(cast or ("cpu", None, False, True)), place, *inputs)
         else:
-            target, args = names.with_grad, (grad, place, *inputs)
+            target = wrap.wrap_with_set_grad_enabled
+            args = (grad, place, *inputs)
         part.node = self.builder.graph.call_function(target, args)
         self.note(part.node)
 
@@ -522,9 +524,9 @@ class Trace:
         self.subgraphs.append(builder)
         return builder.name
 
-    def cond(self, pred, true_fn, false_fn, operands):
-        """`torch.cond`: both branches are written down."""
-        return branches.cond(self, pred, true_fn, false_fn, operands)
+    def higher_order(self, name: str, *args):
+        """An operator that takes functions, which are written down."""
+        return loops.WRITTEN[name](self, *args)
 
     def _give_output(self, part: Builder) -> None:
         """A part that only changes tensors gives one: files need that."""

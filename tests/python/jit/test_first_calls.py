@@ -26,9 +26,9 @@ for name in set(sys.modules) - before:
 _SCRIPT = {"_awaits", "_misfits", "amp", "futures", "jit", "linalg"}
 # Those and what tensors without elements and graphs in Python need.
 _EXPORT = {
-    "_dispatch", "_function_schema", "_functions", "_functorch", "_library",
-    "_ops", "_prims_common", "_subclasses", "_types", "backends", "export",
-    "fx", "ops", "overrides",
+    "_dispatch", "_function_schema", "_functions", "_functorch",
+    "_higher_order_ops", "_library", "_ops", "_prims_common", "_subclasses",
+    "_types", "backends", "export", "fx", "ops", "overrides",
 }  # fmt: skip
 _JSON = {"json", "_json"}
 # What `import hotaru` leaves to those who ask for it.

@@ -1,0 +1,46 @@
+"""Loops and branches as operators that take functions.
+
+They run the functions, once for each row or round, on whatever tensors they
+are given: values, gradients and `vmap` are those of the operators inside. A
+program that is being exported gets the functions as graphs of its own
+(`export/_loops.py`). The operators themselves, of flat lists of tensors, are
+`torch.ops.higher_order`.
+"""
+
+from __future__ import annotations
+
+from .associative_scan import associative_scan
+from .cond import cond
+from .map import map
+from .scan import scan
+from .while_loop import while_loop
+from .wrap import wrap_with_autocast, wrap_with_set_grad_enabled
+
+__all__ = [
+    "associative_scan", "cond", "map", "scan", "while_loop",
+    "wrap_with_autocast", "wrap_with_set_grad_enabled",
+]  # fmt: skip
+
+# What PyTorch has here beside that.
+_MISSING = {
+    "BaseHOP", "InvokeQuant", "_foreach_map", "aoti_call_delegate",
+    "auto_functionalized", "auto_functionalized_v2", "call_torchbind",
+    "dynamo_bypassing_wrapper", "executorch_call_delegate", "flat_apply",
+    "flex_attention", "flex_attention_backward", "foreach_map",
+    "hints_wrapper", "inductor_compiled_code", "inline_asm_elementwise",
+    "invoke_leaf_function", "invoke_quant", "invoke_quant_packed",
+    "invoke_subgraph", "local_map_hop", "out_dtype", "print",
+    "register_hook", "run_const_graph", "strict_mode",
+    "tag_activation_checkpoint", "while_loop_stack_output", "with_effects",
+    "wrap_activation_checkpoint",
+}  # fmt: skip
+
+
+def __getattr__(name: str):
+    text = f"module {__name__!r} has no attribute {name!r}"
+    if name in _MISSING:
+        text += (
+            f": hotaru has no operator {name!r}; of those that take functions "
+            f"there are {', '.join(__all__)}"
+        )
+    raise AttributeError(text)

@@ -1,0 +1,29 @@
+"""The dimension that scans run along."""
+
+from __future__ import annotations
+
+__all__ = ["canonical_dim", "check_leaves"]
+
+
+def canonical_dim(ndim: int, dim):
+    """`dim` from 0 on; IndexError where there is no such dimension. What is no
+    number comes back as it is.
+    """
+    if not isinstance(dim, (int, float)):
+        return dim
+    count = max(ndim, 1)
+    if not -count <= dim < count:
+        raise IndexError(
+            "Dimension out of range (expected to be in range of "
+            f"[{-count}, {count - 1}], but got {dim})"
+        )
+    return dim + count if dim < 0 else dim
+
+
+def check_leaves(xs: list, dim: int, error: type) -> None:
+    """Raises `error` where a tensor has no such dimension, or none along it."""
+    if any(x.ndim <= dim or x.shape[dim] == 0 for x in xs):
+        raise error(
+            "All xs leaves must at least have 'dim' number of dimensions and "
+            "scan dimension > 0"
+        )

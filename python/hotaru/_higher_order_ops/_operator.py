@@ -1,0 +1,50 @@
+"""Operators that take functions, by their names in `torch.ops.higher_order`."""
+
+from __future__ import annotations
+
+from .._functions.settings import traces
+from .._ops import namespace
+
+__all__ = ["HigherOrderOperator"]
+
+_space = namespace("higher_order")
+
+
+class HigherOrderOperator:
+    """An operator that takes functions, and tensors in flat lists.
+
+    Args:
+        name: below `torch.ops.higher_order`.
+        function: runs it.
+        is_written: whether a program that is being exported writes it down,
+            with a graph of each function, rather than what the functions do.
+    """
+
+    namespace = "higher_order"
+
+    def __init__(self, name: str, function, is_written: bool = False) -> None:
+        self.__name__ = name
+        self.__module__ = "torch.ops.higher_order"
+        self._function = function
+        self._is_written = is_written
+        setattr(_space, name, self)
+
+    def name(self) -> str:
+        """Its name."""
+        return self.__name__
+
+    def __call__(self, *args, **kwargs):
+        if traces and self._is_written:
+            return traces[-1].higher_order(self.__name__, *args, **kwargs)
+        return self._function(*args, **kwargs)
+
+    def __str__(self) -> str:
+        return self.__name__
+
+    __repr__ = __str__
+
+    def __copy__(self):
+        return self
+
+    def __deepcopy__(self, memo):
+        return self
