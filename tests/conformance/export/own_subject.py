@@ -124,7 +124,7 @@ def main() -> int:
     options.folder.mkdir(parents=True, exist_ok=True)
     failed = 0
     for entry in [*entries(), *more()]:
-        if options.only not in entry.name or entry.name == "while_loop":
+        if options.only not in entry.name:
             continue
         try:
             failed += not write(entry, options.folder)
