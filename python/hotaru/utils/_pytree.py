@@ -391,7 +391,18 @@ def tree_iter(tree, is_leaf=None):
 
 
 def tree_leaves(tree, is_leaf=None) -> list:
-    return list(tree_iter(tree, is_leaf))
+    leaves: list = []
+    _collect(tree, leaves, is_leaf)
+    return leaves
+
+
+def _collect(tree, leaves: list, is_leaf) -> None:
+    if tree_is_leaf(tree, is_leaf):
+        leaves.append(tree)
+        return
+    kind = _nodes.KINDS[_nodes.kind_class(tree)]
+    for child in kind.flatten(tree)[0]:
+        _collect(child, leaves, is_leaf)
 
 
 def tree_structure(tree, is_leaf=None) -> TreeSpec:

@@ -126,9 +126,11 @@ def is_structseq_class(cls) -> bool:
 def kind_class(tree):
     """The registered class that an object belongs to, its own for a leaf."""
     cls = type(tree)
-    if cls not in KINDS and is_namedtuple_class(cls):
+    if cls in KINDS or not issubclass(cls, tuple):
+        return cls
+    if is_namedtuple_class(cls):
         return namedtuple
-    if cls not in KINDS and _is_result_class(cls):
+    if _is_result_class(cls):
         _register_sequence(cls, f"{cls.__module__}.{cls.__name__}")
     return cls
 
