@@ -165,4 +165,8 @@ def cond(pred, true_fn, false_fn, operands=()):
         return traces[-1].higher_order(
             "cond", pred, true_fn, false_fn, operands
         )
+    if isinstance(pred, Tensor) and type(pred) is not Tensor:
+        from .._higher_order_ops.cond import choose
+
+        return choose(pred, true_fn, false_fn, operands)
     return (true_fn if pred else false_fn)(*operands)

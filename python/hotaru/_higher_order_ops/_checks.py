@@ -8,8 +8,8 @@ from .. import _C, Tensor, float32, stack
 from ..utils import _pytree as pytree
 
 __all__ = [
-    "check_same", "own_memory", "refuse", "refuse_change", "row_count",
-    "shares", "stack_leaves", "stack_trees", "watched",
+    "check_same", "is_unknown", "own_memory", "refuse", "refuse_change",
+    "row_count", "shares", "stack_leaves", "stack_trees", "watched",
 ]  # fmt: skip
 
 
@@ -150,6 +150,15 @@ def row_count(xs: list) -> int:
             f"{shapes}."
         )
     return count
+
+
+def is_unknown(pred) -> bool:
+    """Whether a truth value is a tensor without values, a fake one."""
+    if type(pred) is Tensor or not isinstance(pred, Tensor):
+        return False
+    from .._subclasses import FakeTensor
+
+    return isinstance(pred, FakeTensor) and pred.constant is None
 
 
 def stack_leaves(rows: list) -> list:

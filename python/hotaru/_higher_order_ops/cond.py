@@ -2,15 +2,43 @@
 
 from __future__ import annotations
 
+from .. import Tensor
 from .._functions.settings import cond
+from ..utils import _pytree as pytree
+from ._checks import is_unknown
 from ._operator import HigherOrderOperator
 
 __all__ = ["cond", "cond_op"]
 
+_FACTS = ("dtype", "device", "layout", "shape")
 
-def _run(pred, true_fn, false_fn, operands):
-    return (true_fn if pred else false_fn)(*operands)
+
+def choose(pred, true_fn, false_fn, operands):
+    """What the function gives that `pred` says. Of a tensor without values:
+    what both give, which has to look the same.
+    """
+    if not is_unknown(pred):
+        return (true_fn if pred else false_fn)(*operands)
+    (first, spec), (second, other) = (
+        pytree.tree_flatten(f(*operands)) for f in (true_fn, false_fn)
+    )
+    if spec != other:
+        raise RuntimeError(
+            "Unmatched output spec from torch.cond branches: true branch "
+            f"tree_spec {spec} vs false branch tree_spec {other}."
+        )
+    for a, b in zip(first, second):
+        if not (isinstance(a, Tensor) and isinstance(b, Tensor)):
+            continue
+        for name in _FACTS:
+            x, y = getattr(a, name), getattr(b, name)
+            if x != y:
+                raise RuntimeError(
+                    "When merging two branches' output in torch.cond, "
+                    f"expected same {name} but got {x} and {y}."
+                )
+    return pytree.tree_unflatten(first, spec)
 
 
 #: cond(pred, true_fn, false_fn, operands): what the function gives.
-cond_op = HigherOrderOperator("cond", _run, is_written=True)
+cond_op = HigherOrderOperator("cond", choose, is_written=True)

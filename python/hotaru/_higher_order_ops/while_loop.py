@@ -5,7 +5,7 @@ from __future__ import annotations
 from .. import Tensor
 from .. import bool as bool_dtype
 from ..utils import _pytree as pytree
-from ._checks import check_same, own_memory, watched
+from ._checks import check_same, is_unknown, own_memory, watched
 from ._operator import HigherOrderOperator
 
 __all__ = ["while_loop", "while_loop_op"]
@@ -15,7 +15,11 @@ _NAME = "torch.while_loop"
 
 def _run(cond_fn, body_fn, carried_inputs, additional_inputs):
     carried = tuple(carried_inputs)
-    while _holds(cond_fn(*carried, *additional_inputs)):
+    while True:
+        pred = cond_fn(*carried, *additional_inputs)
+        unknown = is_unknown(pred)
+        if not unknown and not _holds(pred):
+            break
         found = body_fn(*carried, *additional_inputs)
         if not isinstance(found, tuple):
             raise AssertionError(
@@ -27,6 +31,8 @@ def _run(cond_fn, body_fn, carried_inputs, additional_inputs):
                 f"carried_inputs, got {len(found)} vs {len(carried)}"
             )
         carried = found
+        if unknown:  # a round looks like all of them
+            break
     return tuple(own_memory(carried, [*carried_inputs, *additional_inputs]))
 
 

@@ -345,6 +345,17 @@ def test_without_values():
         assert (carry.shape, out.shape) == ((2,), (3, 2))
         assert over(lambda row: row[:1], x).shape == (3, 1)
         assert generic(torch.add, x, 1).shape == (3, 2)
+        # Of what decides nothing is known: all branches are asked, and a round.
+        (y,) = while_loop(lambda x: x.sum() < 3, lambda x: (x * 2,), (x,))
+        assert y.shape == (3, 2)
+        given = cond(x.sum() > 0, lambda x: {"y": x[0]}, lambda x: {"y": x[1]},
+                     (x,))  # fmt: skip
+        assert given["y"].shape == (2,)
+        assert cond(torch.tensor(True), lambda: x, lambda: x[0]) is x
+        with pytest.raises(RuntimeError, match="expected same dtype but got"):
+            cond(x.sum() > 0, lambda x: x, lambda x: x.double(), (x,))
+        with pytest.raises(RuntimeError, match="Unmatched output spec from"):
+            cond(x.sum() > 0, lambda x: x, lambda x: [x], (x,))
 
 
 # --- errors ---
