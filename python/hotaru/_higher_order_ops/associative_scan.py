@@ -9,6 +9,8 @@ from ._operator import HigherOrderOperator
 
 __all__ = ["associative_scan", "associative_scan_op"]
 
+_GPUS = ("cuda", "xpu")
+
 
 def _run(combine_fn, xs, additional_inputs):
     def combine(left: list, right: list) -> list:
@@ -117,7 +119,7 @@ def _check(combine_fn, xs: list, dim, reverse, mode) -> None:
         )
     if any(not isinstance(x, Tensor) for x in xs):
         raise ValueError("xs leaves must be a Tensor")
-    if mode == "pointwise" and any(x.device.type == "cpu" for x in xs):
+    if mode == "pointwise" and any(x.device.type not in _GPUS for x in xs):
         raise ValueError(
             "For combine_mode='pointwise', all input tensors need to be on "
             "CUDA or XPU"
