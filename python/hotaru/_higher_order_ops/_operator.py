@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from .. import _C
 from .._functions.settings import traces
 from .._ops import namespace
+from ..utils import _pytree as pytree
 
 __all__ = ["HigherOrderOperator"]
 
@@ -34,6 +36,9 @@ class HigherOrderOperator:
         return self.__name__
 
     def __call__(self, *args, **kwargs):
+        relevant = tuple(pytree.tree_leaves((args, kwargs)))
+        if _C._overridden(*relevant):
+            return _C._handle_torch_function(self, relevant, args, kwargs)
         if traces and self._is_written:
             return traces[-1].higher_order(self.__name__, *args, **kwargs)
         return self._function(*args, **kwargs)
@@ -48,3 +53,11 @@ class HigherOrderOperator:
 
     def __deepcopy__(self, memo):
         return self
+
+    def __reduce__(self):
+        return _named, (self.__name__,)
+
+
+def _named(name: str) -> HigherOrderOperator:
+    """What pickles refer to."""
+    return getattr(_space, name)

@@ -388,7 +388,7 @@ class GraphModule(Module):
                 # What the graph does not name was not taken.
                 for item, member in value.items():
                     made.__dict__[name].setdefault(item, member)
-            elif name not in made.__dict__ or name.endswith("_hooks"):
+            elif name not in made.__dict__ or "_hooks" in name:
                 made.__dict__[name] = value
         type(made).__name__ = cls.__name__
         made.meta = copy.deepcopy(self.meta, memo)

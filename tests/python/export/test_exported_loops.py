@@ -2,8 +2,10 @@
 exported here: run from memory and from the file.
 """
 
+import copy
 import io
 import json
+import pickle
 import zipfile
 
 import pytest
@@ -248,6 +250,23 @@ def test_programs_with_loops_are_exported_again():
     assert "while_loop" in str(again.graph)
     x = torch.linspace(-1, 2, 12).view(3, 4)
     torch.testing.assert_close(again.module()(x), model(x))
+
+
+def test_copies_and_pickles_of_programs_run():
+    model, program = exported(map_in_cond)
+    x = torch.linspace(-1, 2, 12).view(3, 4)
+    wanted = model(x)
+    # The checks of arguments are hooks that take keywords, in a copy as well.
+    copied = copy.deepcopy(program.module())
+    torch.testing.assert_close(copied(x), wanted)
+    with pytest.raises(AssertionError, match="Guard failed"):
+        copied(x[:2])
+    # A graph is traced when it is unpickled; the operators stay whole.
+    graph = pickle.loads(pickle.dumps(program.graph_module))
+    assert [str(n.target) for n in graph.graph.nodes] == [
+        str(n.target) for n in program.graph.nodes
+    ]
+    torch.testing.assert_close(graph(model.w, x)[0], wanted)
 
 
 def test_loops_that_cannot_be_written():

@@ -5,6 +5,7 @@ The expected values are PyTorch's.
 
 from __future__ import annotations
 
+import pickle
 import subprocess
 import sys
 
@@ -549,8 +550,20 @@ def test_operators_by_their_names():
         False, lambda x: x * 2, x.requires_grad_()
     ).requires_grad
     assert str(ops.cond) == ops.cond.name() == "cond"
+    assert pickle.loads(pickle.dumps(ops.cond)) is ops.cond
     with pytest.raises(AttributeError, match="nonsense"):
         _ = ops.nonsense
+
+
+def test_operators_ask_what_they_are_given():
+    class Told(torch.Tensor):
+        @classmethod
+        def __torch_function__(cls, func, types, args=(), kwargs=None):
+            return func, len(args)
+
+    x = numbers().as_subclass(Told)
+    op = torch.ops.higher_order.map_impl
+    assert op(lambda row: row, [x], []) == (op, 3)
 
 
 def test_names_of_the_package():
