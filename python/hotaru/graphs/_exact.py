@@ -53,6 +53,8 @@ class Exact:
         self.hooked = False
 
     def __enter__(self) -> Exact:
+        for static in self._statics:
+            _give_history(static)
         self._states = [_C._TensorState(t) for t in self._tensors]
         self._versions = [_version(t) for t in self._tensors]
         self._misses = [c.cache_info().misses for c in self._reach.caches]
@@ -172,6 +174,16 @@ class Exact:
             _version(t) - before
             for t, before in zip(self._tensors, self._versions)
         ]
+
+
+def _give_history(static: Tensor) -> None:
+    """Has a tensor without a history keep the record of one, if an empty one:
+    `detach_` takes it away, which is noticed. It is an error for views, and no
+    graph's call asks whether an argument is one.
+    """
+    if not static.requires_grad and static.grad is None:
+        static.grad = static.detach()
+        static.grad = None
 
 
 def _version(tensor: Tensor) -> int:

@@ -630,3 +630,40 @@ def test_a_view_that_out_makes_larger():
         results = [g(b[:, ::2]) for g, b in zip((f, run), bases)]
         assert torch.equal(*results)
         assert torch.equal(*bases)
+
+
+ARGUMENTS = {
+    "whole": lambda make: make(3),
+    "view": lambda make: make(4)[1:],
+    "alias": lambda make: make(3).view(3),
+    "detached": lambda make: make(4)[1:].detach(),
+}
+DETACHING = {
+    "method": lambda x: x.detach_(),
+    "function": lambda x: torch.detach_(x),
+    "of a view": lambda x: x.view(3).detach_(),
+    "of what is made": lambda x: (x * 2).detach_(),
+}
+
+
+@pytest.mark.filterwarnings("ignore:compile: ")
+@pytest.mark.parametrize("dtype", [torch.float32, torch.int64, torch.bool])
+@pytest.mark.parametrize("way", DETACHING)
+@pytest.mark.parametrize("first", ARGUMENTS)
+def test_only_what_is_no_view_detaches_itself(first, way, dtype):
+    def f(x):
+        DETACHING[way](x)
+        return x * 1
+
+    def make(n):
+        return torch.ones(n, dtype=dtype)
+
+    run = torch.compile(f)
+    for name in (first, *ARGUMENTS, first):
+        outcomes = []
+        for g in (f, run):
+            try:
+                outcomes.append(g(ARGUMENTS[name](make)).tolist())
+            except RuntimeError as error:
+                outcomes.append(str(error))
+        assert outcomes[0] == outcomes[1], name
