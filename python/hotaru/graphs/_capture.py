@@ -160,6 +160,7 @@ class Captured:
                 self.training.check(exact.asked_gradients)
                 given.check()
                 exact.check()
+                _state.check_writes(changed, exact.written())
                 leaves: list[Tensor] = []
                 found = _tree.Met(self._reach.seen, met)
                 form = _tree.flatten(result, leaves, found)
@@ -169,6 +170,7 @@ class Captured:
                 lost = _results.check(
                     leaves, self._statics, tensors, exact.hooked, inference
                 )
+                lost += _results.replaced_states(leaves, changed)
                 if lost and self._options.fresh:
                     raise _state.UnfitError(lost[0][1])
                 if lost:

@@ -168,6 +168,10 @@ class Exact:
     def _whose(self, tensor: Tensor) -> str:
         return _ARGUMENT if any(tensor is s for s in self._statics) else _OTHER
 
+    def written(self) -> set[int]:
+        """The tensors that were written, by id."""
+        return {id(t) for t, n in zip(self._tensors, self.writes()) if n}
+
     def writes(self) -> list[int]:
         """How often each static, then each other tensor, was written."""
         return [

@@ -26,6 +26,7 @@ _CLASS = "a result is a {}, made in the call"
 _ATTRIBUTES = "the call gives attributes to a result"
 _INFERENCE = "a result comes from another inference mode"
 _RETAINS = "a result retains its gradient"
+_REPLACED = "a result is the state of before, which the call replaces"
 
 
 def check_form(form: tuple) -> None:
@@ -82,8 +83,8 @@ def check(
             raise _state.UnfitError(_CLASS.format(type(result).__name__))
         if has_attributes(result):
             raise _state.UnfitError(_ATTRIBUTES)
-        if result.is_inference() != inference and not any(
-            _C._shares_storage(result, t) for t in tensors
+        if result.is_inference() != inference and not _looks_into(
+            result, tensors
         ):
             raise _state.UnfitError(_INFERENCE)
         if not result.requires_grad or result.is_leaf:
@@ -91,7 +92,7 @@ def check(
         if result.retains_grad:
             found.append((result, _RETAINS))
             continue
-        if any(_C._shares_storage(result, t) for t in lasting):
+        if _looks_into(result, lasting):
             root = None
         elif result._base is None or not any(
             other is not result and _C._shares_storage(result, other)
@@ -108,6 +109,39 @@ def check(
         ):
             found.append((result, _FUNCTION))
     return found
+
+
+def _looks_into(result: Tensor, tensors) -> bool:
+    """Whether it is memory of one of them."""
+    return any(_C._shares_storage(result, t) for t in tensors)
+
+
+def replaced_states(results: list, changed: list) -> list:
+    """Results in memory of states that the call replaces, each with the reason:
+    new values come there, while theirs are the old ones.
+
+    Args:
+        results: what the function has returned.
+        changed: attributes, and the tensors that they are bound to by now.
+    """
+    olds = [
+        old
+        for attribute, leaves in changed
+        for old, new in zip(attribute.leaves, leaves)
+        if not _same_elements(old, new)
+    ]
+    return [
+        (result, _REPLACED) for result in results if _looks_into(result, olds)
+    ]
+
+
+def _same_elements(a: Tensor, b: Tensor) -> bool:
+    """Of two tensors of one shape and dtype."""
+    return a is b or (
+        _C._shares_storage(a, b)
+        and a.storage_offset() == b.storage_offset()
+        and a.stride() == b.stride()
+    )
 
 
 def own_memory(results: list, found: list) -> list:

@@ -212,6 +212,22 @@ class Snapshot:
                 leaf.copy_(value)
 
 
+def check_writes(changed: list, written: set[int]) -> None:
+    """UnfitError where a state was written, whose memory others may see, before
+    it was replaced: calls write to a copy of it.
+
+    Args:
+        changed: attributes, and the tensors that they are bound to by now.
+        written: by id, the tensors that the call has written to.
+    """
+    for attribute, leaves in changed:
+        for old, new in zip(attribute.leaves, leaves):
+            if old is not new and id(old) in written:
+                raise UnfitError(
+                    f"the call writes to {attribute.text} and replaces it then"
+                )
+
+
 def carry(changed: list[tuple[Attribute, list[Tensor]]]) -> None:
     """Amid a capture: copies the new values into the tensors of before."""
     pairs = [

@@ -159,3 +159,97 @@ def test_a_state_of_a_function_that_runs_as_it_is():
         net(torch.ones(1))
     assert [net(-torch.ones(1)).item() for _ in range(3)] == [2, 3, 4]
     assert len(net.graphed._failed) == 1
+
+
+# What a call may return of the state that it replaces.
+OF_BEFORE = {
+    "itself": lambda h: h,
+    "values": lambda h: h.detach(),
+    "a view": lambda h: h[1:],
+    "twice": lambda h: (h, h.view(-1)),
+    "in a nest": lambda h: {"a": [h]},
+}
+
+
+def _values(result):
+    if isinstance(result, torch.Tensor):
+        return result.tolist()
+    if isinstance(result, dict):
+        return {key: _values(value) for key, value in result.items()}
+    return [_values(value) for value in result]
+
+
+def _write(result):
+    if isinstance(result, torch.Tensor):
+        result.fill_(7.0)
+        return
+    for value in result.values() if isinstance(result, dict) else result:
+        _write(value)
+
+
+@pytest.mark.filterwarnings("ignore:compile: ")
+@pytest.mark.parametrize("wrap", [make, torch.compile])
+@pytest.mark.parametrize("name", OF_BEFORE)
+@pytest.mark.parametrize("kept", ["tensor", "list"])
+def test_the_state_of_before_is_a_result(wrap, name, kept):
+    class Delay(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.h = torch.zeros(2)
+            self.hs = [torch.zeros(2)]
+
+        def forward(self, x):
+            if kept == "tensor":
+                before, self.h = self.h, x * 2
+            else:
+                before, self.hs[0] = self.hs[0], x * 2
+            return OF_BEFORE[name](before)
+
+    plain, net = Delay(), wrap(Delay())
+    for i in range(4):
+        x = torch.full((2,), float(i))
+        wanted, found = plain(x), net(x)
+        assert _values(found) == _values(wanted)
+        # The caller may do with it as they like.
+        _write(wanted)
+        _write(found)
+
+
+@pytest.mark.filterwarnings("ignore:compile: ")
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda h, x: h.add_(x),
+        lambda h, x: h[1:].add_(x[1:]),
+        lambda h, x: h.detach().mul_(3),
+        lambda h, x: h.copy_(x),
+    ],
+)
+@pytest.mark.parametrize("other", [lambda h: h, lambda h: h[1:]])
+def test_a_state_that_is_written_and_replaced(write, other):
+    """Others see what was written, whether or not the call reads them."""
+
+    class Both(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.h = torch.ones(2)
+            self.other = other(self.h)
+
+        def forward(self, x):
+            write(self.h, x)
+            read = self.other * 1
+            self.h = self.h * 2
+            return read
+
+    plain, net = Both(), Both()
+    run = torch.compile(net)
+    held, wanted_held = net.h, plain.h
+    for i in range(3):
+        x = torch.full((2,), i + 2.0)
+        assert run(x).equal(plain(x))
+        assert net.h.equal(plain.h)
+        assert held.equal(wanted_held)
+    with pytest.raises(
+        RuntimeError, match=r"writes to Both\.h and replaces it"
+    ):
+        make(Both())(torch.ones(2))

@@ -247,6 +247,7 @@ def called(program: Program, run, state, number: int, after=None) -> dict:
     given = tensors_in(arguments)
     versions = [t._version for t in given]
     seen: dict = {}
+    before = state.h
     try:
         result = run(*arguments)
     except Exception as error:
@@ -264,10 +265,9 @@ def called(program: Program, run, state, number: int, after=None) -> dict:
     seen["sharing"] = sharing(everything)
     seen["versions"] = [t._version - v for t, v in zip(given, versions)]
     # Of a state a capture counts, too.
+    states = {place_of(before)[0], place_of(state.h)[0]}
     seen["result versions"] = [
-        min(t._version, 32)
-        for t in results
-        if place_of(t)[0] != place_of(state.h)[0]
+        min(t._version, 32) for t in results if place_of(t)[0] not in states
     ]
     seen["gradients"] = gradients(results, leaves)
     # What is written into one is seen by others.
