@@ -26,6 +26,8 @@ _CLASS = "a result is a {}, made in the call"
 _ATTRIBUTES = "the call gives attributes to a result"
 _INFERENCE = "a result comes from another inference mode"
 _RETAINS = "a result retains its gradient"
+_NEW = "a result is a view that requires grad by itself"
+_CUT = "a result is a view whose history does not lead to what it is a view of"
 _REPLACED = "a result is the state of before, which the call replaces"
 
 
@@ -87,8 +89,14 @@ def check(
             result, tensors
         ):
             raise _state.UnfitError(_INFERENCE)
-        if not result.requires_grad or result.is_leaf:
+        if not result.requires_grad:
             continue
+        if result.is_leaf:
+            if result._is_view() and not _looks_into(result, tensors):
+                raise _state.UnfitError(_NEW)
+            continue
+        if _looks_into(result, tensors):
+            _check_end(result, tensors)
         if result.retains_grad:
             found.append((result, _RETAINS))
             continue
@@ -114,6 +122,21 @@ def check(
 def _looks_into(result: Tensor, tensors) -> bool:
     """Whether it is memory of one of them."""
     return any(_C._shares_storage(result, t) for t in tensors)
+
+
+def _check_end(result: Tensor, tensors) -> None:
+    """UnfitError where the history of a result in memory of one of the tensors
+    leads to none of those, as that of a view does that was made of one without
+    gradients: calls would send the gradient on.
+    """
+    known = [t for t in tensors if _C._shares_storage(result, t)]
+    leaves = {id(t) for t in known}
+    steps = {t.grad_fn for t in known} - {None}
+    if not any(
+        node in steps or id(getattr(node, "variable", None)) in leaves
+        for node in _nodes([result])
+    ):
+        raise _state.UnfitError(_CUT)
 
 
 def replaced_states(results: list, changed: list) -> list:

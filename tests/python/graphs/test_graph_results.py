@@ -271,3 +271,64 @@ def test_classes_and_attributes(name):
 
 def as_tuple(result):
     return result if isinstance(result, tuple) else (result,)
+
+
+def _leaf(v):
+    return v.requires_grad_()
+
+
+def _without_grad(x, view):
+    with torch.no_grad():
+        return view(x)
+
+
+VIEWS_OF_TWO = {
+    "slice": lambda x: x[1:],
+    "expand": lambda x: x[None].expand(2, 2),
+    "chunk": lambda x: x.chunk(2)[1],
+    "unbind": lambda x: x.unbind()[0],
+    "view": lambda x: x.view(2, 1),
+    "diagonal": lambda x: x.view(2, 1).diagonal(),
+    "t": lambda x: x.view(1, 2).t(),
+}
+# Their gradients end at what the call has made, beside that of the argument.
+CUT = {
+    "new leaf": lambda x, view: _leaf(view(x * 1)),
+    "new leaf of detached": lambda x, view: _leaf(view((x * 1).detach())),
+    "new leaf of an argument": lambda x, view: _leaf(view(x.detach())),
+    "behind one": lambda x, view: view(_leaf(x.detach().view(2))),
+    "beside one": lambda x, view: (lambda v: [v.view_as(v), v * 1])(
+        _leaf(view(x.detach()))
+    ),
+    "behind one without gradients": lambda x, view: view(
+        _without_grad(x, lambda x: x[:])
+    ),
+    "without gradients": _without_grad,
+}
+
+
+@pytest.mark.parametrize("grad", [False, True])
+@pytest.mark.parametrize("view", VIEWS_OF_TWO)
+@pytest.mark.parametrize("cut", CUT)
+def test_views_that_are_leaves_or_end_at_one(cut, view, grad):
+    def function(x):
+        x = x if grad or cut != "new leaf" else x.detach()
+        return CUT[cut](x, VIEWS_OF_TWO[view])
+
+    run = torch.compile(function)
+    for _ in range(3):
+        seen = []
+        for f in (function, run):
+            x = torch.ones(2, requires_grad=grad)
+            try:
+                results = tensors_of(f(x))
+            except RuntimeError as error:
+                seen.append(str(error))
+                continue
+            described = [(t.is_leaf, t.requires_grad) for t in results]
+            if any(t.requires_grad for t in results):
+                sum((t * t).sum() for t in results).backward()
+            seen.append(
+                (described, None if x.grad is None else x.grad.tolist())
+            )
+        assert seen[0] == seen[1]
