@@ -13,10 +13,15 @@ from .. import (
     uint8,
 )
 from . import _results, _state, _tree, _where
+from ._code import makes_constants
 from ._exact import Exact
 from ._given import Given
-from ._graph import Graph
+from ._graph import Graph, passes
 from ._training import Training
+
+
+class _RehearsalError(Exception):
+    """A rehearsal is over, and nothing is against a capture."""
 
 
 class Options:
@@ -106,6 +111,8 @@ class Captured:
             raise
 
     def _make(self) -> None:
+        if makes_constants(self._reach):
+            self._rehearse()
         outputs, self.carried = self._record(None)
         if self.carried:
             # Once more, with states of its own: what the user bound stays
@@ -133,13 +140,27 @@ class Captured:
             self._outputs = None
             self.stream = None
 
-    def _record(self, own):
-        """Captures the function; returns results and rebound attributes."""
+    def _rehearse(self) -> None:
+        """Records the calls as they are, to see what they find in memory:
+        passes leave out that a call reads what it writes.
+        """
+        try:
+            self._record(None, rehearsal=True)
+        except _RehearsalError:
+            self.graph = None
+
+    def _record(self, own, rehearsal: bool = False):
+        """Captures the function; returns results and rebound attributes. As a
+        rehearsal it ends with an error, and everything is as before.
+        """
         snapshot = _state.Snapshot(self._owners)
         tensors = (*self._statics, *self._guarded)
-        self.graph = self._options.graph(
-            is_grad_enabled() and any(t.requires_grad for t in tensors)
-        )
+        if rehearsal:
+            self.graph = Graph(without=[name for name, _, _ in passes()])
+        else:
+            self.graph = self._options.graph(
+                is_grad_enabled() and any(t.requires_grad for t in tensors)
+            )
         self.graph._on = self._device
         previous = _C._current_stream(self._device)
         try:
@@ -173,12 +194,21 @@ class Captured:
                 lost += _results.replaced_states(leaves, changed)
                 if lost and self._options.fresh:
                     raise _state.UnfitError(lost[0][1])
+                if not self._options.fresh:
+                    lost += _results.constants(leaves, tensors)
                 if lost:
                     # Results are the graph's memory anyway.
                     leaves = _results.own_memory(leaves, lost)
                 _state.carry(changed)
                 renewed = self.training.release(self.graph)
+                if rehearsal:
+                    computed = _results.computed(leaves)
                 self.graph._capture_end(self._inputs(), renewed)
+                if rehearsal:
+                    states = [t for a, _ in changed for t in a.leaves]
+                    kept = [*states, *self.training.kept(), *renewed]
+                    exact.check_constants(self.graph, kept, computed)
+                    raise _RehearsalError
                 self.training.found(self.graph)
             self._writes = exact.writes()
             #: Which arguments are leaves, where that matters.

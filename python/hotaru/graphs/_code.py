@@ -8,6 +8,7 @@ import types
 
 from ..nn import functional
 from ..nn.modules._arguments import LayerFunction
+from ._homes import is_ours
 
 _GRADIENTS = {"grad", "_grad"}
 # Means to bind and to delete attributes whose name the code need not have.
@@ -17,6 +18,13 @@ _BINDERS = {
 _ALL_ITEMS = {"items", "values", "copy", "deepcopy"}
 _OF_SCHEDULES = {
     "get_last_lr", "_last_lr", "last_epoch", "get_lr", "_step_count",
+}  # fmt: skip
+# Functions that make tensors of what Python holds.
+_MAKERS = {
+    "tensor", "as_tensor", "asarray", "new_tensor", "from_numpy", "frombuffer",
+    "from_dlpack", "new", "Tensor", "BFloat16Tensor", "BoolTensor",
+    "ByteTensor", "CharTensor", "DoubleTensor", "FloatTensor", "HalfTensor",
+    "IntTensor", "LongTensor", "ShortTensor",
 }  # fmt: skip
 # Functions that find what the code has no name for.
 _FINDERS = {"eval", "exec", "globals", "__import__"}
@@ -86,11 +94,28 @@ def reads_schedules(reach) -> bool:
     )
 
 
+def makes_constants(reach) -> bool:
+    """Whether code of others may make tensors of what Python holds, which a
+    capture takes as they are.
+    """
+    return any(
+        not (names | texts_of(function.__code__)).isdisjoint(_MAKERS)
+        for function, names in _functions(reach)
+        if not is_ours(function)
+    )
+
+
 def _codes(reach):
     """The code of the functions that were met, and its names."""
+    for function, names in _functions(reach):
+        yield function.__code__, names
+
+
+def _functions(reach):
+    """Those that were met, and the names in their code."""
     for _, value in reach.seen.values():
         if isinstance(value, types.FunctionType):
-            yield value.__code__, names_of(value.__code__)
+            yield value, names_of(value.__code__)
 
 
 def _binds_gradients(code: types.CodeType, names: set) -> bool:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import contextlib
 
-from .. import _C, Tensor
+from .. import _C, Tensor, strided
 from .._tensor.hook_table import HooksNoted
 from . import _settings, _state
 from ._generators import Generators
@@ -25,6 +25,10 @@ _FILLS = "the call adds to what {} keeps"
 _MODES = "the call changes the setting of {}"
 _OWN = "the call changes attributes of a {}"
 _BEYOND = "the call runs a backward pass that goes on behind its arguments"
+_CONSTANT = (
+    "the call makes a tensor of numbers of Python's and writes to it, which "
+    "the next one would find written"
+)
 # Answers that are right for a graph's copy of a leaf.
 _OF_LEAVES = {"is_leaf", "grad_fn", "retains_grad", "output_nr"}
 _GRADIENTS = {"grad", "_grad"}
@@ -165,6 +169,30 @@ class Exact:
             whose = _ARGUMENT if of_argument else _OTHER
             raise _state.UnfitError(_ASKS.format(whose, name))
 
+    def check_constants(self, graph, others, results) -> None:
+        """UnfitError where a graph, captured as it was recorded, writes to what
+        host code filled meanwhile: a replay finds what the one before has left.
+
+        Args:
+            graph: the calls.
+            others: tensors beside those that the function can reach that may
+                go from call to call.
+            results: tensors that the calls alone have filled.
+        """
+        lasting = {
+            t.untyped_storage()._cdata
+            for t in (*self._tensors, *others, *results)
+            if t.layout is strided
+        }
+        touches: dict[int, list[tuple]] = {}
+        for _, operands in graph._nodes():
+            for key, access, sizes, _, nbytes, planned in reversed(operands):
+                if sizes is not None and planned is None:
+                    touches.setdefault(key, []).append((access, nbytes))
+        for key, accesses in touches.items():
+            if key not in lasting and _finds_values(accesses):
+                raise _state.UnfitError(_CONSTANT)
+
     def _whose(self, tensor: Tensor) -> str:
         return _ARGUMENT if any(tensor is s for s in self._statics) else _OTHER
 
@@ -188,6 +216,21 @@ def _give_history(static: Tensor) -> None:
     if not static.requires_grad and static.grad is None:
         static.grad = static.detach()
         static.grad = None
+
+
+def _finds_values(accesses: list[tuple]) -> bool:
+    """Whether calls that write to memory find what was there before: the first
+    one reads, or writes less than another one reads.
+
+    Args:
+        accesses: of each operand there how, and how many bytes.
+    """
+    if not any("w" in access for access, _ in accesses):
+        return False
+    first, filled = accesses[0]
+    return "r" in first or any(
+        "r" in access and nbytes > filled for access, nbytes in accesses
+    )
 
 
 def _version(tensor: Tensor) -> int:

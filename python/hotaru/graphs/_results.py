@@ -28,6 +28,8 @@ _INFERENCE = "a result comes from another inference mode"
 _RETAINS = "a result retains its gradient"
 _NEW = "a result is a view that requires grad by itself"
 _CUT = "a result is a view whose history does not lead to what it is a view of"
+_CONSTANT = "a result was made of numbers of Python's"
+_COMPUTED = "does not exist before the graph is replayed"
 _REPLACED = "a result is the state of before, which the call replaces"
 
 
@@ -137,6 +139,33 @@ def _check_end(result: Tensor, tensors) -> None:
         for node in _nodes([result])
     ):
         raise _state.UnfitError(_CUT)
+
+
+def constants(results: list, tensors) -> list:
+    """Amid a capture: results that host code has filled, each with the reason.
+    No replay fills them again, should their receiver write to them.
+    """
+    filled = set(map(id, results)) - set(map(id, computed(results)))
+    return [
+        (result, _CONSTANT)
+        for result in results
+        if id(result) in filled and not _looks_into(result, tensors)
+    ]
+
+
+def computed(results: list) -> list:
+    """Amid a capture: those that have no values by now, as what its calls alone
+    have filled.
+    """
+    return [result for result in results if not _has_values(result)]
+
+
+def _has_values(tensor: Tensor) -> bool:
+    try:
+        tensor.untyped_storage().data_ptr()
+    except RuntimeError as error:
+        return _COMPUTED not in str(error)
+    return True
 
 
 def replaced_states(results: list, changed: list) -> list:

@@ -176,6 +176,18 @@ class Training:
         for mark in self._marks:
             mark.take_away()
 
+    def kept(self) -> list[Tensor]:
+        """Tensors that go from call to call: of optimizers, and gradients."""
+        states = [
+            value
+            for optimizer in self._optimizers
+            for kept in optimizer.state.values()
+            for value in kept.values()
+        ]
+        options = [t for o in self._options for t in o.lifted().values()]
+        found = [*states, *options, *self._before]
+        return [value for value in found if isinstance(value, Tensor)]
+
     def check(self, asked: set) -> None:
         """Amid a capture, at the function's end: errors for what no graph can
         follow. `asked`: tensors, by id, whose gradient it has looked at.

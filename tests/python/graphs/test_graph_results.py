@@ -4,6 +4,7 @@ their class, their attributes, and histories that are more than views.
 
 import warnings
 
+import numpy
 import pytest
 from hotaru.autograd.graph import register_multi_grad_hook
 
@@ -332,3 +333,75 @@ def test_views_that_are_leaves_or_end_at_one(cut, view, grad):
                 (described, None if x.grad is None else x.grad.tolist())
             )
         assert seen[0] == seen[1]
+
+
+# Tensors of what Python holds, which a capture takes as they are.
+MAKERS = {
+    "tensor": lambda: torch.tensor([2.0, 3.0]),
+    "as_tensor": lambda: torch.as_tensor([2.0, 3.0]),
+    "legacy": lambda: torch.FloatTensor([2.0, 3.0]),
+    "class": lambda: torch.Tensor([2.0, 3.0]),
+    "like another": lambda: weight.new_tensor([2.0, 3.0]),
+    "array": lambda: torch.from_numpy(numpy.array([2.0, 3.0], "f")),
+    "buffer": lambda: torch.frombuffer(
+        bytearray(numpy.array([2.0, 3.0], "f")), dtype=torch.float32
+    ),
+    "by name": lambda: getattr(torch, "tensor")([2.0, 3.0]),  # noqa: B009
+}
+
+
+def _in_part(n, x):
+    n[0] = x[0]
+    return n.add_(x) * 1
+
+
+def _out(n, x):
+    torch.mul(n, x, out=n)
+    return n[1:] + 1
+
+
+# How the call writes to them.
+WRITING = {
+    "in place": lambda n, x: n.add_(x),
+    "and read": lambda n, x: n.add_(x) * 2,
+    "a view": lambda n, x: n[1:].mul_(x[1:]) * 1,
+    "a part": _in_part,
+    "out": _out,
+    "detached": lambda n, x: (n.detach().add_(x), n * x),
+}
+
+
+@pytest.mark.parametrize("make", MAKERS)
+@pytest.mark.parametrize("write", WRITING)
+def test_what_is_made_of_numbers_is_made_in_each_call(make, write):
+    def function(x):
+        return WRITING[write](MAKERS[make](), x)
+
+    run = torch.compile(function)
+    for k in range(1, 4):
+        x = torch.full((2,), float(k))
+        pairs = zip(as_tuple(run(x)), as_tuple(function(x)))
+        assert all(torch.equal(*pair) for pair in pairs)
+    with pytest.raises(RuntimeError, match="numbers of Python's"):
+        graphed(function)(torch.ones(2))
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("make", MAKERS)
+def test_what_is_made_of_numbers_is_the_users(make, way):
+    def function(x):
+        n = MAKERS[make]()
+        rows = torch.empty(2, 2)
+        rows[0], rows[1] = n, x
+        return n, n[1:], rows * n, n * x
+
+    run = WAYS[way](function)
+    for k in range(1, 4):
+        x = torch.full((2,), float(k))
+        results = run(x)
+        for found, wanted in zip(results, function(x)):
+            assert torch.equal(found, wanted)
+        for found in results:
+            found.zero_()
+    if way == "compile" and make not in ("array", "buffer"):
+        assert run._last is not None  # as a graph
