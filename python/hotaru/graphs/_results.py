@@ -143,13 +143,16 @@ def _check_end(result: Tensor, tensors) -> None:
 
 def constants(results: list, tensors) -> list:
     """Amid a capture: results that host code has filled, each with the reason.
-    No replay fills them again, should their receiver write to them.
+    No replay fills them again, should their receiver write to them. New leaves
+    are refused anyway.
     """
-    filled = set(map(id, results)) - set(map(id, computed(results)))
     return [
         (result, _CONSTANT)
         for result in results
-        if id(result) in filled and not _looks_into(result, tensors)
+        if result.numel()
+        and not (result.requires_grad and result.is_leaf)
+        and not _looks_into(result, tensors)
+        and _has_values(result)
     ]
 
 

@@ -386,6 +386,27 @@ def test_what_is_made_of_numbers_is_made_in_each_call(make, write):
         graphed(function)(torch.ones(2))
 
 
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: torch.tensor([2.0, 3.0]),
+        lambda: torch.tensor(1.0),
+        lambda: torch.zeros(2),
+        lambda: torch.zeros(0),
+        lambda: torch.empty(0, 2),
+    ],
+)
+@pytest.mark.parametrize("copied", [False, True])
+def test_new_leaves_are_no_results(make, copied):
+    def function(x):
+        made = make()
+        return (made.clone() if copied else made).requires_grad_()
+
+    with pytest.raises(RuntimeError, match="a new leaf"):
+        graphed(function)(torch.ones(2))
+    assert torch.compile(function)(torch.ones(2)).is_leaf
+
+
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("make", MAKERS)
 def test_what_is_made_of_numbers_is_the_users(make, way):
