@@ -100,8 +100,7 @@ def check(
         if _looks_into(result, tensors):
             _check_end(result, tensors)
         if result.retains_grad:
-            found.append((result, _RETAINS))
-            continue
+            raise _state.UnfitError(_RETAINS)
         if _looks_into(result, lasting):
             root = None
         elif result._base is None or not any(

@@ -217,6 +217,8 @@ def test_retained_gradients(change):
         y = run(torch.ones(2, requires_grad=True))
         (y * 3).sum().backward()
         assert torch.equal(y.grad, torch.full(y.shape, 3.0))
+    with pytest.raises(RuntimeError, match="retains its gradient"):
+        graphed(function)(torch.ones(2, requires_grad=True))
 
 
 def test_plain_views_are_captured():
