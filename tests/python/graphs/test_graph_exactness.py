@@ -17,6 +17,7 @@ import pytest
 from hotaru.overrides import TorchFunctionMode
 from hotaru.utils._python_dispatch import TorchDispatchMode
 from view_programs import CHECKS, Program, differing, report
+from wider_programs import WideProgram
 
 import hotaru as torch
 from hotaru import nn
@@ -32,9 +33,10 @@ pytestmark = [
 
 
 @pytest.mark.parametrize("name", CHECKS)
-def test_random_programs_of_views_and_writes(name):
+@pytest.mark.parametrize("kind", [Program, WideProgram])
+def test_random_programs_of_views_and_writes(kind, name):
     for seed in range(PROGRAMS):
-        program = Program(seed)
+        program = kind(seed)
         if differing(program, CHECKS[name]):
             pytest.fail(report(program, name))
 
