@@ -8,8 +8,10 @@ shows one, smaller if it still differs, and what differs.
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import dataclasses
+import functools
 import random
 import re
 import sys
@@ -100,6 +102,7 @@ class Program:
     """
 
     layouts_by_name = LAYOUTS
+    most_lines = 8
     kinds = (VIEWS, PURE, WRITES, MORE), (5, 3, 5, 1)
     more_arguments = ("box",)
 
@@ -197,7 +200,7 @@ class Program:
         variables, lines = list(self.names), []
         scope = self.scope()
         scope.update(zip(self.parameters(), self.arguments(0)))
-        for _ in range(draw.randint(1, 8)):
+        for _ in range(draw.randint(1, self.most_lines)):
             kind = draw.choices(*self.kinds)[0]
             line = self._line(draw.choice(kind), variables)
             try:
@@ -422,21 +425,80 @@ def check_compiled(program: Program) -> list[str]:
     return found
 
 
+_MODES = (
+    contextlib.nullcontext, contextlib.nullcontext, torch.no_grad,
+    torch.inference_mode, contextlib.nullcontext, contextlib.nullcontext,
+    functools.partial(torch.autocast, "cpu"),
+)  # fmt: skip
+
+
+def _within(mode, run):
+    def inner(*arguments):
+        with mode():
+            return run(*arguments)
+
+    return inner
+
+
 def check_varied(program: Program) -> list[str]:
-    """Calls of several kinds, which take turns."""
+    """Calls of several kinds and in several modes, which take turns."""
     eager, eager_state = program.function()
     function, state = program.function()
     compiled = torch.compile(function, options={"bitwise": True})
     found = []
-    for number, kind in enumerate((0, 1, 0, 2, 1, 3)):
-        varied = program.varied(kind)
-        wanted = called(varied, eager, eager_state, number)
-        got = called(varied, compiled, state, number)
+    for number, kind in enumerate((0, 1, 0, 2, 1, 3, 0)):
+        varied, mode = program.varied(kind), _MODES[number]
+        wanted = called(varied, _within(mode, eager), eager_state, number)
+        got = called(varied, _within(mode, compiled), state, number)
         found += [
             f"call {number}, {varied.layouts} {varied.grads}: {d}"
             for d in differences(wanted, got)
         ]
     return found
+
+
+def check_fed(program: Program) -> list[str]:
+    """Results are kept, and are arguments of the next calls; gradients go back
+    through all of them at the end.
+    """
+    eager, eager_state = program.function()
+    function, state = program.function()
+    compiled = torch.compile(function, options={"bitwise": True})
+    return differences(
+        _fed(program, eager, eager_state), _fed(program, compiled, state)
+    )
+
+
+def _fed(program: Program, run, state) -> dict:
+    seen, kept, leaves, results = {}, [], [], []
+    for number in range(1, 5):
+        arguments = program.arguments(number)
+        leaves += program.leaves
+        for i, x in enumerate(arguments):
+            like = [r for r in results if _alike(x, r)]
+            if like:
+                arguments[i] = like[number % len(like)]
+        given = tensors_in(arguments)
+        try:
+            results = tensors_in(run(*arguments))
+        except Exception as error:
+            seen[f"error {number}"] = type(error).__name__, str(error)
+        kept += results
+        everything = [*given, *results]
+        seen[f"tensors {number}"] = [described(t) for t in everything]
+        seen[f"sharing {number}"] = sharing(everything)
+        seen[f"state {number}"] = state.seen()
+    seen["kept"] = [described(t) for t in kept]
+    seen["gradients"] = gradients(kept, leaves)
+    return seen
+
+
+def _alike(x, result) -> bool:
+    return (
+        isinstance(x, torch.Tensor)
+        and x.shape == result.shape
+        and x.dtype == result.dtype
+    )
 
 
 def check_queued(program: Program) -> list[str]:
@@ -527,6 +589,7 @@ def check_replayed(program: Program) -> list[str]:
 CHECKS = {
     "compiled": check_compiled,
     "varied": check_varied,
+    "fed": check_fed,
     "graphed": check_graphed,
     "replayed": check_replayed,
     "queued": check_queued,
