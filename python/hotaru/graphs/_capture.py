@@ -329,15 +329,17 @@ class Captured:
 
     def bring_state(self) -> None:
         """Takes over states that were bound since."""
+        pairs, bound = [], []
         for attribute, _ in self.carried:
             leaves: list[Tensor] = []
             _tree.flatten(attribute.now(), leaves)
-            with no_grad():
-                for old, new in zip(attribute.leaves, leaves):
-                    if old is not new:
-                        old.copy_(new)
             if any(a is not b for a, b in zip(attribute.leaves, leaves)):
-                attribute.bind(attribute.leaves)
+                pairs += zip(attribute.leaves, leaves)
+                bound.append(attribute)
+        if bound:
+            _state.put(pairs)
+        for attribute in bound:
+            attribute.bind(attribute.leaves)
 
     def run(self, given: tuple, nests: list | tuple = ()):
         """The function's result for arguments of its form: the positional ones

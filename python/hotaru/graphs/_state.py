@@ -230,15 +230,25 @@ def check_writes(changed: list, written: set[int]) -> None:
 
 def carry(changed: list[tuple[Attribute, list[Tensor]]]) -> None:
     """Amid a capture: copies the new values into the tensors of before."""
-    pairs = [
-        (old, new.detach())
-        for attribute, leaves in changed
-        for old, new in zip(attribute.leaves, leaves)
-        if old is not new
-    ]
-    # A new value may be a view of an old one, or one state become another.
+    put(
+        [
+            (old, new.detach())
+            for attribute, leaves in changed
+            for old, new in zip(attribute.leaves, leaves)
+            if old is not new
+        ]
+    )
+    for attribute, _ in changed:
+        attribute.bind(attribute.leaves)
+
+
+def put(pairs: list[tuple[Tensor, Tensor]]) -> None:
+    """Copies values into tensors, all at once: one's new value may be another
+    one's old value, or a view of it.
+    """
+    pairs = [(old, new) for old, new in pairs if old is not new]
+    olds = [old for old, _ in pairs]
     with no_grad():
-        olds = [old for old, _ in pairs]
         pairs = [
             (
                 old,
@@ -250,5 +260,3 @@ def carry(changed: list[tuple[Attribute, list[Tensor]]]) -> None:
         ]
         for old, new in pairs:
             old.copy_(new)
-    for attribute, _ in changed:
-        attribute.bind(attribute.leaves)

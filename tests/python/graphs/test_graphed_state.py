@@ -253,3 +253,35 @@ def test_a_state_that_is_written_and_replaced(write, other):
         RuntimeError, match=r"writes to Both\.h and replaces it"
     ):
         make(Both())(torch.ones(2))
+
+
+@pytest.mark.filterwarnings("ignore:compile: ")
+@pytest.mark.parametrize("kept", ["tensors", "list"])
+def test_states_that_change_places_in_plain_calls(kept):
+    """A call without a graph binds one state to where the graph has another."""
+
+    class Swap(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.a, self.b = torch.zeros(2), torch.ones(2)
+            self.parts = [torch.zeros(2), torch.ones(2)]
+
+        def forward(self, x, plain):
+            if kept == "tensors":
+                self.a, self.b = self.b, self.a
+            else:
+                self.parts.reverse()
+                self.parts[0] = self.parts[0] + x
+            return x * 2 if not plain or x.sum() > 0 else x
+
+    plain, net = Swap(), Swap()
+    run = torch.compile(net)
+    for i, alone in enumerate([0, 0, 1, 0, 1, 1, 0, 1, 0]):
+        x = torch.full((2,), float(i))
+        assert torch.equal(run(x, bool(alone)), plain(x, bool(alone)))
+        for mine, theirs in (
+            (plain.a, net.a),
+            (plain.b, net.b),
+            *zip(plain.parts, net.parts),
+        ):
+            assert torch.equal(mine, theirs)
