@@ -168,7 +168,8 @@ class Captured:
                 attribute.bind(leaves)
             begun = _state.Snapshot(self._owners) if own else snapshot
             _C._set_stream(self.stream)
-            self.graph.capture_begin(self._options.pool)
+            # What is not to run takes no part of the memory that graphs share.
+            self.graph.capture_begin(None if rehearsal else self._options.pool)
             exact = Exact(self._reach, self._samples, self._statics)
             args, kwargs, met, inference = self._given
             given = Given(args, kwargs, met.nests, self._samples, self._statics)
@@ -181,7 +182,7 @@ class Captured:
                 self.training.check(exact.asked_gradients)
                 given.check()
                 exact.check()
-                _state.check_writes(changed, exact.written())
+                _state.check_memory(changed, exact.written(), self._guarded)
                 leaves: list[Tensor] = []
                 found = _tree.Met(self._reach.seen, met)
                 form = _tree.flatten(result, leaves, found)

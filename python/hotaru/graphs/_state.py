@@ -212,20 +212,35 @@ class Snapshot:
                 leaf.copy_(value)
 
 
-def check_writes(changed: list, written: set[int]) -> None:
-    """UnfitError where a state was written, whose memory others may see, before
-    it was replaced: calls write to a copy of it.
+def check_memory(changed: list, written: set[int], others: list) -> None:
+    """UnfitError where states of which each call keeps a copy would share
+    memory with what others see: a state that was written before it was
+    replaced, or new ones that overlap each other or what stays.
 
     Args:
         changed: attributes, and the tensors that they are bound to by now.
         written: by id, the tensors that the call has written to.
+        others: all that the call knows by address.
     """
-    for attribute, leaves in changed:
-        for old, new in zip(attribute.leaves, leaves):
-            if old is not new and id(old) in written:
-                raise UnfitError(
-                    f"the call writes to {attribute.text} and replaces it then"
-                )
+    pairs = [
+        (attribute, old, new)
+        for attribute, leaves in changed
+        for old, new in zip(attribute.leaves, leaves)
+        if old is not new
+    ]
+    for attribute, old, _ in pairs:
+        if id(old) in written:
+            raise UnfitError(
+                f"the call writes to {attribute.text} and replaces it then"
+            )
+    replaced = {id(old) for _, old, _ in pairs}
+    stays = [t for t in others if id(t) not in replaced]
+    found = _C._aliases([new for _, _, new in pairs], stays)
+    if found:
+        attribute = pairs[found[0][0]][0]
+        raise UnfitError(
+            f"the call binds {attribute.text} to memory of another state"
+        )
 
 
 def carry(changed: list[tuple[Attribute, list[Tensor]]]) -> None:

@@ -285,3 +285,63 @@ def test_states_that_change_places_in_plain_calls(kept):
             *zip(plain.parts, net.parts),
         ):
             assert torch.equal(mine, theirs)
+
+
+def _part(self, x):
+    self.a = self.a + x
+    self.b = self.a[:1]
+
+
+def _both(self, x):
+    self.a = self.b = self.b.sum() + x
+
+
+def _of_what_stays(self, x):
+    self.a = self.kept[:2]
+
+
+def _apart(self, x):
+    self.a, self.b = torch.cat([self.a + x, self.b]).split([2, 1])
+
+
+def _shifted(self, x):
+    self.b, self.a = self.a[:1], self.a + x
+
+
+@pytest.mark.filterwarnings("ignore:compile: ")
+@pytest.mark.parametrize(
+    ("change", "fits"),
+    [
+        (_part, False),
+        (_both, False),
+        (_of_what_stays, False),
+        (_apart, True),
+        (_shifted, True),
+    ],
+)
+def test_states_that_come_to_share_memory(change, fits):
+    """Whoever writes to one later writes to the other."""
+
+    class States(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.a, self.b = torch.zeros(2), torch.zeros(1)
+            if change is _both:
+                self.b = torch.zeros(2)
+            self.kept = torch.arange(3.0)
+
+        def forward(self, x):
+            change(self, x)
+            return self.a.sum() + self.b.sum()
+
+    plain, net = States(), States()
+    run = torch.compile(net, fullgraph=fits)
+    for i in range(3):
+        x = torch.full((2,), i + 1.0)
+        assert torch.equal(run(x), plain(x))
+        for states in (plain, net):
+            for tensor in (states.kept, states.a, states.b):
+                tensor.mul_(2)
+        assert torch.equal(plain.a, net.a)
+        assert torch.equal(plain.b, net.b)
+        assert torch.equal(plain.kept, net.kept)

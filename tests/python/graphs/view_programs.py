@@ -469,9 +469,12 @@ def check_fed(program: Program) -> list[str]:
     eager, eager_state = program.function()
     function, state = program.function()
     compiled = torch.compile(function, options={"bitwise": True})
-    return differences(
-        _fed(program, eager, eager_state), _fed(program, compiled, state)
-    )
+    wanted = _fed(program, eager, eager_state)
+    got = _fed(program, compiled, state)
+    # A graph's backward has values of its own: what was written since is no
+    # error.
+    spoiled = isinstance(wanted["gradients"], str)
+    return differences(wanted, got, ["gradients"] if spoiled else [])
 
 
 def _fed(program: Program, run, state) -> dict:
