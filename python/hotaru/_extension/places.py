@@ -25,6 +25,9 @@ _TYPES = "hotaru._types"
 _PLACES = {
     "_TensorMeta": "hotaru._extension.kinds",
     "FileCheck": "hotaru._testing.file_check",
+    "PyTorchFileReader": "hotaru.serialization._file_classes",
+    "PyTorchFileWriter": "hotaru.serialization._file_classes",
+    "Size": "hotaru._extension.size",
     **dict.fromkeys(
         ("Block", "Graph", "Node", "Use", "Value", "parse_ir"), _GRAPH
     ),

@@ -32,7 +32,10 @@ class Size(tuple):
         return tuple.__new__(Size, item) if isinstance(index, slice) else item
 
     def __add__(self, other):
-        return Size(tuple.__add__(self, tuple(other)))
+        return Size(tuple.__add__(self, _only_tuple(other)))
+
+    def __radd__(self, other):
+        return Size(tuple.__add__(_only_tuple(other), self))
 
     def __mul__(self, times):
         return tuple.__new__(Size, tuple.__mul__(self, times))
@@ -41,6 +44,15 @@ class Size(tuple):
 
     def __reduce__(self):
         return (Size, (tuple(self),))
+
+
+def _only_tuple(other) -> tuple:
+    """What may be joined to a size; TypeError for a list or anything else."""
+    if isinstance(other, tuple):
+        return other
+    raise TypeError(
+        f"can only concatenate tuple (not {type(other).__name__}) to torch.Size"
+    )
 
 
 def _as_ints(sizes, first: int):
@@ -62,7 +74,8 @@ def _as_ints(sizes, first: int):
                 f"torch.Size() takes an iterable of 'int' (item {i} is "
                 f"'{type(size).__name__}')"
             )
-        out.append(size if known else int(size))
+        whole = known and type(size) is not bool
+        out.append(size if whole else int(size))
     return out
 
 

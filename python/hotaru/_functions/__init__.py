@@ -148,6 +148,9 @@ def as_tensor(data, dtype=None, device=None) -> Tensor:
         shared = _C.from_numpy(data)
         device = _C.get_default_device() if device is None else device
         return shared.to(dtype=dtype or shared.dtype, device=device)
+    if hasattr(data, "__dlpack__") and not hasattr(data, "__array__"):
+        shared = from_dlpack(data)
+        return shared.to(dtype=dtype or shared.dtype, device=device)
     return _C.tensor(data, dtype=dtype, device=device)
 
 

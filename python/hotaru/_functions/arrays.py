@@ -131,7 +131,7 @@ def from_file(
         dtype: by default the default one.
 
     Raises:
-        RuntimeError: the file is shorter and not shared.
+        RuntimeError: the file is shorter and not shared, or cannot be opened.
     """
     from ..storage import UntypedStorage
 
@@ -139,7 +139,8 @@ def from_file(
     memory = UntypedStorage.from_file(
         filename, bool(shared), size * dtype.itemsize
     )
-    out = _C.tensor(memory, dtype=dtype)
+    # A storage of no bytes is all of the file; a vector of none is empty.
+    out = _C.tensor(memory if size else UntypedStorage(0), dtype=dtype)
     return out.requires_grad_() if kwargs.get("requires_grad") else out
 
 

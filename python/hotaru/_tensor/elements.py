@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from numbers import Number
+
 from .. import _C
 from .._C import Tensor
 
@@ -51,7 +53,7 @@ def _in_place(name: str):
 
 
 def __contains__(self, element) -> bool:
-    if isinstance(element, (Tensor, int, float, complex, bool)):
+    if isinstance(element, (Tensor, Number)):
         return bool((element == self).any().item())
     raise RuntimeError(
         "Tensor.__contains__ only supports Tensor or scalar, "

@@ -23,7 +23,9 @@ _UNKNOWN = (
 
 
 def dlpack_device(self) -> tuple[int, int]:
-    """(device type, index) in DLPack's numbers."""
+    """(device type, index) in DLPack's numbers; ValueError on meta."""
+    if self.is_meta:
+        raise ValueError("Unknown device type meta for Dlpack")
     return (_CUDA, self.device.index) if self.is_cuda else (_CPU, 0)
 
 
@@ -43,10 +45,7 @@ def dlpack(self, *, stream=None, max_version=None, dl_device=None, copy=None):
     """
     if stream is not None and type(stream) is not int:
         raise TypeError("stream must be ``int`` or ``none``")
-    if self.is_meta:
-        raise BufferError("Cannot pack tensors on meta")
-    if self.dtype in _UNKNOWN:
-        raise BufferError(f"__dlpack__: {self.dtype} is not exchanged")
+    _check_exported(self)
     if dl_device not in (None, dlpack_device(self)):
         raise BufferError(
             f"__dlpack__: the tensor is on {self.device}, device {dl_device} "
@@ -58,6 +57,22 @@ def dlpack(self, *, stream=None, max_version=None, dl_device=None, copy=None):
         raise AssertionError("stream should be None on cpu.")
     exported = _C._to_dlpack(self.clone() if copy else self)
     return exported.__dlpack__(max_version=max_version)
+
+
+def _check_exported(tensor) -> None:
+    """BufferError for what a consumer could not read off the bare memory."""
+    if tensor.layout is not _C.strided:
+        raise BufferError(
+            "Can't export tensors with layout other than torch.strided"
+        )
+    if tensor.is_conj():
+        raise BufferError("Can't export tensors with the conjugate bit set")
+    if tensor.is_meta:
+        raise BufferError("Cannot pack tensors on meta")
+    if tensor.is_quantized:
+        raise BufferError("QUInt/QInt types are not supported by dlpack")
+    if tensor.dtype in _UNKNOWN:
+        raise BufferError(f"__dlpack__: {tensor.dtype} is not exchanged")
 
 
 def _let_follow(stream, index: int) -> None:

@@ -308,14 +308,17 @@ class Function(metaclass=FunctionMeta):
         """Runs `forward` and records it if a gradient is wanted.
 
         Raises:
-            TypeError: saved was what is no tensor.
+            TypeError: saved was what is no tensor; an argument that can be
+                given by its name only, and so is no input.
             RuntimeError: a tensor marked as dirty was not returned.
         """
         separate = cls.setup_context is not Function.setup_context
         if not separate and _are_functorch_transforms_active():
             _refuse_old(cls)
         if separate:
-            args, kwargs = bound_arguments(cls.forward, args, kwargs), {}
+            args = bound_arguments(cls.forward, args, kwargs)
+        elif kwargs:
+            args = _in_order(cls.forward, (None, *args), kwargs)[1:]
         needs = tuple(isinstance(a, Tensor) and a.requires_grad for a in args)
         ctx = cls._backward_cls()
         ctx.needs_input_grad = needs
@@ -329,7 +332,7 @@ class Function(metaclass=FunctionMeta):
                 result = cls.forward(*args)
                 cls.setup_context(ctx, args, result)
             else:
-                result = cls.forward(ctx, *args, **kwargs)
+                result = cls.forward(ctx, *args)
         if _is_traced(args):
             return result  # the program has what forward did
         many = isinstance(result, tuple)
@@ -434,11 +437,40 @@ def _push_forward(
 
 def bound_arguments(forward, args: tuple, kwargs: dict) -> tuple:
     """The arguments of `forward` in their order, with its defaults."""
+    bound, _ = _bound(forward, args, kwargs)
+    return bound.args
+
+
+def _in_order(forward, args: tuple, kwargs: dict) -> tuple:
+    """The arguments of `forward` in their order, up to the last one that is
+    given: each of them counts as an input, which has a gradient.
+    """
+    bound, given = _bound(forward, args, kwargs)
+    places = [i for i, name in enumerate(bound.arguments) if name in given]
+    count = max(places[-1] + 1, len(args))
+    return bound.args[:count]
+
+
+def _bound(forward, args: tuple, kwargs: dict):
+    """The arguments of `forward` with its defaults, and the names of those
+    that are given. TypeError for one that has no place among the inputs.
+    """
     import inspect  # slow to import
 
-    bound = inspect.signature(forward).bind(*args, **kwargs)
+    signature = inspect.signature(forward)
+    try:
+        bound = signature.bind(*args, **kwargs)
+    except TypeError as error:
+        raise TypeError(f"forward() {error}") from None
+    given = set(bound.arguments)
+    for name in kwargs:
+        parameter = signature.parameters.get(name)
+        if parameter is None or parameter.kind is parameter.KEYWORD_ONLY:
+            raise TypeError(
+                f"forward() got an unexpected keyword argument '{name}'"
+            )
     bound.apply_defaults()
-    return bound.args
+    return bound, given
 
 
 def _check_marks(ctx: FunctionCtx, outputs: list) -> None:

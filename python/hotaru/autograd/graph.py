@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from .. import _C, Tensor
+from ..utils.hooks import RemovableHandle
 from ._mutation import allow_mutation_on_saved_tensors
 
 __all__ = [
@@ -183,6 +184,7 @@ def disable_saved_tensors_hooks(error_message: str) -> Iterator[None]:
             hooks._saved_tensors_hooks_disable(before)
 
 
+@RemovableHandle.register
 class _MultiHandle:
     """Takes a hook on several tensors away again."""
 

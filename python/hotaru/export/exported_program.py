@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import functools
 import io
 import math
@@ -205,10 +206,14 @@ def load(
     Raises:
         RuntimeError: anything but a program that this version reads; the text
             names file and record. NotImplementedError: it needs operators that
-            are missing here, all of which the text lists.
+            are missing here, all of which the text lists. FileNotFoundError:
+            no such file.
     """
     if isinstance(f, (str, os.PathLike)):
         path = os.fspath(f)
+        if not os.path.exists(path):
+            reason = os.strerror(errno.ENOENT)
+            raise FileNotFoundError(errno.ENOENT, reason, path)
         program = ExportedProgram(_C._load_exported_program(path), lambda: path)
     else:
         data = f.read()

@@ -6,6 +6,7 @@ import hashlib
 import os
 import re
 import sys
+import uuid
 import warnings
 import zipfile
 from urllib.parse import urlparse
@@ -32,12 +33,17 @@ def download_url_to_file(
     """
     dst = os.path.expanduser(dst)
     request = Request(url, headers={"User-Agent": "torch.hub"})
-    with new_file(dst) as file, urlopen(request) as source:
+    # A link is replaced, not followed: what it leads to is somebody else's.
+    linked = os.path.islink(dst)
+    path = f"{dst}.{uuid.uuid4().hex}.partial" if linked else dst
+    with new_file(path) as file, urlopen(request) as source:
         digest = _copy(source, file, progress)
         if hash_prefix is not None and not digest.startswith(hash_prefix):
             raise RuntimeError(
                 f'invalid hash value (expected "{hash_prefix}", got "{digest}")'
             )
+    if linked:
+        os.replace(path, dst)
 
 
 def _copy(source, file, progress: bool) -> str:

@@ -7,6 +7,18 @@ import os
 from .. import _C
 
 
+def place_of(map_location):
+    """The device of an argument, or None. ValueError: it names none."""
+    if isinstance(map_location, str):
+        return _C.device(map_location)
+    if map_location is None or isinstance(map_location, _C.device):
+        return map_location
+    raise ValueError(
+        "map_location should be either None, string or torch.device, but got "
+        f"type: {type(map_location)}"
+    )
+
+
 def load_program(f, map_location=None):
     """Loads a program: a TorchScript archive, a `.pt2` of torch.export, or an
     ONNX model. The bytes say which, not the file's name.
@@ -23,10 +35,11 @@ def load_program(f, map_location=None):
     Raises:
         RuntimeError: no program, or a damaged one; the text names the file and
             the place in it. NotImplementedError: operators that are not here,
-            all of them at once. ValueError: no such file.
+            all of them at once. ValueError: no such file; what is no device.
     """
     from ._module import RecursiveScriptModule
 
+    place = place_of(map_location)
     if isinstance(f, (str, os.PathLike)):
         path = os.fspath(f)
         if not os.path.exists(path):
@@ -36,4 +49,4 @@ def load_program(f, map_location=None):
         name = str(getattr(f, "name", "<bytes>"))
         native = _C._load_program_bytes(f.read(), name)
     module = RecursiveScriptModule._wrap(native)
-    return module if map_location is None else module.to(map_location)
+    return module if place is None else module.to(place)

@@ -12,6 +12,7 @@ from .. import _C
 from ..nn import Module
 from . import _native_module
 from ._errors import make_error
+from ._load_program import place_of
 from ._source import frame_names
 
 
@@ -519,8 +520,9 @@ def load(f, map_location=None, _extra_files=None, _restore_shapes=False):
 
     Raises:
         RuntimeError: anything but a valid archive; the text names file, record
-            and offset. ValueError: no such file.
+            and offset. ValueError: no such file; what is no device.
     """
+    place = place_of(map_location)
     extra = {} if _extra_files is None else _extra_files
     if isinstance(f, (str, os.PathLike)):
         path = os.fspath(f)
@@ -533,7 +535,7 @@ def load(f, map_location=None, _extra_files=None, _restore_shapes=False):
         name = str(getattr(f, "name", "<bytes>"))
         native = _C._script_load_bytes(f.read(), name, extra)
     module = RecursiveScriptModule._wrap(native)
-    return module if map_location is None else module.to(map_location)
+    return module if place is None else module.to(place)
 
 
 def unpackage_script_module(importer, script_module_id: str):
@@ -572,8 +574,8 @@ def save(m, f, _extra_files=None) -> None:
 
     Raises:
         TypeError: `m` is neither, or holds something that has no form in a
-            file. RuntimeError: the file cannot be written, or the program
-            calls Python.
+            file; an extra file is no text and no bytes. RuntimeError: the file
+            cannot be written, or the program calls Python.
     """
     if isinstance(m, (RecursiveScriptModule, _C.ScriptModule)):
         native = _native_module.unwrapped(m)
@@ -587,10 +589,26 @@ def save(m, f, _extra_files=None) -> None:
             "compile it with jit.script or jit.trace first"
         )
     extra = {} if _extra_files is None else _extra_files
+    _check_extra(extra)
     if isinstance(f, (str, os.PathLike)):
         to_file(os.fspath(f), extra)
     else:
         to_stream(f.write, extra)
+
+
+def _check_extra(files: dict) -> None:
+    """TypeError for extra files that are not texts or bytes by a name."""
+    if not isinstance(files, dict):
+        raise TypeError(
+            "jit.save: _extra_files must be a dict of names and contents, not "
+            f"'{type(files).__name__}'"
+        )
+    for name, content in files.items():
+        if not isinstance(name, str) or not isinstance(content, (str, bytes)):
+            raise TypeError(
+                "jit.save: _extra_files maps str to str or bytes, not "
+                f"'{type(name).__name__}' to '{type(content).__name__}'"
+            )
 
 
 def _schema_of(text: property):

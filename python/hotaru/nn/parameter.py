@@ -209,7 +209,8 @@ def is_lazy(param) -> bool:
 def _rebuild_parameter(data: Tensor, requires_grad: bool, backward_hooks):
     """Rebuilds a pickled parameter; `backward_hooks` belongs to the format."""
     param = Parameter(data, requires_grad)
-    param._backward_hooks = backward_hooks
+    if backward_hooks:
+        param._backward_hooks = backward_hooks
     return param
 
 

@@ -23,6 +23,7 @@ _LOCATOR64 = struct.Struct("<4sIQI")
 _FULL = 0xFFFFFFFF
 _PADDING = 0x4246  # "FB": the extra field that aligns, as PyTorch names it
 _CHUNK = 1 << 24
+_NEWEST = 10  # the last version of the format that is known
 
 
 def storage_view(storage) -> memoryview:
@@ -160,14 +161,15 @@ class Writer:
 class Reader:
     """Reads an archive from a path or a file that can seek.
 
-    Of archives one behind the other it reads the first.
+    A file's begins at its position. Of archives one behind the other the first
+    is read.
 
-    RuntimeError: what is no such archive.
+    RuntimeError: what is no such archive, or one of a later format.
     """
 
     def __init__(self, source) -> None:
         self._own = isinstance(source, (str, os.PathLike))
-        self._file = open(source, "rb") if self._own else source  # noqa: SIM115
+        self._file = open(source, "rb") if self._own else _rest(source)  # noqa: SIM115
         try:
             self._archive = _first_archive(self._file)
         except zipfile.BadZipFile:
@@ -182,6 +184,20 @@ class Reader:
                 "not contain any files"
             )
         self._root = names[0].split("/", 1)[0] + "/"
+        self._check_version()
+
+    def _check_version(self) -> None:
+        if not self.has_record("version"):
+            return
+        text = self.get_record("version").strip()
+        if text.isdigit() and int(text) > _NEWEST:
+            raise RuntimeError(
+                "Attempted to read a PyTorch file with version "
+                f"{int(text)}, but the maximum supported version for reading "
+                f"is {_NEWEST}. The version of your PyTorch installation may "
+                "be too old, please upgrade PyTorch to latest version to "
+                "mitigate this issue."
+            )
 
     def close(self) -> None:
         """Closes the file if it was opened by its path."""
@@ -269,7 +285,16 @@ def _first_archive(file) -> zipfile.ZipFile:
         return found
     file.seek(0)
     end = _end_of_first(file) if file.read(4) == b"PK\3\4" else 0
-    return zipfile.ZipFile(_Head(file, end)) if end else found
+    return zipfile.ZipFile(_Part(file, 0, end)) if end else found
+
+
+def _rest(file):
+    """A file from its position on, as a file of its own."""
+    start = file.tell()
+    if not start:
+        return file
+    file.seek(0, os.SEEK_END)
+    return _Part(file, start, file.tell() - start)
 
 
 def _end_of_first(file) -> int:
@@ -297,11 +322,11 @@ def _end_of_first(file) -> int:
         rest = data[-keep:]
 
 
-class _Head:
-    """The first bytes of a file, as a file to read."""
+class _Part:
+    """Some of the bytes of a file, as a file to read."""
 
-    def __init__(self, file, size: int) -> None:
-        self._file, self._size, self._at = file, size, 0
+    def __init__(self, file, start: int, size: int) -> None:
+        self._file, self._start, self._size, self._at = file, start, size, 0
 
     def seekable(self) -> bool:
         return True
@@ -316,7 +341,7 @@ class _Head:
 
     def read(self, size: int = -1) -> bytes:
         left = max(self._size - self._at, 0)
-        self._file.seek(self._at)
+        self._file.seek(self._start + self._at)
         data = self._file.read(left if size < 0 else min(size, left))
         self._at += len(data)
         return data

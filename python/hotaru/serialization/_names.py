@@ -76,10 +76,6 @@ def _public(module: str, name: str, obj) -> str:
         raise pickle.PicklingError(
             f"Can't pickle {obj!r}: it's not the same object as {module}.{name}"
         )
-    # All modules are offered there; which file is whose differs.
-    offered = importlib.import_module(_MODULES)
-    if getattr(offered, name, None) is obj:
-        return _MODULES
     parts = module.split(".")
     for i, part in enumerate(parts):
         if part.startswith("_"):

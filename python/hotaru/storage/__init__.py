@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import mmap
 import operator
 import os
@@ -314,22 +315,44 @@ def from_buffer(cls, buffer, byte_order=None, count=-1, offset=0, dtype=None):
     return made
 
 
+def _unmapped(filename, nbytes: int, why: int) -> RuntimeError:
+    return RuntimeError(
+        f"unable to mmap {nbytes} bytes from file <{filename}>: "
+        f"{os.strerror(why)} ({why})"
+    )
+
+
 def _mapped(filename, shared: bool, nbytes: int) -> Tensor:
-    """A file's first bytes as a tensor that maps them."""
+    """A file's first bytes as a tensor that maps them.
+
+    RuntimeError for a file that cannot be opened, or is too short.
+    """
     flags = os.O_RDWR | os.O_CREAT if shared else os.O_RDONLY
-    descriptor = os.open(filename, flags, 0o600)
+    if nbytes < 0:
+        raise _unmapped(filename, nbytes, errno.ENOMEM)
+    try:
+        descriptor = os.open(filename, flags, 0o600)
+    except OSError as error:
+        mode = "read-write" if shared else "read-only"
+        raise RuntimeError(
+            f"unable to open file <{filename}> in {mode} mode: "
+            f"{error.strerror} ({error.errno})"
+        ) from error
     try:
         there = os.fstat(descriptor).st_size
         if there < nbytes:
             if not shared:
                 raise RuntimeError(
-                    f"file <{filename}> has {there} bytes, not {nbytes}"
+                    f"file <{filename}> size <{there}> is smaller than the "
+                    f"required mapping size <{nbytes}>"
                 )
             os.ftruncate(descriptor, nbytes)
         if nbytes == 0:
             return _C.ops.empty([0], dtype=_C.uint8)
         kind = mmap.MAP_SHARED if shared else mmap.MAP_PRIVATE
         memory = mmap.mmap(descriptor, nbytes, flags=kind)
+    except OSError as error:
+        raise _unmapped(filename, nbytes, error.errno) from error
     finally:
         os.close(descriptor)
     return _C.frombuffer(memory, dtype=_C.uint8)
@@ -349,6 +372,15 @@ def from_file(cls, filename, shared: bool = False, nbytes: int = 0):
     if shared:
         storage._filename = os.fspath(filename)
     return storage
+
+
+@classmethod
+def _new_shared(cls, size: int, *, device="cpu"):
+    """That many bytes in memory that processes share, as a collate function of
+    one's own asks for.
+    """
+    made = cls(size, device=device)
+    return made.share_memory_() if made.device.type == "cpu" else made
 
 
 def _only_on_cpu(name):
@@ -389,6 +421,7 @@ def _install() -> None:
     UntypedStorage.__new__ = staticmethod(_new)
     UntypedStorage.from_buffer = from_buffer
     UntypedStorage.from_file = from_file
+    UntypedStorage._new_shared = _new_shared
     cls.__len__ = size
     cls.__str__ = __repr__
     cls.__copy__ = clone

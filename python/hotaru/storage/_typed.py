@@ -206,6 +206,14 @@ class TypedStorage:
         self._untyped_storage.share_memory_()
         return self
 
+    def _new_shared(self, size: int, *, device="cpu") -> TypedStorage:
+        """That many elements of the same kind in memory of all processes."""
+        return self._wrap(
+            UntypedStorage._new_shared(
+                size * self._dtype.itemsize, device=device or "cpu"
+            )
+        )
+
     def _pickle_storage_type(self) -> str:
         if self._dtype not in _NAMES:
             raise KeyError(f"dtype {self._dtype} is not recognized")

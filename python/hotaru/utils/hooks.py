@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import warnings
 import weakref
+from abc import ABCMeta
+
+from .. import _C
 
 
 def unserializable_hook(f):
@@ -29,7 +32,7 @@ def warn_if_has_hooks(tensor) -> None:
             )
 
 
-class RemovableHandle:
+class RemovableHandle(metaclass=ABCMeta):  # noqa: B024
     """Removes one hook from the mapping that it was registered in.
 
     Also a context manager: leaving the block removes the hook. The mapping is
@@ -99,6 +102,12 @@ def add_hook(
     for mapping in flags:
         mapping[handle.id] = True
     return handle
+
+
+# The handles of tensors' and nodes' hooks are native; programs ask whether they
+# are handles, and by which number they know them.
+_C._HookHandle.id = property(id)
+RemovableHandle.register(_C._HookHandle)
 
 
 def __getattr__(name: str):

@@ -51,7 +51,7 @@ def test_a_function_is_its_node():
     node = out.grad_fn
     assert type(node).__name__ == "TripleBackward"
     assert (node.name(), node.name_given) == ("TripleBackward", "given")
-    assert node.needs_input_grad == (True,)
+    assert node.needs_input_grad == (True, False)
     assert node.next_functions[0][0].variable is a
     assert [len(m.shape) for m in node._input_metadata] == [1, 0, 1]
     assert out.grad_fn is node

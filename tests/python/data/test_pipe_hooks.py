@@ -75,5 +75,5 @@ def test_marked_pipes_are_made_by_a_name_of_their_own():
 
 def test_ends_of_joined_datasets():
     assert ConcatDataset.cumsum([[1, 2], [3]]) == [2, 3]
-    with pytest.warns(DeprecationWarning, match="renamed to cumulative_sizes"):
+    with pytest.warns(FutureWarning, match="renamed to `cumulative_sizes`"):
         assert ConcatDataset([[1, 2], [3]]).cummulative_sizes == [2, 3]

@@ -81,8 +81,8 @@ def clip_grad_norm_(
 def clip_grad_norm(parameters, max_norm: float, *args, **kwargs) -> Tensor:
     """Old name of `clip_grad_norm_`."""
     warnings.warn(
-        "`nn.utils.clip_grad_norm` is now deprecated in favor of "
-        "`nn.utils.clip_grad_norm_`.",
+        "`torch.nn.utils.clip_grad_norm` is now deprecated in favor of "
+        "`torch.nn.utils.clip_grad_norm_`.",
         FutureWarning,
         stacklevel=2,
     )

@@ -214,6 +214,12 @@ def pad_sequence(
     sequences = list(sequences)
     if not sequences:
         raise RuntimeError("received an empty list of sequences")
+    for i, sequence in enumerate(sequences):
+        if not isinstance(sequence, Tensor):
+            raise TypeError(
+                f"expected Tensor as element {i} in argument 0, but got "
+                f"{type(sequence).__name__}"
+            )
     longest = max(sequence.size(0) for sequence in sequences)
     rows = []
     for sequence in sequences:

@@ -130,8 +130,8 @@ class ConcatDataset(Dataset):
     def cummulative_sizes(self) -> list[int]:
         """Deprecated: `cumulative_sizes`."""
         warnings.warn(
-            "cummulative_sizes attribute is renamed to cumulative_sizes",
-            DeprecationWarning,
+            "`cummulative_sizes` attribute is renamed to `cumulative_sizes`",
+            FutureWarning,
             stacklevel=2,
         )
         return self.cumulative_sizes
