@@ -196,6 +196,11 @@ _CORNERS = (
     "align_corners=False since 1.3.0. Please specify align_corners=True if the "
     "old behavior is desired. See the documentation of grid_sample for details."
 )
+_ONE_CORNER = (
+    "Since version 1.3.0, affine_grid behavior has changed for unit-size grids "
+    "when align_corners=True. This is not an intended use case of affine_grid. "
+    "See the documentation of affine_grid for details."
+)
 
 
 def upsample(
@@ -220,6 +225,11 @@ def upsample_nearest(
     scale_factor: BroadcastingList1[float] | None = None,
 ) -> Tensor:
     """Old name of `interpolate` in mode nearest."""
+    warnings.warn(
+        "`nn.functional.upsample_nearest` is deprecated. Use "
+        "`nn.functional.interpolate` instead.",
+        stacklevel=2,
+    )
     return interpolate(input, size, scale_factor, mode="nearest")
 
 
@@ -229,6 +239,11 @@ def upsample_bilinear(
     scale_factor: BroadcastingList1[float] | None = None,
 ) -> Tensor:
     """Old name of `interpolate` in mode bilinear with aligned corners."""
+    warnings.warn(
+        "`nn.functional.upsample_bilinear` is deprecated. Use "
+        "`nn.functional.interpolate` instead.",
+        stacklevel=2,
+    )
     return interpolate(
         input, size, scale_factor, mode="bilinear", align_corners=True
     )
@@ -292,14 +307,34 @@ def assert_int_or_pair(arg: list[int], arg_name: str, message: str) -> None:
 def affine_grid(
     theta: Tensor, size: list[int], align_corners: bool | None = None
 ) -> Tensor:
-    """Grid for `grid_sample` of affine maps `theta` (N, 2, 3) or (N, 3, 4)."""
-    if not theta.is_floating_point():
-        raise ValueError(
-            "Expected theta to have floating point type, but got {theta.dtype}"
-        )
+    """Grid for `grid_sample` of affine maps `theta` (N, 2, 3) or (N, 3, 4).
+
+    Raises:
+        ValueError: maps of another kind or shape, or a size of nothing.
+        NotImplementedError: a size of other than 4 or 5 dimensions.
+    """
     if align_corners is None:
         warnings.warn(_CORNERS, stacklevel=2)
     corners = align_corners is not None and bool(align_corners)
+    if not theta.is_floating_point():
+        raise ValueError(
+            f"Expected theta to have floating point type, but got {theta.dtype}"
+        )
+    dims = len(size) - 2
+    if dims != 2 and dims != 3:
+        raise NotImplementedError(
+            "affine_grid only supports 4D and 5D sizes, for 2D and 3D affine "
+            f"transforms, respectively. Got size {size}."
+        )
+    if theta.dim() != 3 or list(theta.shape[1:]) != [dims, dims + 1]:
+        raise ValueError(
+            f"Expected a batch of {dims}D affine matrices of shape "
+            f"Nx{dims}x{dims + 1} for size {size}. Got {theta.shape}."
+        )
+    if corners and min(size[2:]) == 1:
+        warnings.warn(_ONE_CORNER, stacklevel=2)
+    elif min(size) <= 0:
+        raise ValueError(f"Expected non-zero, positive output size. Got {size}")
     return ops.affine_grid_generator(theta, size, corners)
 
 
