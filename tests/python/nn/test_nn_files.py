@@ -75,7 +75,7 @@ def test_nothing_is_run_unless_asked():
 
 def test_names_are_pytorchs():
     text = zipfile.ZipFile(_written(Net())).read("archive/data.pkl")
-    assert b"ctorch.nn.modules\nLinear\n" in text
+    assert b"ctorch.nn.modules.linear\nLinear\n" in text
     assert b"ctorch._utils\n_rebuild_tensor_v2\n" in text
     assert b"chotaru" not in text
 

@@ -21,6 +21,11 @@ _TO_TEXT = (
     "torch.memory_format memory_format = None)\n"
 )
 
+_TO_EMPTY = (
+    "Please use torch.nn.Module.to_empty() instead of torch.nn.Module.to() "
+    "when moving module from meta to a different device."
+)
+
 
 class ConversionMixin:
     """`to`, `half`, `cuda`, … of `Module`: they change it and return it."""
@@ -126,6 +131,8 @@ class ConversionMixin:
 
         Raises:
             TypeError: another combination of arguments, or an integer dtype.
+            NotImplementedError: parameters without memory (on meta) are to get
+                some; `to_empty` gives it.
         """
         device, dtype, non_blocking, memory_format = parse_to(args, kwargs)
         inexact = dtype is None or dtype.is_floating_point or dtype.is_complex
@@ -157,7 +164,12 @@ class ConversionMixin:
                 options["memory_format"] = memory_format
             if not options:
                 return tensor
-            return tensor.to(non_blocking=non_blocking, **options)
+            try:
+                return tensor.to(non_blocking=non_blocking, **options)
+            except NotImplementedError as error:
+                if not tensor.is_meta:
+                    raise
+                raise NotImplementedError(f"{error} {_TO_EMPTY}") from None
 
         return self._apply(convert)
 

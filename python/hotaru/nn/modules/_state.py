@@ -113,7 +113,9 @@ class StateMixin:
         """
         if args:
             warnings.warn(
-                "Positional args are being deprecated, use kwargs instead.",
+                "Positional args are being deprecated, use kwargs instead. "
+                "Refer to https://pytorch.org/docs/main/generated/torch.nn."
+                "Module.html#torch.nn.Module.state_dict for details.",
                 FutureWarning,
                 stacklevel=2,
             )

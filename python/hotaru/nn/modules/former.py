@@ -35,8 +35,8 @@ class NLLLoss2d(NLLLoss):
         reduce=None, reduction: str = "mean",
     ) -> None:  # fmt: skip
         warnings.warn(
-            "NLLLoss2d has been deprecated. Please use NLLLoss instead as a "
-            "drop-in replacement and see https://pytorch.org/docs/main/nn."
+            "`NLLLoss2d` has been deprecated. Please use `NLLLoss` instead as "
+            "a drop-in replacement and see https://pytorch.org/docs/main/nn."
             "html#torch.nn.NLLLoss for more details.",
             FutureWarning,
             stacklevel=2,
