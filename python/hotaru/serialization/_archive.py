@@ -161,15 +161,18 @@ class Writer:
 class Reader:
     """Reads an archive from a path or a file that can seek.
 
-    A file's begins at its position. Of archives one behind the other the first
-    is read.
+    Of archives one behind the other it reads the first.
+
+    Args:
+        source: the path or the file.
+        start: where in a file the archive begins.
 
     RuntimeError: what is no such archive, or one of a later format.
     """
 
-    def __init__(self, source) -> None:
+    def __init__(self, source, start: int = 0) -> None:
         self._own = isinstance(source, (str, os.PathLike))
-        self._file = open(source, "rb") if self._own else _rest(source)  # noqa: SIM115
+        self._file = open(source, "rb") if self._own else _rest(source, start)  # noqa: SIM115
         try:
             self._archive = _first_archive(self._file)
         except zipfile.BadZipFile:
@@ -288,9 +291,8 @@ def _first_archive(file) -> zipfile.ZipFile:
     return zipfile.ZipFile(_Part(file, 0, end)) if end else found
 
 
-def _rest(file):
-    """A file from its position on, as a file of its own."""
-    start = file.tell()
+def _rest(file, start: int):
+    """A file from a position on, as a file of its own."""
     if not start:
         return file
     file.seek(0, os.SEEK_END)

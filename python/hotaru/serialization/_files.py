@@ -78,7 +78,9 @@ def is_zipfile(file) -> bool:
 
 
 def open_zipfile_reader(source) -> Opened:
-    reader = Reader(source)
+    """A Reader of a path, or of a file from its position on."""
+    tell = getattr(source, "tell", None)
+    reader = Reader(source, tell() if tell else 0)
     return Opened(reader, lambda *raised: reader.close())
 
 
