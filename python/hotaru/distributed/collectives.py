@@ -47,7 +47,7 @@ def _group_of(group, what: str) -> ProcessGroup | None:
 
 
 def root_of(
-    group: ProcessGroup, rank, group_rank, what: str, default: int | None = None
+    group: ProcessGroup, rank, group_rank, default: int | None = None
 ) -> int:
     """A rank of the group, given as one of the world's or of its own.
 
@@ -56,7 +56,7 @@ def root_of(
             not in the group.
     """
     if rank is not None and group_rank is not None:
-        raise ValueError(f"Can't specify both group_{what} and {what}")
+        raise ValueError("Can't specify both group_rank and global_rank")
     if group_rank is not None:
         if not 0 <= group_rank < group.size():
             raise ValueError(
@@ -65,7 +65,7 @@ def root_of(
         return group_rank
     if rank is None:
         if default is None:
-            raise ValueError(f"Must specify {what} or group_{what}")
+            raise ValueError("Must specify global_rank or group_rank")
         rank = default
     # The default group's methods say themselves what is no rank of it.
     return rank if group is default_group() else get_group_rank(group, rank)
@@ -169,7 +169,7 @@ def reduce(
     if found is None:
         return None
     _check_complex(tensor, op, "reduce")
-    root = root_of(found, dst, group_dst, "dst")
+    root = root_of(found, dst, group_dst)
     return found._issue(Kind.REDUCE, (), (tensor,), op, root, async_op=async_op)
 
 
@@ -181,7 +181,7 @@ def broadcast(
     found = _group_of(group, "broadcast")
     if found is None:
         return None
-    root = root_of(found, src, group_src, "src")
+    root = root_of(found, src, group_src)
     mine = root == found.rank()
     return found._issue(
         Kind.BROADCAST,
@@ -244,7 +244,7 @@ def gather(
     found = _group_of(group, "gather")
     if found is None:
         return None
-    root = root_of(found, dst, group_dst, "dst", 0)
+    root = root_of(found, dst, group_dst, 0)
     _check_given(found, root, gather_list, "gather_list", "destination")
     return found._issue(
         Kind.GATHER, (tensor,), gather_list or (), root=root, async_op=async_op,
@@ -263,7 +263,7 @@ def scatter(
     found = _group_of(group, "scatter")
     if found is None:
         return None
-    root = root_of(found, src, group_src, "src", 0)
+    root = root_of(found, src, group_src, 0)
     _check_given(found, root, scatter_list, "scatter_list", "source")
     return found._issue(
         Kind.SCATTER, scatter_list or (), (tensor,), root=root,
@@ -331,6 +331,7 @@ def all_to_all_single(
     """The same of rows of one tensor, equally many or as the lists say."""
     _check_tensor(output, "output")
     _check_tensor(input, "input")
+    _check_dtypes(output, input)
     found = _group_of(group, "all_to_all_single")
     if found is None:
         return None

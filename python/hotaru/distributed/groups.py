@@ -136,6 +136,8 @@ class GroupMember(metaclass=_GroupMeta):
 _world: ProcessGroupGloo | None = None
 # Of every group that this process is in: its name as it was made with.
 _backends: dict[ProcessGroup, str] = {}
+# The ranks of the groups that were made without this process.
+_others: list[list[int]] = []
 _made = 0  # groups of this world; alike in every process of it
 _begun = 0  # worlds of this process
 
@@ -312,7 +314,7 @@ def destroy_process_group(group: ProcessGroup | None = None) -> None:
     if group == GroupMember.NON_GROUP_MEMBER:
         return
     if _world is None:
-        raise AssertionError("Default process group not initialized")
+        raise AssertionError("Process group cannot be None")
     if group is None or group is _world:
         for each in list(_backends):
             each.shutdown()
@@ -320,6 +322,7 @@ def destroy_process_group(group: ProcessGroup | None = None) -> None:
             _world.close()
         _world, _made = None, 0
         _backends.clear()
+        _others.clear()
         return
     if group not in _backends:
         raise ValueError("Invalid process group specified")
@@ -407,7 +410,20 @@ def get_pg_count() -> int:
 
 
 def get_process_group_ranks(group: ProcessGroup | None) -> list[int]:
-    """The ranks in the world of a group's processes, in its order."""
+    """The ranks in the world of a group's processes, in its order.
+
+    What stands for a group that this process is not in stands for all such.
+
+    Raises:
+        ValueError: for what stands for several of them, or for none.
+    """
+    if group == GroupMember.NON_GROUP_MEMBER:
+        if len(_others) != 1:
+            raise ValueError(
+                f"this process is outside of {len(_others)} groups: which one "
+                "is meant can't be told from GroupMember.NON_GROUP_MEMBER"
+            )
+        return list(_others[0])
     return list((group or default_group())._handle.ranks)
 
 
@@ -453,11 +469,12 @@ def _check_ranks(ranks: Sequence[int], world: ProcessGroup) -> None:
         raise ValueError(
             f"ranks list must not contain duplicate entries, got {ranks}"
         )
-    if any(not 0 <= rank < world.size() for rank in ranks):
-        raise ValueError(
-            "the new group's rank should be within the world_size set by "
-            "init_process_group"
-        )
+    for rank in ranks:
+        if not 0 <= rank < world.size():
+            raise ValueError(
+                f"Rank {rank} is out of range. Valid ranks are 0 to "
+                f"{world.size() - 1} (world_size={world.size()})"
+            )
 
 
 def new_group(
@@ -499,6 +516,8 @@ def new_group(
         name = str(_made)
         _made += 1
         if world.rank() not in ranks:
+            if ranks not in _others:
+                _others.append(ranks)
             return GroupMember.NON_GROUP_MEMBER
     plugin = _plugin_of(backend)
     if plugin is not None:
@@ -537,8 +556,8 @@ def new_subgroups(
         )
     if size % group_size:
         raise ValueError(
-            f"The world size ({size}) must be divisible by group_size="
-            f"{group_size}"
+            f"The world size ({size}) must be divisible by "
+            f"'group_size={group_size}'"
         )
     lists = [list(range(i, i + group_size)) for i in range(0, size, group_size)]
     return new_subgroups_by_enumeration(

@@ -10,7 +10,7 @@ _ANY = -1
 
 
 def _issue(
-    kind, tensor, rank, group, tag: int, group_rank, what: str, name: str,
+    kind, tensor, rank, group, tag: int, group_rank, name: str,
     async_op: bool,
 ) -> Work | None:  # fmt: skip
     _check_tensor(tensor, "tensor")
@@ -21,7 +21,7 @@ def _issue(
     if rank is None and group_rank is None and not sends:
         other = _ANY
     else:
-        other = root_of(found, rank, group_rank, what)
+        other = root_of(found, rank, group_rank)
     if other == found.rank():
         which = "destination" if sends else "source"
         raise ValueError(
@@ -41,27 +41,25 @@ def _issue(
 
 def isend(tensor, dst=None, group=None, tag: int = 0, group_dst=None):
     """Begins to send to a rank."""
-    return _issue(
-        Kind.SEND, tensor, dst, group, tag, group_dst, "dst", "isend", True
-    )
+    return _issue(Kind.SEND, tensor, dst, group, tag, group_dst, "isend", True)
 
 
 def irecv(tensor, src=None, group=None, tag: int = 0, group_src=None):
     """Begins to receive: from a rank, or from whoever sends first."""
     return _issue(
-        Kind.RECEIVE, tensor, src, group, tag, group_src, "src", "irecv", True
+        Kind.RECEIVE, tensor, src, group, tag, group_src, "irecv", True
     )
 
 
 def send(tensor, dst=None, group=None, tag: int = 0, group_dst=None) -> None:
     """Sends to a rank; short messages leave before they are received."""
-    _issue(Kind.SEND, tensor, dst, group, tag, group_dst, "dst", "send", False)
+    _issue(Kind.SEND, tensor, dst, group, tag, group_dst, "send", False)
 
 
 def recv(tensor, src=None, group=None, tag: int = 0, group_src=None) -> int:
     """Receives; the rank in the world of who sent, -1 outside of the group."""
     work = _issue(
-        Kind.RECEIVE, tensor, src, group, tag, group_src, "src", "recv", False
+        Kind.RECEIVE, tensor, src, group, tag, group_src, "recv", False
     )
     if work is None:
         return -1
@@ -87,7 +85,7 @@ class P2POp:
         self.group = group
         found = _group_of(group, "P2POp")
         if found is not None:
-            self.group_peer = root_of(found, peer, group_peer, "peer")
+            self.group_peer = root_of(found, peer, group_peer)
             self.peer = found._handle.ranks[self.group_peer]
 
     def __repr__(self) -> str:

@@ -61,7 +61,7 @@ def gather_object(
     found = _group_of(group, "gather_object")
     if found is None:
         return
-    root = root_of(found, dst, group_dst, "dst", 0)
+    root = root_of(found, dst, group_dst, 0)
     mine = root == found.rank()
     if mine and not object_gather_list:
         raise ValueError(
@@ -100,7 +100,7 @@ def broadcast_object_list(
     found = _group_of(group, "broadcast_object_list")
     if found is None:
         return
-    root = root_of(found, src, group_src, "src", 0)
+    root = root_of(found, src, group_src, 0)
     mine = root == found.rank()
     sizes = empty(len(object_list), dtype=int64, device="cpu")
     packed = [_packed(obj) for obj in object_list] if mine else []
@@ -140,7 +140,7 @@ def scatter_object_list(
             "Expected argument scatter_object_output_list to be a list of size "
             "at least 1."
         )
-    root = root_of(found, src, group_src, "src", 0)
+    root = root_of(found, src, group_src, 0)
     mine = root == found.rank()
     packed = []
     if mine:

@@ -24,14 +24,14 @@ def split_of(
     rows = whole.size(0) if whole.dim() else 1
     if not sizes:
         if rows % count:
-            raise ValueError(
+            raise RuntimeError(
                 "Tensor's dim 0 does not divide equally across group size"
             )
         sizes = [rows // count] * count
     if len(sizes) != count:
-        raise ValueError("Number of tensor splits not equal to group size")
+        raise RuntimeError("Number of tensor splits not equal to group size")
     if sum(sizes) != rows:
-        raise ValueError("Split sizes doesn't match total dim 0 size")
+        raise RuntimeError("Split sizes doesn't match total dim 0 size")
     return whole, list(whole.split(list(sizes)))
 
 

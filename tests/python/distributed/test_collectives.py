@@ -226,6 +226,34 @@ def test_objects(world):
         assert out == [("a", "bb", "ccc")[rank]]
 
 
+def test_arguments_that_do_not_fit_are_told_by_kind(world):
+    def f(rank):
+        three, whole = hotaru.ones(3), hotaru.ones(2)
+        group = dist.group.WORLD
+        calls = [
+            (RuntimeError, "not equal to group size",
+             lambda: dist.all_to_all_single(whole, whole, [1, 1, 0], [1, 1])),
+            (RuntimeError, "doesn't match total dim 0 size",
+             lambda: dist.all_to_all_single(whole, whole, [1, 2], [1, 1])),
+            (RuntimeError, "does not divide equally",
+             lambda: dist.all_to_all_single(three, three)),
+            (ValueError, "tensors with different dtypes",
+             lambda: dist.all_to_all_single(whole.double(), whole)),
+            (ValueError, "both group_rank and global_rank",
+             lambda: dist.broadcast(whole, 0, group, group_src=0)),
+            (ValueError, "Must specify global_rank or group_rank",
+             lambda: dist.broadcast(whole)),
+            (ValueError, r"Rank 5 is out of range. Valid ranks are 0 to 1",
+             lambda: dist.new_group([0, 5])),
+        ]  # fmt: skip
+        for kind, text, call in calls:
+            with pytest.raises(kind, match=text):
+                call()
+        return True
+
+    assert world(2, f) == [True, True]
+
+
 def test_groups(world):
     def f(rank):
         pair = dist.new_group([2, 0])
@@ -233,6 +261,8 @@ def test_groups(world):
         if rank == 1:
             assert pair == dist.GroupMember.NON_GROUP_MEMBER
             assert dist.get_rank(pair) == -1
+            assert dist.get_process_group_ranks(pair) == [0, 2]
+            assert dist.get_global_rank(pair, 1) == 2
             with pytest.warns(UserWarning, match="global rank 1"):
                 assert dist.all_reduce(x, group=pair) is None
         else:
@@ -246,6 +276,9 @@ def test_groups(world):
         mine, every = dist.new_subgroups(1)
         assert mine.size() == 1
         assert len(every) == 3
+        # Several groups are meant by what stands for one outside of it.
+        with pytest.raises(ValueError, match="outside of"):
+            dist.get_process_group_ranks(every[(rank + 1) % 3])
         part = dist.split_group(split_ranks=[[0, 1], [2]])
         z = hotaru.ones(1)
         dist.all_reduce(z, group=part)

@@ -48,6 +48,9 @@ CASES = {
     "max": (lambda a: a.max(), [whole(4, 4)]),
     "amax": (lambda a: a.amax(0), [whole(4, 4)]),
     "max_dim": (lambda a: a.max(1)[0], [whole(5, 4)]),
+    "kthvalue": (lambda a: a.kthvalue(2, 0)[0], [whole(5, 4)]),
+    "kthvalue_last": (lambda a: a.kthvalue(3)[0], [whole(5, 4)]),
+    "kthvalue_keep": (lambda a: a.kthvalue(1, 0, True)[0], [whole(5, 4, 2)]),
     "prod": (lambda a: a.prod(), [whole(4, 2)]),
     "norm": (lambda a: a.norm(), [whole(5, 4)]),
     "vector_norm": (
@@ -369,6 +372,41 @@ def test_from_local_and_to_local_pass_gradients(world):
         assert own == [[2.0] * 3] * 2
         assert partial == [[1.0] * 3] * 2
         assert shared == [3.0] * 3
+
+
+def test_autograd_grad_of_tensors_in_parts(world):
+    def run(rank):
+        mesh = init_device_mesh("cpu", (2,))
+        x = distribute_tensor(torch.arange(6.0).view(3, 2), mesh, [S0])
+        x.requires_grad_()
+        y = x * 2
+        inner = torch.autograd.grad(y.pow(2).sum(), [y, x])
+        (slope,) = torch.autograd.grad((x**3).sum(), x, create_graph=True)
+        (second,) = torch.autograd.grad(slope.sum(), x)
+        given = torch.autograd.grad(
+            x * 3, x, distribute_tensor(torch.full((3, 2), 2.0), mesh, [S0])
+        )
+        # Histories of plain tensors and of such in parts meet.
+        w = torch.ones(3, 2, requires_grad=True)
+        mixed = torch.autograd.grad((x.full_tensor() * w).sum(), [w, x])
+        unused = torch.autograd.grad((x * 2).sum(), [w, x], allow_unused=True)
+        zeros = torch.autograd.grad((w * 2).sum(), x, materialize_grads=True)
+        assert unused[0] is None
+        assert x.grad is None
+        found = (*inner, second, *given, *mixed, unused[1], *zeros)
+        return [
+            (g.full_tensor() if isinstance(g, DTensor) else g).tolist()
+            for g in found
+        ]
+
+    plain = torch.arange(6.0).view(3, 2)
+    ones = torch.ones(3, 2)
+    right = [
+        plain * 4, plain * 8, plain * 6, ones * 6, plain, ones, ones * 2,
+        ones * 0,
+    ]  # fmt: skip
+    for found in world(2, run):
+        assert found == [t.tolist() for t in right]
 
 
 def test_in_place_operators_keep_the_placement(world):

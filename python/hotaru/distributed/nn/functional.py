@@ -162,26 +162,26 @@ class _AllToAllSingle(Function):
 def broadcast(tensor, src, group=None):
     """What process `src` gave."""
     found = member(group)
-    root = root_of(found, src, None, "src")
+    root = root_of(found, src, None)
     return _Broadcast.apply(tensor, root, found)
 
 
 def gather(tensor, dst=0, group=None):
     """What every process gave, as a tuple; zeros but on `dst`."""
     found = member(group)
-    return _Gather.apply(tensor, root_of(found, dst, None, "dst"), found)
+    return _Gather.apply(tensor, root_of(found, dst, None), found)
 
 
 def scatter(tensors, src=0, group=None):
     """This process's tensor of those that `src` gave."""
     found = member(group)
-    return _Scatter.apply(root_of(found, src, None, "src"), found, *tensors)
+    return _Scatter.apply(root_of(found, src, None), found, *tensors)
 
 
 def reduce(tensor, dst, op=ReduceOp.SUM, group=None):
     """The reduction over the processes, on `dst`."""
     found = member(group)
-    return _Reduce.apply(tensor, root_of(found, dst, None, "dst"), op, found)
+    return _Reduce.apply(tensor, root_of(found, dst, None), op, found)
 
 
 def reduce_scatter(output, input_list, op=ReduceOp.SUM, group=None):

@@ -18,6 +18,7 @@ from ... import _C, is_grad_enabled
 from ..._C import Tensor
 from ..._dispatch.names import base_name, words
 from ..._dispatch.stack import native
+from ...autograd._entry import grad, gradients
 from ...utils import _pytree
 from . import _history
 from ._call import (
@@ -72,6 +73,9 @@ def answer(function, args: tuple, kwargs: dict) -> Any:
         return _attribute(function, name, *args)
     if name in _PLAIN:
         return itself(function, *args, **kwargs)
+    if function is grad:
+        # No operator: a pass over histories, whose gradients may be in parts.
+        return gradients(*args, **kwargs)
     if _nothing_in_parts(args, kwargs):
         return plain(function, *args, **kwargs)
     if name in _OWN and isinstance(args[0], _history._made[0]):

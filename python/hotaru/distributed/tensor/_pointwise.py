@@ -151,7 +151,7 @@ for _names, _place, _default in (
     ("softmax log_softmax _softmax _log_softmax softmin", 1, None),
     ("cumsum cumprod cummax cummin logcumsumexp flip", 1, None),
     ("sort argsort", 1, -1),
-    ("topk kthvalue", 2, -1),
+    ("topk", 2, -1),
     ("roll", 2, None),
     ("glu", 1, -1),
     ("renorm", 2, None),

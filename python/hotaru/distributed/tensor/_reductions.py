@@ -79,6 +79,7 @@ rule("prod", lambda call: _extreme(call, Partial("product")))
 rule("max", lambda call: _extreme(call, Partial("max")))
 rule("min", lambda call: _extreme(call, Partial("min")))
 rule("median nanmedian mode", lambda call: _extreme(call, None))
+rule("kthvalue", _reduction(None, place=2, keep=3))
 
 
 def _spread(call: Call) -> list[Way]:
