@@ -186,7 +186,8 @@ class GeneralizedPareto(Distribution):
         return torch.log1p(-torch.exp(self.log_survival_function(value)))
 
     def cdf(self, value: Tensor) -> Tensor:
-        return torch.exp(self.log_cdf(value))
+        # Not by log_cdf, whose slope has no value at the lower end.
+        return -torch.expm1(self.log_survival_function(value))
 
     def icdf(self, value: Tensor) -> Tensor:
         near, c = self._limit()

@@ -142,6 +142,19 @@ def test_mode_of_kumaraswamy_is_where_the_density_is_greatest(hotaru):
     assert hotaru.distributions.Kumaraswamy(0.5, 3.0).mode.isnan()
 
 
+@pytest.mark.parametrize("concentration", [0.0, 0.2, -0.3])
+def test_slope_of_generalized_pareto_cdf_is_the_density(hotaru, concentration):
+    loc, scale = hotaru.tensor(0.5), hotaru.tensor(2.0)
+    d = hotaru.distributions.GeneralizedPareto(loc, scale, concentration)
+    # At the lower end of the support, too.
+    x = hotaru.tensor([0.5, 0.75, 3.0], requires_grad=True)
+    (slope,) = hotaru.autograd.grad(d.cdf(x).sum(), x)
+    assert hotaru.allclose(slope, d.log_prob(x).exp())
+    # What is small is not lost beside 1.
+    at_zero = hotaru.distributions.GeneralizedPareto(0.0, 2.0, concentration)
+    assert float(at_zero.cdf(scale * 1e-6)) == pytest.approx(1e-6, rel=1e-5)
+
+
 def test_wisharts_are_drawn_regular(hotaru, monkeypatch):
     d = hotaru.distributions
 
