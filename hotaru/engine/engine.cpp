@@ -2,6 +2,7 @@
 
 #include "hotaru/autograd/leaf.h"
 #include "hotaru/core/checks/check.h"
+#include "hotaru/core/printing/concat.h"
 #include "hotaru/engine/pass.h"
 #include "hotaru/ops/create/factory.h"
 
@@ -110,15 +111,27 @@ Tensors grad(const Tensors& outputs, const Tensors& inputs,
               allow_unused);
 }
 
+namespace {
+
+/// As `Tensor.type()` says it.
+std::string type_text(const Tensor& t) {
+  const std::string name(scalar_type_name(t.dtype()));
+  const DeviceType type = t.device().type;
+  if (type == DeviceType::kMeta) return concat("Meta", name, "Type");
+  return concat("torch.", type == DeviceType::kCUDA ? "cuda." : "", name,
+                "Tensor");
+}
+
+}  // namespace
+
 void check_replacement(const std::string& hook, const Tensor& was,
                        const Tensor& now) {
   if (!now.defined()) return;
   HOTARU_CHECK(was.defined(),
                "can't replace a None gradient with a non-None value");
-  HOTARU_CHECK(was.dtype() == now.dtype(), "hook '", hook,
-               "' has changed the type of value (was torch.",
-               scalar_type_name(was.dtype()), "Tensor got torch.",
-               scalar_type_name(now.dtype()), "Tensor)");
+  HOTARU_CHECK(was.dtype() == now.dtype() && was.device() == now.device(),
+               "hook '", hook, "' has changed the type of value (was ",
+               type_text(was), " got ", type_text(now), ")");
   HOTARU_CHECK(same(was.sizes(), now.sizes()), "hook '", hook,
                "' has changed the size of value");
 }

@@ -324,6 +324,12 @@ int set_grad(PyObject* self, PyObject* value, void*) {
                      shape_text(t.sizes()),
                      "'. Please ensure that the gradient and the tensor are "
                      "the same size");
+        HOTARU_CHECK(grad.device() == t.device(),
+                     "attempting to assign a gradient with device type '",
+                     grad.device(), "' to a tensor with device type '",
+                     t.device(),
+                     "'. Please ensure that the gradient and the tensor are on "
+                     "the same device");
         HOTARU_CHECK(grad.dtype() == t.dtype(),
                      "attempting to assign a gradient with dtype '",
                      grad.dtype(), "' to a tensor with dtype '", t.dtype(),

@@ -81,7 +81,7 @@ PyObject* generator_to_python(const Value& value) {
 }
 
 void init_random(nb::module_& m) {
-  nb::class_<PyGenerator>(m, "Generator",
+  nb::class_<PyGenerator>(m, "Generator", nb::is_weak_referenceable(),
                           "A stream of random numbers equal to PyTorch's.")
       .def(
           "__init__",

@@ -124,7 +124,8 @@ PyObject* binary(PyObject* a, PyObject* b) {
 }
 
 template <overrides::Name kName, overrides::Name kReflected, TensorFunction F>
-PyObject* power_slot(PyObject* a, PyObject* b, PyObject*) {
+PyObject* power_slot(PyObject* a, PyObject* b, PyObject* modulus) {
+  if (modulus != Py_None) Py_RETURN_NOTIMPLEMENTED;
   return overrides::binary<kName, kReflected, binary<F>>(a, b);
 }
 

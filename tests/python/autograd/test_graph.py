@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import warnings
+import weakref
 
 import pytest
 
@@ -333,3 +334,29 @@ def test_hooks_after_accumulation_return_nothing(value):
     x.register_post_accumulate_grad_hook(lambda p: value)
     with pytest.raises(TypeError, match="expected Variable, but hook returned"):
         x.sum().backward()
+
+
+def test_gradients_lie_where_their_tensors_do():
+    x = hotaru.ones(2, requires_grad=True)
+    with pytest.raises(RuntimeError, match="with device type 'meta'"):
+        x.grad = hotaru.ones(2, device="meta")
+    x.register_hook(lambda g: hotaru.ones(2, device="meta"))
+    with pytest.raises(RuntimeError, match="FloatTensor got MetaFloatType"):
+        (x * 2).sum().backward()
+
+
+def test_powers_of_tensors_have_no_modulus():
+    """It was passed over in silence."""
+    with pytest.raises(TypeError, match="unsupported operand"):
+        pow(hotaru.tensor(3), 2, 3)
+    with pytest.raises(TypeError, match="unsupported operand"):
+        pow(2, hotaru.tensor(3), 5)
+    assert pow(hotaru.tensor(3), 2, None) == 9
+
+
+def test_generators_take_weak_references():
+    generator = hotaru.Generator()
+    there = weakref.ref(generator)
+    assert there() is generator
+    del generator
+    assert there() is None
