@@ -122,7 +122,7 @@ _OTHERS = {
     "graphs": "compile",
     "jit._load_program": "load_program",
     "_functions.settings": """
-        cond get_device_module get_float32_matmul_precision has_lapack has_mkl
+        get_device_module get_float32_matmul_precision has_lapack has_mkl
         has_openmp has_spectral init_num_threads is_distributed
         set_default_tensor_type set_float32_matmul_precision
         set_flush_denormal
@@ -134,6 +134,7 @@ _OTHERS = {
         batch_norm_stats batch_norm_update_stats
     """,
     "_functions.eigenpairs": "lobpcg",
+    "_higher_order_ops.cond": "cond",
     "_higher_order_ops.while_loop": "while_loop",
     "_functions.rare": """
         ccol_indices_copy col_indices_copy crow_indices_copy indices_copy

@@ -9,7 +9,6 @@ from .. import _C, Tensor, set_default_device, set_default_dtype
 from . import _warn_once
 
 __all__ = [
-    "cond",
     "get_device_module",
     "get_float32_matmul_precision",
     "has_lapack",
@@ -139,34 +138,3 @@ def is_distributed(input: Tensor) -> bool:
 
 # Programs that are being exported, inmost last: they write branches down.
 traces: list = []
-
-
-def cond(pred, true_fn, false_fn, operands=()):
-    """One of two functions of the operands, by a truth value.
-
-    Captured as a graph, it is the one that was called while capturing; a
-    tensor that decides is read, which a capture refuses. Exported programs
-    have both.
-    """
-    if not isinstance(pred, (bool, int, Tensor)) or (
-        isinstance(pred, Tensor) and pred.numel() != 1
-    ):
-        raise RuntimeError(
-            f"Expected pred to be bool or tensor, but got {pred}."
-        )
-    if not (callable(true_fn) and callable(false_fn)):
-        raise RuntimeError("Expect both branches to be callable.")
-    if not isinstance(operands, (tuple, list)):
-        raise RuntimeError(
-            "Expect operands to be a tuple of possibly nested "
-            f"dict/list/tuple, but got {type(operands)}"
-        )
-    if traces:
-        return traces[-1].higher_order(
-            "cond", pred, true_fn, false_fn, operands
-        )
-    if isinstance(pred, Tensor) and type(pred) is not Tensor:
-        from .._higher_order_ops.cond import choose
-
-        return choose(pred, true_fn, false_fn, operands)
-    return (true_fn if pred else false_fn)(*operands)

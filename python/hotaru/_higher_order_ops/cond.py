@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .. import Tensor
-from .._functions.settings import cond
+from .._functions.settings import traces
 from ..utils import _pytree as pytree
 from ._checks import is_unknown
 from ._operator import HigherOrderOperator
@@ -11,6 +11,35 @@ from ._operator import HigherOrderOperator
 __all__ = ["cond", "cond_op"]
 
 _FACTS = ("dtype", "device", "layout", "shape")
+
+
+def cond(pred, true_fn, false_fn, operands=()):
+    """One of two functions of the operands, by a truth value.
+
+    Captured as a graph, it is the one that was called while capturing; a
+    tensor that decides is read, which a capture refuses. Exported programs
+    have both.
+    """
+    if not isinstance(pred, (bool, int, Tensor)) or (
+        isinstance(pred, Tensor) and pred.numel() != 1
+    ):
+        raise RuntimeError(
+            f"Expected pred to be bool or tensor, but got {pred}."
+        )
+    if not (callable(true_fn) and callable(false_fn)):
+        raise RuntimeError("Expect both branches to be callable.")
+    if not isinstance(operands, (tuple, list)):
+        raise RuntimeError(
+            "Expect operands to be a tuple of possibly nested "
+            f"dict/list/tuple, but got {type(operands)}"
+        )
+    if traces:
+        return traces[-1].higher_order(
+            "cond", pred, true_fn, false_fn, operands
+        )
+    if isinstance(pred, Tensor) and type(pred) is not Tensor:
+        return choose(pred, true_fn, false_fn, operands)
+    return (true_fn if pred else false_fn)(*operands)
 
 
 def choose(pred, true_fn, false_fn, operands):

@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from .. import _C, Tensor
-from ..utils.hooks import RemovableHandle
 from ._mutation import allow_mutation_on_saved_tensors
 
 __all__ = [
@@ -184,9 +183,10 @@ def disable_saved_tensors_hooks(error_message: str) -> Iterator[None]:
             hooks._saved_tensors_hooks_disable(before)
 
 
-@RemovableHandle.register
 class _MultiHandle:
     """Takes a hook on several tensors away again."""
+
+    _is_hook_handle = True
 
     def __init__(self, handles: Sequence[Any]) -> None:
         self.handles = tuple(handles)

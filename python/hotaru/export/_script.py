@@ -12,7 +12,7 @@ from .. import _C, Tensor, full, int64, ops, stack
 from .. import bool as bool_
 from .. import tensor as tensor_of
 from .._function_schema import parse_schema
-from .._functions.settings import cond
+from .._higher_order_ops.cond import cond
 from ..jit._ir import walk
 from ..jit._ir.arithmetic import CONTAINERS, TABLE
 from ..nn import Module

@@ -7,18 +7,6 @@ import os
 from .. import _C
 
 
-def place_of(map_location):
-    """The device of an argument, or None. ValueError: it names none."""
-    if isinstance(map_location, str):
-        return _C.device(map_location)
-    if map_location is None or isinstance(map_location, _C.device):
-        return map_location
-    raise ValueError(
-        "map_location should be either None, string or torch.device, but got "
-        f"type: {type(map_location)}"
-    )
-
-
 def load_program(f, map_location=None):
     """Loads a program: a TorchScript archive, a `.pt2` of torch.export, or an
     ONNX model. The bytes say which, not the file's name.
@@ -37,7 +25,7 @@ def load_program(f, map_location=None):
             the place in it. NotImplementedError: operators that are not here,
             all of them at once. ValueError: no such file; what is no device.
     """
-    from ._module import RecursiveScriptModule
+    from ._module import RecursiveScriptModule, place_of
 
     place = place_of(map_location)
     if isinstance(f, (str, os.PathLike)):

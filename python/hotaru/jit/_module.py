@@ -12,7 +12,6 @@ from .. import _C
 from ..nn import Module
 from . import _native_module
 from ._errors import make_error
-from ._load_program import place_of
 from ._source import frame_names
 
 
@@ -507,6 +506,18 @@ def _to_arguments(*args, device=None, dtype=None, non_blocking=False, **_):
         elif not isinstance(argument, bool):
             device = argument
     return device, dtype
+
+
+def place_of(map_location):
+    """The device of an argument, or None. ValueError: it names none."""
+    if isinstance(map_location, str):
+        return _C.device(map_location)
+    if map_location is None or isinstance(map_location, _C.device):
+        return map_location
+    raise ValueError(
+        "map_location should be either None, string or torch.device, but got "
+        f"type: {type(map_location)}"
+    )
 
 
 def load(f, map_location=None, _extra_files=None, _restore_shapes=False):

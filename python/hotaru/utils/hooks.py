@@ -36,10 +36,17 @@ class RemovableHandle(metaclass=ABCMeta):  # noqa: B024
     """Removes one hook from the mapping that it was registered in.
 
     Also a context manager: leaving the block removes the hook. The mapping is
-    held weakly, so a handle keeps no module alive.
+    held weakly, so a handle keeps no module alive. Other handles, which files
+    below this one have, are instances by their `_is_hook_handle`.
     """
 
     next_id = 0
+
+    @classmethod
+    def __subclasshook__(cls, kind):
+        if cls is RemovableHandle and getattr(kind, "_is_hook_handle", False):
+            return True
+        return NotImplemented
 
     def __init__(self, hooks_dict: dict, *, extra_dict=None) -> None:
         self.hooks_dict_ref = weakref.ref(hooks_dict)
