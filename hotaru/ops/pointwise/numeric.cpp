@@ -176,9 +176,11 @@ Tensor logit_gradient(const Tensor& g, const Tensor& x, Optional<double> eps) {
     static const elementwise::Spec spec{kernel("logit_grad")};
     return elementwise::binary(spec, g, x, {low, high, eps ? 0 : kNan});
   }
-  // Linear in g everywhere, as tangents come by its derivative.
+  // Linear in g everywhere, as tangents come by its derivative; finite where
+  // x is not, as derivatives are 0 times what stands there.
   const Tensor outside = logical_or(lt(x, low), gt(x, high));
-  return g / masked_fill(x * (1 - x), outside, eps ? kInf : kNan);
+  const Tensor p = masked_fill(x, outside, 0.5);
+  return g / masked_fill(p * (1 - p), outside, eps ? kInf : kNan);
 }
 
 Tensor logit(const Tensor& self, Optional<double> eps) {

@@ -5,6 +5,7 @@
 #include <nanobind/stl/string.h>
 
 #include "bindings/ops/op_call.h"
+#include "bindings/tensor/tensor_object.h"
 #include "bindings/tensor/types.h"
 
 namespace hotaru::python {
