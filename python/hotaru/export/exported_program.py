@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import functools
 import io
 import math
@@ -211,9 +210,7 @@ def load(
     """
     if isinstance(f, (str, os.PathLike)):
         path = os.fspath(f)
-        if not os.path.exists(path):
-            reason = os.strerror(errno.ENOENT)
-            raise FileNotFoundError(errno.ENOENT, reason, path)
+        os.stat(path)  # which fails as `open` does where there is none
         program = ExportedProgram(_C._load_exported_program(path), lambda: path)
     else:
         data = f.read()
