@@ -373,6 +373,7 @@ WRITING = {
 }
 
 
+@pytest.mark.cpu_graphs("elsewhere a graph copies the numbers there anew")
 @pytest.mark.parametrize("make", MAKERS)
 @pytest.mark.parametrize("write", WRITING)
 def test_what_is_made_of_numbers_is_made_in_each_call(make, write):
@@ -409,6 +410,7 @@ def test_new_leaves_are_no_results(make, copied):
     assert torch.compile(function)(torch.ones(2)).is_leaf
 
 
+@pytest.mark.cpu_graphs("arrays and buffers are on the host")
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("make", MAKERS)
 def test_what_is_made_of_numbers_is_the_users(make, way):
