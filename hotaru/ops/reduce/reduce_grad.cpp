@@ -7,8 +7,7 @@
 #include "hotaru/ops/pointwise/pointwise.h"
 #include "hotaru/ops/reduce/reduce.h"
 #include "hotaru/ops/reduce/reduce_dims.h"
-#include "hotaru/ops/reduce/scan.h"
-#include "hotaru/ops/shape/join.h"
+#include "hotaru/ops/reduce/scan_grad.h"
 #include "hotaru/ops/shape/view.h"
 
 namespace hotaru::grad {
@@ -38,15 +37,9 @@ Tensor product_gradient(const Tensor& g, const Tensor& x, int64_t dim) {
 }  // namespace
 
 Tensor product_of_others(const Tensor& x, int64_t dim) {
-  const int64_t n = x.size(dim);
-  if (n <= 1) return ones_like(x);
-  Dims one(x.sizes());
-  one[size_t(dim)] = 1;
-  const Tensor pad = ones(one, TensorOptions(x));
-  const Tensor before = cat({pad, cumprod(narrow(x, dim, 0, n - 1), dim)}, dim);
-  const Tensor back = flip(narrow(x, dim, 1, n - 1), Dims{dim});
-  const Tensor after = cat({flip(cumprod(back, dim), Dims{dim}), pad}, dim);
-  return mul(before, after);
+  if (x.size(dim) <= 1) return ones_like(x);
+  const Tensor behind = products_before(flip(x, Dims{dim}), dim);
+  return mul(products_before(x, dim), flip(behind, Dims{dim}));
 }
 
 void sum(const Tensor& out, const Tensor& self, IntSpan dims, bool keepdim) {

@@ -64,12 +64,9 @@ Tensor fold_from_end(Tensor factors, const Tensor& g, int64_t dim) {
 /// product of the elements before one, times the sum of g's behind it with the
 /// products of what lies between. Its derivatives of every order are right.
 Tensor cumprod_products(const Tensor& x, const Tensor& g, int64_t dim) {
-  const int64_t n = x.size(dim);
-  const Tensor first = ones_like(narrow(x, dim, 0, 1));
-  const Tensor others = narrow(x, dim, 1, n - 1);
-  const Tensor before =
-      cat({first, cumprod(narrow(x, dim, 0, n - 1), dim)}, dim);
-  return mul(conj(before), fold_from_end(conj(others), g, dim));
+  const Tensor others = narrow(x, dim, 1, x.size(dim) - 1);
+  return mul(conj(products_before(x, dim)),
+             fold_from_end(conj(others), g, dim));
 }
 
 /// Sum over j >= i of w_j exp(x_i - out_j) for w = max(sign * g, 0), in
@@ -103,6 +100,12 @@ Tensor from_end(const Tensor& x, const Tensor& out, const Tensor& g,
 }
 
 }  // namespace
+
+Tensor products_before(const Tensor& x, int64_t dim) {
+  return cat({ones_like(narrow(x, dim, 0, 1)),
+              cumprod(narrow(x, dim, 0, x.size(dim) - 1), dim)},
+             dim);
+}
 
 void cumsum(const Tensor& out, const Tensor& self, int64_t dim) {
   autograd::record("CumsumBackward0", out, {self}, {},

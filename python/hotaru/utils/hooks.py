@@ -114,7 +114,7 @@ def add_hook(
 # The handles of tensors' and nodes' hooks are native; programs ask whether they
 # are handles, and by which number they know them.
 _C._HookHandle.id = property(id)
-RemovableHandle.register(_C._HookHandle)
+_C._HookHandle._is_hook_handle = True
 
 
 def __getattr__(name: str):
