@@ -13,6 +13,7 @@ def events_of(
     calls: list,
     others: list,
     noted: list[FunctionEvent],
+    origin: int,
     device: str | None,
     cpu: bool,
 ) -> EventList:
@@ -20,7 +21,8 @@ def events_of(
 
     Args:
         calls, others: what `_C._stop_profiling` gives.
-        noted: operators and ranges.
+        noted: operators and ranges, of times since `origin`.
+        origin: when times are 0, in nanoseconds of the clock of `calls`.
         device: of which kind the devices are; None: what there is of them.
         cpu: keep the host's events, too.
     """
@@ -33,14 +35,14 @@ def events_of(
             new_id(),
             name,
             thread,
-            start / 1e3,
-            (start + duration) / 1e3,
+            (start - origin) / 1e3,
+            (start - origin + duration) / 1e3,
             stream=stream,
             input_shapes=[list(shape) for shape in shapes],
             is_async=collective,
         )
         events.append(call)
-        launched += [(call, _of_device(call, *work)) for work in works]
+        launched += [(call, _of_device(origin, call, *work)) for work in works]
     events.sort(key=_by_start)
     events._populate_cpu_children()
     for call, work in launched:
@@ -49,7 +51,7 @@ def events_of(
         events.clear()
     if launched or others:
         events += [work for _, work in launched]
-        events += [_of_device(None, *work) for work in others]
+        events += [_of_device(origin, None, *work) for work in others]
         events.sort(key=_by_start)
         device = "cuda"
     for event in events:
@@ -63,6 +65,7 @@ def _by_start(event: FunctionEvent) -> tuple[float, float]:
 
 
 def _of_device(
+    origin: int,
     call: FunctionEvent | None,
     name: str,
     device: int,
@@ -78,8 +81,8 @@ def _of_device(
         new_id(),
         name,
         call.thread if call else 0,
-        start / 1e3,
-        (start + duration) / 1e3,
+        (start - origin) / 1e3,
+        (start - origin + duration) / 1e3,
         stream=call.stream if call else 0,
         kind="device",
         device_type=DeviceType.CUDA,

@@ -1,6 +1,6 @@
 """What a profile holds: calls and ranges, and their sums by name.
 
-Times are in microseconds of the clock of `time.perf_counter_ns`.
+Times are in microseconds since the profile began to record.
 """
 
 from __future__ import annotations

@@ -155,13 +155,15 @@ def _events_of(
         return []
     sizes = [row.size for row in rows]
     instant = min(_INSTANT, (end - start) / (2 * sum(sizes)))
+    left = sum(sizes)
     works = max((i for i, row in enumerate(rows) if row.works), default=-1)
-    after = sum(sizes[works + 1 :])
     events = []
     for i, row in enumerate(rows):
-        stop = start + instant * row.size
-        if i == works:
-            stop = end - instant * after
+        left -= row.size
+        # Rounded sums must not lie outside of the parent.
+        stop = min(start + instant * row.size, end)
+        if i >= works >= 0:
+            stop = end - instant * left
         event = FunctionEvent(
             new_id(),
             f"aten::{row.name}",

@@ -166,6 +166,7 @@ class profile:  # noqa: N801
         self._trace_id: str | None = None
         # Of this recording, as far as it was read.
         self._held: list[FunctionEvent] = []
+        self._origin = 0
         self._interrupted = False
         # Of what devices did: so much was not recorded.
         self._lost = 0
@@ -316,6 +317,8 @@ class profile:  # noqa: N801
             self._trace_id = (self._trace_id_of or _random_id)()
             self._held, self._interrupted, self._lost = [], False, 0
             self._timed = self._devices
+            if not (self._keep_events and self._events):
+                self._origin = time.perf_counter_ns()
             self._begin()
         self._step_start = time.perf_counter_ns()
 
@@ -352,6 +355,7 @@ class profile:  # noqa: N801
             flops=self._with_flops,
             devices=self._timed,
             cpu=self._cpu,
+            origin=self._origin,
         )
         self._recording = True
 
@@ -367,7 +371,12 @@ class profile:  # noqa: N801
             )
             return
         self._held += events_of(
-            found.calls, found.others, found.noted, self.use_device, self._cpu
+            found.calls,
+            found.others,
+            found.noted,
+            found.origin,
+            self.use_device,
+            self._cpu,
         )
         self._lost += found.lost
         _warn_of_devices(found.lost, found.complaint)

@@ -22,15 +22,17 @@ class _Recording:
     shapes = False
     stacks = False
     flops = False
+    # When times are 0, in nanoseconds of `time.perf_counter_ns`.
+    origin = 0
 
 
 recording = _Recording()
 
 
-def begin(shapes: bool, stacks: bool, flops: bool) -> None:
-    """From now on there are events."""
+def begin(shapes: bool, stacks: bool, flops: bool, origin: int) -> None:
+    """From now on there are events, of times since `origin`."""
     recording.shapes, recording.stacks = shapes, stacks
-    recording.flops = flops
+    recording.flops, recording.origin = flops, origin
     recording.events, recording.calls = [], []
     _C._set_range_listener(_note_of_script)
 
@@ -65,8 +67,8 @@ def note(
         new_id(),
         name,
         threading.get_native_id(),
-        start / 1e3,
-        end / 1e3,
+        (start - recording.origin) / 1e3,
+        (end - recording.origin) / 1e3,
         input_shapes=given and shapes_of(given),
         stack=_callers() if recording.stacks else None,
         concrete_inputs=given and values_of(given),

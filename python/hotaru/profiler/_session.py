@@ -14,6 +14,7 @@ from ._operators import Operators, told
 class Found(NamedTuple):
     """What a recording has: see `_C._stop_profiling`, and what was noted.
 
+    `origin` is when its events' times are 0, in nanoseconds of their clock;
     `error` is what a stream or device reports that was waited for.
     """
 
@@ -21,6 +22,7 @@ class Found(NamedTuple):
     calls: list
     others: list
     lost: int
+    origin: int
     complaint: str
     error: RuntimeError | None = None
 
@@ -29,7 +31,13 @@ _running: Operators | None = None
 
 
 def begin(
-    *, shapes: bool, stacks: bool, flops: bool, devices: bool, cpu: bool
+    *,
+    shapes: bool,
+    stacks: bool,
+    flops: bool,
+    devices: bool,
+    cpu: bool,
+    origin: int,
 ) -> Operators:
     """Begins to record; what it gives is to be left by who began, at the end.
 
@@ -42,7 +50,7 @@ def begin(
     _C._start_profiling(shapes, devices)
     # What records must not outlive the interpreter.
     atexit.register(end)
-    _ranges.begin(shapes, stacks, flops)
+    _ranges.begin(shapes, stacks, flops, origin)
     _running = Operators()
     if cpu:
         _running.__enter__()
@@ -67,4 +75,4 @@ def end() -> Found | None:
     calls, others, lost, complaint = _C._stop_profiling()
     wanted = _ranges.recording
     noted += told(told_of, wanted.shapes, wanted.flops)
-    return Found(noted, calls, others, lost, complaint, error)
+    return Found(noted, calls, others, lost, wanted.origin, complaint, error)

@@ -14,7 +14,13 @@ import threading
 import time
 
 import pytest
-from hotaru.profiler import DeviceType, ProfilerActivity, profile, schedule
+from hotaru.profiler import (
+    DeviceType,
+    ProfilerActivity,
+    profile,
+    record_function,
+    schedule,
+)
 
 import hotaru as torch
 
@@ -60,16 +66,15 @@ def names(prof) -> list[str]:
 def test_kernels_have_names_and_sizes(cuda):
     x = torch.rand(64, 64, device=cuda)
     torch.cuda.synchronize()
-    with profile(activities=BOTH) as prof:
-        before = time.perf_counter_ns() / 1e3
+    with profile(activities=BOTH) as prof, record_function("all"):
         x.exp()
         torch.cuda.synchronize()
-        after = time.perf_counter_ns() / 1e3
     (event,) = launched(prof)
+    (span,) = (e.time_range for e in prof.events() if e.name == "all")
     assert event.name == "Exp_f32"
     assert event.activity_type == "kernel"
-    assert before - APART <= event.start <= event.time_range.end
-    assert event.time_range.end <= after + APART
+    assert span.start - APART <= event.start <= event.time_range.end
+    assert event.time_range.end <= span.end + APART
     meta = event.extra_meta
     assert len(meta["grid"]) == len(meta["block"]) == 3
     # As many threads as there are elements, or elements in vectors.

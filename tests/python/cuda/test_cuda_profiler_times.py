@@ -10,7 +10,13 @@ import os
 import time
 
 import pytest
-from hotaru.profiler import DeviceType, ProfilerActivity, profile, schedule
+from hotaru.profiler import (
+    DeviceType,
+    ProfilerActivity,
+    profile,
+    record_function,
+    schedule,
+)
 
 import hotaru as torch
 
@@ -81,11 +87,12 @@ def test_events_lie_between_launch_and_end(cuda):
     x = torch.rand(100, device=cuda)
     with profile(activities=BOTH) as prof:
         for _ in range(3):
-            x.exp()
-            torch.cuda.synchronize()
-            after = time.perf_counter_ns() / 1e3
+            with record_function("once"):
+                x.exp()
+                torch.cuda.synchronize()
             time.sleep(0.2)  # longer than times are counted from one event
     launches = [e for e in prof.events() if e.name == "exp" and e.flow_start]
+    after = max(e.time_range.end for e in prof.events() if e.name == "once")
     work = device_events(prof)
     assert len(launches) == len(work) == 3
     for launch, event in zip(launches, work):

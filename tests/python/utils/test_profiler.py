@@ -10,6 +10,7 @@ import json
 import subprocess
 import sys
 import threading
+import time
 import weakref
 
 import pytest
@@ -19,6 +20,8 @@ from hotaru.autograd.profiler_util import (
     FunctionEventAvg,
 )
 from hotaru.profiler import ProfilerAction, profile, record_function
+from hotaru.profiler._inner.body import Row
+from hotaru.profiler._operators import _events_of
 
 import hotaru
 from hotaru import profiler
@@ -199,6 +202,35 @@ def test_what_lies_in_what():
     events._populate_cpu_children()
     inside = [[child.id for child in e.cpu_children] for e in events]
     assert inside == [[], [], [], [], [3]]
+
+
+def test_times_count_from_the_start(monkeypatch):
+    """A machine's hundred years leave room for nanoseconds within a call."""
+    clock = time.perf_counter_ns
+    monkeypatch.setattr(time, "perf_counter_ns", lambda: clock() + 10**17)
+    a, b = hotaru.ones(4, 4), hotaru.ones(4, 5)
+    with profile(record_shapes=True) as prof:
+        hotaru.einsum("ij,jk", a, b)
+    (call,) = (e for e in prof.events() if e.name == "aten::einsum")
+    assert 0 <= call.start < 1e7
+    assert len(call.cpu_children) == 12
+    assert call.cpu_children[-1].time_range.end == call.time_range.end
+
+
+@pytest.mark.parametrize("work", [None, 0, 3])
+def test_what_a_call_is_made_of_lies_in_it(work):
+    """Whatever the rounding of its time."""
+    one = Row("view", [], [], (), False, 1, 0)
+    rows = tuple(
+        Row("reshape", [], [], (one, one), i == work, 3, 0) for i in range(4)
+    )
+    for i in range(100):
+        start = 73452697049.643 + i / 7
+        call = _event(0, start, start + 0.02 * (i + 1))
+        inside = _events_of(rows, call, *call.time_range, False, False)
+        events = EventList([call, *inside])
+        events._populate_cpu_children()
+        assert [len(e.cpu_children) for e in events] == [4, *[2, 0, 0] * 4]
 
 
 def test_sums():
