@@ -1,6 +1,7 @@
 #include "hotaru/graph/capture/capture.h"
 
 #include <algorithm>
+#include <cstring>
 #include <mutex>
 
 #include "hotaru/core/error.h"
@@ -15,23 +16,7 @@ namespace {
 constexpr const char* kNotPermitted =
     "operation not permitted when stream is capturing";
 
-/// For detail::host_watch.
-void check_host_access(const Ordered& object) {
-  if (!capturing()) return;
-  const auto* storage = dynamic_cast<const Storage*>(&object);
-  HOTARU_CHECK(storage, kNotPermitted,
-               ": the state of a random generator was asked for or set");
-  const auto* uses = static_cast<const Uses*>(object.uses());
-  // Made by host code amid the capture: a constant. Beside a device's graph
-  // the CPU goes on.
-  const bool beside =
-      storage->device().is_cpu() && !current_stream({}).diverted();
-  if ((storage->deferred() || beside) && !(uses && uses->captured())) return;
-  if (uses) uses->check_captured();
-  fail(kNotPermitted,
-       ": the values of a tensor were asked for on the host, "
-       "which would be those of this moment in every replay");
-}
+void check_host_access(const Ordered& object);
 
 // Captures that go on, in all threads.
 constinit std::atomic<int> running{0};
@@ -59,6 +44,9 @@ class Recording final : public RefCounted {
   /// branches came together in the first one.
   bool close();
   bool touches(const Storage* storage) const;
+  /// Whether host code gave the storage its memory in this capture, or is about
+  /// to: a constant.
+  bool constant(const Storage& storage);
   /// The calls, after close().
   Nodes finish();
   /// In its place: values that were captured are lost to whoever holds them.
@@ -68,11 +56,16 @@ class Recording final : public RefCounted {
   Device device() const { return device_; }
 
  private:
+  /// Has each replay begin with the constant's bytes of now.
+  void begin_with(const Ref<Storage>& constant);
+
   const Device device_;
   bool open_ = true;
   Nodes nodes_;
-  std::vector<Ref<Branch>> branches_;   // the first is the origin's
-  std::vector<Ref<Storage>> computed_;  // exist only in the graph
+  Nodes begins_;                         // run before the others
+  std::vector<Ref<Storage>> constants_;  // what host code has filled
+  std::vector<Ref<Branch>> branches_;    // the first is the origin's
+  std::vector<Ref<Storage>> computed_;   // exist only in the graph
 };
 
 /// One stream's part of a capture.
@@ -111,6 +104,7 @@ class Branch final : public CallSink {
   bool query() const override { fail(kNotPermitted, ": query"); }
   bool defers(size_t) const override { return true; }
   void divert(Ref<CallSink>) override { fail(kNotPermitted, ": capture"); }
+  Recording& recording() const { return *recording_; }
   void follow(CallSink& stream) override {
     if (!recording_->open()) return;
     HOTARU_CHECK(stream.device() == recording_->device(), kNotPermitted,
@@ -146,11 +140,38 @@ void Recording::take(const KernelCall& call) {
       continue;
     const Ref<Storage>& storage = operand.tensor->storage();
     // Of the host's memory beside a device's graph the CPU sees no change.
-    if (!storage->pending() && storage->device() == device_) continue;
+    const bool ours = storage->device() == device_;
+    const bool filled = !storage->pending();
+    if (ours && filled && !(device_.is_cpu() && constant(*storage))) continue;
     Uses& uses = Uses::of(*storage);
+    if (ours && filled && !uses.captured()) begin_with(storage);
     if (!uses.captured()) computed_.push_back(storage);
     uses.set_captured(&call.kernel());
   }
+}
+
+bool Recording::constant(const Storage& storage) {
+  const auto known = [&](const Ref<Storage>& s) { return s.get() == &storage; };
+  if (std::any_of(constants_.begin(), constants_.end(), known)) return true;
+  if (!storage.pending()) return false;
+  constants_.emplace_back(const_cast<Storage*>(&storage));
+  return true;
+}
+
+void Recording::begin_with(const Ref<Storage>& constant) {
+  static const Kernel& copy = kernel("copy_");
+  Allocator& allocator =
+      DeviceTable::instance().backend(device_.type).allocator(0);
+  const size_t nbytes = constant->nbytes();
+  auto bytes = make_ref<Storage>(allocator, nbytes, device_);
+  std::memcpy(bytes->data(), constant->data(), nbytes);
+  const auto all_of = [&](const Ref<Storage>& storage) {
+    return make_tensor(storage, DType::kUInt8, Dims{int64_t(nbytes)}, Dims{1},
+                       0);
+  };
+  const Tensor to = all_of(constant), from = all_of(bytes);
+  const Operand operands[] = {write(to), read(from)};
+  begins_.push_back(std::make_unique<Node>(KernelCall(copy, operands)));
 }
 
 bool Recording::close() {
@@ -177,11 +198,16 @@ bool Recording::touches(const Storage* storage) const {
 
 Nodes Recording::finish() {
   computed_.clear();
+  constants_.clear();
+  nodes_.insert(nodes_.begin(), std::make_move_iterator(begins_.begin()),
+                std::make_move_iterator(begins_.end()));
   return std::move(nodes_);
 }
 
 void Recording::spoil() {
   nodes_.clear();
+  begins_.clear();
+  constants_.clear();
   const auto error = std::make_exception_ptr(
       Error("the value was captured for a graph, but the capture failed; it "
             "was never computed"));
@@ -190,6 +216,33 @@ void Recording::spoil() {
     if (storage->use_count() > 1) Uses::of(*storage).set_error(error);
   computed_.clear();
 }
+
+namespace {
+
+/// For detail::host_watch.
+void check_host_access(const Ordered& object) {
+  if (!capturing()) return;
+  const auto* storage = dynamic_cast<const Storage*>(&object);
+  HOTARU_CHECK(storage, kNotPermitted,
+               ": the state of a random generator was asked for or set");
+  const auto* uses = static_cast<const Uses*>(object.uses());
+  if (!(uses && uses->captured())) {
+    if (storage->nbytes() == 0) return;
+    const auto* branch = dynamic_cast<const Branch*>(
+        current_stream(storage->device()).diverted());
+    // Beside a device's graph the CPU goes on.
+    if (!branch && storage->device().is_cpu()) return;
+    if (branch && branch->recording().constant(*storage)) return;
+    // A number of an earlier capture or queue, which history keeps.
+    if (storage->deferred() && !(uses && uses->written())) return;
+  }
+  if (uses) uses->check_captured();
+  fail(kNotPermitted,
+       ": the values of a tensor were asked for on the host, "
+       "which would be those of this moment in every replay");
+}
+
+}  // namespace
 
 Capture::Capture(const Stream& stream)
     : recording_(make_ref<Recording>(stream.device())) {

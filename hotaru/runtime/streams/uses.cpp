@@ -66,6 +66,7 @@ void Uses::add(const Ticket& mine, const Operand& operand,
     for (const Ticket& read : reads_) follow(read);
     reads_.clear();
     write_ = mine;
+    written_ = true;
     return;
   }
   for (Ticket& read : reads_)

@@ -38,10 +38,15 @@ class Uses final : public PendingUses, public Pooled {
 
   /// Whether calls are known that use it.
   bool used() const { return write_.timeline || !reads_.empty(); }
+  /// Whether a queued or captured call has written it, ever.
+  bool written() const { return written_; }
   /// Says that the object's value exists only in a graph that is captured, in
   /// which the kernel computes it; null: no longer. Meanwhile every use of it
   /// outside throws Error.
-  void set_captured(const Kernel* writer) { writer_ = writer; }
+  void set_captured(const Kernel* writer) {
+    writer_ = writer;
+    written_ |= writer != nullptr;
+  }
   bool captured() const { return writer_ != nullptr; }
   void check_captured() const;
 
@@ -61,6 +66,7 @@ class Uses final : public PendingUses, public Pooled {
 
  private:
   const Kernel* writer_ = nullptr;
+  bool written_ = false;
   Ticket write_;
   std::vector<Ticket> reads_;
   std::exception_ptr error_;

@@ -13,7 +13,7 @@ from .. import (
     uint8,
 )
 from . import _results, _state, _tree, _where
-from ._code import makes_constants
+from ._code import borrows_memory
 from ._exact import Exact
 from ._given import Given
 from ._graph import Graph, passes
@@ -111,7 +111,7 @@ class Captured:
             raise
 
     def _make(self) -> None:
-        if makes_constants(self._reach):
+        if borrows_memory(self._reach):
             self._rehearse()
         outputs, self.carried = self._record(None)
         if self.carried:

@@ -19,12 +19,9 @@ _ALL_ITEMS = {"items", "values", "copy", "deepcopy"}
 _OF_SCHEDULES = {
     "get_last_lr", "_last_lr", "last_epoch", "get_lr", "_step_count",
 }  # fmt: skip
-# Functions that make tensors of what Python holds.
-_MAKERS = {
-    "tensor", "as_tensor", "asarray", "new_tensor", "from_numpy", "frombuffer",
-    "from_dlpack", "new", "Tensor", "BFloat16Tensor", "BoolTensor",
-    "ByteTensor", "CharTensor", "DoubleTensor", "FloatTensor", "HalfTensor",
-    "IntTensor", "LongTensor", "ShortTensor",
+# Functions that make tensors over memory that Python holds.
+_BORROWERS = {
+    "as_tensor", "asarray", "from_numpy", "frombuffer", "from_dlpack",
 }  # fmt: skip
 # Functions that find what the code has no name for.
 _FINDERS = {"eval", "exec", "globals", "__import__"}
@@ -94,12 +91,12 @@ def reads_schedules(reach) -> bool:
     )
 
 
-def makes_constants(reach) -> bool:
-    """Whether code of others may make tensors of what Python holds, which a
-    capture takes as they are.
+def borrows_memory(reach) -> bool:
+    """Whether code of others may make tensors over memory that Python holds,
+    which a graph takes as it is.
     """
     return any(
-        not (names | texts_of(function.__code__)).isdisjoint(_MAKERS)
+        not (names | texts_of(function.__code__)).isdisjoint(_BORROWERS)
         for function, names in _functions(reach)
         if not is_ours(function)
     )

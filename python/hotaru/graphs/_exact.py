@@ -26,7 +26,7 @@ _MODES = "the call changes the setting of {}"
 _OWN = "the call changes attributes of a {}"
 _BEYOND = "the call runs a backward pass that goes on behind its arguments"
 _CONSTANT = (
-    "the call makes a tensor of numbers of Python's and writes to it, which "
+    "the call makes a tensor over memory of Python's and writes to it, which "
     "the next one would find written"
 )
 # Answers that are right for a graph's copy of a leaf.
@@ -170,8 +170,9 @@ class Exact:
             raise _state.UnfitError(_ASKS.format(whose, name))
 
     def check_constants(self, graph, others, results) -> None:
-        """UnfitError where a graph, captured as it was recorded, writes to what
-        host code filled meanwhile: a replay finds what the one before has left.
+        """UnfitError where a graph, captured as it was recorded, writes to
+        memory that it borrowed meanwhile: a replay finds what the one before
+        has left.
 
         Args:
             graph: the calls.

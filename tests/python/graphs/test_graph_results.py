@@ -385,8 +385,15 @@ def test_what_is_made_of_numbers_is_made_in_each_call(make, write):
         x = torch.full((2,), float(k))
         pairs = zip(as_tuple(run(x)), as_tuple(function(x)))
         assert all(torch.equal(*pair) for pair in pairs)
-    with pytest.raises(RuntimeError, match="numbers of Python's"):
-        graphed(function)(torch.ones(2))
+    if make in ("array", "buffer"):
+        with pytest.raises(RuntimeError, match="memory of Python's"):
+            graphed(function)(torch.ones(2))
+    else:
+        run = graphed(function)
+        for k in range(1, 4):
+            x = torch.full((2,), float(k))
+            pairs = zip(as_tuple(run(x)), as_tuple(function(x)))
+            assert all(torch.equal(*pair) for pair in pairs)
 
 
 @pytest.mark.parametrize(

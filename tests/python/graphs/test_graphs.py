@@ -30,6 +30,51 @@ def test_replays_with_the_values_of_then():
     assert y.tolist() == [11] * 4
 
 
+def test_constants_that_are_written_begin_anew():
+    x = torch.ones(2)
+
+    def body():
+        n = torch.tensor([[1.0, 2.0], [3.0, 4.0]])
+        part = n.t()[1:]  # 2 and 4
+        before = n + 1
+        n[0, 0] = 7
+        part.mul_(x)
+        return n, part, before, n.sum()
+
+    g, (n, part, before, total) = captured(body)
+    for k in (1, 2, 3):
+        x.fill_(k)
+        g.replay()
+        assert n.tolist() == [[7, 2 * k], [3, 4 * k]]
+        assert part.tolist() == [[2 * k, 4 * k]]
+        assert before.tolist() == [[2, 3], [4, 5]]
+        assert total.item() == 10 + 6 * k
+        n.zero_()
+
+
+def test_constants_are_read_until_they_are_written():
+    def body():
+        n = torch.tensor([2.0])
+        assert n.item() == 2
+        n.add_(1)
+        return n.item()
+
+    with pytest.raises(RuntimeError, match="the value that add computes"):
+        captured(body)
+
+
+def test_values_of_other_streams_are_not_read_amid_a_capture():
+    with torch.cpu.stream(torch.cpu.Stream()):
+        x = torch.ones(3) + 1
+    torch.cpu.synchronize()
+    with pytest.raises(RuntimeError, match="asked for on the host"):
+        captured(x.tolist)
+
+
+def test_what_has_no_elements_is_read_amid_a_capture():
+    captured(lambda: torch.ones(2) + len(torch.tensor([]).tolist()))
+
+
 def test_nothing_runs_while_it_is_captured():
     x = torch.ones(4)
     g, _ = captured(lambda: x.add_(1))
