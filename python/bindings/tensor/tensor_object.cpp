@@ -2,8 +2,6 @@
 
 #include <structmember.h>
 
-#include <unordered_set>
-
 #include "bindings/autograd/autograd_object.h"
 #include "bindings/autograd/collect.h"
 #include "bindings/errors.h"
@@ -40,7 +38,10 @@ TensorObject* cast(PyObject* o) {
 /// through a tensor without history, hooks and attributes.
 PyObject* allocate_plain() {
   TensorObject* made = PyObject_GC_New(TensorObject, tensor_type);
-  if (made) made->dict = made->weakrefs = nullptr;
+  if (made) {
+    made->dict = made->weakrefs = nullptr;
+    made->kept = false;
+  }
   return reinterpret_cast<PyObject*>(made);
 }
 
@@ -56,40 +57,49 @@ PyObject* allocate(PyTypeObject* type, Tensor tensor) {
   return object;
 }
 
-int traverse(PyObject* self, visitproc visit, void* arg) {
-  Py_VISIT(Py_TYPE(self));
-  Py_VISIT(cast(self)->dict);
-  return visit_tensor(tensor_of(self), visit, arg);
+// --- objects that tensors keep -----------------------------------------------
+// An object with attributes or a class of its own is more than its tensor.
+// While C++ holds that, a base, a gradient or a saved value, the object stays:
+// the tensor owns it then, and it does not own the tensor.
+
+/// Whether an object that nobody in Python refers to any more is to stay.
+bool stays(PyObject* self) {
+  const TensorImpl* impl = cast(self)->tensor.impl();
+  if (!impl || impl->python_object != self || impl->use_count() <= 1)
+    return false;
+  const PyObject* dict = cast(self)->dict;
+  return Py_TYPE(self) != tensor_type || (dict && PyDict_GET_SIZE(dict) > 0);
 }
 
-// --- objects that tensors keep -----------------------------------------------
-// An object of a class that answers operators itself (__torch_dispatch__) is
-// more than its tensor. While C++ holds that, a gradient or a saved value, the
-// object stays: the tensor owns it then, and it does not own the tensor.
-
-std::unordered_set<PyObject*> kept;  // under the GIL
-
-/// Whether an object that is about to go stays.
-void finalize(PyObject* self) {
-  if (Py_TYPE(self) == tensor_type) return;
+/// Ends the weak references to an object that has one other reference left.
+/// Who found it by them would not keep its tensor.
+void end_weak_references(PyObject* self) {
+  if (!cast(self)->weakrefs || Py_REFCNT(self) != 1) return;
   // CPython's look-up forgets an exception that is on its way.
   PyObject *type = nullptr, *error = nullptr, *trace = nullptr;
   PyErr_Fetch(&type, &error, &trace);
   const bool answers = dispatch::answers(Py_TYPE(self));
   PyErr_Restore(type, error, trace);
-  if (!answers) return;
-  TensorImpl* impl = cast(self)->tensor.impl();
-  if (!impl || impl->python_object != self || impl->use_count() <= 1) return;
+  if (answers) return;
+  Py_SET_REFCNT(self, 0);  // as the call below asks for
+  PyObject_ClearWeakRefs(self);
+  Py_SET_REFCNT(self, 1);
+}
+
+/// Lets the tensor own an object that is about to go.
+void finalize(PyObject* self) {
+  if (!stays(self)) return;
+  end_weak_references(self);
   Py_INCREF(self);
-  kept.insert(self);
-  impl->release();  // the handle's; not the last
+  cast(self)->kept = true;
+  cast(self)->tensor.impl()->release();  // the handle's; not the last
 }
 
 /// The tensor goes that owns the object.
 void release_object(void* object) {
   const GilAcquire gil;
   auto* self = static_cast<PyObject*>(object);
-  kept.erase(self);
+  cast(self)->kept = false;
   new (&cast(self)->tensor) Tensor();
   // Somebody has a weak reference: for them it is a tensor without elements.
   if (Py_REFCNT(self) > 1) cast(self)->tensor = empty(Dims{0});
@@ -105,11 +115,18 @@ void may_be_finalized(PyObject* object) {
 /// The object of a tensor that has one; a new reference.
 PyObject* known_object(TensorImpl* impl) {
   auto* known = static_cast<PyObject*>(impl->python_object);
-  if (Py_TYPE(known) == tensor_type || kept.erase(known) == 0)
-    return Py_NewRef(known);
+  if (!cast(known)->kept) return Py_NewRef(known);
+  cast(known)->kept = false;
   impl->retain();  // the object owns the tensor again
   may_be_finalized(known);
   return known;
+}
+
+int traverse(PyObject* self, visitproc visit, void* arg) {
+  Py_VISIT(Py_TYPE(self));
+  // What an object that stays refers to is no garbage yet.
+  if (!stays(self)) Py_VISIT(cast(self)->dict);
+  return visit_tensor(tensor_of(self), visit, arg);
 }
 
 int clear(PyObject* self) {
@@ -119,6 +136,10 @@ int clear(PyObject* self) {
 }
 
 void dealloc(PyObject* self) {
+  // Of a subclass CPython has asked this before it came here.
+  if (cast(self)->dict && Py_TYPE(self) == tensor_type &&
+      PyObject_CallFinalizerFromDealloc(self) < 0)
+    return;
   PyObject_GC_UnTrack(self);
   if (cast(self)->weakrefs) PyObject_ClearWeakRefs(self);
   Py_CLEAR(cast(self)->dict);

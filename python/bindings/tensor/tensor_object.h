@@ -12,6 +12,8 @@ struct TensorObject {
   PyObject_HEAD Tensor tensor;
   PyObject* dict;
   PyObject* weakrefs;
+  /// Whether the tensor owns this object, which then does not own the tensor.
+  bool kept;
 };
 
 /// The class hotaru.Tensor; null before init_tensor.
