@@ -143,6 +143,9 @@ Tensor pow(const Tensor& self, const Scalar& exponent) {
                "Integers to negative integer powers are not allowed.");
   Tensor base = self;
   const DType dtype = result_type({self, operand(exponent, self)});
+  // No kernel has powers of bools, and none needs them.
+  if (dtype == DType::kBool)
+    return exponent.to_int() ? clone(self) : full_like(self, true);
   if (dtype != self.dtype()) base = to(self, dtype);
   const Spec* const root = root_spec(dtype, exponent);
   Tensor out = root ? unary(*root, base)

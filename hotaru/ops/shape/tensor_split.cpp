@@ -44,21 +44,7 @@ void check_dim(const Tensor& self) {
                self.dim(), " dims");
 }
 
-HOTARU_OP(
-    "tensor_split.sections(Tensor(a -> *) self, SymInt sections, int "
-    "dim=0) -> Tensor(a)[]",
-    +[](const Tensor& self, int64_t sections, int64_t dim) {
-      check_dim(self);
-      return tensor_split(self, sections, dim);
-    });
-HOTARU_OP(
-    "tensor_split.indices(Tensor(a -> *) self, SymInt[] indices, int dim=0) "
-    "-> Tensor(a)[]",
-    +[](const Tensor& self, IntSpan indices, int64_t dim) {
-      check_dim(self);
-      return tensor_split(self, indices, dim);
-    });
-
+// Before the others, which take a tensor of one element for a number.
 HOTARU_OP(
     "tensor_split.tensor_indices_or_sections(Tensor(a -> *) self, Tensor "
     "tensor_indices_or_sections, int dim=0) -> Tensor(a)[]",
@@ -81,6 +67,21 @@ HOTARU_OP(
           host_integers(given, "the sizes of the parts");
       return given.dim() == 0 ? tensor_split(self, numbers[0], dim)
                               : tensor_split(self, Dims(numbers), dim);
+    });
+
+HOTARU_OP(
+    "tensor_split.sections(Tensor(a -> *) self, SymInt sections, int "
+    "dim=0) -> Tensor(a)[]",
+    +[](const Tensor& self, int64_t sections, int64_t dim) {
+      check_dim(self);
+      return tensor_split(self, sections, dim);
+    });
+HOTARU_OP(
+    "tensor_split.indices(Tensor(a -> *) self, SymInt[] indices, int dim=0) "
+    "-> Tensor(a)[]",
+    +[](const Tensor& self, IntSpan indices, int64_t dim) {
+      check_dim(self);
+      return tensor_split(self, indices, dim);
     });
 
 }  // namespace

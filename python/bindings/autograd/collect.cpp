@@ -2,6 +2,7 @@
 
 #include "bindings/autograd/held.h"
 #include "bindings/autograd/node_object.h"
+#include "bindings/tensor/tensor_object.h"
 
 namespace hotaru::python {
 namespace {
@@ -22,6 +23,13 @@ int visit_hooks(const autograd::Hooks<Signature>& hooks, visitproc visit,
       result = visit(static_cast<Held*>(owned.get())->get().ptr(), arg);
   });
   return result;
+}
+
+/// Visits the object that a tensor with one owner owns, if it does.
+int visit_kept(const Tensor& t, visitproc visit, void* arg) {
+  if (!t.defined() || t.ref()->use_count() != 1) return 0;
+  auto* object = static_cast<TensorObject*>(t.impl()->python_object);
+  return object && object->kept ? visit(&object->ob_base, arg) : 0;
 }
 
 /// The meta that belongs to a tensor with one owner, or null.
@@ -57,6 +65,7 @@ int visit_tensor(const Tensor& t, visitproc visit, void* arg) {
   if (const int stop = visit_hooks(m->hooks, visit, arg)) return stop;
   if (const int stop = visit_hooks(m->post_accumulate_hooks, visit, arg))
     return stop;
+  if (const int stop = visit_kept(m->grad, visit, arg)) return stop;
   return visit_node(m->grad_fn, visit, arg);
 }
 

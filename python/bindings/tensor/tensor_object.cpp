@@ -124,8 +124,7 @@ PyObject* known_object(TensorImpl* impl) {
 
 int traverse(PyObject* self, visitproc visit, void* arg) {
   Py_VISIT(Py_TYPE(self));
-  // What an object that stays refers to is no garbage yet.
-  if (!stays(self)) Py_VISIT(cast(self)->dict);
+  Py_VISIT(cast(self)->dict);
   return visit_tensor(tensor_of(self), visit, arg);
 }
 

@@ -38,12 +38,14 @@ bool to_index(PyObject* object, int64_t* out) {
     return overflow == 0;
   }
   if (PyBool_Check(object) || PyFloat_Check(object)) return false;
-  if (is_number_tensor(object)) {
-    if (!is_integral(tensor_of(object).dtype(), true)) return false;
-    *out = item(tensor_of(object)).to_int();
+  if (is_tensor(object)) {
+    // Of bools only what is written as a number.
+    const Tensor& t = tensor_of(object);
+    if (t.numel() != 1 || !is_integral(t.dtype(), t.dim() == 0)) return false;
+    *out = item(t).to_int();
     return true;
   }
-  if (!PyIndex_Check(object) || is_tensor(object)) return false;
+  if (!PyIndex_Check(object)) return false;
   if (Py_TYPE(object) == traced_size) return false;
   PyObject* index = PyNumber_Index(object);
   if (!index) {
@@ -95,15 +97,24 @@ bool to_list(PyObject* object, const ArgType& type, Value* out) {
   return fits;
 }
 
-bool to_single(PyObject* object, ArgKind kind, Value* out) {
-  switch (kind) {
+/// Whether a tensor of one element that has dimensions may be that integer, as
+/// in PyTorch: sizes and counts, and what stands in a list, but no dimension.
+bool takes_vector(PyObject* object, const ArgType& type) {
+  return !is_tensor(object) || tensor_of(object).dim() == 0 ||
+         type.text.starts_with("SymInt") ||
+         type.text.find('[') != std::string::npos;
+}
+
+bool to_single(PyObject* object, const ArgType& type, Value* out) {
+  switch (type.kind) {
     case ArgKind::kTensor:
       if (!is_tensor(object)) return false;
       *out = tensor_of(object);
       return true;
     case ArgKind::kInt: {
       int64_t value = 0;
-      if (!to_index(object, &value)) return false;
+      if (!takes_vector(object, type) || !to_index(object, &value))
+        return false;
       *out = value;
       return true;
     }
@@ -231,9 +242,7 @@ bool is_numpy_scalar(PyObject* object) {
 bool is_numpy_number(PyObject* object) {
   if (!is_numpy_scalar(object)) return false;
   const char* name = Py_TYPE(object)->tp_name + 6;
-  for (const char* other :
-       {"bytes_", "datetime64", "timedelta64", "void", "longdouble",
-        "clongdouble", "float128", "complex256"})
+  for (const char* other : {"bytes_", "datetime64", "timedelta64", "void"})
     if (std::strcmp(name, other) == 0) return false;
   return true;
 }
@@ -284,8 +293,12 @@ Scalar to_scalar(PyObject* object) {
     const Py_complex c = PyComplex_AsCComplex(object);
     return std::complex<double>(c.real, c.imag);
   }
-  // A numpy scalar knows its Python counterpart.
-  const nb::object plain = nb::handle(object).attr("item")();
+  // A numpy scalar knows its Python counterpart; long doubles say themselves.
+  nb::object plain = nb::handle(object).attr("item")();
+  if (is_numpy_scalar(plain.ptr())) {
+    const auto complex = nb::getattr(plain, "__complex__", nb::handle());
+    plain = complex.is_valid() ? complex() : nb::steal(PyNumber_Float(object));
+  }
   HOTARU_CHECK_AS(TypeError,
                   !is_numpy_scalar(plain.ptr()) && is_number(plain.ptr()),
                   "can't convert ", Py_TYPE(object)->tp_name, " to a number");
@@ -298,8 +311,7 @@ bool to_value(PyObject* object, const ArgType& type, Value* out) {
     return type.optional || (type.kind == ArgKind::kOther && !type.list) ||
            (type.kind == ArgKind::kTensor && type.optional_elements);
   }
-  return type.list ? to_list(object, type, out)
-                   : to_single(object, type.kind, out);
+  return type.list ? to_list(object, type, out) : to_single(object, type, out);
 }
 
 Value to_value(PyObject* object) {

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 
 import hotaru as torch
@@ -139,3 +140,31 @@ def test_plain_convolutions_by_name():
     )
     with pytest.raises(RuntimeError, match="2D kernel_size expected"):
         nn.thnn_conv2d(x[0], w[:, :, 0], kernel_size=[])
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x, n: x + n,
+        lambda x, n: n + x,
+        lambda x, n: n * x * 2,
+        lambda x, n: (x == n) * 2,
+        lambda x, n: x.add_(n),
+        lambda x, n: x.fill_(n + 1),
+    ],
+)
+@pytest.mark.parametrize("kind", [np.longdouble, np.clongdouble])
+def test_long_doubles_of_numpy_are_numbers(hotaru, call, kind):
+    dtype = hotaru.float32 if kind is np.longdouble else hotaru.complex64
+    found = call(hotaru.ones(2, dtype=dtype), kind(1))
+    assert isinstance(found, hotaru.Tensor)
+    assert found.tolist() == [2, 2]
+
+
+@pytest.mark.parametrize("exponent", [True, False])
+def test_powers_of_bools(hotaru, exponent):
+    x = hotaru.tensor([True, False])
+    want = hotaru.tensor([True, not exponent])
+    for found in (x.pow(exponent), x**exponent, x.clone().pow_(exponent)):
+        assert found.dtype is hotaru.bool
+        assert hotaru.equal(found, want)

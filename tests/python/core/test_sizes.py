@@ -204,3 +204,57 @@ def test_indices_of_triangles_ask_for_their_memory_first(hotaru):
             make(2**40, 2**40)
     far = 2**62
     assert hotaru.triu_indices(far, 2).tolist() == [[0, 0, 1], [0, 1, 1]]
+
+
+# What takes a count or a size takes a tensor of one integer, too.
+BY_VECTOR = {
+    "sizes": lambda t, n, x: t.ones(n).shape == (2,),
+    "in a list": lambda t, n, x: t.ones([n, 3]).shape == (2, 3),
+    "view": lambda t, n, x: x.view(n, -1).shape == (2, 4),
+    "reshape": lambda t, n, x: x.reshape(n, 4).shape == (2, 4),
+    "expand": lambda t, n, x: t.ones(1).expand(n).shape == (2,),
+    "repeat": lambda t, n, x: x.repeat(n, 1).shape == (8, 2),
+    "topk": lambda t, n, x: x.topk(n)[0].shape == (4, 2),
+    "narrow": lambda t, n, x: x.narrow(0, 1, n).tolist() == [[2, 3], [4, 5]],
+    "split": lambda t, n, x: len(x.split(n)) == 2,
+    "sum": lambda t, n, x: x.sum(n - 1).tolist() == [1, 5, 9, 13],
+    "permute": lambda t, n, x: x.permute(n - 1, 0).shape == (2, 4),
+    "pad": lambda t, n, x: t.nn.functional.pad(x, (n, n)).shape == (4, 6),
+    "of dimensions": lambda t, n, x: t.eye(n.view(1, 1)).shape == (2, 2),
+}
+
+
+@pytest.mark.parametrize("call", BY_VECTOR)
+def test_tensors_of_one_integer_are_sizes(hotaru, call):
+    n, x = hotaru.tensor([2]), hotaru.arange(8.0).view(4, 2)
+    assert BY_VECTOR[call](hotaru, n, x)
+    with pytest.raises(TypeError):
+        BY_VECTOR[call](hotaru, hotaru.tensor([2.0]), x)
+    with pytest.raises((TypeError, RuntimeError)):
+        BY_VECTOR[call](hotaru, hotaru.tensor([2, 2]), x)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda t, n, x: x.transpose(n, 0),
+        lambda t, n, x: x.unsqueeze(n),
+        lambda t, n, x: x.select(n, 0),
+        lambda t, n, x: t.cat([x, x], n),
+        lambda t, n, x: x.softmax(n),
+    ],
+)
+def test_tensors_with_dimensions_are_no_dimension(hotaru, call):
+    x = hotaru.arange(8.0).view(4, 2)
+    with pytest.raises(TypeError, match="must be int, not Tensor"):
+        call(hotaru, hotaru.tensor([1]), x)
+    call(hotaru, hotaru.tensor(1), x)
+
+
+def test_splits_at_a_tensors_places(hotaru):
+    """A vector is places, as long as it may be, and no number of parts."""
+    x = hotaru.arange(4)
+    parts = x.tensor_split(hotaru.tensor([1]))
+    assert [p.tolist() for p in parts] == [[0], [1, 2, 3]]
+    parts = x.tensor_split(hotaru.tensor(2))
+    assert [p.tolist() for p in parts] == [[0, 1], [2, 3]]
