@@ -1,6 +1,7 @@
 #include "hotaru/ops/create/copy.h"
 
 #include "hotaru/autograd/anomaly.h"
+#include "hotaru/autograd/forward.h"
 #include "hotaru/autograd/leaf.h"
 #include "hotaru/autograd/record.h"
 #include "hotaru/backend/common/create/copy.h"
@@ -210,6 +211,8 @@ Tensor detach(const Tensor& self) {
 Tensor resize_(const Tensor& self, IntSpan size) {
   HOTARU_CHECK(!autograd::requires_grad(self) || autograd::inference_mode(),
                "cannot resize variables that require grad");
+  HOTARU_CHECK(!autograd::has_tangent(self),
+               "cannot resize variables that has a forward grad");
   if (same(self.sizes(), size)) return self;
   const int64_t offset = self.storage_offset();
   const size_t needed = storage_bytes(size, itemsize(self.dtype()), offset);

@@ -20,7 +20,10 @@ namespace hotaru::python {
 namespace {
 
 /// A thread count as PyTorch takes it, with its errors.
-int thread_count(nb::handle count, const char* setter) {
+int thread_count(nb::handle given, const char* setter) {
+  nb::object count = nb::borrow(given);
+  if (is_numpy_number(given.ptr()) && PyIndex_Check(given.ptr()))
+    count = nb::steal(PyNumber_Index(given.ptr()));
   HOTARU_CHECK(PyLong_Check(count.ptr()) && !PyBool_Check(count.ptr()), setter,
                " expects an int, but got ", Py_TYPE(count.ptr())->tp_name);
   int overflow = 0;

@@ -509,3 +509,11 @@ def test_second_gradients_of_a_sparse_gather():
     assert first.requires_grad
     (second,) = torch.autograd.grad(first.to_dense().sum(), x)
     assert second.to_dense().tolist() == [0.0, 12.0, 0.0, 18.0]
+
+
+def test_resizing_what_has_a_tangent_is_refused():
+    with fwAD.dual_level():
+        x = fwAD.make_dual(torch.ones(2), torch.ones(2))
+        with pytest.raises(RuntimeError, match="has a forward grad"):
+            x.resize_(3)
+    assert x.resize_(3).shape == (3,)

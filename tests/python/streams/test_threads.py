@@ -10,6 +10,7 @@ import os
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 import hotaru
@@ -69,6 +70,13 @@ def test_counts_that_are_none(name, value, error, text):
         getattr(hotaru, name)(value)
     assert type(raised.value) is error
     assert str(raised.value) == text.format(name)
+
+
+def test_numpys_integers_are_counts():
+    before = hotaru.get_num_threads()
+    hotaru.set_num_threads(np.int16(2))
+    assert hotaru.get_num_threads() == 2
+    hotaru.set_num_threads(before)
 
 
 def test_set_num_threads_counts():
