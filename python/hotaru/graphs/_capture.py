@@ -273,6 +273,7 @@ class Captured:
     def capture_backward(self) -> None:
         """The second half, where results require grad."""
         outputs = [o for o in self._outputs if o.requires_grad]
+        _results.check_ends(outputs)
         incoming = [
             empty_like(o) if o.requires_grad else None for o in self._outputs
         ]

@@ -28,9 +28,14 @@ _INFERENCE = "a result comes from another inference mode"
 _RETAINS = "a result retains its gradient"
 _NEW = "a result is a view that requires grad by itself"
 _CUT = "a result is a view whose history does not lead to what it is a view of"
+_ENDS = (
+    "a result depends on a view that requires grad but was made without "
+    "gradients, whose backward leads nowhere"
+)
 _CONSTANT = "a result was made of numbers of Python's"
 _COMPUTED = "does not exist before the graph is replayed"
 _REPLACED = "a result is the state of before, which the call replaces"
+_OUTSIDE = "a result is a tensor from outside, of which an argument is a view"
 
 
 def check_form(form: tuple) -> None:
@@ -82,6 +87,7 @@ def check(
     found = []
     for result in results:
         if id(result) in known:
+            _check_itself(result, statics)
             continue
         if type(result) is not Tensor:
             raise _state.UnfitError(_CLASS.format(type(result).__name__))
@@ -123,6 +129,14 @@ def check(
 def _looks_into(result: Tensor, tensors) -> bool:
     """Whether it is memory of one of them."""
     return any(_C._shares_storage(result, t) for t in tensors)
+
+
+def _check_itself(result: Tensor, statics: list) -> None:
+    """UnfitError for a tensor from outside in memory of an argument: calls
+    would give a view of the argument in its place.
+    """
+    if not any(result is s for s in statics) and _looks_into(result, statics):
+        raise _state.UnfitError(_OUTSIDE)
 
 
 def _check_end(result: Tensor, tensors) -> None:
@@ -241,6 +255,18 @@ def leaves_of(outputs) -> list[Tensor]:
         *(o for o in outputs if o.grad_fn is None),
         *(v for v in variables if v is not None),
     ]
+
+
+def check_ends(outputs: list[Tensor]) -> None:
+    """UnfitError where a step of the history leads to no leaf, as one does that
+    reads a view of a leaf made without gradients. A backward pass runs it, and
+    fails where what it reads was written; one towards the leaves does not.
+    """
+    for node in _nodes(outputs):
+        if getattr(node, "variable", None) is None and not any(
+            following for following, _ in node.next_functions
+        ):
+            raise _state.UnfitError(_ENDS)
 
 
 def sources(outputs: list[Tensor], leaves) -> list[list[int]]:

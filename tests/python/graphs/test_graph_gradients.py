@@ -319,6 +319,43 @@ def test_a_result_written_before_the_backward(name, made):
     assert x.grad.tolist() == [5, 5, 5]
 
 
+@pytest.mark.parametrize("later", [lambda y: y, lambda y: y * 2])
+@pytest.mark.parametrize("written", [False, True])
+@pytest.mark.parametrize("name", ["sigmoid", "exp", "tanh"])
+def test_a_backward_that_leads_nowhere(name, written, later):
+    """As that of a view made without gradients of a leaf: it runs all the same
+    and finds what was written.
+    """
+
+    def function(x):
+        with torch.no_grad():
+            v = x[1:]
+        y = getattr(v, name)()
+        z = later(y)
+        if written:
+            y.mul_(2)
+        return x * 3, z
+
+    run = torch.compile(function)
+    for _ in range(3):
+        for f in (function, run):
+            x = torch.ones(3, requires_grad=True)
+            a, b = f(x)
+            assert b.requires_grad
+            loss = a.sum() + b.sum()
+            if written:
+                with pytest.raises(RuntimeError, match="modified by an inpl"):
+                    loss.backward()
+            else:
+                loss.backward()
+                assert x.grad.tolist() == [3, 3, 3]
+                a, b = f(x)
+                b.mul_(2)
+                if later(1) == 1:
+                    with pytest.raises(RuntimeError, match="modified by an"):
+                        b.sum().backward()
+
+
 def test_results_that_nobody_used():
     """What only they depend on has no gradient, so optimizers leave it."""
 

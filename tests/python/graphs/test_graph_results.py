@@ -2,6 +2,7 @@
 their class, their attributes, and histories that are more than views.
 """
 
+import re
 import warnings
 
 import numpy
@@ -437,3 +438,67 @@ def test_what_is_made_of_numbers_is_the_users(make, way):
             found.zero_()
     if way == "compile" and make not in ("array", "buffer"):
         assert run._last is not None  # as a graph
+
+
+IN_ITS_MEMORY = {
+    "it": lambda h: (h, torch.ones(2)),
+    "a view": lambda h: (h.view_as(h), torch.ones(2)),
+    "two views": lambda h: (h.view_as(h), h.detach()),
+    "one view twice": lambda h: (h[:],) * 2,
+    "behind another": lambda h: (torch.ones(2), h[:]),
+    "a part": lambda h: (torch.ones(2), h[1:]),
+}
+
+
+@pytest.mark.parametrize("arguments", IN_ITS_MEMORY)
+def test_a_tensor_from_outside_is_itself(arguments):
+    """Also where the call writes to it, and arguments are views of it."""
+    h = torch.zeros(2)
+
+    def function(x, y):
+        h.mul_(2).add_(1)
+        return h, h.view_as(h), x + y
+
+    run = torch.compile(function)
+    run(torch.ones(2), torch.ones(2))
+    for wanted in (3.0, 7.0, 15.0):
+        x, y = IN_ITS_MEMORY[arguments](h)
+        found, view, total = run(x, y)
+        assert found is h
+        assert view is not h
+        assert view.data_ptr() == h.data_ptr()
+        assert h.tolist() == [wanted] * 2
+        assert total.tolist() == (x + y).tolist()
+
+
+SEVERAL = {
+    "split": lambda x: x.split(1),
+    "chunk": lambda x: x.chunk(2)[1:],
+    "unbind": lambda x: x.unbind(),
+    "through a plain view": lambda x: [x.split(1)[1][:]],
+}
+
+
+@pytest.mark.parametrize("own", [False, True])
+@pytest.mark.parametrize("base", [False, True])
+@pytest.mark.parametrize("name", SEVERAL)
+def test_one_of_several_views_is_not_written(name, base, own):
+    """Nor used where what it is a view of was written."""
+
+    def function(x):
+        y = x * 2 if own else x
+        return [y, *SEVERAL[name](y)]
+
+    run = torch.compile(function, fullgraph=True)
+    for _ in range(3):
+        seen = []
+        for f in (function, run):
+            whole, *parts = f(torch.ones(2, 2, requires_grad=True) * 1)
+            if base:
+                whole.mul_(2)
+            with pytest.raises(RuntimeError, match="multiple views") as error:
+                parts[-1].add_(1)
+            # Views of a graph's calls are made by strides.
+            text = str(error.value)
+            seen.append(re.sub(r"^Output \d of \w+", "", text))
+        assert seen[0] == seen[1]
