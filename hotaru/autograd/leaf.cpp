@@ -120,6 +120,10 @@ void forget_history(const Tensor& view) {
   Meta& m = ensure_meta(view);
   m.set_node(nullptr, 0);
   m.view_version = view.version() - 1;
+  // It makes none for views of a leaf, which keep their way to it otherwise.
+  const Tensor base(view.impl()->base);
+  if (requires_grad(base) && !meta(base)->grad_fn)
+    set_history(view, make_ref<AsStridedBackward>(base, view));
 }
 
 Ref<Meta> copy_history(const Tensor& t) {

@@ -259,3 +259,26 @@ def test_functions_that_write_into_views():
         _Written.apply(a, x[0], False)
     with pytest.raises(RuntimeError, match="is being modified inplace"):
         _Written.apply(a, y.unbind(0)[0], False)
+
+
+VIEWED_IN_PLACE = {
+    "squeeze_": lambda v: v.squeeze_(),
+    "t_": lambda v: v.t_(),
+    "unsqueeze_": lambda v: v.unsqueeze_(0),
+    "transpose_": lambda v: v.transpose_(0, 1),
+    "swapaxes_": lambda v: v.swapaxes_(0, 1),
+    "as_strided_": lambda v: v.as_strided_((8,), (1,), 4),
+    "mul_": lambda v: v.mul_(2),
+}
+
+
+@pytest.mark.parametrize("change", VIEWED_IN_PLACE)
+@pytest.mark.parametrize("mode", [torch.no_grad, torch.inference_mode])
+def test_views_of_leaves_that_change_unrecorded_keep_their_way(change, mode):
+    x = torch.ones(3, 4, requires_grad=True)
+    v = x[1:]
+    with mode():
+        VIEWED_IN_PLACE[change](v)
+    assert not v.is_leaf
+    v.sum().backward()
+    assert x.grad.tolist() == [[0] * 4, [1] * 4, [1] * 4]
