@@ -83,6 +83,26 @@ Tensor or_at_zero(const Tensor& x, const Tensor& formula, double value) {
   return masked_fill(formula, eq(x, 0), value);
 }
 
+/// y / x of y = i1(x), or of y = i1e(x) if `scaled`, to be differentiated
+/// again. Its derivatives vanish in the quotient's rounding near zero, so there
+/// it is the power series.
+Tensor i1_over_x(const Tensor& x, const Tensor& y, bool scaled) {
+  const Tensor near = lt(abs(x), 1);
+  const Tensor inside = masked_fill(x, logical_not(near), 0);
+  const Tensor square = inside * inside;
+  // 1/2 of the sum of (x x / 4)^k / (k! (k + 1)!), the last term first.
+  constexpr int kTerms = 12;
+  double factor = 0.5;
+  for (int k = 1; k < kTerms; ++k) factor /= 4.0 * k * (k + 1);
+  Tensor series = full_like(x, factor);
+  for (int k = kTerms - 1; k > 0; --k) {
+    factor *= 4.0 * k * (k + 1);
+    series = series * square + factor;
+  }
+  if (scaled) series = series * exp(-abs(inside));
+  return where(near, series, masked_fill(y, near, 0) / masked_fill(x, near, 1));
+}
+
 UnaryOp describe(Unary which) {
   switch (which) {
     case k_entr:
@@ -113,6 +133,8 @@ UnaryOp describe(Unary which) {
     case k_i1:
       return {"i1_cpu", "SpecialI1Backward0",
               [](const Tensor& x, const Tensor& y) {
+                if (needs_grad(x))
+                  return apply<k_i0>(x) - i1_over_x(x, y, false);
                 return or_at_zero(x, apply<k_i0>(x) - y / one_at_zero(x), 0.5);
               },
               true};
@@ -120,6 +142,8 @@ UnaryOp describe(Unary which) {
       return {
           "i1e_cpu", "SpecialI1EBackward0",
           [](const Tensor& x, const Tensor& y) {
+            if (needs_grad(x))
+              return apply<k_i0e>(x) - sign(x) * y - i1_over_x(x, y, true);
             return or_at_zero(
                 x, apply<k_i0e>(x) - y * (sign(x) + reciprocal(one_at_zero(x))),
                 0.5);

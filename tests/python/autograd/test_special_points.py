@@ -403,3 +403,74 @@ def test_a_product_that_self_takes_no_part_in_leaves_it_its_gradient():
     y = x.scatter_reduce(0, index, factors, "prod", include_self=False)
     (g,) = hotaru.autograd.grad(y, x, _double(1.0, 2.0))
     assert g.tolist() == [0.0, 2.0]
+
+
+def _bessel(order: int, x: float) -> float:
+    """I of an integer order, by its series."""
+    n, half = abs(order), x / 2
+    terms = (
+        half ** (2 * k + n) / (math.factorial(k) * math.factorial(k + n))
+        for k in range(40)
+    )
+    return math.fsum(terms)
+
+
+def _derivative(order: int, count: int, x: float) -> float:
+    """The count-th of I: a mean of its neighbours, again and again."""
+    return (
+        math.fsum(
+            math.comb(count, k) * _bessel(order - count + 2 * k, x)
+            for k in range(count + 1)
+        )
+        / 2**count
+    )
+
+
+def _scaled(order: int, count: int, x: float) -> float:
+    """The count-th of exp(-x) I, for positive x."""
+    return math.exp(-x) * math.fsum(
+        math.comb(count, k) * (-1) ** (count - k) * _derivative(order, k, x)
+        for k in range(count + 1)
+    )
+
+
+BESSEL = {
+    "i0": lambda count, x: _derivative(0, count, x),
+    "i1": lambda count, x: _derivative(1, count, x),
+    "i0e": lambda count, x: _scaled(0, count, x),
+    "i1e": lambda count, x: _scaled(1, count, x),
+}
+
+
+@pytest.mark.parametrize("name", BESSEL)
+@pytest.mark.parametrize("x", [1e-30, 1e-12, 1e-8, 1e-4, 0.3, 0.999, 1.0, 5.0])
+def test_derivatives_of_bessel_functions_near_zero(name, x):
+    at = _double(x, requires_grad=True)
+    y = getattr(hotaru.special, name)(at)
+    for count in range(1, 5):
+        (y,) = hotaru.autograd.grad(y.sum(), at, create_graph=True)
+        wanted = BESSEL[name](count, x)
+        assert y.item() == pytest.approx(wanted, rel=1e-9, abs=1e-15), count
+
+
+@pytest.mark.parametrize("dtype", [hotaru.float32, hotaru.float64])
+def test_derivatives_of_bessel_functions_at_zero_and_far_away(dtype):
+    x = hotaru.tensor([0.0, -0.0, 900.0], dtype=dtype, requires_grad=True)
+    y = hotaru.special.i1(x)
+    for wanted in ([0.5, 0.5], [0.0, 0.0], [0.375, 0.375], [0.0, 0.0]):
+        (y,) = hotaru.autograd.grad(y.sum(), x, create_graph=True)
+        assert y[:2].tolist() == wanted
+    y = hotaru.special.i1e(x)
+    for _ in range(3):
+        (y,) = hotaru.autograd.grad(y.sum(), x, create_graph=True)
+        assert abs(y[2].item()) < 1e-2
+
+
+@pytest.mark.parametrize("name", BESSEL)
+def test_bessel_functions_forward_over_reverse(name):
+    f = getattr(hotaru.special, name)
+    x = hotaru.tensor(0.25, dtype=hotaru.float64)
+    second = func.jvp(func.grad(f), (x,), (hotaru.ones_like(x),))[1]
+    third = func.grad(func.grad(func.grad(f)))(x)
+    assert second.item() == pytest.approx(BESSEL[name](2, 0.25), rel=1e-12)
+    assert third.item() == pytest.approx(BESSEL[name](3, 0.25), rel=1e-12)
