@@ -221,3 +221,23 @@ def test_angles_of_complex_numbers():
         assert np.abs(got.numpy() - want).max() < 2.0**-21.5
         assert (np.signbit(got.numpy()) == np.signbit(want)).all()
     assert torch.tensor([complex(math.nan, 1)]).angle().isnan().all()
+
+
+@pytest.mark.parametrize("dtype", [torch.complex64, torch.complex128])
+@pytest.mark.parametrize("count", [1, 3, 41])
+@pytest.mark.parametrize("zero", [(0.0, 0.0), (-0.0, 0.0), (-0.0, -0.0)])
+def test_signs_of_a_complex_zero_do_not_count(dtype, count, zero):
+    divisor = torch.tensor([complex(*zero)] * count, dtype=dtype)
+    assert math.copysign(1, divisor[0].real.item()) == math.copysign(1, zero[0])
+    for made in (
+        divisor.reciprocal(),
+        torch.ones_like(divisor) / divisor,
+        divisor**-1,
+        divisor.clone().reciprocal_(),
+    ):
+        assert made.real.tolist() == [math.inf] * count
+        assert made.imag.isnan().all()
+    turned = (torch.ones_like(divisor) * (-1 - 1j)) / divisor
+    assert turned.real.tolist() == [-math.inf] * count
+    assert turned.imag.tolist() == [-math.inf] * count
+    assert (divisor / divisor).real.isnan().all()

@@ -63,9 +63,20 @@ struct Mul {
   }
 };
 
+/// x / y. The signs of a complex zero do not count, as in PyTorch and NumPy.
+template <class T>
+HOTARU_INLINE T divide(T x, T y) {
+  if constexpr (kIsComplex<T>) {
+    using R = typename T::value_type;
+    if (y == T(0)) [[unlikely]]
+      return {x.real() / R(0), x.imag() / R(0)};
+  }
+  return x / y;
+}
+
 template <class T>
 struct Div {
-  HOTARU_INLINE T operator()(T x, T y) const { return x / y; }
+  HOTARU_INLINE T operator()(T x, T y) const { return divide(x, y); }
   /// In double, where nothing overflows; the others (C99, annex G) are those
   /// whose result is not finite.
   HOTARU_INLINE static bool quick(
@@ -212,8 +223,8 @@ struct PowScalar {
     if (real == 3) return T(w * w * w);
     if constexpr (!kIsInteger<T>) {
       if (real == 0.5) return lib::sqrt(x);
-      if (real == -1) return T(1) / x;
-      if (real == -2) return T(1) / (x * x);
+      if (real == -1) return divide(T(1), x);
+      if (real == -2) return divide(T(1), T(x * x));
     }
     return Pow<T>{}(x, exponent);
   }

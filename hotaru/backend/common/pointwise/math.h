@@ -13,7 +13,7 @@ namespace hotaru::formulas {
 HOTARU_FORMULA_1(Neg, negated(x));
 HOTARU_FORMULA_1(Sqrt, lib::sqrt(x));
 HOTARU_FORMULA_1(Rsqrt, T(1) / lib::sqrt(x));
-HOTARU_FORMULA_1(Reciprocal, T(1) / x);
+HOTARU_FORMULA_1(Reciprocal, divide(T(1), x));
 HOTARU_FORMULA_1(Exp, vmath::exp(x));
 HOTARU_FORMULA_1(Exp2, vmath::exp2(x));
 HOTARU_FORMULA_1(Expm1, vmath::expm1(x));
