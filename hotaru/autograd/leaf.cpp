@@ -63,7 +63,7 @@ bool reaches_below(const Tensors& tensors, uint32_t level) {
 
 void forget_accumulator(const Tensor& leaf) {
   std::lock_guard lock(accumulator_mutex);
-  if (Meta* m = meta(leaf)) m->accumulator = nullptr;
+  if (Meta* m = meta(leaf); m && m->accumulator) m->accumulator = nullptr;
 }
 
 void set_data(const Tensor& self, const Tensor& other) {
@@ -101,7 +101,7 @@ bool writes_base(const Tensor& t) {
   if (base->use_count() > 1) return true;
   grad_fn(t);  // what it has to know of the base
   leave_base(t);
-  if (Meta* m = meta(t)) m->origin = ViewOrigin::kPlain;
+  if (Meta* m = meta(t); m && !m->shared) m->origin = ViewOrigin::kPlain;
   return false;
 }
 
@@ -145,6 +145,8 @@ Ref<Node> grad_fn(const Tensor& t) {
   if (!base || !base->autograd) return known;
   const Meta& base_meta = static_cast<const Meta&>(*base->autograd);
   if (!base_meta.grad_fn && !base_meta.requires_grad) return known;
+  // Of what had no history then, and was not written with one since.
+  if (m && m->shared && !base_meta.grad_fn) return known;
   if (m && m->view_version == t.version() &&
       (known || m->origin != ViewOrigin::kPlain))
     return known;

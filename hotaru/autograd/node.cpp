@@ -1,5 +1,6 @@
 #include "hotaru/autograd/node.h"
 
+#include <array>
 #include <atomic>
 #include <mutex>
 #include <utility>
@@ -110,8 +111,23 @@ void Meta::set_retains_grad() {
 
 Meta& ensure_meta(const Tensor& t) {
   Ref<AutogradMeta>& slot = t.impl()->autograd;
-  if (!slot) slot = make_ref<Meta>();
+  if (const Meta* m = meta(t); !m || m->shared) {
+    const ViewOrigin origin = view_origin(t);
+    slot = make_ref<Meta>();
+    meta(t)->origin = origin;
+  }
   return static_cast<Meta&>(*slot);
+}
+
+const Ref<Meta>& shared_meta(ViewOrigin origin) {
+  thread_local std::array<Ref<Meta>, size_t(ViewOrigin::kFunction) + 1> made;
+  Ref<Meta>& found = made[size_t(origin)];
+  if (!found) {
+    found = make_ref<Meta>();
+    found->shared = true;
+    found->origin = origin;
+  }
+  return found;
 }
 
 void set_history(const Tensor& t, const Ref<Node>& node) {

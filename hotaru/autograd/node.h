@@ -127,6 +127,8 @@ struct Meta : AutogradMeta {
   uint32_t output_index = 0;
   bool requires_grad = false;  // of a leaf
   bool retains_grad = false;
+  /// See shared_meta(); never written.
+  bool shared = false;
   /// Of a view; and the storage's version when its grad_fn was made.
   ViewOrigin origin = ViewOrigin::kPlain;
   uint32_t view_version = 0;
@@ -151,8 +153,13 @@ struct Meta : AutogradMeta {
 inline Meta* meta(const Tensor& t) {
   return static_cast<Meta*>(t.impl()->autograd.get());
 }
-/// The tensor's meta, made at need.
+/// The tensor's meta, made at need; its own even where it shared one.
 Meta& ensure_meta(const Tensor& t);
+
+/// What all those views keep that have no history and nothing else to remember
+/// than how they came about. One object for each thread and origin, so that
+/// such views cost as much as others.
+const Ref<Meta>& shared_meta(ViewOrigin origin);
 
 /// A copy of the tensor's history without its gradient and hooks, or null.
 Ref<Meta> copy_history(const Tensor& t);

@@ -165,14 +165,16 @@ Tensor view_of(const Tensor& self, DType dtype, IntSpan sizes, IntSpan strides,
                int64_t offset) {
   Tensor view = make_view(self, sizes, strides, offset);
   view.impl()->dtype = dtype;
-  if (!requires_grad(self)) return view;
   ViewOrigin origin = view_origin(self);
   if (origin == ViewOrigin::kPlain && !grad_enabled())
     origin = inference_mode() ? ViewOrigin::kInference : ViewOrigin::kNoGrad;
-  if (origin != ViewOrigin::kPlain) {
+  if (origin == ViewOrigin::kPlain) return view;
+  if (requires_grad(self)) {
     Meta& m = ensure_meta(view);
     m.origin = origin;
     m.view_version = self.version();
+  } else if (view.is_view()) {
+    view.impl()->autograd = shared_meta(origin);
   }
   return view;
 }
@@ -199,6 +201,10 @@ void check_inplace(const Tensor& self) {
   HOTARU_CHECK(!is_leaf(root), self.is_view() ? "a view of " : "",
                "a leaf Variable that requires grad is being used in an "
                "in-place operation.");
+}
+
+void check_history_in_view(const Tensor& view) {
+  if (writes_base(view)) check_origin(view, kModified);
 }
 
 bool Backward::needs(size_t i) const {

@@ -87,10 +87,23 @@ void record(const char* name, const Tensor& output,
 Tensor view_of(const Tensor& self, DType dtype, IntSpan sizes, IntSpan strides,
                int64_t offset);
 
+/// Throws for a view that must not have a history, unless nobody else holds its
+/// base.
+void check_history_in_view(const Tensor& view);
+
 /// Before an operator writes into `self`: throws PyTorch's error when self is
 /// a leaf that requires grad, or a view of one, or an inference tensor outside
 /// of inference mode.
 void check_inplace(const Tensor& self);
+/// The same where what is written may bring `sources`' history: throws for a
+/// view that can't pass it on to a base that others hold.
+template <class First, class... Rest>
+void check_inplace(const Tensor& self, const First& first,
+                   const Rest&... sources) {
+  check_inplace(self);
+  if (view_origin(self) != ViewOrigin::kPlain && needs_grad(first, sources...))
+    check_history_in_view(self);
+}
 
 /// Is told of each tensor that an operator of this thread is about to write;
 /// null for nobody. Gives the former listener.

@@ -164,6 +164,7 @@ void leave_base(const Tensor& t) {
   const Tensor own =
       dual_level_open() && has_tangent(t) ? tangent(t) : Tensor();
   t.impl()->base = {};
+  if (const Meta* m = meta(t); m && m->shared) t.impl()->autograd = {};
   if (own.defined()) set_tangent(t, own);
 }
 

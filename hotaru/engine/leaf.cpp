@@ -57,7 +57,7 @@ Tensor take_or_copy(Tensor grad, const Tensor& leaf, int64_t owners) {
                : contiguous(grad);
   if (grad_enabled()) return copy_(empty_like(leaf), grad);
   if (!is_sole(grad, owners)) return clone(grad);
-  grad.impl()->base = nullptr;
+  leave_base(grad);
   return grad;
 }
 

@@ -103,7 +103,7 @@ void warn_of_parts(const Tensor& from, DType to) {
 
 Tensor copy_(const Tensor& self, const Tensor& src, bool non_blocking) {
   if (self.is_same(src)) return self;
-  autograd::check_inplace(self);
+  autograd::check_inplace(self, src);
   check_written(self);
   HOTARU_CHECK(same(broadcast_shapes(self.sizes(), src.sizes()), self.sizes()),
                "output with shape ", shape_text(self.sizes()),

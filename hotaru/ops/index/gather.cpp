@@ -103,7 +103,7 @@ WriteMode add_or_multiply(const std::string& reduce) {
 Tensor scatter_with(const Tensor& self, int64_t dim, const Tensor& index,
                     const Tensor& src, const std::string& reduce,
                     bool is_number) {
-  autograd::check_inplace(self);
+  autograd::check_inplace(self, src);
   dim = wrap_dim(dim, self.dim());
   write_at(self, dim, index, src, add_or_multiply(reduce), is_number);
   refuse_gradient("scatter", self, {self, src});
@@ -196,7 +196,7 @@ Tensor gather(const Tensor& self, int64_t dim, const Tensor& index,
 
 Tensor scatter_(const Tensor& self, int64_t dim, const Tensor& index,
                 const Tensor& src) {
-  autograd::check_inplace(self);
+  autograd::check_inplace(self, src);
   dim = wrap_dim(dim, self.dim());
   write_at(self, dim, index, src, WriteMode::kAssign);
   if (autograd::needs_grad(self, src))
@@ -247,7 +247,7 @@ Tensor scatter_add(const Tensor& self, int64_t dim, const Tensor& index,
 
 Tensor scatter_add_(const Tensor& self, int64_t dim, const Tensor& index,
                     const Tensor& src) {
-  autograd::check_inplace(self);
+  autograd::check_inplace(self, src);
   dim = wrap_dim(dim, self.dim());
   write_at(self, dim, index, src, WriteMode::kAdd);
   if (autograd::needs_grad(self, src))
@@ -270,7 +270,7 @@ Tensor scatter_reduce(const Tensor& self, int64_t dim, const Tensor& index,
 Tensor scatter_reduce_(const Tensor& self, int64_t dim, const Tensor& index,
                        const Tensor& src, const std::string& reduce,
                        bool include_self) {
-  autograd::check_inplace(self);
+  autograd::check_inplace(self, src);
   // The gradient needs the values that are overwritten here.
   if (autograd::needs_grad(self, src))
     return copy_(self, scatter_reduce(clone(self), dim, index, src, reduce,

@@ -272,7 +272,7 @@ Tensor index_put(const Tensor& self, const Tensors& indices,
 Tensor index_put_(const Tensor& self, const Tensors& indices,
                   const Tensor& given, bool accumulate) {
   if (repeats(self)) warn_of_repeats("index_put_", "tensor[indices] = tensor");
-  autograd::check_inplace(self);
+  autograd::check_inplace(self, given);
   const Tensor values = put_values(self, indices, given, accumulate);
   write_at(self, indices, values, accumulate, false);
   if (autograd::needs_grad(self, values))
@@ -305,7 +305,7 @@ Tensor put(const Tensor& self, const Tensor& index, const Tensor& source,
 
 Tensor put_(const Tensor& self, const Tensor& index, const Tensor& source,
             bool accumulate) {
-  autograd::check_inplace(self);
+  autograd::check_inplace(self, source);
   put_into(self, self, index, source, accumulate);
   self.bump_version();
   return self;

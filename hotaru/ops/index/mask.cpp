@@ -86,7 +86,7 @@ Tensor masked_scatter(const Tensor& self, const Tensor& mask,
 
 Tensor masked_scatter_(const Tensor& self, const Tensor& mask,
                        const Tensor& source) {
-  autograd::check_inplace(self);
+  autograd::check_inplace(self, source);
   check_written(self);
   scatter_into(self, self, mask, source);
   self.bump_version();

@@ -203,7 +203,7 @@ Tensor index_add(const Tensor& self, int64_t dim, const Tensor& index,
 }
 Tensor index_add_(const Tensor& self, int64_t dim, const Tensor& index,
                   const Tensor& source, const Scalar& alpha) {
-  autograd::check_inplace(self);
+  autograd::check_inplace(self, source);
   check_written(self);
   check_apart(self, index);
   check_apart(self, source);
@@ -220,7 +220,7 @@ Tensor index_copy(const Tensor& self, int64_t dim, const Tensor& index,
 }
 Tensor index_copy_(const Tensor& self, int64_t dim, const Tensor& index,
                    const Tensor& source) {
-  autograd::check_inplace(self);
+  autograd::check_inplace(self, source);
   check_written(self);
   check_apart(self, index);
   check_apart(self, source);
@@ -232,8 +232,9 @@ Tensor index_copy_(const Tensor& self, int64_t dim, const Tensor& index,
 namespace {
 
 /// Repeated elements are written once each time; PyTorch warns of them.
-void check_fill_(const Tensor& self, const Tensor& index) {
-  autograd::check_inplace(self);
+void check_fill_(const Tensor& self, const Tensor& index,
+                 const Tensor& value = {}) {
+  autograd::check_inplace(self, value);
   if (repeats(self)) warn_of_repeats("index_fill_");
   check_apart(self, index);
 }
@@ -268,7 +269,7 @@ Tensor index_fill_(const Tensor& self, int64_t dim, const Tensor& index,
 }
 Tensor index_fill_(const Tensor& self, int64_t dim, const Tensor& index,
                    const Tensor& value) {
-  check_fill_(self, index);
+  check_fill_(self, index, value);
   fill_into(self, self, dim, index, value, value);
   self.bump_version();
   return self;

@@ -297,7 +297,7 @@ Tensor baddbmm(const Tensor& self, const Tensor& batch1, const Tensor& batch2,
 
 Tensor addmm_(const Tensor& self, const Tensor& mat1, const Tensor& mat2,
               const Scalar& beta, const Scalar& alpha) {
-  autograd::check_inplace(self);
+  autograd::check_inplace(self, mat1, mat2);
   overwrite(self, addmm_value(self, mat1, mat2, beta, alpha));
   record_addmm("AddmmBackward0", self, self, mat1, mat2, beta, alpha);
   self.bump_version();
@@ -306,7 +306,7 @@ Tensor addmm_(const Tensor& self, const Tensor& mat1, const Tensor& mat2,
 
 Tensor addmv_(const Tensor& self, const Tensor& mat, const Tensor& vec,
               const Scalar& beta, const Scalar& alpha) {
-  autograd::check_inplace(self);
+  autograd::check_inplace(self, mat, vec);
   overwrite(self, addmv_value(self, mat, vec, beta, alpha));
   record_addmv(self, self, mat, vec, beta, alpha);
   self.bump_version();
@@ -315,7 +315,7 @@ Tensor addmv_(const Tensor& self, const Tensor& mat, const Tensor& vec,
 
 Tensor baddbmm_(const Tensor& self, const Tensor& batch1, const Tensor& batch2,
                 const Scalar& beta, const Scalar& alpha) {
-  autograd::check_inplace(self);
+  autograd::check_inplace(self, batch1, batch2);
   overwrite(self, baddbmm_value(self, batch1, batch2, beta, alpha));
   record_addmm("BaddbmmBackward0", self, self, batch1, batch2, beta, alpha);
   self.bump_version();

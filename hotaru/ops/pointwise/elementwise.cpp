@@ -245,7 +245,13 @@ void compute_into(const Spec& spec, const Tensor& out, Inputs inputs,
                   const PointwiseNumbers& numbers) {
   autograd::check_inplace(out);
   check_written(out);
-  for (const Tensor* t : inputs) check_overlap(out, *t);
+  const bool limited =
+      autograd::view_origin(out) != autograd::ViewOrigin::kPlain;
+  for (const Tensor* t : inputs) {
+    check_overlap(out, *t);
+    if (limited && autograd::needs_grad(*t))
+      autograd::check_history_in_view(out);
+  }
   const DType common = common_dtype(spec, inputs);
   const DType result = result_dtype(spec, common);
   check_can_cast(result, out.dtype());

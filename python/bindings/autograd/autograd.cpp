@@ -309,7 +309,8 @@ int set_grad(PyObject* self, PyObject* value, void*) {
       [&] {
         const Tensor& t = tensor_of(self);
         if (!value || value == Py_None) {
-          if (Meta* m = autograd::meta(t)) m->grad = Tensor();
+          Meta* m = autograd::meta(t);
+          if (m && m->grad.defined()) m->grad = Tensor();
           return 0;
         }
         HOTARU_CHECK_AS(TypeError, is_tensor(value),

@@ -145,9 +145,10 @@ nb::tuple make_python_node(const std::string& name, nb::object context,
       continue;
     }
     const size_t slot = dirty[i] ? place(given, t) : given.size();
+    // A forward records nothing: a view of what only it knew is none any more.
     if (!differentiable[i])
       node->add_output(t);
-    else if (slot < given.size() && autograd::writes_base(t))
+    else if (autograd::writes_base(t) && slot < given.size())
       autograd::rebase_view(t, node, slot);
     else
       autograd::set_history(t, node);

@@ -53,7 +53,8 @@ PyObject* allocate(PyTypeObject* type, Tensor tensor) {
   new (&cast(object)->tensor) Tensor(std::move(tensor));
   TensorImpl* impl = cast(object)->tensor.impl();
   impl->python_object = object;
-  if (impl->autograd) track(object);
+  const auto* m = static_cast<const autograd::Meta*>(impl->autograd.get());
+  if (m && !m->shared) track(object);
   return object;
 }
 

@@ -91,3 +91,113 @@ def test_results_made_as_views_are_results(hotaru, make):
     if make != "polar(x, x)":  # whose gradient reads the result
         y.abs().sum().backward()
         assert x.grad.shape == (2, 3)
+
+
+# Writes of what has a history into a view of two rows and two columns.
+WRITES = {
+    "add_": lambda v, x: v.add_(x),
+    "mul_": lambda v, x: v.mul_(x),
+    "div_": lambda v, x: v.div_(x),
+    "pow_": lambda v, x: v.pow_(x),
+    "copy_": lambda v, x: v.copy_(x),
+    "fill_": lambda v, x: v.fill_(x[0, 0]),
+    "lerp_": lambda v, x: v.lerp_(x, 0.5),
+    "addcmul_": lambda v, x: v.addcmul_(x, x),
+    "addmm_": lambda v, x: v.addmm_(x, x),
+    "addmv_": lambda v, x: v[0].addmv_(x, x[0]),
+    "baddbmm_": lambda v, x: v[None].baddbmm_(x[None], x[None]),
+    "iadd": lambda v, x: v.__iadd__(x),
+    "setitem": lambda v, x: v.__setitem__(0, x[0]),
+    "setitem of a mask": lambda v, x: v.__setitem__(v > -1, x[0, 0]),
+    "index_put_": lambda v, x: v.index_put_(((v * 0).long()[0],), x),
+    "index_add_": lambda v, x: v.index_add_(0, (v * 0).long()[0], x),
+    "index_copy_": lambda v, x: v.index_copy_(0, (v * 0).long()[0], x),
+    "index_fill_": lambda v, x: v.index_fill_(0, (v * 0).long()[0], x[0, 0]),
+    "masked_fill_": lambda v, x: v.masked_fill_(v > -1, x[0, 0]),
+    "masked_scatter_": lambda v, x: v.masked_scatter_(v > -1, x),
+    "scatter_": lambda v, x: v.scatter_(0, (v * 0).long(), x),
+    "scatter_add_": lambda v, x: v.scatter_add_(0, (v * 0).long(), x),
+    "scatter_reduce_": lambda v, x: v.scatter_reduce_(
+        0, (v * 0).long(), x, "sum"
+    ),
+    "put_": lambda v, x: v.put_((v * 0).long(), x),
+}
+
+
+@pytest.mark.parametrize("name", WRITES)
+@pytest.mark.parametrize("mode", ["no_grad", "inference"])
+def test_views_made_without_gradients_take_no_history(hotaru, name, mode):
+    base = hotaru.zeros(3, 2)
+    within = {"no_grad": hotaru.no_grad, "inference": hotaru.inference_mode}
+    with within[mode]():
+        view = base[:2]
+    x = hotaru.full((2, 2), 2.0, requires_grad=True)
+    text = f"A view was created in {mode} mode and is being modified inplace"
+    with pytest.raises(RuntimeError, match=text):
+        WRITES[name](view, x)
+    assert base.tolist() == [[0, 0]] * 3
+    assert base.grad_fn is None
+    assert not base.requires_grad
+    # What has no history may be written, and so may all where none is kept.
+    WRITES[name](view, x.detach())
+    with hotaru.no_grad():
+        WRITES[name](view, x)
+    assert not base.requires_grad
+
+
+def test_views_of_such_views_and_of_results(hotaru):
+    base = hotaru.zeros(3, 2)
+    with hotaru.no_grad():
+        view = base[:2]
+    x = hotaru.ones(2, requires_grad=True)
+    with pytest.raises(RuntimeError, match="created in no_grad mode"):
+        view[0].mul_(x)
+    # Nobody else sees the memory of a view whose base is gone.
+    with hotaru.no_grad():
+        alone = hotaru.zeros(2, 2).view(4)[:2]
+        result = hotaru.ones(2, 2).t().clone()[0]
+    (alone + 0).add_(x).sum().backward()
+    alone.add_(x).sum().backward()
+    result.mul_(x).sum().backward()
+    assert x.grad.tolist() == [3, 3]
+
+
+def test_a_base_that_was_written_since(hotaru):
+    base = hotaru.zeros(2, 2)
+    with hotaru.no_grad():
+        view = base[0]
+    assert view.grad_fn is None
+    assert (view + 1).tolist() == [1, 1]
+    base.add_(hotaru.ones(2, 2, requires_grad=True))
+    with pytest.raises(RuntimeError, match="its base or another view of its"):
+        _ = view.grad_fn
+    leaf = hotaru.zeros(2, 2)
+    with hotaru.no_grad():
+        view = leaf[0]
+    leaf.requires_grad_()
+    assert view.grad_fn is None
+    # The mark is one object for many views; histories are each one's own.
+    one, other = leaf.detach()[0], leaf.detach()[0]
+    with hotaru.no_grad():
+        one, other = one[:1], other[:1]
+    one.requires_grad_()
+    assert one.requires_grad
+    assert not other.requires_grad
+
+
+def test_results_of_functions_that_are_views_of_their_own(hotaru):
+    class Doubled(hotaru.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return (x.detach() * 2).view(2, 2)
+
+        @staticmethod
+        def backward(ctx, grad):
+            return grad.reshape(4) * 2
+
+    x = hotaru.ones(4, requires_grad=True)
+    y = Doubled.apply(x)
+    y.mul_(3)
+    y.sum().backward()
+    assert y.tolist() == [[6, 6], [6, 6]]
+    assert x.grad.tolist() == [6] * 4
