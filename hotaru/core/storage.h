@@ -71,6 +71,10 @@ class Storage : public Ordered, public Pooled {
   /// saved has changed. Every view and detached alias shares it.
   uint32_t version() const { return version_.load(std::memory_order_relaxed); }
   void bump_version() { version_.fetch_add(1, std::memory_order_relaxed); }
+  /// What version() said before writes that were counted and never happened.
+  void restore_version(uint32_t version) {
+    version_.store(version, std::memory_order_relaxed);
+  }
 
   /// Whether others than kernels and host code that asks for the address each
   /// time may write the bytes: through a numpy array, a kept pointer, another

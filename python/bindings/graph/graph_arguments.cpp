@@ -154,8 +154,20 @@ bool may_overlap(IntSpan sizes, IntSpan strides) {
 }
 
 void bring_values(const Tensor& to, const Tensor& from) {
+  // A copy of bools makes one of every byte but zero.
+  const bool bytes = to.dtype() == DType::kBool;
+  const auto part = [&](const Tensor& t, IntSpan sizes, IntSpan strides) {
+    Tensor out = make_tensor(t.storage(), bytes ? DType::kUInt8 : t.dtype(),
+                             sizes, strides, t.storage_offset());
+    out.impl()->tracks_version = t.impl()->tracks_version;
+    return out;
+  };
   if (!may_overlap(to.sizes(), to.strides())) {
-    copy_(to, from);
+    if (bytes)
+      copy_(part(to, to.sizes(), to.strides()),
+            part(from, from.sizes(), from.strides()));
+    else
+      copy_(to, from);
     return;
   }
   // Dimensions without a stride hold one element.
@@ -167,13 +179,7 @@ void bring_values(const Tensor& to, const Tensor& from) {
     sizes = Dims{storage_extent(to.sizes(), to.strides())};
     strides = Dims{1};
   }
-  const auto part = [&](const Tensor& t) {
-    Tensor out =
-        make_tensor(t.storage(), t.dtype(), sizes, strides, t.storage_offset());
-    out.impl()->tracks_version = t.impl()->tracks_version;
-    return out;
-  };
-  copy_(part(to), part(from));
+  copy_(part(to, sizes, strides), part(from, sizes, strides));
 }
 
 void find_aliases(std::span<const Tensor* const> tensors, size_t at,

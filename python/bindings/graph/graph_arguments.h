@@ -48,7 +48,7 @@ bool same_objects(Arguments arguments, const std::vector<Argument>& wanted);
 /// Whether elements of a geometry may share memory with each other.
 bool may_overlap(IntSpan sizes, IntSpan strides);
 /// Copies values between tensors of one geometry, whose elements may share
-/// memory: each byte once.
+/// memory: each byte once, those of bools as they are.
 void bring_values(const Tensor& to, const Tensor& from);
 
 bool same_memory(const Tensor& a, const Tensor& b);

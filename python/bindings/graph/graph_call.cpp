@@ -168,7 +168,7 @@ class GraphCall {
       }
       // Whoever was given the memory of another argument comes first.
       if (is_target(t)) return load_copies(arguments);
-      if (arguments_[i].overlaps)
+      if (arguments_[i].overlaps || t.dtype() == DType::kBool)
         bring_values(target, t);
       else
         copy_(target, t);

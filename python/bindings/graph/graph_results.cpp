@@ -10,6 +10,7 @@
 #include "hotaru/core/inference/inference.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/factory.h"
+#include "hotaru/ops/inplace.h"
 #include "hotaru/ops/shape/view.h"
 
 namespace hotaru::python {
@@ -222,7 +223,9 @@ Tensor GraphResults::copy(const Root& root,
                           std::vector<Ref<Storage>>& made) const {
   const Memory& memory = memories_[root.memory];
   if (memory.alone && is_dense_tensor(root.tensor)) {
-    const Tensor out = clone(root.tensor);
+    const bool bytes = root.tensor.dtype() == DType::kBool;
+    const Tensor out = bytes ? empty_like(root.tensor) : clone(root.tensor);
+    if (bytes) bring_values(untracked(out), root.tensor);
     for (uint32_t i = 0; i < memory.writes; ++i) out.bump_version();
     return out;
   }

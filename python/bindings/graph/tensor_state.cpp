@@ -18,6 +18,7 @@ TensorState::TensorState(const Tensor& t)
     : tensor_(t),
       storage_(t.storage()),
       nbytes_(t.storage()->nbytes()),
+      version_(t.version()),
       sizes_(t.sizes()),
       strides_(t.strides()),
       offset_(t.storage_offset()),
@@ -53,11 +54,12 @@ void TensorState::restore() const {
   now.storage = storage_;
   if (storage_->nbytes() != nbytes_ && storage_->resizable())
     storage_->resize(nbytes_);
+  storage_->restore_version(version_);
   now.dtype = dtype_;
   now.set_geometry(sizes_, strides_, offset_);
   now.base = base_;
   autograd::Meta* m = autograd::meta(tensor_);
-  if (!m) return;
+  if (!m || m->shared) return;
   m->requires_grad = requires_grad_;
   if (m->grad_fn != grad_fn_) m->set_node(grad_fn_, output_index_);
   m->retains_grad = retains_grad_;

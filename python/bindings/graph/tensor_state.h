@@ -15,13 +15,14 @@ class TensorState {
 
   /// What is another by now, in words; null if nothing is.
   const char* difference() const;
-  /// Everything as it was.
+  /// Everything as it was, the count of writes too.
   void restore() const;
 
  private:
   Tensor tensor_;
   Ref<Storage> storage_;
   size_t nbytes_;
+  uint32_t version_;
   Dims sizes_, strides_;
   int64_t offset_;
   DType dtype_;

@@ -667,3 +667,52 @@ def test_only_what_is_no_view_detaches_itself(first, way, dtype):
             except RuntimeError as error:
                 outcomes.append(str(error))
         assert outcomes[0] == outcomes[1], name
+
+
+def test_a_capture_that_fails_counts_no_writes():
+    kept, view = torch.zeros(3), torch.zeros(4)[1:]
+
+    def function(x):
+        kept.add_(1)
+        view.mul_(2)
+        return x.sum().item()
+
+    compiled = torch.compile(function)
+    for count in range(1, 4):
+        assert compiled(torch.ones(2)) == 2.0
+        assert (kept._version, view._version) == (count, count)
+        assert kept.tolist() == [count] * 3
+
+
+@pytest.mark.parametrize("result", ["argument", "own", "view"])
+def test_bytes_of_bools_are_kept(result):
+    def function(b):
+        if result == "own":
+            b = torch.zeros(3, dtype=torch.bool) | b
+        if result == "view":
+            b = torch.ones(2, 3, dtype=torch.bool)[0]
+        b.view(torch.uint8).add_(2)
+        return b
+
+    compiled = torch.compile(function)
+    for _ in range(3):
+        b = torch.tensor([True, True, True])
+        made = compiled(b)
+        assert made.view(torch.uint8).tolist() == [3, 3, 3]
+        again = torch.tensor([7, 0, 2], dtype=torch.uint8).view(torch.bool)
+        if result == "argument":
+            assert b.view(torch.uint8).tolist() == [3, 3, 3]
+            assert compiled(again).view(torch.uint8).tolist() == [9, 2, 4]
+            assert again.view(torch.uint8).tolist() == [9, 2, 4]
+
+
+def test_tensors_of_no_elements_are_made_amid_a_capture():
+    graph = torch.cpu.Graph()
+    x = torch.ones(2)
+    with torch.cpu.graph(graph):
+        none = torch.tensor([])
+        y = torch.cat([x, none]) * 2
+        assert none.tolist() == []
+    x.fill_(3)
+    graph.replay()
+    assert y.tolist() == [6, 6]
