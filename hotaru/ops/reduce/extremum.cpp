@@ -42,7 +42,7 @@ Tensor over_several(const Tensor& self, IntSpan dim, bool keepdim,
   HOTARU_CHECK(self.numel() > 0 || !dim.empty(), which.several,
                "(): Expected reduction dim to be specified for input.numel() "
                "== 0. Specify the reduction dim with the 'dim' argument.");
-  for (int64_t d : dims) check_nonempty_dim(which.several, self, d);
+  for (int64_t d : dim) check_nonempty_dim(which.several, self, d);
   const Tensor out =
       run_reduction(kernel, self, dims, keepdim, self.dtype(), NoAttributes{});
   if (autograd::needs_grad(self))
@@ -55,6 +55,8 @@ std::tuple<Tensor, Tensor> over_one(const Tensor& self, int64_t dim,
                                     const Kernel& kernel) {
   dim = wrap_dim(dim, self.dim());
   check_nonempty_dim(which.full, self, dim);
+  HOTARU_CHECK(!self.is_complex(), which.full,
+               "(): does not support complex input");
   const auto [values, indices] =
       run_selection(kernel, self, dim, keepdim, LineAttributes{dim});
   if (autograd::needs_grad(self))

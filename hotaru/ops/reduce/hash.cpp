@@ -43,7 +43,7 @@ Tensor hash_tensor(const Tensor& self, IntSpan dim, bool keepdim,
                  "hash_tensor: Expected reduction dim to be specified for "
                  "input.numel() == 0. Specify the reduction dim with the "
                  "'dim' argument.");
-    for (int64_t d : dims)
+    for (int64_t d : dim)
       HOTARU_CHECK_AS(IndexError, self.size(d) > 0,
                       "hash_tensor: Expected reduction dim ", d,
                       " to have non-zero size.");

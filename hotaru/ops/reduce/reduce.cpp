@@ -102,9 +102,9 @@ Tensor sum(const Tensor& self, IntSpan dims, bool keepdim,
 
 Tensor nansum(const Tensor& self, IntSpan dims, bool keepdim,
               Optional<DType> dtype) {
+  const Dims over = reduced_dims(self, dims);
   HOTARU_CHECK(!self.is_complex(),
                "nansum on CPU does not support complex inputs");
-  const Dims over = reduced_dims(self, dims);
   const Tensor out = run_sum(self, over, keepdim, dtype, {.skip_nan = true});
   if (autograd::needs_grad(self)) grad::nansum(out, self, over, keepdim);
   return out;
@@ -129,7 +129,7 @@ Tensor mean(const Tensor& self, IntSpan dims, bool keepdim,
 
 Tensor nanmean(const Tensor& self, IntSpan dims, bool keepdim,
                Optional<DType> dtype) {
-  HOTARU_CHECK(self.is_floating_point(),
+  HOTARU_CHECK(self.is_floating_point() || self.is_complex(),
                "nanmean(): expected input to have "
                "floating point or complex dtype but got ",
                scalar_type_name(self.dtype()));

@@ -61,6 +61,9 @@ Tensor store(const Tensor& self, Scan scan, int64_t dim, Optional<DType> dtype,
 
 std::tuple<Tensor, Tensor> extremes(const Kernel& kernel, const char* node,
                                     const Tensor& self, int64_t dim) {
+  HOTARU_CHECK_AS(
+      IndexError, self.dim() > 0 || dim == 0 || dim == -1, kernel.name(),
+      "(): Expected reduction dim -1 or 0 for scalar but got ", dim);
   dim = wrap_dim(dim, self.dim());
   const Tensor values = row_major_like(self);
   const Tensor indices =

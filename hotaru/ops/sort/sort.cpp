@@ -24,9 +24,9 @@ const Kernel& kMode = kernel("mode");
 
 ValuesAndIndices sorted(const char* node, const Tensor& self, int64_t dim,
                         bool descending) {
+  dim = wrap_dim(dim, self.dim());
   HOTARU_CHECK(!self.is_complex(), " Sort does not support complex dtypes on ",
                "CPU");
-  dim = wrap_dim(dim, self.dim());
   if (is_wide_unsigned(self.dtype())) {
     const auto [values, indices] =
         sorted(node, in_signed_order(self), dim, descending);

@@ -132,6 +132,12 @@ def test_kernels_have_pytorchs_names(hotaru, call, dtype, name):
             "cannot do hardtanh on an unsigned type with negative limits",
         ),
         ("Tensor.abs_(x)", "complex64", "In-place abs is not supported for"),
+        ("max(x, 0)", "complex64", r"max\(\): does not support complex input"),
+        ("min(x, 0)", "complex64", r"min\(\): does not support complex input"),
+        ("nansum(x, 0)", "complex64", "nansum on CPU does not support complex"),
+        ("nanmean(x)", "complex64", "nansum on CPU does not support complex"),
+        ("nanmean(x)", "int64", "floating point or complex dtype but got Long"),
+        ("sort(x)", "complex64", "Sort does not support complex dtypes on CPU"),
         ("isposinf(x)", "complex64", "isposinf does not support complex"),
         ("randint(3, (2,), out=x)", "complex64", "check_random_bounds handles"),
         ("normal(2.0, x)", "complex64", "standard deviation to be non-complex"),
@@ -176,3 +182,55 @@ def test_a_complex_normal_has_both_parts_around_its_mean(hotaru):
         pytest.approx(3.089648723602295 + 1.792514443397522j),
         pytest.approx(0.45936325192451477 + 2.4019415378570557j),
     ]
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "sort(x, 5)", "sort(x, stable=True, dim=5)", "argsort(x, 5)",
+        "nansum(x, 5)", "nanmean(x, 5)", "max(x, 5)", "min(x, 5)",
+        "amax(x, 5)", "median(x, 5)", "mode(x, 5)", "kthvalue(x, 1, 5)",
+        "topk(x, 1, 5)", "aminmax(x, dim=5)",
+    ],
+)  # fmt: skip
+def test_dimensions_are_looked_at_before_dtypes(hotaru, call):
+    x = hotaru.ones(2, 2, dtype=hotaru.complex64)
+    with pytest.raises(IndexError) as raised:
+        eval(f"torch.{call}", {"torch": hotaru, "x": x})
+    assert str(raised.value) == (
+        "Dimension out of range (expected to be in range of [-2, 1], but got 5)"
+    )
+
+
+@pytest.mark.parametrize("dtype", ["float32", "complex64", "int64"])
+@pytest.mark.parametrize("name", ["cummax", "cummin"])
+@pytest.mark.parametrize("dim", [2, 1, -2])
+def test_scans_of_a_number_have_one_dimension(hotaru, name, dim, dtype):
+    x = hotaru.ones((), dtype=getattr(hotaru, dtype))
+    with pytest.raises(IndexError) as raised:
+        getattr(hotaru, name)(x, dim)
+    assert str(raised.value) == (
+        f"{name}(): Expected reduction dim -1 or 0 for scalar but got {dim}"
+    )
+    if dtype != "complex64":
+        assert getattr(hotaru, name)(x, -1).indices.item() == 0
+
+
+@pytest.mark.parametrize(
+    ("call", "text"),
+    [
+        ("amax(x, -1)", "amax(): Expected reduction dim -1 to have"),
+        ("amin(x, 1)", "amin(): Expected reduction dim 1 to have"),
+        ("amax(x, (0, -1))", "amax(): Expected reduction dim -1 to have"),
+        ("amin(x[0], -1)", "amin(): Expected reduction dim -1 to have"),
+        ("max(x, -1)", "max(): Expected reduction dim 1 to have"),
+        (
+            "hash_tensor(x, -1)",
+            "hash_tensor: Expected reduction dim -1 to have",
+        ),
+    ],
+)
+def test_dimensions_without_elements_are_named_as_given(hotaru, call, text):
+    with pytest.raises(IndexError) as raised:
+        eval(f"torch.{call}", {"torch": hotaru, "x": hotaru.ones(2, 0)})
+    assert str(raised.value) == f"{text} non-zero size."
