@@ -64,7 +64,8 @@ class Kept : public RefCounted {
 /// packs itself, whenever weights changed.
 autograd::Meta* owner_of(std::span<const Tensor> params) {
   autograd::Meta* const owner = autograd::meta(params[0]);
-  if (!owner || owner->grad_fn || current_stream(params[0].device()).diverted())
+  if (!owner || owner->shared || owner->grad_fn ||
+      current_stream(params[0].device()).diverted())
     return nullptr;
   for (const Tensor& p : params)
     if (p.storage()->exposed()) return nullptr;
