@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math as _math
+import operator
 
 from .. import _C
 from .._C import Tensor, ops
@@ -33,7 +34,9 @@ def _window(
     pin_memory=False, requires_grad=False,
 ) -> Tensor:  # fmt: skip
     """`formula(points, n)` of the points 0 to n - 1 in the window's dtype."""
-    if isinstance(length, bool) or not isinstance(length, int):
+    if not isinstance(length, bool) and hasattr(length, "__index__"):
+        length = operator.index(length)
+    else:
         raise TypeError(
             f"{name}(): argument 'window_length' (position 1) must be int, "
             f"not {type(length).__name__}"

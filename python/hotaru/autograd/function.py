@@ -498,15 +498,22 @@ def _check_marks(ctx: FunctionCtx, outputs: list) -> None:
 
 
 def _separate(outputs: list, args: tuple, ctx: FunctionCtx) -> None:
-    """Replaces outputs that are untouched inputs by views of them."""
+    """Replaces outputs that are untouched inputs by views of them, and those
+    that are marked as non-differentiable by what has no history.
+    """
     inputs = {id(arg) for arg in args if isinstance(arg, Tensor)}
     dirty = {id(tensor) for tensor in ctx.dirty_tensors or ()}
+    constant = {id(tensor) for tensor in ctx.non_differentiable or ()}
     for i, output in enumerate(outputs):
-        if id(output) in inputs and id(output) not in dirty:
+        if id(output) not in inputs:
+            continue
+        if id(output) in constant:
+            if output.requires_grad or id(output) not in dirty:
+                outputs[i] = output.detach()
+                ctx.non_differentiable = (*ctx.non_differentiable, outputs[i])
+        elif id(output) not in dirty:
             with no_grad():
                 outputs[i] = output.view_as(output)
-            if any(t is output for t in ctx.non_differentiable or ()):
-                ctx.non_differentiable = (*ctx.non_differentiable, outputs[i])
 
 
 def _mark_views(outputs: list, args: tuple, ctx: FunctionCtx) -> None:

@@ -245,6 +245,10 @@ def _without_reentry(
 ):
     surroundings = Surroundings(args, preserve)
     first, second = context_fn()
+    # A run of later would have no tangents: nothing is left for one.
+    if autograd.forward_ad._current_level >= 0:
+        with first:
+            return function(*args, **kwargs)
 
     def again(*tensors):
         with surroundings.again(), second:

@@ -232,3 +232,27 @@ def test_gradcheck_of_a_function_that_writes():
     made = function(forward, lambda ctx, g: 3 * g)
     x = hotaru.rand(3, dtype=hotaru.float64, requires_grad=True)
     assert gradcheck(lambda x: made.apply(x.clone()), (x,))
+
+
+@pytest.mark.parametrize("is_leaf", [False, True])
+@pytest.mark.parametrize("kind", ["alone", "beside", "written"])
+def test_a_returned_input_without_gradient_has_no_history(kind, is_leaf):
+    def forward(ctx, x):
+        ctx.mark_non_differentiable(x)
+        if kind == "written":
+            ctx.mark_dirty(x)
+            x.zero_()
+        return (x * 2, x) if kind == "beside" else x
+
+    x = leaf(1.0, 2.0)
+    x = x if is_leaf else x * 1
+    if kind == "written":
+        x = x.detach().requires_grad_() * 1
+    out = function(forward, lambda ctx, g, *_: g).apply(x)
+    if kind == "beside":
+        assert out[0].requires_grad
+        out = out[1]
+    assert not out.requires_grad
+    assert out is not x
+    assert out.data_ptr() == x.data_ptr()
+    assert x.requires_grad

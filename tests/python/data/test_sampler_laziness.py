@@ -1,10 +1,13 @@
 """Samplers draw what is asked for, not what could be asked for."""
 
 import tracemalloc
+import warnings
 from itertools import islice
 
 import pytest
 from hotaru.utils import data
+
+import hotaru as torch
 
 
 @pytest.mark.parametrize("replacement", [False, True])
@@ -31,3 +34,11 @@ def test_the_first_batch_of_a_loader_is_cheap():
     )
     loader = data.DataLoader(range(10), sampler=sampler, batch_size=4)
     assert len(next(iter(loader))) == 4
+
+
+def test_weights_may_be_a_tensor():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        sampler = data.WeightedRandomSampler(torch.tensor([0, 3, 0]), 4)
+    assert list(sampler) == [1, 1, 1, 1]
+    assert sampler.weights.dtype == torch.float64

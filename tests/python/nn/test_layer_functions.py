@@ -2,6 +2,7 @@
 are called: tools that count operations put their own in place of these.
 """
 
+import numpy as np
 import pytest
 from hotaru.nn import functional as F
 
@@ -148,3 +149,27 @@ def test_layers_are_still_scripted(name):
     torch.testing.assert_close(
         torch.jit.script(layer)(*inputs), layer(*inputs), rtol=0, atol=0
     )
+
+
+@pytest.mark.parametrize("number", [np.int64, np.int32, torch.tensor])
+def test_sizes_may_be_integers_of_any_kind(number):
+    two, x = number(2), X[2]
+    for got, expected in [
+        (F.interpolate(x, size=two), F.interpolate(x, size=2)),
+        (F.interpolate(x, scale_factor=two), F.interpolate(x, scale_factor=2)),
+        (nn.Upsample(two)(x), nn.Upsample(2)(x)),
+        (F.max_pool2d(x, two), F.max_pool2d(x, 2)),
+        (
+            F.max_unpool2d(*F.max_pool2d(x, 2, return_indices=True), two),
+            F.max_unpool2d(*F.max_pool2d(x, 2, return_indices=True), 2),
+        ),
+        (torch.hann_window(two), torch.hann_window(2)),
+        (torch.kaiser_window(two), torch.kaiser_window(2)),
+    ]:
+        assert torch.equal(got, expected)
+    pooled = F.fractional_max_pool2d(x, two, output_size=two)
+    assert pooled.shape == (2, 4, 2, 2)
+    if number is not torch.tensor:
+        assert torch.equal(F.lp_pool2d(x, two, two), F.lp_pool2d(x, 2, 2))
+        assert nn.LayerNorm(two).weight.shape == (2,)
+        assert nn.RMSNorm(two).weight.shape == (2,)

@@ -16,6 +16,7 @@ from hotaru.utils.checkpoint import (
 )
 
 import hotaru as torch
+from hotaru.autograd import forward_ad
 
 HOOKS = pytest.mark.skipif(
     not hasattr(torch.autograd, "graph"),
@@ -396,3 +397,17 @@ def test_passes_of_a_group_run_the_function_again_once(grouped):
         with GraphExecGroup():
             a.sum().backward()
         assert len(runs) == 3
+
+
+@HOOKS
+@pytest.mark.parametrize("requires_grad", [False, True])
+def test_tangents_pass_through(requires_grad):
+    x = torch.tensor([1.0, 2.0], requires_grad=requires_grad)
+    with forward_ad.dual_level():
+        dual = forward_ad.make_dual(x, torch.tensor([1.0, 0.0]))
+        out = checkpoint(lambda x: x * x * x, dual, use_reentrant=False)
+        tangent = forward_ad.unpack_dual(out).tangent
+        assert tangent.tolist() == [3.0, 0.0]
+        if requires_grad:
+            (second,) = torch.autograd.grad(tangent.sum(), x)
+            assert second.tolist() == [6.0, 0.0]

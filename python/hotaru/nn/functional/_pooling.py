@@ -86,7 +86,7 @@ def full_output_size(
 
     In Python it may also be one int, which is returned.
     """
-    if isinstance(output_size, int):
+    if not isinstance(output_size, (list, tuple)):
         return output_size
     if len(shape) <= len(output_size):
         raise ValueError(
@@ -220,7 +220,7 @@ def _lp_pool(axes: int):
 
 def _volume(kernel_size: list[int], axes: int) -> int:
     """Elements of a window; in Python `kernel_size` may be one int."""
-    if isinstance(kernel_size, int):
+    if not isinstance(kernel_size, (list, tuple)):
         kernel_size = [kernel_size]
     volume = 1
     for i in range(axes):
@@ -233,7 +233,7 @@ lp_pool1d, lp_pool2d, lp_pool3d = (_lp_pool(axes) for axes in (1, 2, 3))
 
 def _each(value, axes: int) -> tuple:
     """One value an axis."""
-    return (value,) * axes if isinstance(value, (int, float)) else tuple(value)
+    return tuple(value) if isinstance(value, (list, tuple)) else (value,) * axes
 
 
 def _unpooled_size(
@@ -303,7 +303,7 @@ max_unpool1d, max_unpool2d, max_unpool3d = map(_max_unpool, (1, 2, 3))
 def _check_axes(name: str, axes: int, **given) -> None:
     """RuntimeError for neither a number nor one for each axis."""
     for what, sizes in given.items():
-        if not isinstance(sizes, int) and len(sizes) != axes:
+        if isinstance(sizes, (list, tuple)) and len(sizes) != axes:
             many = "Ints" if axes == 2 else "three Ints"
             raise RuntimeError(
                 f"{name}: {what} must either be a single Int or tuple of {many}"

@@ -158,7 +158,7 @@ def _check_mode(mode: str, named: str, input: Tensor, dim: int) -> None:
 def _sizes(size: list[int], input: Tensor) -> list[int]:
     """One size an axis; in Python `size` may be one for all."""
     axes = input.dim() - 2
-    if isinstance(size, int):
+    if not isinstance(size, (list, tuple)):
         return [size] * axes
     if len(size) == 1 and hotaru.jit.is_scripting():
         return [size[0]] * axes
@@ -176,7 +176,7 @@ def _sizes(size: list[int], input: Tensor) -> list[int]:
 def _factors(scale_factor: list[float], input: Tensor) -> list[float]:
     """One factor an axis; in Python `scale_factor` may be one for all."""
     axes = input.dim() - 2
-    if isinstance(scale_factor, (int, float)):
+    if not isinstance(scale_factor, (list, tuple)):
         return [float(scale_factor)] * axes
     if len(scale_factor) == 1 and hotaru.jit.is_scripting():
         return [scale_factor[0]] * axes

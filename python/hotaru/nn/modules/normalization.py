@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numbers
+
 from ... import Tensor, empty
 from .. import functional as F
 from .. import init
@@ -164,4 +166,4 @@ class LocalResponseNorm(Module):
 
 
 def _shape(value) -> tuple[int, ...]:
-    return (value,) if isinstance(value, int) else tuple(value)
+    return (value,) if isinstance(value, numbers.Integral) else tuple(value)

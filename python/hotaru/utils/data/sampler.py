@@ -6,13 +6,13 @@ from itertools import chain, repeat
 
 from ... import (
     Generator,
+    as_tensor,
     empty,
     float64,
     int64,
     multinomial,
     randint,
     randperm,
-    tensor,
 )
 from .dataset import _Subscriptable
 
@@ -117,7 +117,7 @@ class WeightedRandomSampler(Sampler):
     ) -> None:
         _positive("num_samples", num_samples)
         self.replacement = _boolean("replacement", replacement, ValueError)
-        self.weights = tensor(weights, dtype=float64)
+        self.weights = as_tensor(weights, dtype=float64)
         if self.weights.dim() != 1:
             raise ValueError(
                 "weights should be a 1d sequence but given weights have shape "
