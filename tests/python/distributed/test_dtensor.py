@@ -120,6 +120,8 @@ CASES = {
     ),
     "sort": (lambda a: a.sort(1)[0], [whole(5, 4)]),
     "flip": (lambda a: a.flip(0), [whole(5, 4)]),
+    "rows limited": (lambda a: a.renorm(2, 0, 1.0), [whole(5, 4)]),
+    "columns limited": (lambda a: a.renorm(1, -1, 0.5), [whole(5, 4)]),
     "tril": (lambda a: a.tril(), [whole(4, 5, 5)]),
     "no_rule": (lambda a: torch.trace(a), [whole(4, 4)]),
     "lerp": (lambda a, b: a.lerp(b, 0.25), [whole(5, 4), whole(5, 4, seed=1)]),
@@ -350,6 +352,123 @@ def test_parts_of_pieces(world):
         return x.to_local().tolist()
 
     assert world(2, run) == [[0, 1, 4, 5], [2, 3, 6, 7]]
+
+
+ALONG_PIECES = {
+    "softmax": lambda a: a.softmax(1),
+    "cumsum": lambda a: a.cumsum(1),
+    "flip": lambda a: a.flip(1),
+    "sort": lambda a: a.sort(1)[0],
+    "tril": lambda a: a.tril(),
+    "row": lambda a: a + a[0],
+    "renorm": lambda a: a.renorm(2, 0, 1.0),
+    "cross entropy": lambda a: F.cross_entropy(a, replicated(ids(4))),
+}
+
+
+def test_operators_of_parts_of_pieces(world):
+    """What needs a dimension whole gathers it, however it is cut."""
+
+    def choose(values):
+        return [[(_StridedShard(1, split_factor=2), S1)]]
+
+    def run(rank):
+        mesh = init_device_mesh("cpu", (2, 2))
+        for name, function in ALONG_PIECES.items():
+            CASES[f"pieces: {name}"] = (function, [whole(4, 8)])
+        names = [f"pieces: {name}" for name in ALONG_PIECES]
+        return [p for name in names for p in check(name, mesh, choose)]
+
+    for problems in world(4, run):
+        assert problems == [], "\n".join(problems)
+
+
+OF_SUMS = {
+    "long": lambda a: a.long(),
+    "to": lambda a: a.to(torch.int32),
+    "bool": lambda a: (a - 2.5).bool(),
+    "int to bool": lambda a: (a * 4).long().bool(),
+    "sum": lambda a: a.sum(dtype=torch.int64),
+    "sum of rows": lambda a: a.sum(0, dtype=torch.int64),
+    "copied": lambda a: torch.zeros_like(a, dtype=torch.int64).copy_(a),
+    "double": lambda a: a.double(),
+    "filled": lambda a: a.clone().fill_(2),
+    "zeros": lambda a: a.clone().zero_(),
+    "clone": lambda a: a.clone(),
+}
+
+
+@pytest.mark.parametrize("kind", ["sum", "avg", "max", "min", "product"])
+def test_operators_of_partial_results(world, kind):
+    """A sum is cast, not what each rank adds to it."""
+    value = torch.arange(6.0).view(2, 3) * 0.75 + 0.25
+    parts = {
+        "sum": (value * 0.25, value * 0.75),
+        "avg": (value * 0.5, value * 1.5),
+        "max": (value, value - 1),
+        "min": (value + 1, value),
+        "product": (value * 2, torch.full_like(value, 0.5)),
+    }[kind]
+
+    def run(rank):
+        mesh = init_device_mesh("cpu", (2,))
+        problems = []
+        for name, function in OF_SUMS.items():
+            expected = function(value)
+            x = DTensor.from_local(parts[rank], mesh, [Partial(kind)])
+            found = function(x).full_tensor()
+            if found.dtype != expected.dtype or not torch.equal(
+                found, expected
+            ):
+                problems.append(f"{name}: {found} {expected}")
+        return problems
+
+    for problems in world(2, run):
+        assert problems == [], "\n".join(problems)
+
+
+def test_sums_of_numbers_leave_out_sums_that_are_none(world):
+    def run(rank):
+        mesh = init_device_mesh("cpu", (2,))
+        part = torch.tensor([1.0, 2.0 if rank else float("nan")])
+        x = DTensor.from_local(part, mesh, [Partial()])
+        return x.nansum(0).full_tensor().item()
+
+    assert world(2, run) == [2.0, 2.0]
+
+
+LISTS = {
+    "add": lambda a: torch._foreach_add([a], [a * 2], alpha=3),
+    "mul": lambda a: torch._foreach_mul([a], [2.0]),
+    "addcmul": lambda a: torch._foreach_addcmul([a], [a], [a], 2.0),
+    "addcdiv": lambda a: torch._foreach_addcdiv([a], [a], [a * 2], [3.0]),
+    "lerp": lambda a: torch._foreach_lerp([a], [a * a], weight=0.25),
+    "most": lambda a: torch._foreach_maximum([a], 0.5),
+    "power": lambda a: torch._foreach_pow(2.0, [a]),
+    "exp": lambda a: torch._foreach_exp([a]),
+    "in place": lambda a: (b := [a * 1], torch._foreach_mul_(b, 2.0))[0],
+}
+
+
+def test_operators_of_lists_have_a_history(world):
+    def run(rank):
+        mesh = init_device_mesh("cpu", (3,))
+        found = {}
+        for name, function in LISTS.items():
+            value = whole(4, 3).abs()
+            x = value.clone().requires_grad_()
+            (function(x)[0] * whole(4, 3, seed=2)).sum().backward()
+            y = distribute_tensor(value, mesh, [S0]).requires_grad_()
+            weights = distribute_tensor(whole(4, 3, seed=2), mesh, [S0])
+            (function(y)[0] * weights).sum().backward()
+            found[name] = torch.allclose(x.grad, y.grad.full_tensor())
+        leaf = distribute_tensor(whole(4, 3), mesh, [S0]).requires_grad_()
+        with pytest.raises(RuntimeError, match="a leaf Variable"):
+            torch._foreach_mul_([leaf], 2.0)
+        return found
+
+    for found in world(3, run):
+        assert found == dict.fromkeys(LISTS, True)
 
 
 def test_from_local_and_to_local_pass_gradients(world):

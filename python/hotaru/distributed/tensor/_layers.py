@@ -6,7 +6,7 @@ from ..._C import Tensor, ops
 from ._answers import run
 from ._call import WHOLE, Call, R, Way, all_replicated, composed, rule
 from ._pointwise import SUM
-from .placement_types import Shard
+from .placement_types import Shard, _StridedShard
 
 
 def _ins(call: Call, given: dict) -> tuple:
@@ -126,7 +126,8 @@ def cross_entropy(call: Call):
         and not target.is_floating_point()
         and logits.dim() == 2
     )
-    if not plain_call or sum(by_class) != 1:
+    in_pieces = any(isinstance(p, _StridedShard) for p in logits.placements)
+    if not plain_call or in_pieces or sum(by_class) != 1:
         return run(call, WHOLE)
     ignored = call.get(4, "ignore_index", -100)
     reduction = call.get(3, "reduction", 1)

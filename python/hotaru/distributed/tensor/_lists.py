@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ... import _C, inf, stack
+from ... import _C, inf, is_grad_enabled, stack
 from ..._C import Tensor
 from ...linalg import vector_norm
 from . import _history
@@ -12,6 +12,9 @@ from ._answers import plain, replicated
 from ._dtensor_spec import DTensorSpec, TensorMeta
 from ._redistribute import moved
 from .placement_types import Partial, Replicate
+
+_NUMBERS = ("scalar", "scalars", "weight")
+_OF_NUMBERS = {"maximum": "clamp_min", "minimum": "clamp_max"}
 
 
 def of_lists(function, name: str, args: tuple, kwargs: dict) -> Any:
@@ -23,6 +26,9 @@ def of_lists(function, name: str, args: tuple, kwargs: dict) -> Any:
     if name.startswith("_foreach_norm"):
         return _norms(args, kwargs)
     first = next(x for x in args if isinstance(x, (list, tuple)))
+    lists = [x for x in args if isinstance(x, (list, tuple))]
+    if name.startswith("_foreach_") and _is_recorded(lists):
+        return _one_by_one(name, args, kwargs, len(first))
     placements = [_placements(x, name) for x in first]
 
     def local(value):
@@ -43,6 +49,39 @@ def of_lists(function, name: str, args: tuple, kwargs: dict) -> Any:
         _history.wrap(result, x._spec.placed(p)) if p is not None else result
         for result, x, p in zip(results, first, placements)
     ]
+
+
+def _is_recorded(lists: list) -> bool:
+    """Whether somebody may ask for a derivative."""
+    return is_grad_enabled() and any(
+        isinstance(x, Tensor) and x.requires_grad for row in lists for x in row
+    )
+
+
+def _one_by_one(name: str, args: tuple, kwargs: dict, count: int):
+    """What the operator of single tensors gives for each, with its history."""
+    word = name.removeprefix("_foreach_")
+    in_place = word.endswith("_")
+
+    def nth(value, i: int):
+        return value[i] if isinstance(value, (list, tuple)) else value
+
+    results = []
+    for i in range(count):
+        given = [nth(x, i) for x in args]
+        named = {key: nth(x, i) for key, x in kwargs.items()}
+        given += [named.pop(key) for key in _NUMBERS if key in named]
+        if word.strip("_") in ("addcmul", "addcdiv") and len(given) == 4:
+            factor = given.pop()
+            is_row = isinstance(factor, Tensor)
+            named["value"] = factor[i].item() if is_row else factor
+        own = word
+        if len(given) == 2 and not isinstance(given[1], Tensor):
+            own = _OF_NUMBERS.get(word.strip("_"), word.strip("_"))
+            own += "_" if in_place else ""
+        function = getattr(Tensor if in_place else _C.ops, own)
+        results.append(function(*given, **named))
+    return None if in_place else results
 
 
 def _placements(x, name: str):

@@ -4,6 +4,10 @@ those that go along some dimensions only.
 
 from __future__ import annotations
 
+import dataclasses
+
+from ..._C import bool as bool_
+from ..._C import dtype as Dtype
 from ..._library._native_tag_names import NAMES
 from ._call import Call, R, Way, all_replicated, rule
 from .placement_types import (
@@ -20,6 +24,12 @@ _ALL = tuple(map(Partial, ("sum", "avg", "product", "max", "min")))
 def wrap_dim(dim: int, ndim: int) -> int:
     """A dimension counted from the front."""
     return dim + max(ndim, 1) if dim < 0 else dim
+
+
+def cut_dim(placement: Placement) -> int | None:
+    """The dimension that a placement cuts, in parts or in pieces."""
+    cuts = isinstance(placement, (Shard, _StridedShard))
+    return placement.dim if cuts else None
 
 
 def aligned(call: Call, dim: int, ndim: int) -> tuple[Placement, ...]:
@@ -44,8 +54,15 @@ def pointwise(call: Call) -> list[Way]:
     for kind in strided(call):
         ins = aligned(call, kind.dim, ndim)
         if len(call.shapes[0]) == ndim and ins[0] != R:
-            ways.append(Way(kind, tuple(p if p == R else kind for p in ins)))
+            ways.append(Way(kind, tuple(_in_pieces(p, kind) for p in ins)))
     return ways
+
+
+def _in_pieces(placement: Placement, kind: _StridedShard) -> Placement:
+    """The placement `kind` of the dimension that an argument is cut along."""
+    if not isinstance(placement, Shard):
+        return placement
+    return dataclasses.replace(kind, dim=placement.dim)
 
 
 def strided(call: Call) -> set[_StridedShard]:
@@ -85,7 +102,33 @@ def _is_sum(call: Call) -> bool:
 def same(call: Call) -> list[Way]:
     """The result is the argument, so it may be in any placement."""
     count = len(call.places)
-    return pointwise(call) + [Way(p, (p,) * count) for p in _ALL]
+    kinds = _ALL if holds_parts(call) else ()
+    return pointwise(call) + [Way(p, (p,) * count) for p in kinds]
+
+
+def holds_parts(call: Call) -> bool:
+    """Whether casting parts, and then adding them, is casting what they add up
+    to: not where each would be cut to an integer by itself.
+    """
+    types = [t.dtype for t in call.tensors]
+    given = [leaf for leaf in call.leaves if isinstance(leaf, Dtype)]
+    if call.name.startswith("copy"):
+        types.reverse()
+    source, target = types[0], (given + types[1:] + types[:1])[0]
+    if target.is_floating_point or target.is_complex:
+        return True
+    is_whole = not (source.is_floating_point or source.is_complex)
+    return is_whole and (target != bool_ or source == bool_)
+
+
+def filled(call: Call) -> list[Way]:
+    """One number everywhere: also what its mean, least and greatest are."""
+    ways = pointwise(call)
+    rest = (R,) * (len(call.places) - 1)
+    return ways + [
+        Way(Partial(how), (Partial(how), *rest))
+        for how in ("avg", "max", "min")
+    ]
 
 
 def like(call: Call) -> list[Way]:
@@ -105,11 +148,7 @@ def along(call: Call, *dims: int) -> list[Way]:
     """Needs some dimensions of all arguments whole, others in parts."""
     ndim = len(call.shapes[0])
     whole = {wrap_dim(d, ndim) for d in dims}
-    return [
-        way
-        for way in pointwise(call)
-        if not (isinstance(way.out, Shard) and way.out.dim in whole)
-    ]
+    return [way for way in pointwise(call) if cut_dim(way.out) not in whole]
 
 
 def _along_dim(place: int, default):
@@ -142,9 +181,10 @@ rule(_tagged(), pointwise)
 rule("add sub mul div neg true_divide", linear)
 rule(
     "clone contiguous alias to float half bfloat16 double type_as cpu cuda "
-    "copy _to_copy positive fill zero",
+    "copy _to_copy positive zero",
     same,
 )
+rule("fill", filled)
 rule("zeros_like ones_like empty_like full_like", like)
 rule("new_empty new_full new_ones new_zeros", new)
 for _names, _place, _default in (
@@ -154,7 +194,6 @@ for _names, _place, _default in (
     ("topk", 2, -1),
     ("roll", 2, None),
     ("glu", 1, -1),
-    ("renorm", 2, None),
 ):
     rule(_names, _along_dim(_place, _default))
 
@@ -164,3 +203,12 @@ def _two_last(call: Call) -> list[Way]:
 
 
 rule("tril triu", _two_last)
+
+
+def _renorm(call: Call) -> list[Way]:
+    """Each slice of `dim` by itself: all other dimensions are needed whole."""
+    dim = wrap_dim(call.get(2, "dim", 0), len(call.shapes[0]))
+    return [way for way in pointwise(call) if cut_dim(way.out) in (None, dim)]
+
+
+rule("renorm", _renorm)

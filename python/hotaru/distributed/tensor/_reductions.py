@@ -7,7 +7,14 @@ from collections.abc import Callable
 from ... import inf
 from ._answers import operator, plain, run
 from ._call import Call, R, Rule, Way, all_replicated, composed, rule
-from ._pointwise import AVERAGE, SUM, pointwise, strided, wrap_dim
+from ._pointwise import (
+    AVERAGE,
+    SUM,
+    holds_parts,
+    pointwise,
+    strided,
+    wrap_dim,
+)
 from .placement_types import Partial, Placement, Shard, _StridedShard
 
 
@@ -61,14 +68,15 @@ def _reduction(
                 if len(call.places) == 1
                 and not (even and shape[d] % call.pieces())
             ]
-        if linear:
+        if linear and holds_parts(call):
             found += [Way(p, (p,)) for p in (SUM, AVERAGE)]
         return found
 
     return ways
 
 
-rule("sum nansum", _reduction(SUM, linear=True))
+rule("sum", _reduction(SUM, linear=True))
+rule("nansum", _reduction(SUM))
 rule("mean", _reduction(AVERAGE, even=True, linear=True))
 rule("amax", _reduction(Partial("max"), even=True))
 rule("amin", _reduction(Partial("min"), even=True))
