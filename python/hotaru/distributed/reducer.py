@@ -285,17 +285,8 @@ class Reducer:
         """
         if not self._finished and self._began:
             self._refuse_unfinished()
-        self._expecting, self._began, self._finished = True, False, False
-        self._ends = False
         self._iteration += 1
-        self._ready.clear()
-        self._used.clear()
-        self._order.clear()
-        self._next = 0
-        for bucket in self.buckets:
-            bucket.waits_for = len(bucket.indices)
-            bucket.work = None
-        self._left = dict(self._counts or {})
+        self._start()
         self._unused = []
         if self.static_graph:
             self._unused = [i for i, count in self._left.items() if not count]
@@ -309,6 +300,19 @@ class Reducer:
         for output in tensors_in(outputs):
             if output.requires_grad:
                 output.register_hook(self._tells_end(self._iteration))
+
+    def _start(self) -> None:
+        """Waits for the gradients of a pass."""
+        self._expecting, self._began, self._finished = True, False, False
+        self._ends = False
+        self._ready.clear()
+        self._used.clear()
+        self._order.clear()
+        self._next = 0
+        for bucket in self.buckets:
+            bucket.waits_for = len(bucket.indices)
+            bucket.work = None
+        self._left = dict(self._counts or {})
 
     @property
     def _waits_for_the_end(self) -> bool:
@@ -505,15 +509,18 @@ class Reducer:
                     f"{type(bucket.work).__name__}"
                 )
 
-    def _globally_used(self) -> list[bool]:
-        """By parameter: whether any process has a gradient of it."""
-        had = self._used | self._kept
-        mine = [int(i in had) for i in range(len(self.parameters))]
+    def _globally_used(self) -> list[int]:
+        """By parameter: 2 if this pass gave it a gradient in any process, 1 if
+        only those before it did, whose gradients stayed where they were.
+        """
+        count = len(self.parameters)
+        mine = [2 if i in self._used else int(i in self._kept)
+                for i in range(count)]  # fmt: skip
         if not self.find_unused and not self.static_graph:
-            return [True] * len(mine)
+            return [2] * count
         used = tensor(mine, dtype=int32, device="cpu")
         all_reduce(used, ReduceOp.MAX, self.group)
-        return [bool(n) for n in used.tolist()]
+        return used.tolist()
 
     @no_grad()
     def _end(self) -> None:
@@ -521,7 +528,8 @@ class Reducer:
         if not self._expecting:
             return
         self._expecting = False
-        if self.static_graph and self._counts is None:
+        is_first = self.static_graph and self._counts is None
+        if is_first:
             self._counts = dict.fromkeys(range(len(self.parameters)), 0)
             self._counts.update(self._left)
             rest = [i for i, count in self._counts.items() if not count]
@@ -532,12 +540,21 @@ class Reducer:
                 if index not in self._ready:
                     self._mark(index)
         used = self._globally_used()
+        # A pass that asks for other gradients (autograd.grad by the inputs)
+        # is not the one that is waited for.
+        is_other = max(used, default=2) < 2
+        if is_other:
+            used = [0] * len(used)
         for bucket in self.buckets:
             self._finish(bucket, used)
+        if is_other:
+            self._counts = None if is_first else self._counts
+            self._start()
+            return
         self._kept.clear()
         self._finished = True
 
-    def _finish(self, bucket: Bucket, used: list[bool]) -> None:
+    def _finish(self, bucket: Bucket, used: list[int]) -> None:
         if bucket.sparse and self.hook is None:
             return
         if self.hook is None:

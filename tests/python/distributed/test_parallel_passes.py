@@ -146,3 +146,68 @@ def test_outputs_that_a_loss_leaves_out(world, as_views, cap, used):
             check_gradients(model, wanted)
 
     world(2, f)
+
+
+def _by_weights(net, x) -> None:
+    hotaru.autograd.grad(net(x).pow(2).sum(), list(net.parameters()))
+    net(x).pow(2).sum().backward()
+
+
+def _by_input_first(net, x) -> None:
+    loss = net(x).pow(2).sum()
+    hotaru.autograd.grad(loss, x, retain_graph=True)
+    loss.backward()
+
+
+def _with_penalty(net, x, loss_too=True) -> None:
+    loss = net(x).pow(2).sum()
+    (slope,) = hotaru.autograd.grad(loss, x, create_graph=True)
+    penalty = slope.pow(2).sum()
+    (penalty + loss if loss_too else penalty).backward()
+
+
+def _penalty_alone(net, x) -> None:
+    _with_penalty(net, x, loss_too=False)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"find_unused_parameters": True},
+        {"static_graph": True},
+        {"static_graph": True, "gradient_as_bucket_view": True},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize(
+    "step", [_by_weights, _by_input_first, _with_penalty, _penalty_alone]
+)
+def test_passes_for_other_gradients_are_not_waited_for(world, options, step):
+    """A pass of `autograd.grad` gives no parameter a gradient; the one behind
+    it is averaged.
+    """
+
+    def make():
+        hotaru.manual_seed(3)
+        return nn.Sequential(nn.Linear(3, 3), nn.Tanh(), nn.Linear(3, 2))
+
+    def inputs(rank):
+        x = hotaru.arange(6.0).view(2, 3) / 5 + rank
+        return x.requires_grad_()
+
+    def run(rank):
+        wanted = []
+        for r in range(2):
+            model = make()
+            for _ in range(2):
+                step(model, inputs(r))
+            wanted.append([p.grad for p in model.parameters()])
+        wrapped = DistributedDataParallel(make(), **options)
+        for _ in range(2):
+            step(wrapped, inputs(rank))
+        check_gradients(
+            wrapped.module, [(a + b) / 2 for a, b in zip(*wanted, strict=True)]
+        )
+
+    world(2, run)
