@@ -422,3 +422,79 @@ def test_what_cannot_be_shared_out_is_refused(world):
             FullyShardedDataParallel(nn.Linear(2, 2))
 
     world(2, run)
+
+
+class Outside(nn.Module):
+    """Blocks, and behind them parameters of the outermost module's own."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        torch.manual_seed(4)
+        self.first = nn.Linear(3, 5)
+        self.last = nn.Linear(5, 3, bias=False)
+        self.scale = nn.Parameter(torch.rand(1, 3))
+        self.shift = nn.Parameter(torch.rand(7))
+
+    def forward(self, x):
+        out = self.last(torch.tanh(self.first(x)))
+        return out * self.scale + self.shift.sum()
+
+
+def _plain_loss(model, x):
+    return model(x).pow(2).sum()
+
+
+def _penalized_loss(model, x):
+    x = x.clone().requires_grad_()
+    loss = model(x).pow(2).sum()
+    (slope,) = torch.autograd.grad(loss, x, create_graph=True)
+    return loss + slope.pow(2).sum()
+
+
+@pytest.mark.parametrize("loss", [_plain_loss, _penalized_loss])
+@pytest.mark.parametrize("inside", [False, True])
+@pytest.mark.parametrize("reshard", [None, False, True])
+def test_parameters_are_those_of_the_last_step(world, loss, inside, reshard):
+    """The outermost module's parameters have their gradients first: nothing
+    of them is left from before the step, and a second pass finds them whole.
+    """
+    inputs = [torch.rand(2, 3) for _ in range(2)]
+
+    def run(rank):
+        models = [Outside() for _ in range(3)]
+        shared = models[0]
+        if inside:
+            fully_shard(shared.first, reshard_after_forward=reshard)
+            fully_shard(shared.last, reshard_after_forward=reshard)
+        fully_shard(shared, reshard_after_forward=reshard)
+        optimizers = [torch.optim.SGD(m.parameters(), 0.01) for m in models]
+        for _ in range(3):
+            for optimizer in optimizers:
+                optimizer.zero_grad()
+            loss(shared, inputs[rank]).backward()
+            for model, x in zip(models[1:], inputs, strict=True):
+                loss(model, x).backward()
+            for p, q in zip(*(m.parameters() for m in models[1:])):
+                p.grad = q.grad = (p.grad + q.grad) / 2
+            for optimizer in optimizers:
+                optimizer.step()
+        return same(
+            wholes(shared), dict(models[1].named_parameters()), atol=1e-5
+        )
+
+    assert world(2, run) == [True, True]
+
+
+def test_a_parameter_of_two_groups_is_refused(world):
+    def run(rank):
+        model = Model()
+        fully_shard(model.table)
+        fully_shard(model.head)
+        fully_shard(model)
+        with pytest.raises(ValueError, match="weight' is shared with a"):
+            model(batch(rank, 0))
+        together = Model()
+        fully_shard([together.table, together.head])
+        return together.head.weight is together.table.weight
+
+    assert world(2, run) == [True, True]

@@ -6,6 +6,7 @@ numbers: a collective makes all of them whole, another reduces their gradients.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -32,14 +33,21 @@ class Place:
     name: str
 
 
+_numbers = itertools.count()
+
+
 class Shared:
     """A parameter: this rank's rows of it, and the whole while there is one.
 
-    Rows are padded to equal numbers in all ranks (`rows`).
+    Rows are padded to equal numbers in all ranks (`rows`). `number` is that of
+    the parameter that was shared out, in whichever groups.
     """
 
     def __init__(self, param: Parameter, mesh: DeviceMesh) -> None:
         self.places: list[Place] = []
+        if not hasattr(param, "_shared_number"):
+            param._shared_number = next(_numbers)
+        self.number = param._shared_number
         # Of a parameter that is in parts already its part is shared out.
         self.inner = param._spec if isinstance(param, DTensor) else None
         given = param.detach() if self.inner is None else param._local_tensor
@@ -148,6 +156,7 @@ class ParameterGroup:
         self.is_whole = False
         self._row: Tensor | None = None
         self._coming: tuple | None = None
+        self._by_memory: dict[int, Shared] = {}
         self._waits_for = 0
         self._reduced: list = []
         self.on_gradients: Callable[[], None] = lambda: None
@@ -219,6 +228,10 @@ class ParameterGroup:
             begin += each.length
             whole = rows.reshape(-1)[: each.row * each.shape[0]]
             self._show(each, whole.view(each.shape))
+        self._by_memory = {
+            each.memory.untyped_storage().data_ptr(): each
+            for each in self.shared
+        }
         self.is_whole = True
         self._waits_for = sum(e.sharded.requires_grad for e in self.shared)
 
@@ -235,7 +248,14 @@ class ParameterGroup:
         each.register(each.whole)
 
     def give_up(self) -> None:
-        """Has the modules see this rank's rows; the whole ones go."""
+        """Has the modules see this rank's rows; the whole ones go, and those
+        that nobody has waited for: a step may come before they are asked for.
+        """
+        if self._coming is not None:
+            _, work = self._coming
+            if work is not None:
+                work.wait()
+            self._coming = None
         if not self.is_whole:
             return
         for each in self.shared:
@@ -243,17 +263,14 @@ class ParameterGroup:
             stub = each.memory.new_empty(1).expand(each.shape)
             each.whole.data = each.seen(stub)
             each.register(each.sharded)
+        self._by_memory.clear()
         self.is_whole = False
 
     def holds(self, tensor: Tensor) -> Shared | None:
         """Whose memory the tensor looks into."""
         if not self.is_whole:
             return None
-        there = tensor.untyped_storage().data_ptr()
-        for each in self.shared:
-            if each.memory.untyped_storage().data_ptr() == there:
-                return each
-        return None
+        return self._by_memory.get(tensor.untyped_storage().data_ptr())
 
     # Reducing gradients.
 

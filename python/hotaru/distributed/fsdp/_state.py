@@ -21,8 +21,12 @@ class Kept:
         self.dtype = tensor.dtype
 
     def tensor(self) -> Tensor:
-        """That tensor; its parameter becomes whole if it is not."""
+        """That tensor; its parameter becomes whole if it is not, until the
+        end of the pass.
+        """
         group = self.state.group
+        if _C._current_graph_task_id() != -1:
+            self.state._note_pass()
         group.make_whole()
         whole = group.shared[self.index].memory
         return whole.as_strided(*self.geometry)
@@ -75,6 +79,26 @@ class State:
         for state in self.root.states:
             if state.reshard_option is None:
                 state.reshard_after_forward = not state.is_root
+        self._check_parameters()
+
+    def _check_parameters(self) -> None:
+        """ValueError for a parameter that two groups have taken."""
+        names = {id(m): name for name, m in self.modules[0].named_modules()}
+        seen: set[int] = set()
+        for state in self.root.states:
+            for each in state.group.shared if state.group is not None else ():
+                if each.number not in seen:
+                    seen.add(each.number)
+                    continue
+                place = each.places[0]
+                prefix = names.get(id(place.module), "")
+                name = f"{prefix}.{place.name}" if prefix else place.name
+                raise ValueError(
+                    f"Parameter '{name}' is shared with a parameter already "
+                    "managed by another FSDP group. For shared/tied "
+                    "parameters, use fully_shard([module_a, module_b]) to "
+                    "place them in the same FSDP group."
+                )
 
     def before(self, module: Module, args: tuple, kwargs: dict):
         """Makes the parameters whole; casts what the module gets."""
@@ -100,16 +124,14 @@ class State:
         return args, kwargs
 
     def _keeps_nothing(self) -> bool:
-        return (
-            self.group is not None
-            and self.reshard_after_forward
-            and is_grad_enabled()
-        )
+        # Nor where parameters stay whole behind the forward pass: the first
+        # of two backward passes gives them up.
+        return self.group is not None and is_grad_enabled()
 
     def _pack(self, tensor: Tensor):
         # Of this module or of one around it, whose hooks this one hides.
         for state in self.root.states:
-            if state.group is None or not state.reshard_after_forward:
+            if state.group is None:
                 continue
             held = state.group.holds(tensor)
             if held is not None:
