@@ -235,8 +235,6 @@ class Resolver:
         return _error(value)
 
     def _module(self, module, name: str) -> tuple:
-        if module is math:
-            return ("language", "math")
         return ("namespace", module, name)
 
     def _class(self, cls: type) -> tuple:
@@ -288,7 +286,13 @@ class Resolver:
         if isinstance(op, _OPERATOR):
             return ("builtin", op.__name__)
         if scope is not None and scope is math:
-            return ("builtin", real_name)
+            if real_name == "ldexp":
+                return ("function", self._scripter.function(_torch_level.ldexp))
+            if real_name == "remainder":  # which is % among the operators
+                return ("builtin", "mathremainder")
+            if real_name not in _OF_TENSORS_ONLY:
+                return ("builtin", real_name)
+            scope = None
         if scope is hotaru:
             replacement = getattr(_torch_level, real_name, None)
             if inspect.isfunction(replacement):
@@ -310,6 +314,13 @@ class Resolver:
                 f"{name!r} has no source and is no operator",
             )
         return _error(function)
+
+
+# Functions of `math` whose names are operators of tensors, and only of them:
+# numbers would become tensors of float32.
+_OF_TENSORS_ONLY = frozenset(
+    {"dist", "exp2", "hypot", "isclose", "lcm", "nextafter", "prod"}
+)
 
 
 def _named(kind: str, table: dict, value) -> tuple | None:

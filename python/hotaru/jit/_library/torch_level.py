@@ -138,3 +138,9 @@ def stft(
 
 def _check(cond: bool, message: str = "") -> None:
     assert cond, message
+
+
+def ldexp(x: float, i: int) -> float:
+    """`math.ldexp`: in two steps, as 2^i may be larger than any number."""
+    half = i // 2
+    return x * 2.0**half * 2.0 ** (i - half)
