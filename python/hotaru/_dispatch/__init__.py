@@ -17,6 +17,7 @@ from .._ops import namespace
 from . import members
 from .calls import Call, rules
 from .record import run
+from .same import gives_itself
 from .stack import native
 
 __all__ = ["Call", "add", "answer", "rules"]
@@ -40,7 +41,7 @@ def _operator(function, args: tuple, kwargs: dict):
     requires_grad = kwargs.pop("requires_grad", False)
     if kwargs.get("out", kwargs) is None:
         del kwargs["out"]
-    if function.__name__ == "contiguous" and _is_contiguous(*args, **kwargs):
+    if gives_itself(function.__name__, args, kwargs):
         return args[0]  # who answers is not asked
     place = _PLACES.get(function.__name__)
     if place is not None and vars(_C.Tensor).get(function.__name__) is function:
@@ -64,13 +65,6 @@ def _as_operator(place: int, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
     if len(rest) < place:
         return tuple(rest), {**kwargs, "input": self}
     return (*rest[:place], self, *rest[place:]), kwargs
-
-
-def _is_contiguous(x=None, memory_format=_C.contiguous_format, **_) -> bool:
-    given = {"memory_format": memory_format}
-    return isinstance(x, _C.Tensor) and native(
-        _C.Tensor.is_contiguous, (x,), given
-    )
 
 
 def _written(out, results):

@@ -561,6 +561,54 @@ def test_a_contiguous_wrapper_stays_itself():
     ]
 
 
+UNCHANGED = {
+    "to": lambda x: x.to(torch.float32),
+    "to by name": lambda x: x.to(device="cpu", dtype=torch.float32),
+    "to device": lambda x: x.to(torch.device("cpu"), non_blocking=True),
+    "to another": lambda x: x.to(torch.ones(1)),
+    "float": lambda x: x.float(),
+    "cpu": lambda x: x.cpu(),
+    "type": lambda x: x.type(torch.float32),
+    "type_as": lambda x: x.type_as(x),
+    "dropout": lambda x: torch.nn.functional.dropout(x, 0.5, False),
+    "dropout of none": lambda x: torch.nn.functional.dropout(x, 0.0),
+    "layer": lambda x: torch.nn.Dropout(0.5).eval()(x),
+    "resolve_conj": lambda x: x.resolve_conj(),
+    "positive": lambda x: +x,
+    "conj": lambda x: x.conj(),
+    "real": lambda x: x.real,
+    "atleast": lambda x: torch.atleast_2d(x),
+    "flatten": lambda x: x.flatten(1, 1),
+}
+
+CHANGED = {
+    "to": lambda x: x.to(torch.float64),
+    "copy": lambda x: x.to(torch.float32, copy=True),
+    "copy by place": lambda x: x.to(torch.float32, False, True),
+    "meta": lambda x: x.to("meta"),
+    "double": lambda x: x.double(),
+    "dropout": lambda x: torch.nn.functional.dropout(x, 0.5),
+    "atleast": lambda x: torch.atleast_3d(x),
+    "flatten": lambda x: x.flatten(),
+}
+
+
+@pytest.mark.parametrize("call", UNCHANGED)
+def test_wrappers_stay_themselves_where_nothing_changes(call):
+    x = Named(torch.ones(2, 3))
+    Named.seen.clear()
+    assert UNCHANGED[call](x) is x
+    assert Named.seen == []
+
+
+@pytest.mark.parametrize("call", CHANGED)
+def test_wrappers_are_asked_where_something_changes(call):
+    x = Named(torch.ones(2, 3))
+    Named.seen.clear()
+    assert CHANGED[call](x) is not x
+    assert len(Named.seen) == 1
+
+
 MASK = torch.tensor([[True, False, True]] * 2)
 INDICES = {
     "true": True,
