@@ -25,11 +25,13 @@ from .reduce_op import ReduceOp
 
 __all__ = [
     "all_gather_tensor",
+    "all_gather_tensor_autograd",
     "all_reduce",
     "all_to_all_single",
     "all_to_all_single_autograd",
     "broadcast",
     "reduce_scatter_tensor",
+    "reduce_scatter_tensor_autograd",
     "wait_tensor",
 ]
 
@@ -98,6 +100,23 @@ def reduce_scatter_tensor(
     out = self.new_empty((parts.size(0) // found.size(), *parts.shape[1:]))
     _reduce_scatter_tensor(out, parts, _op_of(reduceOp), found)
     return out
+
+
+def all_gather_tensor_autograd(
+    self: Tensor, gather_dim: int, group, tag: str = ""
+) -> Tensor:
+    """What all gave; each gets the sum of what all have as its gradient."""
+    return cat(functional.all_gather(self, _group_of(group)), gather_dim)
+
+
+def reduce_scatter_tensor_autograd(
+    self: Tensor, reduceOp: str, scatter_dim: int, group, tag: str = ""
+) -> Tensor:
+    """This process's part of the reduction; gradients go back to all."""
+    found = _group_of(group)
+    parts = [p.contiguous() for p in self.chunk(found.size(), scatter_dim)]
+    out = self.new_empty(parts[0].shape)
+    return functional.reduce_scatter(out, parts, _op_of(reduceOp), found)
 
 
 def _output_of(self: Tensor, splits) -> Tensor:

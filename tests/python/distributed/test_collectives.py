@@ -593,3 +593,30 @@ def test_a_backend_of_the_programs_own(world):
         return x.tolist(), parts[1].tolist()
 
     assert world(2, run) == [([2.0, 2.0],) * 2, ([4.0, 4.0],) * 2]
+
+
+def test_functional_collectives_with_gradients(world):
+    from hotaru.distributed import _functional_collectives as F
+
+    def run(rank):
+        group = dist.group.WORLD
+        found = []
+        for dim in (0, 1):
+            x = (hotaru.arange(4.0).view(2, 2) + rank).requires_grad_()
+            whole = F.all_gather_tensor_autograd(x, dim, group)
+            part = F.reduce_scatter_tensor_autograd(x, "sum", dim, group)
+            (whole.pow(2).sum() + part.sum() * (rank + 1)).backward()
+            found.append((list(whole.shape), part.tolist(), x.grad.tolist()))
+        return found
+
+    for rank, (rows, columns) in enumerate(world(2, run)):
+        x = hotaru.arange(4.0).view(2, 2)
+        both = 2 * x + 1
+        ones = hotaru.ones(2, 2)
+        ones[1] = 2
+        for dim, found in ((0, rows), (1, columns)):
+            shape = [4, 2] if dim == 0 else [2, 4]
+            factors = ones if dim == 0 else ones.t()
+            expected = 4 * (x + rank) + factors
+            part = both.chunk(2, dim)[rank]
+            assert found == (shape, part.tolist(), expected.tolist())
