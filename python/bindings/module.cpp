@@ -39,6 +39,7 @@
 #include "bindings/tensor/shared_memory.h"
 #include "bindings/tensor/sparse_object.h"
 #include "bindings/tensor/storage_object.h"
+#include "bindings/tensor/tensor_number.h"
 #include "bindings/tensor/tensor_object.h"
 #include "bindings/tensor/types.h"
 
@@ -62,6 +63,7 @@ NB_MODULE(_C, m) {
   init_autograd(m);
   init_buffer(m);
   init_creation(m);
+  init_numbers(m);
   init_dlpack(m);
   init_printing(m);
   init_random(m);

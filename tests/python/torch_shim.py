@@ -131,6 +131,7 @@ def install() -> types.ModuleType:
     native._run_backward = _run_backward
     native._make_python_node = _make_python_node
     native._mark_view = lambda tensor, one_of_many: None
+    native._warn_of_lost_history = lambda tensor: None
     native._FunctionBase = _FunctionBase
     native._Node = torch._C._FunctionBase
     native._functions = torch._C._functions

@@ -52,8 +52,13 @@ int varargs_position(const Schema& schema, int self) {
 }
 
 bool starts_integers(PyObject* first) {
-  return PyLong_Check(first) || is_tensor(first) ||
-         (!PySequence_Check(first) && PyIndex_Check(first));
+  if (PyLong_Check(first) || is_tensor(first)) return true;
+  if (!PyIndex_Check(first)) return false;
+  // An array without dimensions has no length: it is a number.
+  if (!PySequence_Check(first) || PySequence_Size(first) >= 0)
+    return !PySequence_Check(first);
+  PyErr_Clear();
+  return true;
 }
 
 }  // namespace

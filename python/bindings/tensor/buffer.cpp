@@ -1,5 +1,6 @@
 #include "bindings/tensor/buffer.h"
 
+#include <algorithm>
 #include <cstring>
 #include <memory>
 #include <optional>
@@ -119,10 +120,26 @@ bool lend(PyObject* object, int flags, Py_buffer& view, OnceWarning* warning) {
   return true;
 }
 
+/// As numpy says them itself. Those of dimensions of one element come to a
+/// buffer as if they were in a row.
+std::optional<std::vector<Py_ssize_t>> strides_of_array(PyObject* array,
+                                                        size_t n) {
+  const nb::object own = nb::getattr(nb::handle(array), "strides", nb::none());
+  if (!PyTuple_Check(own.ptr()) || nb::len(own) != n) return std::nullopt;
+  std::vector<Py_ssize_t> out;
+  for (const nb::handle stride : own) {
+    out.push_back(PyLong_AsSsize_t(stride.ptr()));
+    if (PyErr_Occurred()) throw nb::python_error();
+  }
+  return out;
+}
+
 /// Bytes from element to element. An exporter without strides has its elements
 /// in a row.
-std::vector<Py_ssize_t> byte_strides(const Py_buffer& view) {
+std::vector<Py_ssize_t> byte_strides(PyObject* object, const Py_buffer& view) {
   const auto n = size_t(view.ndim);
+  if (std::find(view.shape, view.shape + n, 1) != view.shape + n)
+    if (auto own = strides_of_array(object, n)) return *own;
   if (view.strides) return {view.strides, view.strides + n};
   std::vector<Py_ssize_t> out(n);
   Py_ssize_t step = view.itemsize;
@@ -146,15 +163,16 @@ Tensor from_buffer(PyObject* object, OnceWarning* warning) {
   const bool time = view.ndim > 0 && is_numpy_scalar(object);
   if (!dtype || time) fail_elements(object, format);
   Dims sizes(size_t(view.ndim), 0), strides(size_t(view.ndim), 0);
-  const std::vector<Py_ssize_t> steps = byte_strides(view);
+  const std::vector<Py_ssize_t> steps = byte_strides(object, view);
+  const bool any = view.len > 0;
   for (size_t d = 0; d < steps.size(); ++d) {
     sizes[d] = view.shape[d];
-    HOTARU_CHECK_AS(ValueError, steps[d] >= 0 || view.shape[d] <= 1,
+    HOTARU_CHECK_AS(ValueError, steps[d] >= 0 || view.shape[d] <= 1 || !any,
                     "At least one stride in the given numpy array is negative, "
                     "and tensors with negative strides are not currently "
                     "supported. (You can probably work around this by making a "
                     "copy of your array  with array.copy().) ");
-    HOTARU_CHECK_AS(ValueError, steps[d] % view.itemsize == 0,
+    HOTARU_CHECK_AS(ValueError, steps[d] % view.itemsize == 0 || !any,
                     "given numpy array strides not a multiple of the element "
                     "byte size. Copy the numpy array to reallocate the "
                     "memory.");
@@ -331,6 +349,7 @@ void init_buffer(nb::module_& m) {
                         Py_TYPE(array.ptr())->tp_name, ")");
         return from_buffer(array.ptr(), &read_only_array);
       },
+      nb::arg("ndarray").none(),
       "A tensor that shares a numpy array's memory.");
   m.def(
       "frombuffer",
@@ -339,9 +358,12 @@ void init_buffer(nb::module_& m) {
       },
       nb::arg("buffer"), nb::kw_only(), nb::arg("dtype"), nb::arg("count") = -1,
       nb::arg("offset") = 0);
-  m.def("_lends_memory", [](nb::handle object) {
-    return bool(PyObject_CheckBuffer(object.ptr()));
-  });
+  m.def(
+      "_lends_memory",
+      [](nb::handle object) {
+        return bool(PyObject_CheckBuffer(object.ptr()));
+      },
+      nb::arg().none());
   m.def("_numpy_source",
         [](const Tensor& self, bool force) { return shareable(self, force); });
 }

@@ -10,6 +10,7 @@
 #include "bindings/tensor/default_device.h"
 #include "bindings/tensor/items.h"
 #include "bindings/tensor/storage_object.h"
+#include "bindings/tensor/tensor_number.h"
 #include "bindings/tensor/tensor_object.h"
 #include "bindings/tensor/types.h"
 #include "bindings/tensor/value_convert.h"
@@ -22,6 +23,7 @@
 #include "hotaru/ops/create/factory.h"
 #include "hotaru/ops/pointwise/pointwise.h"
 #include "hotaru/ops/shape/view.h"
+#include "hotaru/runtime/warning.h"
 
 namespace hotaru::python {
 namespace {
@@ -56,6 +58,11 @@ nb::object as_tuple(PyObject* sequence) {
                    Py_TYPE(sequence)->tp_name, "'");
 }
 
+constinit OnceWarning slow_list{
+    "Creating a tensor from a list of numpy.ndarrays is extremely slow. Please "
+    "consider converting the list to a single numpy.ndarray with numpy.array() "
+    "before converting to a tensor."};
+
 /// What a nest of sequences holds.
 struct Nest {
   /// How long sequences are, level by level, by the first of each.
@@ -63,6 +70,9 @@ struct Nest {
   std::optional<DType> dtype;
   /// Whether all is lists, tuples and numbers: no arrays, no other sequences.
   bool plain = true;
+  /// Whether somebody else knows the dtype, so that numbers may be whatever
+  /// Python makes numbers of.
+  bool typed = false;
 
   void merge(DType d) { dtype = dtype ? promote_types(*dtype, d) : d; }
 
@@ -99,7 +109,9 @@ struct Nest {
       merge(tensor_of(data).dtype());
     } else if (is_array(data)) {
       plain = false;
-      merge(tensor_over_array(data).dtype());
+      const Tensor over = tensor_over_array(data);
+      if (over.dim() > 0 && over.numel() > 0) slow_list.give();
+      merge(over.dtype());
     } else if (is_other_sequence(data)) {
       plain = false;
       infer(as_tuple(data).ptr(), depth);
@@ -108,7 +120,7 @@ struct Nest {
     } else if (PyUnicode_Check(data) || PyBytes_Check(data)) {
       fail<TypeError>("new(): invalid data type '", Py_TYPE(data)->tp_name,
                       "'");
-    } else {
+    } else if (!typed) {
       fail("Could not infer dtype of ", Py_TYPE(data)->tp_name);
     }
   }
@@ -139,7 +151,16 @@ Scalar element(PyObject* o, bool integral) {
     HOTARU_CHECK_AS(ValueError, !overflow, "Overflow when unpacking long long");
     if (!PyBool_Check(o)) return int64_t(value);
   }
-  return to_scalar(o);
+  if (is_number(o)) return to_scalar(o);
+  // What Python makes a number of, or its error.
+  if (!integral) {
+    const double made = PyFloat_AsDouble(o);
+    if (made == -1.0 && PyErr_Occurred()) throw nb::python_error();
+    return made;
+  }
+  const nb::object made = nb::steal(PyNumber_Index(o));
+  if (!made.is_valid()) throw nb::python_error();
+  return to_scalar(made.ptr());
 }
 
 template <class T>
@@ -160,6 +181,8 @@ T number_as(PyObject* o, DType dtype) {
       if (whole == -1.0 && PyErr_Occurred()) throw nb::python_error();
       if (std::abs(whole) >= 0x1p63) return T(whole);
     }
+  if constexpr (!kInteger && !kIsBool<T>)
+    if (is_tensor(o)) warn_of_lost_history(tensor_of(o));
   const Scalar value = element(o, kInteger);
   if constexpr (kIsBool<T>) return T(value.to_complex() != 0.0);
   if constexpr (kInteger)
@@ -208,6 +231,7 @@ nb::object as_lists(PyObject* data, size_t depth) {
 
 Tensor from_nest(PyObject* data, std::optional<DType> dtype) {
   Nest nest;
+  nest.typed = dtype.has_value();
   nest.measure(data);
   nest.infer(data);
   nb::object lists;
@@ -257,6 +281,12 @@ PyObject* nested_list(const Tensor& t, int64_t dim, const T* data) {
   return list;
 }
 
+/// An array that other libraries read by DLPack, and numpy does not.
+bool lends_by_dlpack(PyObject* data) {
+  return !is_list(data) && !is_number(data) && !PyType_Check(data) &&
+         nb::hasattr(data, "__dlpack__") && !nb::hasattr(data, "__array__");
+}
+
 /// All of a storage as elements of a dtype.
 Tensor over_storage(Storage* storage, DType dtype) {
   const auto n = int64_t(storage->nbytes() / itemsize(dtype));
@@ -294,6 +324,10 @@ Tensor tensor_from_data(PyObject* data, std::optional<DType> dtype,
   } else if (!is_list(data) && !is_number(data) &&
              (out = from_storage(data, dtype)).defined()) {
     return device ? to(out, *device) : out;
+  } else if (lends_by_dlpack(data)) {
+    const nb::object shared = nb::module_::import_("hotaru._functions")
+                                  .attr("from_dlpack")(nb::handle(data));
+    out = to(tensor_of(shared.ptr()), dtype, std::nullopt, true);
   } else {
     out = from_nest(data, dtype);
   }
@@ -334,6 +368,15 @@ void warn_of_copy() {
 
 Tensor make_tensor(nb::handle data, nb::handle dtype, nb::handle device,
                    bool requires_grad, bool pinned) {
+  const auto check = [](nb::handle given, bool fits, const char* name,
+                        const char* wanted) {
+    HOTARU_CHECK_AS(TypeError, given.is_none() || fits, "tensor(): argument '",
+                    name, "' must be ", wanted, ", not ",
+                    Py_TYPE(given.ptr())->tp_name);
+  };
+  check(dtype, is_dtype(dtype.ptr()) || PyType_Check(dtype.ptr()), "dtype",
+        "torch.dtype");
+  check(device, names_device(device.ptr()), "device", "torch.device");
   if (is_tensor(data.ptr())) warn_of_copy();
   Tensor out = tensor_from_data(
       data.ptr(),
@@ -345,6 +388,31 @@ Tensor make_tensor(nb::handle data, nb::handle dtype, nb::handle device,
   if (pinned) out = pin_memory(out);
   if (requires_grad) autograd::set_requires_grad(out, true);
   return out;
+}
+
+/// PyTorch's errors for arguments that tensor() has no place for.
+Tensor refuse_tensor(const nb::args& given, const nb::kwargs& keywords) {
+  const size_t count = given.size();
+  const bool named = keywords.contains("data");
+  HOTARU_CHECK_AS(TypeError, count > 0 || named,
+                  "tensor() missing 1 required positional arguments: \"data\"");
+  HOTARU_CHECK_AS(TypeError, count < 2,
+                  "tensor() takes 1 positional argument but ", count,
+                  " were given");
+  HOTARU_CHECK_AS(TypeError, count == 0 || !named,
+                  "tensor() got multiple values for argument 'data'");
+  for (const auto [key, value] : keywords) {
+    const std::string name = nb::cast<std::string>(key);
+    const bool flag = name == "requires_grad" || name == "pin_memory";
+    HOTARU_CHECK_AS(TypeError, !flag || PyBool_Check(value.ptr()),
+                    "tensor(): argument '", name, "' must be bool, not ",
+                    Py_TYPE(value.ptr())->tp_name);
+    HOTARU_CHECK_AS(
+        TypeError,
+        flag || name == "data" || name == "dtype" || name == "device",
+        "tensor() got an unexpected keyword argument '", name, "'");
+  }
+  fail<TypeError>("tensor(): these arguments fit no signature");
 }
 
 /// What a trace makes of data that holds its stand-ins, else null.
@@ -384,10 +452,12 @@ void init_creation(nb::module_& m) {
           throw;
         }
       },
-      nb::arg("data"), nb::arg("dtype") = nb::none(),
+      nb::arg("data").none(), nb::kw_only(), nb::arg("dtype") = nb::none(),
       nb::arg("device") = nb::none(), nb::arg("requires_grad") = false,
       nb::arg("pin_memory") = false,
       "A tensor that copies numbers, nested sequences, arrays or a tensor.");
+  m.def("tensor", &refuse_tensor,
+        nb::sig("def tensor(*args, **kwargs) -> Tensor"));
   // A parameter's name says whether it is a tensor or a number.
   constexpr const char* kOperands[][2] = {{"tensor1", "tensor2"},
                                           {"tensor", "other"},

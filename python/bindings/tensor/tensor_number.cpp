@@ -6,6 +6,8 @@
 #include "bindings/tensor/creation.h"
 #include "bindings/tensor/tensor_object.h"
 #include "bindings/tensor/value_convert.h"
+#include "hotaru/autograd/grad_mode.h"
+#include "hotaru/autograd/node.h"
 #include "hotaru/core/error.h"
 #include "hotaru/ops/autocast.h"
 #include "hotaru/ops/create/copy.h"
@@ -15,6 +17,7 @@
 #include "hotaru/ops/pointwise/elementwise.h"
 #include "hotaru/ops/pointwise/pointwise.h"
 #include "hotaru/ops/refuse.h"
+#include "hotaru/runtime/warning.h"
 
 namespace hotaru::python {
 namespace {
@@ -221,6 +224,7 @@ PyObject* as_int(PyObject* self) {
 
 PyObject* as_float(PyObject* self) {
   return guarded([&] {
+    warn_of_lost_history(tensor_of(self));
     return PyFloat_FromDouble(only_number(self, "float").to_double());
   });
 }
@@ -269,6 +273,18 @@ void* slot(F* f) {
 }
 
 }  // namespace
+
+void warn_of_lost_history(const Tensor& t) {
+  static constinit OnceWarning lost{
+      "Converting a tensor with requires_grad=True to a scalar may lead to "
+      "unexpected behavior.\nConsider using tensor.detach() first."};
+  if (autograd::requires_grad(t) && autograd::grad_enabled()) [[unlikely]]
+    lost.give();
+}
+
+void init_numbers(nanobind::module_& m) {
+  m.def("_warn_of_lost_history", &warn_of_lost_history);
+}
 
 void add_number_slots(std::vector<PyType_Slot>& slots) {
   const PyType_Slot mine[] = {

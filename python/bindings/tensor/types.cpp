@@ -47,23 +47,85 @@ std::string device_repr(const Device& d) {
   return out + ")";
 }
 
-Device make_device(nb::object type, nb::object index) {
-  if (nb::isinstance<Device>(type)) return nb::cast<Device>(type);
-  if (PyLong_Check(type.ptr())) return to_device(type.ptr());
-  if (!PyUnicode_Check(type.ptr()))
-    fail<TypeError>("device(): argument 'type' must be str, not ",
-                    Py_TYPE(type.ptr())->tp_name);
-  const std::string text = nb::cast<std::string>(type);
+bool is_text(PyObject* object) {
+  return PyUnicode_Check(object) || PyBytes_Check(object);
+}
+
+std::string text_of(PyObject* object) {
+  if (PyUnicode_Check(object)) return nb::cast<std::string>(nb::handle(object));
+  return {PyBytes_AS_STRING(object), size_t(PyBytes_GET_SIZE(object))};
+}
+
+bool is_plain_int(PyObject* object) {
+  return PyLong_Check(object) && !PyBool_Check(object);
+}
+
+/// What is written behind a device's name. Arrays are none, though Python asks
+/// those without dimensions for integers, too.
+bool is_device_index(PyObject* object) {
+  return is_plain_int(object) || is_tensor(object) ||
+         (PyIndex_Check(object) && !PyBool_Check(object) &&
+          (is_numpy_scalar(object) || !nb::hasattr(object, "__array__")));
+}
+
+Device make_device(nb::handle type, nb::handle index) {
+  if (index.is_none() && !is_text(type.ptr())) return to_device(type.ptr());
+  const std::string text = text_of(type.ptr());
   Device device = Device::parse(text);
   if (index.is_none()) return device;
   HOTARU_CHECK(device.index < 0,
                "type (string) must not include an index because index was "
                "passed explicitly: ",
                text);
-  const int64_t n = nb::cast<int64_t>(index);
+  const int64_t n = to_int(index.ptr());
   HOTARU_CHECK(n >= 0 && n < 128, "Device index must not be negative");
   device.index = int8_t(n);
   return device;
+}
+
+/// PyTorch's errors for arguments that device() has no place for.
+[[noreturn]] void refuse_device(const nb::args& given,
+                                const nb::kwargs& keywords) {
+  const size_t count = given.size();
+  const auto type_name = [](nb::handle object) {
+    return Py_TYPE(object.ptr())->tp_name;
+  };
+  const bool indexed = keywords.contains("index");
+  const bool several = (count == 1 && indexed) || count == 2;
+  if (several && !is_text(given[0].ptr())) {
+    fail<TypeError>(
+        "device(): argument 'type' (position 1) must be str, not ",
+        is_device(given[0].ptr()) ? "torch.device" : type_name(given[0]));
+  }
+  if (several) {
+    const nb::object index =
+        count == 2 ? nb::object(given[1]) : nb::object(keywords["index"]);
+    HOTARU_CHECK_AS(TypeError, index.is_none() || is_device_index(index.ptr()),
+                    "device(): argument 'index' (position 2) must be int, not ",
+                    type_name(index));
+  }
+  std::string text;
+  for (const nb::handle object : given)
+    text += concat(text.empty() ? "" : ", ", type_name(object));
+  for (const auto [key, value] : keywords) {
+    const std::string name = nb::cast<std::string>(key);
+    HOTARU_CHECK_AS(TypeError,
+                    count == 0 || (name != "type" && name != "device"),
+                    "device() got multiple values for argument '", name, "'");
+    HOTARU_CHECK_AS(TypeError, count == 0 || name == "index",
+                    "device() got an unexpected keyword argument '", name, "'");
+    text += concat(name, "=", type_name(value), ", ");
+  }
+  fail<TypeError>(
+      "device() received an invalid combination of arguments - got (", text,
+      "), but expected one of:\n * (torch.device device)\n"
+      " * (str type, int index = -1)\n");
+}
+
+/// Whether one signature of device() takes them.
+bool fit_device(nb::handle type, nb::handle index) {
+  if (index.is_none()) return names_device(type.ptr());
+  return is_text(type.ptr()) && is_device_index(index.ptr());
 }
 
 /// Of quantised tensors, which Python knows alone.
@@ -124,10 +186,22 @@ void init_device(nb::module_& m) {
                      "device('cuda', 1).")
       .def(
           "__init__",
-          [](Device* self, nb::object type, nb::object index) {
+          [](Device* self, nb::handle type, nb::handle index) {
+            if (!fit_device(type, index)) throw nb::next_overload();
             new (self) Device(make_device(type, index));
           },
           nb::arg("type"), nb::arg("index") = nb::none())
+      .def(
+          "__init__",
+          [](Device* self, nb::handle device) {
+            if (!names_device(device.ptr())) throw nb::next_overload();
+            new (self) Device(to_device(device.ptr()));
+          },
+          nb::arg("device"))
+      .def("__init__",
+           [](Device*, const nb::args& given, const nb::kwargs& keywords) {
+             refuse_device(given, keywords);
+           })
       .def_prop_ro("type",
                    [](const Device& d) { return device_type_name(d.type); })
       .def_prop_ro("index",
@@ -236,11 +310,14 @@ DType to_dtype(PyObject* object) {
                   Py_TYPE(object)->tp_name);
 }
 
+bool names_device(PyObject* object) {
+  return is_device(object) || is_text(object) || is_plain_int(object);
+}
+
 Device to_device(PyObject* object) {
   if (is_device(object)) return *nb::inst_ptr<Device>(object);
-  if (PyUnicode_Check(object))
-    return Device::parse(nb::cast<std::string>(nb::handle(object)));
-  if (PyLong_Check(object) && !PyBool_Check(object)) {
+  if (is_text(object)) return Device::parse(text_of(object));
+  if (is_plain_int(object)) {
     const int64_t index = nb::cast<int64_t>(nb::handle(object));
     HOTARU_CHECK(index >= 0 && index < 128,
                  "Device index must not be negative");

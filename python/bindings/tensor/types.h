@@ -41,9 +41,11 @@ nb::object size_object(IntSpan sizes);
 /// Whether the object is one, without an error.
 bool is_dtype(PyObject* object);
 bool is_device(PyObject* object);
+/// Whether to_device() takes it: a device, a name, an accelerator's index.
+bool names_device(PyObject* object);
 /// A dtype object, or Python's float, int, bool, complex. TypeError otherwise.
 DType to_dtype(PyObject* object);
-/// A device object, a string, or an index of the accelerator.
+/// A device object, text or bytes, or an index of the accelerator.
 Device to_device(PyObject* object);
 /// A sequence of integers.
 Dims to_dims(PyObject* object);

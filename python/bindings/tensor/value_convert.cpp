@@ -153,8 +153,7 @@ bool to_single(PyObject* object, const ArgType& type, Value* out) {
       *out = to_dtype(object);
       return true;
     case ArgKind::kDevice:
-      if (!is_device(object) && !PyUnicode_Check(object) && !is_int(object))
-        return false;
+      if (!names_device(object)) return false;
       *out = to_device(object);
       return true;
     case ArgKind::kLayout:

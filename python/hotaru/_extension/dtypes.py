@@ -95,9 +95,9 @@ def dtype_of_type(spec):
 
 
 class _Limits:
-    def __init__(self, dtype=None) -> None:
-        self._dtype = _C.get_default_dtype() if dtype is None else dtype
-        if not isinstance(self._dtype, _C.dtype):
+    def __init__(self, dtype) -> None:
+        self._dtype = dtype
+        if not isinstance(dtype, _C.dtype):
             raise TypeError(
                 f"{type(self).__name__}(): argument 'type' (position 1) must "
                 f"be torch.dtype, not {type(dtype).__name__}"
@@ -105,9 +105,9 @@ class _Limits:
         if repr(self._dtype).split(".")[-1] not in self._KNOWN:
             raise TypeError(self._WRONG)
         # Limits of a complex dtype are those of its parts.
-        real = self._dtype.to_real() if self._dtype.is_complex else self._dtype
+        real = dtype.to_real() if dtype.is_complex else dtype
         self.dtype = repr(real).split(".")[-1]
-        self.bits = self._dtype.to_real().itemsize * 8
+        self.bits = real.itemsize * 8
 
     def __eq__(self, other) -> bool:
         return type(other) is type(self) and other.dtype == self.dtype
@@ -143,8 +143,8 @@ class finfo(_Limits):  # noqa: N801
     )
     _SHOWN = ("resolution", "min", "max", "eps", "smallest_normal", "tiny")
 
-    def __init__(self, dtype=None) -> None:
-        super().__init__(dtype)
+    def __init__(self, type=None) -> None:
+        super().__init__(_C.get_default_dtype() if type is None else type)
         bits, low, high = self._KNOWN[self.dtype]
         self.eps = 2.0**-bits
         self.tiny = self.smallest_normal = 2.0**low
@@ -158,22 +158,24 @@ class finfo(_Limits):  # noqa: N801
 
 
 class iinfo(_Limits):  # noqa: N801
-    """Limits of an integer dtype."""
+    """Limits of an integer dtype; of a quantised one those of the integers that
+    hold its elements.
+    """
 
     _KNOWN = (
         "uint8", "int8", "int16", "int32", "int64", "uint16", "uint32",
-        "uint64",
+        "uint64", "qint8", "qint32", "quint8", "quint4x2", "quint2x4",
     )  # fmt: skip
     _WRONG = (
         "torch.iinfo() requires an integer input type. Use torch.finfo to "
         "handle 'torch.iinfo'"
     )
 
-    def __init__(self, dtype) -> None:
-        if dtype is _C.bool:
+    def __init__(self, type) -> None:
+        if type is _C.bool:
             raise TypeError("torch.bool is not supported by torch.iinfo")
-        super().__init__(dtype)
-        signed = self._dtype.is_signed
+        super().__init__(type)
+        signed = not self.dtype.startswith(("u", "qu"))
         self.max = 2 ** (self.bits - signed) - 1
         self.min = -(2 ** (self.bits - 1)) if signed else 0
 

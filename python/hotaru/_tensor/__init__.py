@@ -18,8 +18,8 @@ _METHODS = {
     "retain_grad new_tensor is_same_size is_conj is_neg module_load "
     "type=_type __rdiv__=_rdiv __dir__=_names",
     "hotaru._tensor.elements": "__contains__ __reversed__ __complex__ "
-    "is_nonzero apply_ map_ map2_ fill_diagonal_ absolute_ negative_ "
-    "float=cast_float "
+    "__nonzero__ __long__ is_nonzero apply_ map_ map2_ fill_diagonal_ "
+    "absolute_ negative_ float=cast_float "
     "double=cast_double half=cast_half bfloat16=cast_bfloat16 int=cast_int "
     "long=cast_long short=cast_short char=cast_char byte=cast_byte "
     "bool=cast_bool chalf=cast_chalf cfloat=cast_cfloat cdouble=cast_cdouble",
@@ -45,7 +45,7 @@ _METHODS = {
 }
 # Those that nobody else answers calls of.
 _UNSEEN = {
-    "hotaru._tensor.copying": "__deepcopy__ __reduce_ex__",
+    "hotaru._tensor.copying": "__deepcopy__ __reduce_ex__ __setstate__",
     "hotaru._overrides": "as_subclass",
 }
 # In-place forms of operators' second names.

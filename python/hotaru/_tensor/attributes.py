@@ -44,7 +44,8 @@ def object_state(obj):
 
 def set_object_state(obj, state):
     """Gives an object the attributes that `object_state` took."""
-    if hasattr(type(obj), "__setstate__"):
+    own = getattr(type(obj), "__setstate__", None)
+    if own is not None and own is not getattr(Tensor, "__setstate__", None):
         obj.__setstate__(state)
         return obj
     slots = None

@@ -66,6 +66,27 @@ def __deepcopy__(self, memo):
     return copy
 
 
+def __setstate__(self, state) -> None:
+    """Pickles of PyTorch's first versions give a tensor its content by this:
+    (storage, offset, size, stride), or (requires_grad, _, hooks), before which
+    there may be a tensor and its gradient.
+    """
+    if _C._overridden(self):
+        return _C._handle_torch_function(
+            Tensor.__setstate__, (self,), (self, state), {}
+        )
+    if not self.is_leaf:
+        raise RuntimeError("__setstate__ can be only called on leaf Tensors")
+    if len(state) == 4:
+        self.set_(*state)
+        return None
+    if len(state) == 5:
+        self.data = state[0]
+        state = (state[3], state[4], state[2])
+    self.requires_grad, _, self._backward_hooks = state
+    return None
+
+
 def _rebuild_from_type_v2(function, cls, args, state):
     """What pickles of a subclass in files of `torch.save` refer to: a tensor
     of `function(*args)` as `cls`, with attributes.

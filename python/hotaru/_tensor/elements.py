@@ -72,7 +72,18 @@ def __complex__(self) -> complex:
         raise ValueError(
             "only one element tensors can be converted to Python scalars"
         )
+    _C._warn_of_lost_history(self)
     return complex(self.item())
+
+
+def __nonzero__(self) -> bool:
+    """The truth of a tensor of one element."""
+    return bool(self)
+
+
+def __long__(self) -> int:
+    """The integer of a tensor of one element."""
+    return int(self)
 
 
 def is_nonzero(self) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import numpy
 import pytest
 
 import hotaru as torch
@@ -117,6 +118,39 @@ BINARY = (
          "size(): argument 'dim' (position 1) must be int, not str"),
         ("a.equal(1)",
          "equal(): argument 'other' (position 1) must be Tensor, not int"),
+        ("torch.tensor()",
+         'tensor() missing 1 required positional arguments: "data"'),
+        ("torch.tensor(foo=2)",
+         'tensor() missing 1 required positional arguments: "data"'),
+        ("torch.tensor(1, 2)",
+         "tensor() takes 1 positional argument but 2 were given"),
+        ("torch.tensor(1, torch.float32, 'cpu')",
+         "tensor() takes 1 positional argument but 3 were given"),
+        ("torch.tensor(1, foo=2)",
+         "tensor() got an unexpected keyword argument 'foo'"),
+        ("torch.tensor(1, data=2)",
+         "tensor() got multiple values for argument 'data'"),
+        ("torch.tensor(1, dtype=3)",
+         "tensor(): argument 'dtype' must be torch.dtype, not int"),
+        ("torch.tensor(1, device=3.5)",
+         "tensor(): argument 'device' must be torch.device, not float"),
+        ("torch.tensor(1, requires_grad=3)",
+         "tensor(): argument 'requires_grad' must be bool, not int"),
+        ("torch.tensor(1, pin_memory='yes')",
+         "tensor(): argument 'pin_memory' must be bool, not str"),
+        ("torch.tensor(None, dtype=torch.float32)",
+         "must be real number, not NoneType"),
+        ("torch.tensor({}, dtype=torch.float64)",
+         "must be real number, not dict"),
+        ("torch.tensor(..., dtype=torch.int32)",
+         "'ellipsis' object cannot be interpreted as an integer"),
+        ("torch.tensor([None], dtype=torch.int64)",
+         "'NoneType' object cannot be interpreted as an integer"),
+        ("torch.tensor([[None]], dtype=torch.complex64)",
+         "must be real number, not NoneType"),
+        ("torch.from_numpy(None)", "expected np.ndarray (got NoneType)"),
+        ("torch.iinfo(1)",
+         "iinfo(): argument 'type' (position 1) must be torch.dtype, not int"),
     ],
 )  # fmt: skip
 def test_words_of_pytorch(call, text):
@@ -203,3 +237,39 @@ def test_only_factories_take_requires_grad_and_only_a_bool():
     ):
         with pytest.raises(TypeError):
             call()
+
+
+class _Array:
+    def __array__(self, *args, **options):
+        return numpy.array([0, 1])
+
+
+@pytest.mark.parametrize("data", [None, [None], _Array, {}, [[{}]]])
+@pytest.mark.parametrize("make", [torch.tensor, torch.as_tensor, torch.asarray])
+def test_what_is_no_data(data, make):
+    leaf = data
+    while isinstance(leaf, list):
+        leaf = leaf[0]
+    with pytest.raises(RuntimeError) as raised:
+        make(data)
+    assert str(raised.value) == (
+        f"Could not infer dtype of {type(leaf).__name__}"
+    )
+
+
+@pytest.mark.parametrize("part", [_Array(), 1.5, object(), {0: 1}, _Array])
+@pytest.mark.parametrize("index", ["part", "(part, 0)", "(0, part)"])
+def test_what_is_no_index(part, index):
+    x = torch.ones(3, 3)
+    places = eval(index, {"part": part})
+    text = (
+        "only integers, slices (`:`), ellipsis (`...`), None and long or byte "
+        f"Variables are valid indices (got {type(part).__name__})"
+    )
+    for call in (
+        lambda: x[places],
+        lambda: x.__setitem__(places, 1),
+    ):
+        with pytest.raises(IndexError) as raised:
+            call()
+        assert str(raised.value) == text

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import array
 import ctypes
+import decimal
+import fractions
 import gc
 import io
 import json
@@ -342,3 +344,102 @@ def test_asarray_keeps_the_history_that_nobody_spoke_of():
         assert torch.asarray(plain) is plain
         assert not torch.asarray([1.0]).requires_grad
         assert torch.asarray([1.0], requires_grad=True).requires_grad
+
+
+class _Lent:
+    """An array that only DLPack reads."""
+
+    def __init__(self, source: torch.Tensor) -> None:
+        self.source = source
+
+    def __dlpack__(self, **options):
+        return self.source.__dlpack__(**options)
+
+    def __dlpack_device__(self):
+        return self.source.__dlpack_device__()
+
+
+def test_arrays_of_dlpack_are_data():
+    source = torch.tensor([[1, 2], [3, 4]], dtype=torch.int16)
+    made = torch.tensor(_Lent(source))
+    assert made.dtype == torch.int16
+    assert made.tolist() == [[1, 2], [3, 4]]
+    made.zero_()
+    assert source[1, 1] == 4
+    other = torch.tensor(_Lent(source), dtype=torch.float32, requires_grad=True)
+    assert other.requires_grad
+    assert other.tolist() == [[1.0, 2.0], [3.0, 4.0]]
+    assert torch.tensor(_Lent(source), device="meta").is_meta
+    same = torch.tensor(_Lent(source), dtype=torch.int16).add_(1)
+    assert same.sum() == source.sum() + 4
+    assert torch.ones(1).new_tensor(_Lent(source)).dtype == torch.float32
+    with pytest.raises(RuntimeError, match="Could not infer dtype of _Lent"):
+        torch.tensor([_Lent(source), _Lent(source)])
+    with pytest.raises(RuntimeError, match="Could not infer dtype of type"):
+        torch.tensor(_Lent)
+
+
+def test_other_numbers_of_a_dtype_that_is_given():
+    half, three = fractions.Fraction(1, 2), np.array(3)
+    made = torch.tensor([half, decimal.Decimal("2.5")], dtype=torch.float32)
+    assert made.tolist() == [0.5, 2.5]
+    assert torch.tensor(half, dtype=torch.complex64).item() == 0.5
+    assert torch.tensor([[three]], dtype=torch.int8).tolist() == [[3]]
+    with pytest.raises(RuntimeError, match="Could not infer dtype of Fraction"):
+        torch.tensor([half])
+    with pytest.raises(TypeError, match="cannot be interpreted as an integer"):
+        torch.tensor(half, dtype=torch.int64)
+
+
+TWO = np.array(2)
+SIZED = {
+    "ones": lambda *n: torch.ones(*n),
+    "zeros": lambda *n: torch.zeros(*n),
+    "empty": lambda *n: torch.empty(*n),
+    "rand": lambda *n: torch.rand(*n),
+    "randn": lambda *n: torch.randn(*n),
+    "new_zeros": lambda *n: torch.ones(1).new_zeros(*n),
+    "new_empty": lambda *n: torch.ones(1).new_empty(*n),
+    "view": lambda *n: torch.ones(2 ** len(n)).view(*n),
+    "reshape": lambda *n: torch.ones(2 ** len(n)).reshape(*n),
+    "expand": lambda *n: torch.ones(1).expand(*n),
+    "repeat": lambda *n: torch.ones(1).repeat(*n),
+    "tile": lambda *n: torch.ones(1).tile(*n),
+}
+
+
+@pytest.mark.parametrize("name", SIZED)
+def test_arrays_without_dimensions_are_sizes(name):
+    make = SIZED[name]
+    assert make(TWO).shape == make((TWO,)).shape == (2,)
+    assert make(TWO, 2).shape == make(2, TWO).shape == make(TWO, TWO).shape
+    assert make(TWO, 2).shape == (2, 2)
+    for wrong in (np.array([2]), np.array([2, 2]), np.array(2.0)):
+        with pytest.raises(TypeError):
+            make(wrong)
+    with pytest.raises(TypeError):
+        make(np.array(True))
+
+
+def test_permute_by_an_array_without_dimensions():
+    assert torch.ones(3).permute(np.array(0)).shape == (3,)
+
+
+@pytest.mark.parametrize("count", [1, 2])
+@pytest.mark.parametrize(
+    "make", [torch.from_numpy, torch.as_tensor, torch.tensor]
+)
+def test_strides_that_are_no_elements(make, count):
+    rows = np.zeros(count, dtype="i1,f4")
+    with pytest.raises(ValueError, match="strides not a multiple of the elem"):
+        make(rows["f1"])
+    turned = np.arange(3.0 * count).reshape(count, 3)[::-1]
+    if count == 1:  # it lies in a row, and np.ascontiguousarray leaves it so
+        assert make(turned).tolist() == [[0.0, 1.0, 2.0]]
+        assert make(turned[:, 0]).tolist() == [0.0]
+    else:
+        with pytest.raises(ValueError, match="At least one stride in the giv"):
+            make(turned)
+    assert make(rows[:0]["f1"]).tolist() == []
+    assert make(np.zeros((), dtype="i1,f4")["f1"]).tolist() == 0.0
+    assert make(np.ones((count, 0))[::-1]).shape == (count, 0)

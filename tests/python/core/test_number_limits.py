@@ -168,3 +168,24 @@ def test_powers_of_bools(hotaru, exponent):
     for found in (x.pow(exponent), x**exponent, x.clone().pow_(exponent)):
         assert found.dtype is hotaru.bool
         assert hotaru.equal(found, want)
+
+
+@pytest.mark.parametrize(
+    ("name", "bits", "low", "high"),
+    [
+        ("qint8", 8, -128, 127),
+        ("quint8", 8, 0, 255),
+        ("qint32", 32, -(2**31), 2**31 - 1),
+        ("quint4x2", 8, 0, 255),
+        ("quint2x4", 8, 0, 255),
+        ("int16", 16, -(2**15), 2**15 - 1),
+        ("uint64", 64, 0, 2**64 - 1),
+    ],
+)
+def test_limits_of_integers(name, bits, low, high):
+    info = torch.iinfo(type=getattr(torch, name))
+    assert (info.bits, info.min, info.max) == (bits, low, high)
+    assert info.dtype == name
+    assert repr(info).endswith(f"dtype={name})")
+    with pytest.raises(TypeError, match="requires a floating point input"):
+        torch.finfo(type=getattr(torch, name))

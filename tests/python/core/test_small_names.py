@@ -237,3 +237,38 @@ def test_names_that_libraries_import():
     assert init._calculate_correct_fan(torch.empty(2, 3, 4), "fan_out") == 8
     assert init._calculate_correct_fan(torch.empty(2, 3, 4), "FAN_IN") == 12
     assert torch.torch is torch
+
+
+def test_names_of_pythons_past():
+    assert torch.ones(1).__nonzero__() is True
+    assert torch.zeros(1, 1).__nonzero__() is False
+    assert torch.tensor([2.75]).__long__() == 2
+    with pytest.raises(RuntimeError, match="more than one value is ambiguous"):
+        torch.ones(2).__nonzero__()
+    with pytest.raises(ValueError, match="only one element tensors"):
+        torch.ones(2).__long__()
+
+
+def test_states_of_old_pickles():
+    source = torch.arange(6.0)
+    made = torch.empty(0)
+    made.__setstate__((source.untyped_storage(), 1, (2, 2), (2, 1)))
+    assert made.tolist() == [[1, 2], [3, 4]]
+    leaf = torch.empty(0)
+    leaf.__setstate__((source, None, None, True, None))
+    assert leaf.requires_grad
+    assert leaf.tolist() == source.tolist()
+    with pytest.raises(RuntimeError, match="can be only called on leaf"):
+        (leaf * 2).__setstate__((True, None, None))
+    # A subclass's attributes are set as those of other classes are.
+    kept = leaf.as_subclass(_Kept)
+    kept.note = [1]
+    assert copy.deepcopy(kept.detach().as_subclass(_Kept)).tolist() == (
+        source.tolist()
+    )
+    again = pickle.loads(pickle.dumps(kept.detach().as_subclass(_Kept)))
+    assert type(again) is _Kept
+
+
+class _Kept(torch.Tensor):
+    pass
