@@ -63,6 +63,25 @@ PyObject* runtime_error_class(nanobind::module_& m, const char* name,
   return made;
 }
 
+/// The stack level of the line that called: behind those functions that are
+/// written in Python here and are compiled in PyTorch, if it was one of them.
+int frames_within() {
+  int level = 1;
+  nanobind::object frame =
+      nanobind::borrow(reinterpret_cast<PyObject*>(PyEval_GetFrame()));
+  while (frame.is_valid() && !frame.is_none()) {
+    const nanobind::object module =
+        frame.attr("f_globals").attr("get")("__name__", nanobind::str(""));
+    if (!nanobind::isinstance<nanobind::str>(module) ||
+        !std::string_view(nanobind::str(module).c_str())
+             .starts_with("hotaru._"))
+      break;
+    frame = frame.attr("f_back");
+    ++level;
+  }
+  return frame.is_valid() && !frame.is_none() ? level : 1;
+}
+
 }  // namespace
 
 void set_python_error() {
@@ -118,7 +137,8 @@ void init_errors(nanobind::module_& m) {
       dist_error);
   set_warning_handler([](std::string_view text) {
     const GilAcquire gil;
-    nanobind::module_::import_("warnings").attr("warn")(text);
+    nanobind::module_::import_("warnings")
+        .attr("warn")(text, nanobind::arg("stacklevel") = frames_within());
   });
   nanobind::register_exception_translator(
       [](const std::exception_ptr& p, void*) {

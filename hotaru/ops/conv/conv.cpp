@@ -11,6 +11,7 @@
 #include "hotaru/ops/shape/pad.h"
 #include "hotaru/ops/shape/view.h"
 #include "hotaru/runtime/library_settings.h"
+#include "hotaru/runtime/warning.h"
 
 namespace hotaru {
 namespace {
@@ -365,6 +366,10 @@ Tensor convolution_mode(const Tensor& input, const Tensor& weight,
     extra[2 * (size_t(dims) - 1 - d) + 1] = total % 2;
     uneven |= total % 2 != 0;
   }
+  static constinit OnceWarning padded{
+      "Using padding='same' with even kernel lengths and odd dilation may "
+      "require a zero-padded copy of the input be created"};
+  if (uneven) padded.give();
   const Tensor x = uneven ? constant_pad_nd(input, extra, 0) : input;
   return convolution(x, weight, bias, stride, before, steps, false, Dims{0},
                      groups);

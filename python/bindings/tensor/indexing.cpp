@@ -29,6 +29,13 @@ bool is_sequence(PyObject* o) {
   return PySequence_Check(o) && !is_tensor(o);
 }
 
+constexpr const char* kListAsTuple =
+    "Using a non-tuple sequence for multidimensional indexing is deprecated "
+    "and will be changed in pytorch 2.9; use x[tuple(seq)] instead of x[seq]. "
+    "In pytorch 2.9 this will be interpreted as tensor index, "
+    "x[torch.tensor(seq)], which will result either in an error or a different "
+    "result";
+
 /// A short sequence that holds slices, tensors or sequences is a tuple that
 /// was written otherwise, as it was in numpy once.
 bool is_index_list(PyObject* o) {
@@ -105,6 +112,7 @@ class Indexer {
     PyObject* tuple = index;
     nb::object made;
     if (is_index_list(index)) {
+      warn(kListAsTuple);
       made = nb::steal(PySequence_Tuple(index));
       tuple = made.ptr();
     }
@@ -155,8 +163,6 @@ class Indexer {
       step_tensor(index_tensor(o));
     } else if (const nb::object index = as_index(o); index.is_valid()) {
       index_with(integer(index.ptr()));
-    } else if (!is_numpy_scalar(o) && nb::hasattr(o, "__array__")) {
-      step_tensor(index_tensor(o));
     } else {
       fail<IndexError>(
           "only integers, slices (`:`), ellipsis (`...`), None and "

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
+import operator
 import subprocess
 import sys
 import warnings
 
 import hotaru.nn.functional as F
+import numpy
 import pytest
 
 import hotaru as torch
@@ -122,6 +125,42 @@ def _set(x, index, value):
     x[index] = value
 
 
+@torch.no_grad()
+def _float_alone(x):
+    return float(x)
+
+
+def _conv(dims, kernel, **options):
+    x, weight = (
+        torch.ones(1, 1, *[9] * dims),
+        torch.ones(1, 1, *[kernel] * dims),
+    )
+    call = getattr(F, f"conv{dims}d")
+    assert call(x, weight, padding="same", **options).shape == x.shape
+
+
+LOST = (
+    "Converting a tensor with requires_grad=True to a scalar may lead to "
+    "unexpected behavior.\nConsider using tensor.detach() first."
+)
+SLOW = (
+    "Creating a tensor from a list of numpy.ndarrays is extremely slow. Please "
+    "consider converting the list to a single numpy.ndarray with numpy.array() "
+    "before converting to a tensor."
+)
+LISTED = (
+    "Using a non-tuple sequence for multidimensional indexing is deprecated "
+    "and will be changed in pytorch 2.9; use x[tuple(seq)] instead of x[seq]. "
+    "In pytorch 2.9 this will be interpreted as tensor index, "
+    "x[torch.tensor(seq)], which will result either in an error or a different "
+    "result"
+)
+PADDED = (
+    "Using padding='same' with even kernel lengths and odd dilation may "
+    "require a zero-padded copy of the input be created"
+)
+_TRAINED = torch.ones((), requires_grad=True)
+_ROW = numpy.array([1, 2])
 _MATRIX = torch.eye(3)
 _COMPLEX = torch.ones(2, dtype=torch.complex64)
 _FIRST = torch.tensor([0])
@@ -223,6 +262,56 @@ CALLS = {
     ),
     "double module": (lambda: torch.nn.Linear(1, 1).to(torch.float64), None),
     "grad of a constant": (lambda: torch.ones(2).grad, None),
+    "float": (lambda: float(_TRAINED), LOST),
+    "float of a result": (lambda: float(_TRAINED * 2), LOST),
+    "complex": (lambda: complex(_TRAINED), LOST),
+    "math.sqrt": (lambda: math.sqrt(_TRAINED), LOST),
+    "%f": (lambda: operator.mod("%f", _TRAINED), LOST),
+    "a list of one": (lambda: torch.tensor([_TRAINED]), LOST),
+    "int": (lambda: int(_TRAINED), None),
+    "bool": (lambda: bool(_TRAINED), None),
+    "item": (lambda: _TRAINED.item(), None),
+    "tolist": (lambda: _TRAINED.tolist(), None),
+    "format": (lambda: f"{_TRAINED:.2f}", None),
+    "bool of a list": (
+        lambda: torch.tensor([_TRAINED], dtype=torch.bool),
+        None,
+    ),
+    "float of a constant": (lambda: float(_TRAINED.detach()), None),
+    "complex of a constant": (lambda: complex(_TRAINED.detach()), None),
+    "float without gradients": (lambda: _float_alone(_TRAINED), None),
+    "arrays": (lambda: torch.tensor([_ROW]), SLOW),
+    "arrays in a tuple": (lambda: torch.tensor(((_ROW,),)), SLOW),
+    "arrays of a dtype": (lambda: torch.tensor([_ROW], dtype=torch.half), SLOW),
+    "as_tensor of arrays": (lambda: torch.as_tensor([_ROW]), SLOW),
+    "Tensor of arrays": (lambda: torch.Tensor([_ROW]), SLOW),
+    "new_tensor of arrays": (lambda: _MATRIX.new_tensor([_ROW]), SLOW),
+    "asarray of arrays": (lambda: torch.asarray([_ROW]), SLOW),
+    "array": (lambda: torch.tensor(_ROW), None),
+    "numbers of arrays": (lambda: torch.tensor([_ROW[0], _ROW[1]]), None),
+    "arrays of nothing": (lambda: torch.tensor([_ROW[:0]]), None),
+    "list of a slice": (lambda: _MATRIX[[slice(0, 1), 0]], LISTED),
+    "list of None": (lambda: _MATRIX[[None]], LISTED),
+    "list of ...": (lambda: _MATRIX[[...]], LISTED),
+    "list of lists": (lambda: _MATRIX[[[0], [1]]], LISTED),
+    "list of tensors": (lambda: _MATRIX[[_FIRST, 1]], LISTED),
+    "list of arrays": (lambda: _MATRIX[[_ROW, _ROW]], LISTED),
+    "set list of a slice": (
+        lambda: _set(torch.eye(2), [slice(0, 1), 0], 1.0),
+        LISTED,
+    ),
+    "set list of lists": (lambda: _set(torch.eye(2), [[0], [1]], 1), LISTED),
+    "set list of tensors": (lambda: _set(torch.eye(2), [_FIRST, 1], 1), LISTED),
+    "list of numbers": (lambda: _MATRIX[[0, 1]], None),
+    "list of bools": (lambda: _MATRIX[[True, False, True]], None),
+    "lists in a tuple": (lambda: _MATRIX[[0, 1], [0, 1]], None),
+    "empty list": (lambda: _MATRIX[[]], None),
+    "conv1d": (lambda: _conv(1, 2), PADDED),
+    "conv2d": (lambda: _conv(2, 2), PADDED),
+    "conv3d": (lambda: _conv(3, 2), PADDED),
+    "conv1d dilation": (lambda: _conv(1, 4, dilation=3), PADDED),
+    "conv1d odd": (lambda: _conv(1, 3), None),
+    "conv1d even dilation": (lambda: _conv(1, 4, dilation=2), None),
 }
 
 
@@ -238,6 +327,9 @@ def test_calls_that_are_warned_of(call):
         torch.set_warn_always(False)
     assert [w.category for w in given] == ([UserWarning] if text else [])
     assert not text or text in str(given[0].message)
+    # In the name of the line that called.
+    if text in {LOST, SLOW, LISTED, PADDED}:
+        assert given[0].filename == __file__
 
 
 def test_a_retained_gradient_is_no_cause_to_warn():
@@ -254,12 +346,16 @@ def test_of_most_is_warned_once():
     program = (
         "import warnings; import hotaru as torch\n"
         "warnings.simplefilter('always')\n"
+        "import numpy\n"
+        "x = torch.ones((), requires_grad=True)\n"
         "for _ in range(3): torch.ones(2).T; torch.cholesky(torch.eye(2))\n"
+        "for _ in range(3): complex(x); float(x); torch.tensor([x])\n"
+        "for _ in range(3): torch.tensor([numpy.ones(2), numpy.ones(2)])\n"
     )
     done = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True
     )
-    assert done.stderr.count("UserWarning") == 2
+    assert done.stderr.count("UserWarning") == 4
 
 
 def _encoder(**options):
