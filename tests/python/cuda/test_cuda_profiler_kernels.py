@@ -11,7 +11,6 @@ import ctypes
 import json
 import os
 import threading
-import time
 
 import pytest
 from hotaru.profiler import (
