@@ -180,14 +180,14 @@ class LRScheduler:
             self._check_order()
         self._step_count += 1
         if epoch is not None:
-            warnings.warn(EPOCH_DEPRECATION_WARNING, UserWarning, stacklevel=2)
+            warnings.warn(EPOCH_DEPRECATION_WARNING, UserWarning, stacklevel=3)
         self._update_lr(epoch)
 
     def _check_order(self) -> None:
         if not hasattr(self.optimizer.step, "_wrapped_by_lr_sched"):
-            warnings.warn(_OVERRIDDEN, UserWarning, stacklevel=3)
+            warnings.warn(_OVERRIDDEN, UserWarning, stacklevel=4)
         elif not getattr(self.optimizer, "_opt_called", False):
-            warnings.warn(_TOO_EARLY, UserWarning, stacklevel=3)
+            warnings.warn(_TOO_EARLY, UserWarning, stacklevel=4)
 
     def _update_lr(self, epoch: int | None = None) -> None:
         with within_step(self):

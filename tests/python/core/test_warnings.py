@@ -438,3 +438,22 @@ def test_new_tensor_of_a_tensor():
     same = x.new_tensor(x)
     same.add_(1)
     assert x.tolist() == [1, 1]
+
+
+def test_schedules_name_the_line_that_steps():
+    schedules = torch.optim.lr_scheduler
+
+    def made(kind, *args):
+        weight = torch.nn.Parameter(torch.ones(1))
+        return kind(torch.optim.SGD([weight], lr=1.0), *args)
+
+    for call in (
+        made(schedules.StepLR, 1).step,
+        lambda: made(schedules.StepLR, 1).step(2),
+        lambda: made(schedules.ReduceLROnPlateau).step(1.0, 3),
+    ):
+        with warnings.catch_warnings(record=True) as given:
+            warnings.simplefilter("always")
+            call()
+        assert given
+        assert {w.filename for w in given} == {__file__}
