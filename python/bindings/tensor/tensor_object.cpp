@@ -34,6 +34,8 @@ TensorObject* cast(PyObject* o) {
   return reinterpret_cast<TensorObject*>(o);
 }
 
+void watch_finalizer(PyTypeObject* type);
+
 /// The memory of an object that the collector does not know of: no cycle leads
 /// through a tensor without history, hooks and attributes.
 PyObject* allocate_plain() {
@@ -49,7 +51,10 @@ PyObject* allocate(PyTypeObject* type, Tensor tensor) {
   PyObject* object =
       type == tensor_type ? allocate_plain() : type->tp_alloc(type, 0);
   if (!object) return nullptr;
-  if (type != tensor_type) overrides::note_type(type);
+  if (type != tensor_type) {
+    overrides::note_type(type);
+    watch_finalizer(type);
+  }
   new (&cast(object)->tensor) Tensor(std::move(tensor));
   TensorImpl* impl = cast(object)->tensor.impl();
   impl->python_object = object;
@@ -87,13 +92,49 @@ void end_weak_references(PyObject* self) {
   Py_SET_REFCNT(self, 1);
 }
 
-/// Lets the tensor own an object that is about to go.
-void finalize(PyObject* self) {
-  if (!stays(self)) return;
+/// Lets the tensor own an object that is about to go, if it stays.
+bool keep(PyObject* self) {
+  if (!stays(self)) return false;
   end_weak_references(self);
   Py_INCREF(self);
   cast(self)->kept = true;
   cast(self)->tensor.impl()->release();  // the handle's; not the last
+  return true;
+}
+
+void finalize(PyObject* self) {
+  keep(self);
+}
+
+// What CPython calls __del__ by, of every class that has one.
+destructor call_del = nullptr;
+
+/// Of classes with __del__, which is for objects that do not stay.
+void finalize_with_del(PyObject* self) {
+  if (!keep(self)) call_del(self);
+}
+
+/// Has a subclass ask whether its objects stay, before its __del__.
+void watch_finalizer(PyTypeObject* type) {
+  if (type->tp_finalize == finalize || type->tp_finalize == finalize_with_del)
+    return;
+  call_del = type->tp_finalize;
+  type->tp_finalize = finalize_with_del;
+}
+
+/// CPython finalizes an object once, and notes that in the lowest bit of the
+/// second word before it.
+void may_be_finalized(PyObject* object) {
+  reinterpret_cast<uintptr_t*>(object)[-1] &= ~uintptr_t{1};
+}
+
+/// A tensor that goes on where one ends.
+Tensor successor(TensorImpl& ending) {
+  auto next = make_ref<TensorImpl>(ending);
+  next->tracks_version = ending.tracks_version;
+  next->autograd = std::move(ending.autograd);
+  next->base = std::move(ending.base);
+  return Tensor(std::move(next));
 }
 
 /// The tensor goes that owns the object.
@@ -101,16 +142,16 @@ void release_object(void* object) {
   const GilAcquire gil;
   auto* self = static_cast<PyObject*>(object);
   cast(self)->kept = false;
-  new (&cast(self)->tensor) Tensor();
-  // Somebody has a weak reference: for them it is a tensor without elements.
-  if (Py_REFCNT(self) > 1) cast(self)->tensor = empty(Dims{0});
+  may_be_finalized(self);
+  Tensor next;
+  // Somebody has found the object by a weak reference or the collector, or its
+  // __del__ is to find a tensor.
+  if (Py_REFCNT(self) > 1 || Py_TYPE(self)->tp_finalize == finalize_with_del) {
+    next = successor(*cast(self)->tensor.impl());
+    next.impl()->python_object = self;
+  }
+  new (&cast(self)->tensor) Tensor(std::move(next));
   Py_DECREF(self);
-}
-
-/// CPython finalizes an object once, and notes that in the lowest bit of the
-/// second word before it.
-void may_be_finalized(PyObject* object) {
-  reinterpret_cast<uintptr_t*>(object)[-1] &= ~uintptr_t{1};
 }
 
 /// The object of a tensor that has one; a new reference.
@@ -125,7 +166,9 @@ PyObject* known_object(TensorImpl* impl) {
 
 int traverse(PyObject* self, visitproc visit, void* arg) {
   Py_VISIT(Py_TYPE(self));
-  Py_VISIT(cast(self)->dict);
+  // What an object that stays refers to is no garbage, though nobody in Python
+  // may refer to it.
+  if (!stays(self)) Py_VISIT(cast(self)->dict);
   return visit_tensor(tensor_of(self), visit, arg);
 }
 

@@ -162,3 +162,72 @@ def test_a_plain_object_comes_and_goes():
     del x
     assert thing() is None
     assert y.grad_fn.next_functions[0][0].variable.tolist() == [1, 1]
+
+
+class Slotted(torch.Tensor):
+    __slots__ = ("other",)
+
+
+@pytest.mark.parametrize("make", [plain, Slotted])
+def test_each_other_of_two_results(make):
+    """The one that C++ lets go first is still the other's."""
+    a, b = (make(torch.ones(2)) if make is Slotted else make() for _ in "ab")
+    a.requires_grad_()
+    b.requires_grad_()
+    a.other, b.other = b, a
+    y, z = a.sum(), b.sum()
+    del a, b
+    gc.collect()
+    a = leaf_of(y)
+    b = a.other
+    del z
+    assert b.tolist() == [1, 1]
+    assert b.requires_grad
+    assert b.other is a
+
+
+def leaf_of(result):
+    node = result.grad_fn
+    while not hasattr(node, "variable"):
+        node = node.next_functions[0][0]
+    return node.variable
+
+
+def test_the_collector_ends_nothing_that_lives():
+    x = torch.ones(2, requires_grad=True)
+    x.own, x.thing = x, Thing()
+    thing = weakref.ref(x.thing)
+    y = x * 2
+    del x
+    gc.collect()
+    assert thing() is leaf_of(y).thing
+    del y
+    gc.collect()
+    assert thing() is None
+
+
+class Counted(torch.Tensor):
+    gone: list = []  # noqa: RUF012
+
+    def __del__(self):
+        Counted.gone.append((self.tag, self.tolist()))
+
+
+def test_a_finalizer_runs_once_and_at_the_end():
+    Counted.gone.clear()
+    x = torch.Tensor._make_subclass(Counted, torch.ones(2))
+    x.tag = 5
+    with torch._C.DisableTorchFunctionSubclass():
+        y = x.requires_grad_().sum()
+    for _ in range(2):
+        del x
+        gc.collect()
+        assert Counted.gone == []
+        x = leaf_of(y)
+        assert type(x) is Counted
+    del x, y
+    assert Counted.gone == [(5, [1, 1])]
+    x = torch.Tensor._make_subclass(Counted, torch.zeros(1))
+    x.tag = 6
+    del x
+    assert Counted.gone[1:] == [(6, [0])]
