@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from types import SimpleNamespace
 
 from .. import _C, autograd, empty_strided, where, zeros_like
@@ -50,6 +51,18 @@ class Overwriting:
         return hash((Overwriting, self.name))
 
 
+class _Depths(threading.local):
+    """How often derivatives run within themselves in this thread."""
+
+    def __init__(self) -> None:
+        self.of: dict[Derivative, int] = {}
+
+
+_depths = _Depths()
+# More than wrappers are within each other.
+_MOST_NESTED = 16
+
+
 class Derivative:
     """The vector-Jacobian product of an operator, as an operator.
 
@@ -93,6 +106,20 @@ class Derivative:
         return Derivative, (self.function,)
 
     def __call__(self, grads, wanted, args, kwargs):
+        depth = _depths.of.get(self, 0)
+        if depth >= _MOST_NESTED:
+            raise RecursionError(
+                f"{self}: the __torch_dispatch__ that answers it hands tensors "
+                "of its own class on; it is to unwrap what lies in lists, too "
+                "(torch.utils._pytree.tree_map)"
+            )
+        _depths.of[self] = depth + 1
+        try:
+            return self._derive(grads, wanted, args, kwargs)
+        finally:
+            _depths.of[self] = depth
+
+    def _derive(self, grads, wanted, args, kwargs) -> list:
         create_graph = _C.is_grad_enabled() and any(
             isinstance(x, Tensor) and x.requires_grad
             for x in _pytree.tree_leaves((grads, args, kwargs))
