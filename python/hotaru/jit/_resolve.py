@@ -27,6 +27,7 @@ from ..nn import Module
 from . import _async, _marks
 from ._library import functional as _functional
 from ._library import torch_level as _torch_level
+from ._library import uniques as _uniques
 from ._operators import (
     is_class_namespace,
     is_overloaded,
@@ -275,13 +276,10 @@ class Resolver:
             if inspect.isfunction(replacement):
                 return ("function", self._scripter.function(replacement))
             by_flag = _functional.BY_FLAG.get(real_name, by_flag)
+        if scope is hotaru:
+            by_flag = _uniques.BY_FLAG.get(real_name, by_flag)
         if by_flag is not None:
-            flag, position, if_true, if_false = by_flag
-            return (
-                "dispatch", flag, position, False,
-                ("function", self._scripter.function(if_true)),
-                ("function", self._scripter.function(if_false)),
-            )  # fmt: skip
+            return self._dispatched(by_flag)
         op = getattr(function, "op", function)  # torch.ops.hotaru.name
         if isinstance(op, _OPERATOR):
             return ("builtin", op.__name__)
@@ -314,6 +312,14 @@ class Resolver:
                 f"{name!r} has no source and is no operator",
             )
         return _error(function)
+
+    def _dispatched(self, by_flag) -> tuple:
+        """A function, or what it is by a flag, its place and both cases."""
+        if not isinstance(by_flag, tuple):
+            return ("function", self._scripter.function(by_flag))
+        flag, position, *cases = by_flag
+        return ("dispatch", flag, position, False,
+                *(self._dispatched(case) for case in cases))  # fmt: skip
 
 
 # Functions of `math` whose names are operators of tensors, and only of them:

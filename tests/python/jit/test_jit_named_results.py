@@ -131,3 +131,42 @@ def test_archives():
     value, best = torch.jit.load(buffer)(X)
     assert value.tolist() == [6, 5]
     assert best[1].tolist() == [0, 1]
+
+
+# Which tensors these return is said by flags, by name or by place.
+BY_FLAGS = [
+    "torch.unique(x)", "torch.unique(x, True, True)",
+    "torch.unique(x, return_counts=True)", "torch.unique(x, False, False)",
+    "torch.unique(x, True, True, True, 0)",
+    "torch.unique(x, return_inverse=True, return_counts=True, dim=1)",
+    "torch.unique_consecutive(x)", "torch.unique_consecutive(x, True)",
+    "torch.unique_consecutive(x, return_counts=True, dim=0)",
+    "torch.unique_consecutive(x, True, False, 0)",
+    "torch.unique_consecutive(x, True, True)",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("call", BY_FLAGS)
+def test_results_by_flags(call):
+    x = torch.tensor([[3, 1, 1], [3, 1, 1], [2, 1, 1]])
+    compiled = torch.jit.CompilationUnit(f"def f(x):\n    return {call}\n").f
+    kept = io.BytesIO()
+    torch.jit.save(compiled, kept)
+    kept.seek(0)
+    want = eval(call, {"torch": torch, "x": x})
+    for got in (compiled(x), torch.jit.load(kept)(x)):
+        assert numbers(got) == numbers(want)
+
+
+def numbers(found):
+    """A tensor's numbers, or a tuple of several tensors'."""
+    if isinstance(found, torch.Tensor):
+        return found.tolist()
+    return tuple(t.tolist() for t in found)
+
+
+def test_a_flag_of_results_is_a_constant():
+    with pytest.raises(RuntimeError, match="must be a constant"):
+        run(
+            "def f(x, b: bool):\n    return torch.unique(x, True, b)\n", X, True
+        )
