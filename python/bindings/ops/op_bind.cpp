@@ -4,6 +4,7 @@
 #include <cstring>
 #include <utility>
 
+#include "bindings/tensor/buffer.h"
 #include "bindings/tensor/default_device.h"
 #include "bindings/tensor/tensor_object.h"
 #include "bindings/tensor/value_convert.h"
@@ -54,9 +55,9 @@ int varargs_position(const Schema& schema, int self) {
 bool starts_integers(PyObject* first) {
   if (PyLong_Check(first) || is_tensor(first)) return true;
   if (!PyIndex_Check(first)) return false;
+  if (!PySequence_Check(first)) return true;
   // An array without dimensions has no length: it is a number.
-  if (!PySequence_Check(first) || PySequence_Size(first) >= 0)
-    return !PySequence_Check(first);
+  if (!is_array(first) || PySequence_Size(first) >= 0) return false;
   PyErr_Clear();
   return true;
 }

@@ -120,7 +120,7 @@ struct Nest {
     } else if (PyUnicode_Check(data) || PyBytes_Check(data)) {
       fail<TypeError>("new(): invalid data type '", Py_TYPE(data)->tp_name,
                       "'");
-    } else if (!typed) {
+    } else if (!typed || is_traced_size(data)) {
       fail("Could not infer dtype of ", Py_TYPE(data)->tp_name);
     }
   }

@@ -46,7 +46,7 @@ bool to_index(PyObject* object, int64_t* out) {
     return true;
   }
   if (!PyIndex_Check(object)) return false;
-  if (Py_TYPE(object) == traced_size) return false;
+  if (is_traced_size(object)) return false;
   PyObject* index = PyNumber_Index(object);
   if (!index) {
     PyErr_Clear();
@@ -221,6 +221,10 @@ PyObject* sequence(PyObject* made, const std::vector<Value>& items, Fill set) {
 
 void set_traced_size(PyObject* type) {
   traced_size = reinterpret_cast<PyTypeObject*>(Py_NewRef(type));
+}
+
+bool is_traced_size(PyObject* object) {
+  return Py_TYPE(object) == traced_size;
 }
 
 int64_t to_int(PyObject* object) {

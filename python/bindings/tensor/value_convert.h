@@ -42,7 +42,8 @@ Value to_value(PyObject* object);
 /// A new reference.
 PyObject* to_python(const Value& value);
 
-/// Instances of this type stand for no integer.
+/// Instances of this type, sizes that a trace follows, stand for no integer.
 void set_traced_size(PyObject* type);
+bool is_traced_size(PyObject* object);
 
 }  // namespace hotaru::python

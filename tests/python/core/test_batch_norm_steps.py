@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import hotaru as torch
+import hotaru.nn.functional as F
 
 EPS = 1e-3
 
@@ -88,3 +89,23 @@ def test_norms_of_sparse_tensors():
         torch.native_norm(x.to_sparse(), 2, [0, 1], True)
     with pytest.raises(NotImplementedError, match=r"linalg\.vector_norm"):
         torch.native_norm(x)
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e3, 1e6])
+@pytest.mark.parametrize(
+    "norm",
+    [
+        lambda x: F.batch_norm(x, None, None, training=True),
+        F.instance_norm,
+        lambda x: F.batch_norm(x[0].t(), None, None, training=True),
+        lambda x: F.batch_norm(x, x.mean((0, 2)), x.var((0, 2))),
+    ],
+)
+def test_values_far_from_zero_keep_their_digits(norm, offset):
+    """Within half a unit of the mean, which is a float32, in deviations."""
+    x = (torch.arange(1000.0, dtype=torch.float64) / 16 + offset)[None, None]
+    assert torch.equal(x.float().double(), x)
+    unit = torch.tensor(offset + 31.0).float()
+    unit = (torch.nextafter(unit, unit + 1) - unit).item()
+    most = 0.6 * unit / x.std().item() + 1e-6
+    assert (norm(x.float()).double() - norm(x)).abs().max() < most

@@ -325,6 +325,9 @@ struct Channels {
   }
 };
 
+// A square of the mean, in variances, from which on its rounding counts.
+constexpr double kFar = 1e3;
+
 template <class T>
 void batch_norm_of(const KernelCall& call) {
   using A = OpMath<T>;
@@ -346,11 +349,20 @@ void batch_norm_of(const KernelCall& call) {
     double mean, variance;
     if (a.training) {
       mean = shape.sum(c, [&](int64_t i) { return A(from[i]); }) / n;
-      const A centre = A(mean);
-      const double squares = shape.sum(c, [&](int64_t i) {
-        const A d = A(from[i]) - centre;
-        return d * d;
-      });
+      const auto spread = [&](A centre) {
+        return shape.sum(c, [&, centre](int64_t i) {
+          const A d = A(from[i]) - centre;
+          return d * d;
+        });
+      };
+      double squares = spread(A(mean));
+      // Far from zero the sum's rounding is as large as the deviation.
+      if (mean * mean * n > kFar * squares) {
+        const A rough = A(mean);
+        mean = double(rough) +
+               shape.sum(c, [&](int64_t i) { return A(from[i]) - rough; }) / n;
+        squares = spread(A(mean));
+      }
       variance = squares / n;
       const double unbiased = squares / (n - 1);
       const double m = a.momentum;
@@ -365,9 +377,10 @@ void batch_norm_of(const KernelCall& call) {
     means[c] = A(mean);
     rstds[c] = A(1 / std::sqrt(variance + a.eps));
     if (rounds) means[c] = A(T(means[c])), rstds[c] = A(T(rstds[c]));
-    const A scale = rstds[c] * weight[c];
-    const A shift = bias[c] - means[c] * scale;
-    shape.each(c, [&](int64_t i) { to[i] = T(A(from[i]) * scale + shift); });
+    const A scale = rstds[c] * weight[c], shift = bias[c], middle = means[c];
+    shape.each(c, [&](int64_t i) {
+      to[i] = T((A(from[i]) - middle) * scale + shift);
+    });
   });
 }
 
