@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import hotaru.nn.functional as F
 import pytest
 
 import hotaru as torch
-import hotaru.nn.functional as F
 
 EPS = 1e-3
 
