@@ -52,6 +52,7 @@ def test_constants_that_are_written_begin_anew():
         n.zero_()
 
 
+@pytest.mark.cpu_graphs("elsewhere the host's numbers come by a copy")
 def test_constants_are_read_until_they_are_written():
     def body():
         n = torch.tensor([2.0])
@@ -63,6 +64,7 @@ def test_constants_are_read_until_they_are_written():
         captured(body)
 
 
+@pytest.mark.cpu_graphs("elsewhere the host's numbers come by a copy")
 def test_values_of_other_streams_are_not_read_amid_a_capture():
     with torch.cpu.stream(torch.cpu.Stream()):
         x = torch.ones(3) + 1
@@ -71,6 +73,7 @@ def test_values_of_other_streams_are_not_read_amid_a_capture():
         captured(x.tolist)
 
 
+@pytest.mark.cpu_graphs("elsewhere the host's numbers come by a copy")
 def test_what_has_no_elements_is_read_amid_a_capture():
     captured(lambda: torch.ones(2) + len(torch.tensor([]).tolist()))
 
