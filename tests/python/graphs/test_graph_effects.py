@@ -706,6 +706,7 @@ def test_bytes_of_bools_are_kept(result):
             assert again.view(torch.uint8).tolist() == [9, 2, 4]
 
 
+@pytest.mark.cpu_graphs("elsewhere the host's numbers come by a copy")
 def test_tensors_of_no_elements_are_made_amid_a_capture():
     graph = torch.cpu.Graph()
     x = torch.ones(2)
