@@ -216,13 +216,24 @@ void Value::wrong_tag(Tag wanted) const {
   fail<TypeError>("expected ", tag_name(wanted), " but got ", type_name());
 }
 
+namespace {
+
+// That of the equal integer, if there is one.
+size_t hash_of(double d) {
+  const int64_t whole = truncated(d);
+  return d == double(whole) ? std::hash<int64_t>{}(whole)
+                            : std::hash<double>{}(d);
+}
+
+}  // namespace
+
 size_t DictObject::Hash::operator()(const Value& key) const {
   if (key.is_string()) return std::hash<std::string>{}(key.as_string());
-  if (key.is_double()) {
-    const double d = key.as_double();
-    const int64_t whole = truncated(d);
-    return d == double(whole) ? std::hash<int64_t>{}(whole)
-                              : std::hash<double>{}(d);
+  if (key.is_double()) return hash_of(key.as_double());
+  if (key.is_complex()) {
+    const std::complex<double> c = key.as_complex();
+    return c.imag() == 0 ? hash_of(c.real())
+                         : hash_of(c.real()) * 1000003 ^ hash_of(c.imag());
   }
   if (key.is_int()) return std::hash<int64_t>{}(key.as_int());
   if (key.is_bool()) return std::hash<int64_t>{}(key.as_bool());

@@ -1,5 +1,6 @@
 #include "hotaru/io/pickle_global.h"
 
+#include <optional>
 #include <utility>
 
 #include "hotaru/autograd/node.h"
@@ -18,6 +19,7 @@ struct KnownGlobal {
 constexpr KnownGlobal kGlobals[] = {
     {"torch._utils._rebuild_tensor_v2", GlobalKind::kRebuildTensor},
     {"torch._utils._rebuild_tensor", GlobalKind::kRebuildTensor},
+    {"torch._utils._rebuild_tensor_v3", GlobalKind::kRebuildTyped},
     {"torch._utils._rebuild_parameter", GlobalKind::kRebuildParameter},
     {"collections.OrderedDict", GlobalKind::kOrderedDict},
     {"torch.jit._pickle.build_intlist", GlobalKind::kBuildList},
@@ -34,26 +36,33 @@ constexpr KnownGlobal kGlobals[] = {
     {"torch.Size", GlobalKind::kSize},
 };
 
-constexpr std::pair<std::string_view, DType> kStorageTypes[] = {
-    {"torch.FloatStorage", DType::kFloat32},
-    {"torch.DoubleStorage", DType::kFloat64},
-    {"torch.HalfStorage", DType::kFloat16},
-    {"torch.BFloat16Storage", DType::kBFloat16},
-    {"torch.LongStorage", DType::kInt64},
-    {"torch.IntStorage", DType::kInt32},
-    {"torch.ShortStorage", DType::kInt16},
-    {"torch.CharStorage", DType::kInt8},
-    {"torch.ByteStorage", DType::kUInt8},
-    {"torch.BoolStorage", DType::kBool},
-    {"torch.ComplexFloatStorage", DType::kComplex64},
-    {"torch.ComplexDoubleStorage", DType::kComplex128},
+constexpr DType kDTypes[] = {
+    DType::kUInt8,          DType::kInt8,           DType::kInt16,
+    DType::kInt32,          DType::kInt64,          DType::kFloat16,
+    DType::kFloat32,        DType::kFloat64,        DType::kComplex32,
+    DType::kComplex64,      DType::kComplex128,     DType::kBool,
+    DType::kBFloat16,       DType::kFloat8E5M2,     DType::kFloat8E4M3FN,
+    DType::kFloat8E5M2FNUZ, DType::kFloat8E4M3FNUZ, DType::kUInt16,
+    DType::kUInt32,         DType::kUInt64,
 };
 
-constexpr DType kDTypes[] = {
-    DType::kUInt8,     DType::kInt8,       DType::kInt16,   DType::kInt32,
-    DType::kInt64,     DType::kFloat16,    DType::kFloat32, DType::kFloat64,
-    DType::kComplex64, DType::kComplex128, DType::kBool,    DType::kBFloat16,
-};
+/// The dtype whose name by `name_of` is `name`.
+std::optional<DType> dtype_of(std::string_view name,
+                              const char* (*name_of)(DType)) {
+  for (const DType dtype : kDTypes) {
+    if (name == name_of(dtype)) return dtype;
+  }
+  return {};
+}
+
+/// The dtype of the storages of a class of the module torch. An untyped one
+/// counts bytes.
+std::optional<DType> storage_dtype(std::string_view name) {
+  constexpr std::string_view kEnd = "Storage";
+  if (!name.ends_with(kEnd)) return {};
+  name.remove_suffix(kEnd.size());
+  return name == "Untyped" ? DType::kUInt8 : dtype_of(name, scalar_type_name);
+}
 
 void expect_arguments(const PickleGlobal& global,
                       const std::vector<Value>& arguments, size_t least) {
@@ -78,7 +87,19 @@ Dims read_dims(const Value& value, const char* what) {
   return dims;
 }
 
-// (storage, offset, size, stride, requires_grad, hooks)
+// The last argument of (storage, offset, size, stride, requires_grad, hooks,
+// dtype).
+DType dtype_argument(const PickleGlobal& global,
+                     const std::vector<Value>& arguments) {
+  expect_arguments(global, arguments, 7);
+  const PickleGlobal* dtype = as_global(arguments[6]);
+  HOTARU_CHECK(dtype && dtype->kind == GlobalKind::kDType, global.name,
+               " needs a dtype");
+  return dtype->dtype;
+}
+
+// (storage, offset, size, stride, requires_grad, hooks), and a dtype if the
+// storage has none.
 Value rebuild_tensor(const PickleGlobal& global,
                      const std::vector<Value>& arguments) {
   expect_arguments(global, arguments, 4);
@@ -92,7 +113,10 @@ Value rebuild_tensor(const PickleGlobal& global,
   HOTARU_CHECK(sizes.size() == strides.size(), "a tensor has ", sizes.size(),
                " sizes, but ", strides.size(), " strides");
   // make_tensor checks the reach against the storage.
-  Tensor tensor = make_tensor(storage->storage, storage->dtype, sizes, strides,
+  const DType dtype = global.kind == GlobalKind::kRebuildTyped
+                          ? dtype_argument(global, arguments)
+                          : storage->dtype;
+  Tensor tensor = make_tensor(storage->storage, dtype, sizes, strides,
                               arguments[1].as_int());
   if (arguments.size() > 4 && arguments[4].is_bool() &&
       arguments[4].as_bool()) {
@@ -151,17 +175,17 @@ Value find_global(std::string_view module, std::string_view name) {
   for (const KnownGlobal& known : kGlobals) {
     if (global->name == known.name) return found(known.kind);
   }
-  for (const auto& [storage, dtype] : kStorageTypes) {
-    if (global->name != storage) continue;
+  const auto found_of = [&](GlobalKind kind, DType dtype) {
     global->dtype = dtype;
-    return found(GlobalKind::kStorageType);
+    return found(kind);
+  };
+  if (module == "torch" || module == "torch.storage") {
+    if (const auto dtype = storage_dtype(name))
+      return found_of(GlobalKind::kStorageType, *dtype);
   }
   if (module == "torch") {
-    for (DType dtype : kDTypes) {
-      if (name != dtype_name(dtype)) continue;
-      global->dtype = dtype;
-      return found(GlobalKind::kDType);
-    }
+    if (const auto dtype = dtype_of(name, dtype_name))
+      return found_of(GlobalKind::kDType, *dtype);
   }
   if (module == "__torch__" || module.starts_with("__torch__.")) {
     return found(GlobalKind::kClass);
@@ -180,6 +204,7 @@ Value call_global(const PickleGlobal& global,
                   const std::vector<Value>& arguments, PickleHost& host) {
   switch (global.kind) {
     case GlobalKind::kRebuildTensor:
+    case GlobalKind::kRebuildTyped:
       return rebuild_tensor(global, arguments);
     case GlobalKind::kRebuildParameter:
       return rebuild_parameter(global, arguments);

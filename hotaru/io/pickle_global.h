@@ -13,6 +13,7 @@ namespace hotaru::io {
 
 enum class GlobalKind : uint8_t {
   kRebuildTensor,
+  kRebuildTyped,  // of an untyped storage, with a dtype
   kRebuildParameter,
   kOrderedDict,
   kBuildList,  // build_intlist and its like

@@ -9,42 +9,6 @@
 
 namespace hotaru::io {
 
-namespace {
-
-const char* storage_type(DType dtype) {
-  switch (dtype) {
-    case DType::kFloat32:
-      return "FloatStorage";
-    case DType::kFloat64:
-      return "DoubleStorage";
-    case DType::kFloat16:
-      return "HalfStorage";
-    case DType::kBFloat16:
-      return "BFloat16Storage";
-    case DType::kInt64:
-      return "LongStorage";
-    case DType::kInt32:
-      return "IntStorage";
-    case DType::kInt16:
-      return "ShortStorage";
-    case DType::kInt8:
-      return "CharStorage";
-    case DType::kUInt8:
-      return "ByteStorage";
-    case DType::kBool:
-      return "BoolStorage";
-    case DType::kComplex64:
-      return "ComplexFloatStorage";
-    case DType::kComplex128:
-      return "ComplexDoubleStorage";
-    default:
-      break;  // no typed storage has their name
-  }
-  fail<TypeError>("tensors of dtype ", dtype_name(dtype), " cannot be saved");
-}
-
-}  // namespace
-
 template <class T>
 void Pickler::put(T value) {
   out_.append(reinterpret_cast<const char*>(&value), sizeof value);
@@ -138,7 +102,8 @@ void Pickler::dict(const Value& dict, int depth) {
   op('u');
 }
 
-// _rebuild_tensor_v2(storage, offset, size, stride, requires_grad, hooks)
+// _rebuild_tensor_v2(storage, offset, size, stride, requires_grad, hooks), or
+// _rebuild_tensor_v3 with the dtype behind them.
 void Pickler::tensor(const Tensor& tensor) {
   size_t key = 0;
   while (key < storages_.size() &&
@@ -149,15 +114,22 @@ void Pickler::tensor(const Tensor& tensor) {
   if (key == storages_.size()) {
     storages_.push_back({tensor.storage(), tensor.dtype()});
   }
-  global("torch._utils", "_rebuild_tensor_v2");
+  const DType dtype = tensor.dtype();
+  const bool typed =
+      classes_ == StorageClasses::kOfEveryDType || !is_rare(dtype);
+  global("torch._utils", typed ? "_rebuild_tensor_v2" : "_rebuild_tensor_v3");
   op('(');
   op('(');
   text("storage");
-  global("torch", storage_type(tensor.dtype()));
+  if (typed) {
+    global("torch", concat(scalar_type_name(dtype), "Storage"));
+  } else {
+    global("torch.storage", "UntypedStorage");
+  }
   text(std::to_string(key));
   text(tensor.device().str());
   integer(static_cast<int64_t>(tensor.storage()->nbytes() /
-                               itemsize(tensor.dtype())));
+                               (typed ? itemsize(dtype) : 1)));
   op('t');
   op('Q');
   integer(tensor.storage_offset());
@@ -167,6 +139,7 @@ void Pickler::tensor(const Tensor& tensor) {
   global("collections", "OrderedDict");
   op(')');
   op('R');
+  if (!typed) global("torch", dtype_name(dtype));
   op('t');
   op('R');
 }

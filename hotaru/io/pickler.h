@@ -20,6 +20,14 @@ class Pickler {
     Ref<Storage> storage;
     DType dtype;
   };
+  /// What a tensor's storage is an instance of. torch.load knows classes for
+  /// the dtypes that PyTorch 1 had, and reads the others (uint16, float8, ...)
+  /// as bytes with a dtype; TorchScript's reader knows a class of each dtype,
+  /// and no bytes.
+  enum class StorageClasses : uint8_t { kOfPyTorch1, kOfEveryDType };
+
+  explicit Pickler(StorageClasses classes = StorageClasses::kOfPyTorch1)
+      : classes_(classes) {}
 
   /// Throws TypeError for values that have no form in a file (instances,
   /// futures) and Error for values that contain themselves.
@@ -52,6 +60,7 @@ class Pickler {
   template <class T>
   void put(T value);
 
+  const StorageClasses classes_;
   std::string out_;
   std::vector<StoredTensor> storages_;
   std::unordered_map<const void*, uint32_t> memo_;

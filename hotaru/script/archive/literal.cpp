@@ -34,8 +34,13 @@ std::string real(double value) {
   return whole ? text + "." : text;
 }
 
+// A sum, or a call where a sum would lose the sign of a zero or has no form.
 std::string complex_number(std::complex<double> value) {
   std::string imaginary = real(value.imag());
+  const auto minus_zero = [](double x) { return x == 0 && std::signbit(x); };
+  if (!std::isfinite(value.imag()) || minus_zero(value.real()) ||
+      minus_zero(value.imag()))
+    return concat("torch.Complex(", real(value.real()), ", ", imaginary, ")");
   const char* sign = imaginary[0] == '-' ? "" : "+";
   return concat(real(value.real()), sign, imaginary, "j");
 }

@@ -16,7 +16,8 @@ class CompilationUnit;
 class ObjectPickler : public io::Pickler {
  public:
   /// All instances must be of this unit's classes.
-  explicit ObjectPickler(CompilationUnit& unit) : unit_(unit) {}
+  explicit ObjectPickler(CompilationUnit& unit)
+      : Pickler(StorageClasses::kOfEveryDType), unit_(unit) {}
 
   /// `type` is the value's declared type, or null if there is none. Throws
   /// TypeError for values that have no form in a file and ValueError for

@@ -2,7 +2,9 @@
 #include <charconv>
 #include <cmath>
 #include <complex>
+#include <functional>
 #include <limits>
+#include <type_traits>
 
 #include "hotaru/core/checks/check.h"
 #include "hotaru/script/builtins/builtins.h"
@@ -80,8 +82,25 @@ Scalar mixed(const Scalar& a, const Scalar& b, F apply) {
   return apply(a.to_double(), b.to_double());
 }
 
-/// The four ways to mix int and float, and any numbers. F is an operator
-/// functor such as std::plus<>.
+/// What F{}(Complex, Complex) gives, of type `result`, of two complex numbers
+/// and of one and a real one.
+template <class F>
+void add_complex(BuiltinTable& table, const std::string& name,
+                 const char* result) {
+  constexpr const char* kForms[] = {
+      ".complex(complex a, complex b)", ".complex_float(complex a, float b)",
+      ".complex_int(complex a, int b)", ".float_complex(float a, complex b)",
+      ".int_complex(int a, complex b)"};
+  for (const char* form : kForms) {
+    table.add(
+        concat(name, form, " -> ", result), +[](Value a, Value b) {
+          return F{}(a.as_scalar().to_complex(), b.as_scalar().to_complex());
+        });
+  }
+}
+
+/// The four ways to mix int and float, those with complex numbers, and any
+/// numbers. F is an operator functor such as std::plus<>.
 template <class F>
 void add_arithmetic(BuiltinTable& table, const std::string& name) {
   table.add(
@@ -93,9 +112,7 @@ void add_arithmetic(BuiltinTable& table, const std::string& name) {
   table.add(name + ".float(float a, float b) -> float", floats);
   table.add(name + ".int_float(int a, float b) -> float", floats);
   table.add(name + ".float_int(float a, int b) -> float", floats);
-  table.add(
-      name + ".complex(complex a, complex b) -> complex",
-      +[](Value a, Value b) { return F{}(a.as_complex(), b.as_complex()); });
+  add_complex<F>(table, name, "complex");
   table.add(
       name + "(Scalar a, Scalar b) -> Scalar",
       +[](const Scalar& a, const Scalar& b) {
@@ -112,9 +129,15 @@ void add_comparison(BuiltinTable& table, const std::string& name) {
   table.add(name + ".float(float a, float b) -> bool", floats);
   table.add(name + ".int_float(int a, float b) -> bool", floats);
   table.add(name + ".float_int(float a, int b) -> bool", floats);
+  constexpr bool kOfComplex = std::is_invocable_v<F, Complex, Complex>;
+  if constexpr (kOfComplex) add_complex<F>(table, name, "bool");
   table.add(
       name + "(Scalar a, Scalar b) -> bool",
       +[](const Scalar& a, const Scalar& b) {
+        if constexpr (kOfComplex) {
+          if (a.is_complex() || b.is_complex())
+            return F{}(a.to_complex(), b.to_complex());
+        }
         if (a.is_integral() && b.is_integral()) {
           return F{}(a.to_int(), b.to_int());
         }
@@ -130,9 +153,6 @@ void add_equality(BuiltinTable& table, const std::string& name) {
   table.add(
       name + ".bool(bool a, bool b) -> bool",
       +[](bool a, bool b) { return F{}(a, b); });
-  table.add(
-      name + ".complex(complex a, complex b) -> bool",
-      +[](Value a, Value b) { return F{}(a.as_complex(), b.as_complex()); });
   table.add(
       name + ".device(Device a, Device b) -> bool",
       +[](Device a, Device b) { return F{}(a, b); });
@@ -179,9 +199,7 @@ void add_division(BuiltinTable& table) {
   auto div = +[](double a, double b) { return true_div(a, b); };
   table.add("div.int(int a, int b) -> float", div);
   table.add("div.float(float a, float b) -> float", div);
-  table.add(
-      "div.complex(complex a, complex b) -> complex",
-      +[](Value a, Value b) { return a.as_complex() / b.as_complex(); });
+  add_complex<std::divides<>>(table, "div", "complex");
   table.add(
       "div(Scalar a, Scalar b) -> Scalar",
       +[](const Scalar& a, const Scalar& b) -> Scalar {
@@ -214,6 +232,17 @@ void add_division(BuiltinTable& table) {
       });
 }
 
+// As in Python, where the C library's formula gives NaN or nothing.
+struct ComplexPower {
+  Complex operator()(Complex base, Complex exponent) const {
+    if (exponent == Complex()) return 1;
+    if (base != Complex()) return std::pow(base, exponent);
+    HOTARU_CHECK(exponent.imag() == 0 && exponent.real() > 0,
+                 "0.0 cannot be raised to a negative or complex power");
+    return 0;
+  }
+};
+
 void add_powers(BuiltinTable& table) {
   auto power = +[](double a, double b) {
     HOTARU_CHECK(a != 0 || b >= 0, "0.0 cannot be raised to a negative power");
@@ -224,6 +253,7 @@ void add_powers(BuiltinTable& table) {
   table.add("pow.float(float a, float b) -> float", power);
   table.add("pow.int_float(int a, float b) -> float", power);
   table.add("pow.float_int(float a, int b) -> float", power);
+  add_complex<ComplexPower>(table, "pow", "complex");
   table.add(
       "pow.int_to_int(int a, int b) -> int",
       +[](int64_t a, int64_t b) { return int_power(a, b); });

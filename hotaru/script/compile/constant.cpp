@@ -126,9 +126,9 @@ class ConstantReader {
     if (!right.is_complex() || !(left.is_int() || left.is_double())) {
       fail_at(expr.range, "expected a constant");
     }
-    std::complex<double> imaginary = right.as_complex();
-    return std::complex<double>(left.to_double(), 0) +
-           (expr.op == "-" ? -imaginary : imaginary);
+    const double imaginary = right.as_complex().imag();
+    return std::complex<double>(left.to_double(),
+                                expr.op == "-" ? -imaginary : imaginary);
   }
 
   Value named(const Expr& expr) {
@@ -141,6 +141,10 @@ class ConstantReader {
           expr.item(0).text == "float" && expr.items.size() == 2 &&
           expr.item(1).kind == ExprKind::kString) {
         return read_special_float(expr.item(1));
+      }
+      if (expr.item(0).text == "Complex" && expr.items.size() == 3) {
+        return std::complex<double>(read(expr.item(1)).to_double(),
+                                    read(expr.item(2)).to_double());
       }
       if (expr.item(0).text == "device" && expr.items.size() == 2 &&
           expr.item(1).kind == ExprKind::kString) {

@@ -60,7 +60,9 @@ def marker(name: str) -> Marker:
 def written(obj, name: str | None = None) -> tuple[str, str]:
     """The module and name by which files know a class or function."""
     if isinstance(obj, Marker):
-        return "torch", obj.name
+        # PyTorch's reader of plain data knows this one by its home alone.
+        home = ".storage" if obj.name == "UntypedStorage" else ""
+        return "torch" + home, obj.name
     if name is None:
         name = getattr(obj, "__qualname__", None) or obj.__name__
     module = pickle.whichmodule(obj, name)

@@ -217,6 +217,19 @@ TEST(TorchFile, StateDictsSurviveWithSharedMemory) {
   EXPECT_EQ(loaded.as_dict().find("step")->as_int(), 3);
 }
 
+TEST(TorchFile, DTypesWithoutTypedStorages) {
+  const Tensor base =
+      to(arange(Scalar(0.0), Scalar(6.0), Scalar(1.0)), DType::kUInt16);
+  const std::string file = save_torch_bytes(Value(t(view(base, Dims{2, 3}))));
+  EXPECT_NE(file.find("_rebuild_tensor_v3"), std::string::npos);
+  const auto* bytes = reinterpret_cast<const std::byte*>(file.data());
+  const Value loaded = load_torch_bytes({bytes, bytes + file.size()}, "file");
+  const Tensor tensor = loaded.as_tensor();
+  EXPECT_EQ(tensor.dtype(), DType::kUInt16);
+  EXPECT_TRUE(same(tensor.strides(), Dims{1, 3}));
+  EXPECT_EQ(tensor.data<uint16_t>()[5], 5);
+}
+
 TEST(TorchFile, OnlyDataCanBeSaved) {
   std::string path = (std::filesystem::path(testing::TempDir()) /
                       concat("unsaved_", ::getpid(), ".pt"))

@@ -8,6 +8,7 @@ import io
 import pickle
 import warnings
 import weakref
+import zipfile
 from multiprocessing.reduction import ForkingPickler
 
 import pytest
@@ -362,3 +363,27 @@ def test_a_copy_of_a_result_is_a_leaf_that_requires_gradients():
     assert made.is_leaf
     (made * 3).sum().backward()
     assert made.grad.tolist() == [3, 3]
+
+
+@pytest.mark.parametrize("dtype", [torch.uint16, torch.float8_e5m2], ids=str)
+def test_files_name_untyped_storages_by_their_home(dtype):
+    """PyTorch's reader of plain data takes them by no other name."""
+    tensor = torch.arange(6).to(dtype).view(2, 3).t()
+    file = io.BytesIO()
+    torch.save(tensor, file)
+    archive = zipfile.ZipFile(io.BytesIO(file.getvalue()))
+    pickled = archive.read("archive/data.pkl")
+    assert b"ctorch.storage\nUntypedStorage\n" in pickled
+    # Files of before named it by where it is used.
+    old = pickled.replace(b"ctorch.storage\n", b"ctorch\n")
+    for text in (pickled, old):
+        copied = io.BytesIO()
+        with zipfile.ZipFile(copied, "w") as out:
+            for entry in archive.namelist():
+                found = entry == "archive/data.pkl"
+                out.writestr(entry, text if found else archive.read(entry))
+        copied.seek(0)
+        again = torch.load(copied, weights_only=True)
+        assert again.dtype == dtype
+        assert again.stride() == (1, 3)
+        assert again.tolist() == tensor.tolist()
