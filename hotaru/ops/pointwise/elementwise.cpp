@@ -177,7 +177,7 @@ bool carries(const Kernel& kernel, DType dtype) {
   static constexpr std::string_view kUnsigned[] = {"bitwise_and", "bitwise_or",
                                                    "bitwise_xor", "isinf"};
   static constexpr std::string_view kComplex[] = {"add", "neg", "abs", "isinf"};
-  static constexpr std::string_view kFloat8[] = {"abs"};
+  static constexpr std::string_view kFloat8[] = {"abs", "isinf"};
   const auto has = [&](std::span<const std::string_view> names) {
     return std::ranges::find(names, kernel.name()) != names.end();
   };

@@ -358,6 +358,7 @@ HOTARU_OP(
     "signbit(Tensor self) -> Tensor", +[](const Tensor& self) {
       HOTARU_CHECK_AS(NotImplementedError, !self.is_complex(),
                       "signbit is not implemented for complex tensors.");
+      if (is_wide_unsigned(self.dtype())) return isnan(self);  // none is below
       if (!self.is_floating_point()) return lt(self, 0);
       if (itemsize(self.dtype()) == 1)
         refuse_dtype("signbit_cpu", self.dtype());

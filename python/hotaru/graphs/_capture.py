@@ -184,7 +184,7 @@ class Captured:
                 exact.check()
                 _state.check_memory(changed, exact.written(), self._guarded)
                 leaves: list[Tensor] = []
-                found = _tree.Met(self._reach.seen, met)
+                found = _tree.Met(self._reach.seen, met, given.copies)
                 form = _tree.flatten(result, leaves, found)
                 _results.check_form(form)
                 _results.find_histories(leaves)

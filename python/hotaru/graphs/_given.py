@@ -35,6 +35,7 @@ class Given:
         self._stand_in = {id(a): b for a, b in zip(leaves, statics)}
         self._changes = any(a is not b for a, b in zip(leaves, statics))
         self._nests = [n for n in nests if not isinstance(n, tuple)]
+        self._copies: dict[int, tuple] = {}
         self.args = self._replaced(args)
         self.kwargs = {k: self._replaced(v) for k, v in kwargs.items()}
 
@@ -45,6 +46,13 @@ class Given:
                 content.put(self._replaced)
         self._inside = [_Content(nest) for nest in self._nests]
         return self
+
+    @property
+    def copies(self) -> list[tuple]:
+        """Each tuple that the function gets for one of the caller's, and that
+        one.
+        """
+        return list(self._copies.values())
 
     def check(self) -> None:
         """StateError if a container holds other things than before."""
@@ -59,17 +67,22 @@ class Given:
                 before.put(lambda value: value)
 
     def _replaced(self, value):
-        """A value with the capture's tensors, of tuples a copy."""
+        """A value with the capture's tensors, of tuples a copy: the same one
+        wherever a tuple is met again.
+        """
         if isinstance(value, Tensor):
             return self._stand_in.get(id(value), value)
         if not isinstance(value, tuple):
             return value
+        if id(value) in self._copies:
+            return self._copies[id(value)][0]
         items = items_of(value)
         replaced = [self._replaced(item) for item in items]
         if all(a is b for a, b in zip(items, replaced)):
             return value
         made = tuple_of(type(value), replaced)
         put_attributes(made, attributes_of(value))
+        self._copies[id(value)] = (made, value)
         return made
 
 

@@ -38,14 +38,21 @@ class Met:
             :attr:`_reach.Reach.seen`.
         given: of a result, the containers of the arguments; these and known
             ones are themselves in each call's.
+        copies: pairs of what the function got in place of one of `given`, and
+            that one.
     """
 
-    def __init__(self, known=None, given: Met | None = None) -> None:
+    def __init__(
+        self, known=None, given: Met | None = None, copies: list | tuple = ()
+    ) -> None:
         self.nests: list = []
         self._known = known or {}
         self._keeps = given is not None
         self._places: dict[int, int] = {}
-        self._given = given._places if given is not None else {}
+        self._given = dict(given._places) if given is not None else {}
+        for copy, original in copies:
+            if id(original) in self._given:
+                self._given[id(copy)] = self._given[id(original)]
 
     def again(self, value) -> tuple | None:
         """The form of a container that was met before; None for a new one,

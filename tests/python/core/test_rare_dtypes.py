@@ -122,6 +122,18 @@ def test_what_is_computed(name):
     assert product.tolist() == [6, 8]
 
 
+@pytest.mark.parametrize("name", RARE)
+def test_kinds_of_numbers(name):
+    dtype = getattr(torch, name)
+    numbers = [1.0, 0.0] if name in UNSIGNED else [1.0, math.inf, math.nan]
+    x = torch.tensor(numbers).to(dtype)
+    wide = x.to(torch.complex64 if dtype.is_complex else torch.float64)
+    for ask in (torch.isinf, torch.isnan, torch.isfinite):
+        assert ask(x).tolist() == ask(wide).tolist()
+    if name in UNSIGNED:
+        assert torch.signbit(x).tolist() == [False, False]
+
+
 @pytest.mark.parametrize("name", [*UNSIGNED, "float8_e5m2"])
 def test_what_is_not_computed(name):
     x = torch.tensor([3, 4]).to(getattr(torch, name))

@@ -362,3 +362,29 @@ def test_calls_with_containers_of_one_kind_after_another():
             )
     assert found[:200] == found[200:]
     assert 10 < run.graphed.captures <= len(KINDS)
+
+
+Pair = collections.namedtuple("Pair", "first second")
+
+MADE_OF_TWO = {
+    "list": lambda a, b: [a, b],
+    "tuple": lambda a, b: (a, b),
+    "named": Pair,
+    "class of tuples": lambda a, b: type("Couple", (tuple,), {})((a, b)),
+    "result": lambda a, b: torch.return_types.max((a, b)),
+    "nested": lambda a, b: ([Pair(a, b)], b),
+}
+
+
+@pytest.mark.parametrize("kind", MADE_OF_TWO)
+def test_arguments_that_come_back_are_themselves(kind):
+    run = torch.compile(lambda c, d, x: (c, x + 1, [d], c is d))
+    make = MADE_OF_TWO[kind]
+    for twice in (True, False):
+        for _ in range(3):
+            first = make(torch.ones(2), torch.zeros(2))
+            second = first if twice else make(torch.ones(2), torch.zeros(2))
+            back, _, (other,), same = run(first, second, torch.ones(2))
+            assert back is first
+            assert other is second
+            assert same == twice
