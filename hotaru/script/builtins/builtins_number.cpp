@@ -199,6 +199,8 @@ void add_division(BuiltinTable& table) {
   auto div = +[](double a, double b) { return true_div(a, b); };
   table.add("div.int(int a, int b) -> float", div);
   table.add("div.float(float a, float b) -> float", div);
+  table.add("div.int_float(int a, float b) -> float", div);
+  table.add("div.float_int(float a, int b) -> float", div);
   add_complex<std::divides<>>(table, "div", "complex");
   table.add(
       "div(Scalar a, Scalar b) -> Scalar",

@@ -164,11 +164,16 @@ bool is_renamed(std::string_view name) {
                      [&](const auto& pair) { return pair.first == name; });
 }
 
+/// What a call's arguments may be converted by, from one attempt to the next: a
+/// number of any kind, as item() gives it, is an int only where no signature
+/// takes it as it is.
+enum class Convert : uint8_t { kNothing, kArguments, kNumbersToInts };
+
 /// Fits one call's arguments to one signature.
 class OpMatcher {
  public:
   OpMatcher(FunctionCompiler& compiler, const Signature& signature,
-            bool convert, const SourceRange& range)
+            Convert convert, const SourceRange& range)
       : compiler_(compiler),
         types_(compiler.types_),
         signature_(signature),
@@ -357,7 +362,7 @@ class OpMatcher {
     if (formal->kind == TypeKind::kDevice) {
       return actual->kind == TypeKind::kString;
     }
-    if (!convert_) return false;
+    if (convert_ == Convert::kNothing) return false;
     plan.converts = true;
     bool number =
         actual->kind == TypeKind::kInt || actual->kind == TypeKind::kFloat ||
@@ -368,7 +373,9 @@ class OpMatcher {
         return actual->kind == TypeKind::kTensor;
       case TypeKind::kInt:
         return actual->kind == TypeKind::kTensor ||
-               actual->kind == TypeKind::kBool;
+               actual->kind == TypeKind::kBool ||
+               (actual->kind == TypeKind::kNumber &&
+                convert_ == Convert::kNumbersToInts);
       case TypeKind::kFloat:
         return actual->kind == TypeKind::kTensor || is_integral(actual) ||
                actual->kind == TypeKind::kNumber;
@@ -455,7 +462,7 @@ class OpMatcher {
   TypeTable& types_;
   const Signature& signature_;
   const Schema& schema_;
-  bool convert_;
+  Convert convert_;
   SourceRange range_;
   std::vector<Plan> plan_;
   Variables known_;
@@ -507,13 +514,14 @@ Var* FunctionCompiler::builtin(std::string_view name,
       [](const Operator* op) { return op->schema().overload != "dtype"; });
   std::string reasons;
   bool single = overloads.size() == 1;
-  for (bool convert : {false, true}) {
+  using enum Convert;
+  for (const Convert convert : {kNothing, kArguments, kNumbersToInts}) {
     for (const Operator* op : overloads) {
       const Signature& signature = unit_.signature(*op);
       OpMatcher matcher(*this, signature, convert, range);
       std::string why;
       if (matcher.matches(args, &why)) return matcher.emit();
-      if (convert) {
+      if (convert == kNumbersToInts) {
         reasons += concat(single ? "" : "  \n  ", signature_text(*op), ":\n",
                           single ? "" : "  ", why, "\n");
       }

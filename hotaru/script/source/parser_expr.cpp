@@ -340,9 +340,7 @@ const Expr* Parser::parenthesized() {
   SourceRange begin = take().range;
   if (accept(")")) return make(ExprKind::kTuple, since(begin));
   const Expr* inner = expression_list(true);
-  if (at("for")) {
-    fail_at(current_.range, "generator expressions are not supported");
-  }
+  if (at("for")) return comprehension(ExprKind::kListComp, begin, {inner}, ")");
   expect(")");
   return inner;
 }
@@ -414,6 +412,7 @@ const Expr* Parser::call(const Expr* callee) {
   Exprs items = {callee};
   std::vector<Keyword> keywords;
   uint16_t depth = 0;
+  bool closed = false;
   while (!at(")")) {
     if (at("**")) {
       fail_at(current_.range, "keyword-arg expansion is not supported");
@@ -436,14 +435,23 @@ const Expr* Parser::call(const Expr* callee) {
       }
     }
     if (at("for")) {
-      fail_at(current_.range, "generator expressions are not supported");
+      // A generator, which is the only argument: a list of its items.
+      if (items.size() != 2 || !keywords.empty()) {
+        fail_at(current_.range,
+                "a generator expression among other arguments "
+                "must be in parentheses");
+      }
+      items.back() = comprehension(ExprKind::kListComp, items.back()->range,
+                                   {items.back()}, ")");
+      closed = true;
+      break;
     }
     if (!accept(",")) break;
   }
   // Errors underline a call up to its last argument, as PyTorch's do.
   SourceRange shown =
       items.size() + keywords.size() > 1 ? since(callee->range) : callee->range;
-  expect(")");
+  if (!closed) expect(")");
   Expr* node = make(ExprKind::kCall, shown, items);
   node->keywords = copy(keywords);
   node->depth = std::max<uint16_t>(node->depth, depth + 1);

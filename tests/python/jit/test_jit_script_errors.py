@@ -48,7 +48,7 @@ def lambdas(x):
 
 
 def generator(values: List[int]):
-    return sum(v for v in values)
+    return sum(v for v in values for w in values)
 
 
 def imports(x):
@@ -129,7 +129,7 @@ PLACES = [
     (unknown_method, "x.no_such_method()", "no_such_method"),
     (exceptions, "try:", "try"),
     (lambdas, "lambda", "lambda"),
-    (generator, "for", "generator"),
+    (generator, "for", "more than one 'for'"),
     (imports, "import", "import"),
     (one_branch, "y", "not defined in the false branch"),
     (two_types, '1 if flag else "a"', "'int'.*'str'"),
