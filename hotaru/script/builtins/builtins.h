@@ -41,6 +41,7 @@ class BuiltinTable {
 void add_number_builtins(BuiltinTable& table);
 void add_math_builtins(BuiltinTable& table);
 void add_string_builtins(BuiltinTable& table);
+void add_text_builtins(BuiltinTable& table);
 void add_list_builtins(BuiltinTable& table);
 void add_dict_builtins(BuiltinTable& table);
 void add_tensor_builtins(BuiltinTable& table);

@@ -1,4 +1,4 @@
-// Strings.
+// Strings: their making, formats and items.
 #include <algorithm>
 #include <cctype>
 
@@ -22,9 +22,10 @@ int64_t wrapped(int64_t index, size_t size) {
   return at;
 }
 
+// PyTorch's default set lacks a carriage return, which Python's has.
 std::string strip(const std::string& text, const std::string& set, bool left,
                   bool right) {
-  std::string_view chars = set.empty() ? kBlank : std::string_view(set);
+  std::string_view chars = set == " \n\t\f\v" ? kBlank : std::string_view(set);
   size_t begin = left ? text.find_first_not_of(chars) : 0;
   if (begin == std::string::npos) return {};
   size_t end = right ? text.find_last_not_of(chars) : text.size() - 1;
@@ -61,7 +62,15 @@ Value split(const std::string& text, Optional<std::string> separator,
 std::string replaced(Text text, Text from, Text to, int64_t most) {
   std::string out;
   size_t pos = 0;
-  for (int64_t n = 0; !from.empty() && (most < 0 || n < most); ++n) {
+  if (from.empty()) {  // before each character and at the end
+    for (int64_t n = 0; most < 0 || n < most; ++n) {
+      out += to;
+      if (pos == text.size()) return out;
+      out += text[pos++];
+    }
+    return out + text.substr(pos);
+  }
+  for (int64_t n = 0; most < 0 || n < most; ++n) {
     size_t found = text.find(from, pos);
     if (found == std::string::npos) break;
     out += text.substr(pos, found - pos) + to;
@@ -156,54 +165,22 @@ std::string mapped(Text text, F change) {
   return out;
 }
 
-template <class F>
-bool every(Text text, F test) {
-  return !text.empty() && std::all_of(text.begin(), text.end(), [&](char c) {
-    return test(static_cast<unsigned char>(c)) != 0;
-  });
-}
-
-void add_tests(BuiltinTable& table) {
-  table.add(
-      "isdigit(str self) -> bool", +[](Text s) { return every(s, ::isdigit); });
-  table.add(
-      "isalpha(str self) -> bool", +[](Text s) { return every(s, ::isalpha); });
-  table.add(
-      "isalnum(str self) -> bool", +[](Text s) { return every(s, ::isalnum); });
-  table.add(
-      "isspace(str self) -> bool", +[](Text s) { return every(s, ::isspace); });
-  table.add(
-      "isupper(str self) -> bool", +[](Text s) { return every(s, ::isupper); });
-  table.add(
-      "islower(str self) -> bool", +[](Text s) { return every(s, ::islower); });
-  table.add(
-      "startswith(str self, str prefix) -> bool",
-      +[](Text s, Text p) { return s.starts_with(p); });
-  table.add(
-      "endswith(str self, str suffix) -> bool",
-      +[](Text s, Text p) { return s.ends_with(p); });
-  table.add(
-      "__contains__.str(str self, str item) -> bool",
-      +[](Text s, Text p) { return s.find(p) != std::string::npos; });
-}
-
 void add_changes(BuiltinTable& table) {
+  constexpr const char* kBlanks =
+      "(str self, str chars=' \n\t\f\v') -> str";
   table.add(
       "upper(str self) -> str", +[](Text s) { return mapped(s, ::toupper); });
   table.add(
       "lower(str self) -> str", +[](Text s) { return mapped(s, ::tolower); });
   table.add(
-      "strip(str self, str chars=' ') -> str", +[](Text s, Text c) {
-        return strip(s, c == " " ? std::string() : c, true, true);
-      });
+      concat("strip", kBlanks),
+      +[](Text s, Text c) { return strip(s, c, true, true); });
   table.add(
-      "lstrip(str self, str chars=' ') -> str", +[](Text s, Text c) {
-        return strip(s, c == " " ? std::string() : c, true, false);
-      });
+      concat("lstrip", kBlanks),
+      +[](Text s, Text c) { return strip(s, c, true, false); });
   table.add(
-      "rstrip(str self, str chars=' ') -> str", +[](Text s, Text c) {
-        return strip(s, c == " " ? std::string() : c, false, true);
-      });
+      concat("rstrip", kBlanks),
+      +[](Text s, Text c) { return strip(s, c, false, true); });
   table.add("replace(str self, str old, str new, int max=-1) -> str",
             &replaced);
   table.add("split.str(str self, str? separator=None, int max=-1) -> str[]",
@@ -246,24 +223,6 @@ void add_string_builtins(BuiltinTable& table) {
       "-> str",
       &sliced);
   table.add(
-      "find(str self, str substr, int start=0, int end=-1) -> int",
-      +[](Text s, Text p, int64_t begin, int64_t end) -> int64_t {
-        std::string part = sliced(s, begin, end == -1 ? INT64_MAX : end, 1);
-        size_t found = part.find(p);
-        if (found == std::string::npos) return -1;
-        int64_t shift = static_cast<int64_t>(s.size() - part.size());
-        return static_cast<int64_t>(found) + (begin ? shift : 0);
-      });
-  table.add(
-      "count.str(str self, str substr) -> int", +[](Text s, Text p) {
-        int64_t count = 0;
-        for (size_t at = s.find(p); !p.empty() && at != std::string::npos;
-             at = s.find(p, at + p.size())) {
-          ++count;
-        }
-        return count;
-      });
-  table.add(
       "str(Any elem) -> str",
       +[](const Value& value) { return value_text(value); });
   table.add(
@@ -280,8 +239,8 @@ void add_string_builtins(BuiltinTable& table) {
         return std::string(1, static_cast<char>(i));
       });
   table.add("percentFormat(str self, Any values) -> str", &percent_format);
-  add_tests(table);
   add_changes(table);
+  add_text_builtins(table);
 }
 
 }  // namespace hotaru::script

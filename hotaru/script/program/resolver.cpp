@@ -27,9 +27,9 @@ constexpr std::array<std::string_view, 22> kSpecials = {
 };
 
 // Python's functions that are operators of the same name.
-constexpr std::array<std::string_view, 15> kBuiltins = {
-    "len",   "min",    "max", "abs", "sum", "sorted", "any",  "all",
-    "round", "divmod", "ord", "chr", "pow", "hex",    "hash",
+constexpr std::array<std::string_view, 17> kBuiltins = {
+    "len",    "min", "max", "abs", "sum", "sorted", "any", "all",  "round",
+    "divmod", "ord", "chr", "pow", "hex", "oct",    "bin", "hash",
 };
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();

@@ -43,7 +43,7 @@ _LANGUAGE = {
     name: getattr(builtins, name)
     for name in (
         "len", "min", "max", "abs", "sum", "sorted", "any", "all", "round",
-        "divmod", "ord", "chr", "pow", "hex", "isinstance", "getattr",
+        "divmod", "ord", "chr", "pow", "hex", "oct", "bin", "isinstance", "getattr",
         "hasattr", "range", "enumerate", "zip", "print", "tuple", "list",
         "dict", "int", "float", "bool", "str", "complex", "reversed",
         "callable", "super", "type", "hash",
