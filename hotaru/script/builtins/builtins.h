@@ -38,6 +38,9 @@ class BuiltinTable {
   std::unordered_map<std::string_view, std::vector<const Operator*>> by_name_;
 };
 
+/// bool(tensor). Throws Error unless it has one element.
+bool truth_of(const Tensor& tensor);
+
 void add_number_builtins(BuiltinTable& table);
 void add_math_builtins(BuiltinTable& table);
 void add_string_builtins(BuiltinTable& table);

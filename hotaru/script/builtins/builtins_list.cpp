@@ -4,6 +4,7 @@
 
 #include "hotaru/core/checks/check.h"
 #include "hotaru/ops/create/copy.h"
+#include "hotaru/ops/pointwise/pointwise.h"
 #include "hotaru/script/builtins/builtins.h"
 #include "hotaru/script/run/interpreter.h"
 #include "hotaru/script/types/enum_type.h"
@@ -25,8 +26,18 @@ size_t wrapped(const Value& list, int64_t index) {
   return static_cast<size_t>(at);
 }
 
-// Python's == of elements; tensors compare by identity, as `in` would
-// otherwise need their elements.
+bool same(const Value& a, const Value& b);
+
+bool same_dicts(const DictObject& a, const DictObject& b) {
+  return a.items.size() == b.items.size() &&
+         std::ranges::all_of(a.items, [&](const auto& item) {
+           const Value* other = b.find(item.first);
+           return other && same(item.second, *other);
+         });
+}
+
+// Python's == of elements. Of tensors that are not the same one it is what the
+// comparison's one element says; Error if there are several.
 bool same(const Value& a, const Value& b) {
   if (a.is_number() && b.is_number()) return a.as_scalar() == b.as_scalar();
   if (a.tag() != b.tag()) return false;
@@ -39,7 +50,10 @@ bool same(const Value& a, const Value& b) {
     const Items &x = a.as_tuple().items, &y = b.as_tuple().items;
     return std::equal(x.begin(), x.end(), y.begin(), y.end(), same);
   }
-  return a.is(b) || same_member(a, b);
+  if (a.is_dict()) return same_dicts(a.as_dict(), b.as_dict());
+  if (a.is(b)) return true;
+  if (a.is_tensor()) return truth_of(eq(a.as_tensor(), b.as_tensor()));
+  return same_member(a, b);
 }
 
 bool less(const Value& a, const Value& b) {

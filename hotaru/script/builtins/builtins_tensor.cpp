@@ -46,13 +46,7 @@ void add_numbers(BuiltinTable& table) {
   table.add(
       "Complex.Tensor(Tensor a) -> complex",
       +[](const Tensor& a) { return number_of(a).to_complex(); });
-  table.add(
-      "Bool.Tensor(Tensor a) -> bool", +[](const Tensor& a) {
-        HOTARU_CHECK(a.numel() == 1, "Boolean value of Tensor with ",
-                     a.numel() == 0 ? "no values" : "more than one value",
-                     " is ambiguous");
-        return item(a).to_complex() != std::complex<double>(0, 0);
-      });
+  table.add("Bool.Tensor(Tensor a) -> bool", &truth_of);
   table.add(
       "IntImplicit(Tensor a) -> int", +[](const Tensor& a) {
         check_implicit(a, true);
@@ -268,6 +262,13 @@ void add_modes(BuiltinTable& table) {
 }
 
 }  // namespace
+
+bool truth_of(const Tensor& tensor) {
+  HOTARU_CHECK(tensor.numel() == 1, "Boolean value of Tensor with ",
+               tensor.numel() == 0 ? "no values" : "more than one value",
+               " is ambiguous");
+  return item(tensor).to_complex() != std::complex<double>(0, 0);
+}
 
 void add_tensor_builtins(BuiltinTable& table) {
   add_numbers(table);
