@@ -3,8 +3,12 @@
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
 #include <exception>
 #include <iostream>
+#include <string>
 #include <utility>
 
 namespace hotaru::cli {
@@ -91,16 +95,30 @@ Verb Program::verb(const std::string& name, const std::string& help) {
   return Verb(app_->add_subcommand(name, help));
 }
 
+namespace {
+
+// 1, with a word on it, if what was printed did not arrive: the disk is full.
+int printed() {
+  errno = 0;
+  std::cout.flush();
+  if (std::cout && std::fflush(stdout) == 0) return 0;
+  std::cerr << "hotaru: standard output cannot be written"
+            << (errno ? std::string(": ") + std::strerror(errno) : "") << '\n';
+  return 1;
+}
+
+}  // namespace
+
 int Program::run(int argc, char** argv) {
   try {
     app_->parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return app_->exit(error) == 0 ? 0 : 2;
+    return app_->exit(error) == 0 ? printed() : 2;
   } catch (const std::exception& error) {
     std::cerr << "hotaru: " << error.what() << '\n';
     return 1;
   }
-  return 0;
+  return printed();
 }
 
 }  // namespace hotaru::cli

@@ -349,8 +349,11 @@ HOTARU_OP(
       return to(self, dtype, std::nullopt, copy, non_blocking);
     });
 HOTARU_OP(
-    "cpu(Tensor(a) self) -> Tensor(a)",
-    +[](const Tensor& self) { return to(self, Device{DeviceType::kCPU}); });
+    "cpu(Tensor(a) self, *, MemoryFormat? memory_format=None) -> Tensor(a)",
+    +[](const Tensor& self, const GivenFormat& format) {
+      constexpr Device kCpu{DeviceType::kCPU};
+      return to(self, self.dtype(), kCpu, false, false, format);
+    });
 HOTARU_OP(
     "type_as(Tensor self, Tensor other) -> Tensor",
     +[](const Tensor& self, const Tensor& other) {

@@ -10,7 +10,8 @@ _TYPES = {
     "float": _C.float32, "double": _C.float64, "half": _C.float16,
     "bfloat16": _C.bfloat16, "int": _C.int32, "long": _C.int64,
     "short": _C.int16, "char": _C.int8, "byte": _C.uint8, "bool": _C.bool,
-    "cfloat": _C.complex64, "cdouble": _C.complex128,
+    "chalf": _C.complex32, "cfloat": _C.complex64,
+    "cdouble": _C.complex128,
 }  # fmt: skip
 
 

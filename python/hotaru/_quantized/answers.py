@@ -412,7 +412,13 @@ def _cast(function, x):
 
 
 @_answers("empty_like", "zeros_like")
-def _made_like(function, x, **kwargs):
+def _made_like(function, x, dtype=None, **kwargs):
+    if dtype not in (None, x.dtype):
+        raise RuntimeError(
+            "It is currently not supported to specify a dtype that doesn't "
+            "match the input tensor's dtype via empty_like.  Specified: "
+            f"{dtype} Input tensor's dtype: {x.dtype}"
+        )
     if function.__name__ == "zeros_like":
         return requantized(_C.ops.zeros_like(x._integers, dtype=_C.float32), x)
     return like(x, function(x._integers))

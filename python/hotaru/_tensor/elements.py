@@ -28,10 +28,12 @@ _IN_PLACE = {"absolute": "abs", "negative": "neg"}
 
 
 def _cast(dtype):
-    def cast(self, memory_format=None):
-        return self.to(dtype)
+    def cast(self, memory_format=_C.preserve_format):
+        if memory_format is _C.preserve_format:
+            return self.to(dtype)
+        return self.to(dtype, memory_format=memory_format)
 
-    cast.__doc__ = f"self.to({dtype})"
+    cast.__doc__ = f"self.to({dtype}, memory_format=memory_format)"
     return cast
 
 

@@ -43,8 +43,8 @@ _LANGUAGE = {
     name: getattr(builtins, name)
     for name in (
         "len", "min", "max", "abs", "sum", "sorted", "any", "all", "round",
-        "divmod", "ord", "chr", "pow", "hex", "oct", "bin", "isinstance", "getattr",
-        "hasattr", "range", "enumerate", "zip", "print", "tuple", "list",
+        "divmod", "ord", "chr", "pow", "hex", "oct", "bin", "isinstance",
+        "getattr", "hasattr", "range", "enumerate", "zip", "print", "tuple", "list",
         "dict", "int", "float", "bool", "str", "complex", "reversed",
         "callable", "super", "type", "hash",
     )

@@ -159,3 +159,25 @@ def test_native_dropout_draws_along_its_inputs_strides():
     last = mask(picture.contiguous(memory_format=torch.channels_last))
     assert last.permute(0, 2, 3, 1).equal(mask(torch.ones(2, 4, 5, 3)))
     assert torch.native_dropout(picture, 0.5, False)[1].all()
+
+
+CASTS = {
+    "float": torch.float32, "double": torch.float64, "half": torch.float16,
+    "bfloat16": torch.bfloat16, "int": torch.int32, "long": torch.int64,
+    "short": torch.int16, "char": torch.int8, "byte": torch.uint8,
+    "bool": torch.bool, "chalf": torch.complex32, "cfloat": torch.complex64,
+    "cdouble": torch.complex128, "cpu": torch.float32,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CASTS)
+@pytest.mark.parametrize("order", [LAST, ROWS, KEPT])
+def test_casts_by_name_order_as_to_does(name, order):
+    names = scope()
+    for x in (names["x"], names["y"], names["x"].transpose(0, 1)):
+        found = getattr(x, name)(memory_format=order)
+        wanted = x.to(CASTS[name], memory_format=order)
+        assert found.dtype == wanted.dtype
+        assert found.stride() == wanted.stride()
+        assert (found is x) == (wanted is x)
+        assert torch.equal(found.double(), wanted.double())

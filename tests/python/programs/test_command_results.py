@@ -5,11 +5,13 @@
 
 import json
 import os
+import subprocess
+from subprocess import PIPE
 from typing import Dict, List
 
 import numpy as np
 import pytest
-from test_command import hotaru, output
+from test_command import COMMAND, hotaru, output
 
 import hotaru as torch
 
@@ -108,3 +110,13 @@ def test_nothing_of_the_current_folder_is_run(tmp_path, monkeypatch):
     assert done.returncode == 0, done.stderr
     assert "out.pt2" in os.listdir(folder)
     assert "executed" not in os.listdir(folder)
+
+
+@pytest.mark.parametrize("words", [("info",), ("--help",), ("run", "--help")])
+def test_a_disk_that_is_full(words):
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [str(COMMAND), *words], stdout=full, stderr=PIPE, text=True
+        )
+    assert done.returncode == 1
+    assert "standard output cannot be written: No space" in done.stderr

@@ -11,6 +11,8 @@ REDUCE_NAMES = [
     "var", "std",
 ]  # fmt: skip
 
+_OF_ANY_DTYPE = frozenset(("sum", "mean", "prod", "norm", "var", "std"))
+
 
 def reduce(function, input, *args, **kwargs):
     """The reduction, over all dimensions or those of `dim`.
@@ -20,6 +22,8 @@ def reduce(function, input, *args, **kwargs):
     """
     name, data, mask = function.__name__, data_of(input), mask_of(input)
     reduction = _all if name == "all" else getattr(masked, name)
+    if "dtype" in kwargs and name not in _OF_ANY_DTYPE:
+        raise TypeError(f"{name}() got an unexpected keyword argument 'dtype'")
     if not args and not kwargs:
         return wrap(reduction(data, mask=mask), mask.any())
     dim, options = _options(*args, **kwargs)
