@@ -71,8 +71,9 @@ HOTARU_BOTH double igammac(double a, double x) {
   return detail::incomplete(a, x, true);
 }
 
-/// Sum of (q + k)^-x: terms up to q + k = 10, the rest by Euler and Maclaurin
-/// (Abramowitz and Stegun, 23.1.30).
+/// Sum of (q + k)^-x: terms up to q + k = x + 9, the rest by Euler and
+/// Maclaurin (Abramowitz and Stegun, 23.1.30), whose terms go by (x + 2 j) / (q
+/// + k).
 HOTARU_BOTH double zeta(double x, double q) {
   if (x == 1) return detail::kInf;
   if (!(x > 1) || std::isnan(q)) return detail::kNaN;
@@ -82,7 +83,7 @@ HOTARU_BOTH double zeta(double x, double q) {
     if (q < -1e6) return detail::kNaN;
   }
   double sum = 0, at = q;
-  for (; at < 10; ++at) {
+  for (; at < x + 9; ++at) {
     const double term = std::pow(at, -x);
     if (sum + term == sum && at > 0) return sum;
     sum += term;
