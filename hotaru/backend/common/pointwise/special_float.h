@@ -1,9 +1,10 @@
 // Special functions of single precision as straight-line code, so that loops
-// over them vectorise. Polynomials are own fits (through Chebyshev's nodes, by
-// falling powers); beside each stands its relative error before rounding.
+// over them vectorise: in double, rounded once, since nobody feels their speed.
+// Polynomials are own fits (through Chebyshev's nodes, by falling powers);
+// beside each stands its relative error before rounding.
 #pragma once
 
-#include "hotaru/backend/common/pointwise/vector_math.h"
+#include "hotaru/backend/common/pointwise/vector_functions.h"
 
 /// Those of special.h's list that have such a form.
 #define HOTARU_SPECIAL_FLOAT(X) \
@@ -29,9 +30,10 @@ using vmath::select;
 inline constexpr float kInf = std::numeric_limits<float>::infinity();
 inline constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
 
-template <size_t kCount>
-HOTARU_INLINE float polynomial(const float (&c)[kCount], float x) {
-  float y = c[0];
+/// C, T: float, double.
+template <class C, size_t kCount, class T>
+HOTARU_INLINE T polynomial(const C (&c)[kCount], T x) {
+  T y = c[0];
 #pragma GCC unroll 16
   for (size_t i = 1; i < kCount; ++i) y = y * x + c[i];
   return y;
@@ -60,24 +62,21 @@ inline constexpr float kI1Far[] = {
     -1.03121965e-05f, -2.59040899e-05f, -8.79892395e-05f,
     -0.000643320614f, -0.0160492212f,   0.383466274f};
 
-/// I of order 0 or 1, exp(-|x|) I if scaled. Infinity gives NaN unless scaled,
-/// as PyTorch has it.
+/// I of order 0 or 1, exp(-|x|) I if scaled, in double. Infinity gives NaN
+/// unless scaled, as PyTorch has it.
 template <int kOrder, bool kScaled>
 HOTARU_INLINE float bessel_i(float x) {
-  constexpr float kFar = 5;
-  const float a = std::fabs(x);
-  const float small = select(a < kFar, a, kFar),
-              large = select(a < kFar, kFar, a);
-  float near = polynomial(kOrder ? kI1Near : kI0Near, small * small);
+  constexpr double kFar = 5;
+  const double a = std::fabs(x);
+  const double small = a < kFar ? a : kFar, large = a < kFar ? kFar : a;
+  double near = polynomial(kOrder ? kI1Near : kI0Near, small * small);
   if (kOrder) near *= small;
-  if (kScaled) near *= vmath::exp(-small);
-  float far = polynomial(kOrder ? kI1Far : kI0Far, 10.0f / large - 1.0f) /
-              std::sqrt(large);
-  if (!kScaled) {  // in two halves, as it alone may overflow
-    const float root = vmath::exp(0.5f * large);
-    far = far * root * root;
-  }
-  const float y = select(a < kFar, near, far);
+  if (kScaled) near *= vmath::exp_wide(-small);
+  double far = polynomial(kOrder ? kI1Far : kI0Far, 10.0 / large - 1.0) /
+               std::sqrt(large);
+  if (!kScaled) far *= vmath::exp_wide(large > 100.0 ? 100.0 : large);
+  float y = static_cast<float>(a < kFar ? near : far);
+  if (!kScaled) y = select(std::fabs(x) == kInf, kNaN, y);
   return select(kOrder == 1 && x < 0, -y, y);
 }
 HOTARU_INLINE float i0(float x) {
@@ -118,20 +117,21 @@ inline constexpr float kK1Far[] = {
     3.29049944e-05f, -0.000139738404f, 0.00073571637f,  -0.00556671107f,
     0.103349738f,    1.36315191f};
 
-/// K of order 0 or 1, exp(x) K if scaled. Infinite at 0, NaN below.
+/// K of order 0 or 1, exp(x) K if scaled, in double. Infinite at 0, NaN below.
 template <int kOrder, bool kScaled>
 HOTARU_INLINE float bessel_k(float x) {
-  const float small = select(x < 2.0f, x, 2.0f),
-              large = select(x < 2.0f, 2.0f, x);
-  const float u = 0.5f * small * small - 1.0f, l = vmath::log(0.5f * small);
-  float near = kOrder ? l * small * polynomial(kI1Of2, u) +
-                            polynomial(kK1Near, u) / small
-                      : polynomial(kK0Near, u) - l * polynomial(kI0Of2, u);
-  if (kScaled) near *= vmath::exp(small);
-  float far = polynomial(kOrder ? kK1Far : kK0Far, 4.0f / large - 1.0f) /
-              std::sqrt(large);
-  if (!kScaled) far *= vmath::exp(-large);
-  const float y = select(x < 2.0f, near, far);
+  const double wide = x;
+  const double small = wide < 2.0 ? wide : 2.0, large = wide < 2.0 ? 2.0 : wide;
+  const double u = 0.5 * small * small - 1.0;
+  const double l = vmath::log_wide(0.5 * small);
+  double near = kOrder ? l * small * polynomial(kI1Of2, u) +
+                             polynomial(kK1Near, u) / small
+                       : polynomial(kK0Near, u) - l * polynomial(kI0Of2, u);
+  if (kScaled) near *= vmath::exp_wide(small);
+  double far = polynomial(kOrder ? kK1Far : kK0Far, 4.0 / large - 1.0) /
+               std::sqrt(large);
+  if (!kScaled) far *= vmath::exp_wide(large > 700.0 ? -700.0 : -large);
+  const auto y = static_cast<float>(wide < 2.0 ? near : far);
   return select(x == 0.0f, kInf, select(x < 0.0f, kNaN, y));
 }
 HOTARU_INLINE float modified_bessel_k0(float x) {
@@ -151,66 +151,83 @@ HOTARU_INLINE float scaled_modified_bessel_k1(float x) {
 
 // erfinv(x) / x by w = -log(1 - x^2), a variable that M. Giles proposed
 // ("Approximating the erfinv function", GPU Computing Gems 2, 2010): of w / 2.5
-// - 1 for w < 5 (6e-8), of sqrt(w) between sqrt(5) and 4.1 (4e-8) and between 4
-// and 10.3 (3e-8), both mapped to [-1, 1].
-inline constexpr float kErfinvCentral[] = {
-    -3.40725928e-05f, 3.56078599e-05f, 0.000285724702f, -0.000845699513f,
-    -0.000485587865f, 0.00852927286f,  -0.0195738506f,  -0.0261087064f,
-    0.616600692f,     1.50140941f};
-inline constexpr float kErfinvTail[] = {
-    5.91596763e-05f, -7.78804169e-05f, -0.000212382802f, 0.000801528455f,
-    -0.00155305129f, 0.00246461877f,   -0.0037983295f,   0.00556380674f,
-    0.935970664f,    3.00152683f};
-inline constexpr float kErfinvFar[] = {
-    -5.72249446e-05f, 0.000122698228f, -0.000112736889f, 0.000203450036f,
-    -0.000431087858f, 0.000506379642f, 0.000300396205f,  -0.00505371997f,
-    3.1765933f,       7.02029753f};
+// - 1 for w < 5, of sqrt(w) between sqrt(5) and 4.1 and between 4 and 10.3,
+// both mapped to [-1, 1] (5e-9, 4e-9, 3e-9).
+inline constexpr double kErfinvCentral[] = {
+    4.45550204185e-06, -3.33366802324e-05, 2.43901155608e-05,
+    0.000284068243715, -0.000835794500542, -0.000484344901779,
+    0.00852569234234,  -0.0195741953569,   -0.0261082502534,
+    0.616600723569,    1.50140935111};
+inline constexpr double kErfinvTail[] = {
+    -1.7091212664e-05,  5.85783185932e-05, -3.48938890831e-05,
+    -0.000211098374887, 0.000763624403032, -0.00155399077469,
+    0.00247829430259,   -0.00379807802671, 0.0055620729448,
+    0.935970653319,     3.00152681146};
+inline constexpr double kErfinvFar[] = {
+    -1.42295171602e-05, 3.00752729003e-05,  -2.19943534738e-05,
+    4.80838967512e-05,  -0.000143194490989, 0.000268114067201,
+    -0.00042037560496,  0.000483568788316,  0.000299083801516,
+    -0.00505091511232,  3.17659333137,      7.02029748101};
 
 /// erfinv(x) / x. kFar: whether w may be that of a 1 - |x| which only ndtri
 /// can name.
 template <bool kFar>
-HOTARU_INLINE float erfinv_factor(float w) {
+HOTARU_INLINE double erfinv_factor(double w) {
   // Divisions by what is constant are none.
-  constexpr float kRoot5 = 2.23606798f, kEnd = 4.1f;
-  constexpr float kTail = 1 / (kEnd - kRoot5), kFurther = 1 / 6.3f;
-  const float s = std::sqrt(w);
-  const float central = polynomial(kErfinvCentral, w * 0.4f - 1.0f);
-  const float tail =
-      polynomial(kErfinvTail, (2.0f * s - (kRoot5 + kEnd)) * kTail);
-  const float y = select(w < 5.0f, central, tail);
+  constexpr double kRoot5 = 2.2360679774997896964, kEnd = 4.1;
+  constexpr double kTail = 1 / (kEnd - kRoot5), kFurther = 1 / 6.3;
+  const double s = std::sqrt(w);
+  const double central = polynomial(kErfinvCentral, w * 0.4 - 1.0);
+  const double tail =
+      polynomial(kErfinvTail, (2.0 * s - (kRoot5 + kEnd)) * kTail);
+  const double y = w < 5.0 ? central : tail;
   if (!kFar) return y;
-  const float far = polynomial(kErfinvFar, (2.0f * s - 14.3f) * kFurther);
-  return select(s < kEnd, y, far);
+  const double far = polynomial(kErfinvFar, (2.0 * s - 14.3) * kFurther);
+  return s < kEnd ? y : far;
 }
 
+/// Rounded once from double.
 HOTARU_INLINE float erfinv(float x) {
-  const float w = -vmath::log((1.0f - x) * (1.0f + x));
-  return select(std::fabs(x) == 1.0f, std::copysign(kInf, x),
-                x * erfinv_factor<false>(w));
+  const double wide = x, w = -vmath::log_wide((1.0 - wide) * (1.0 + wide));
+  const auto y = static_cast<float>(wide * erfinv_factor<false>(w));
+  const float a = std::fabs(x);
+  const float end = select(a == 1.0f, std::copysign(kInf, x), kNaN);
+  return select(a < 1.0f, y, end);
 }
 
 HOTARU_INLINE float ndtri(float p) {
-  const float x = 2.0f * p - 1.0f, w = -vmath::log(4.0f * p * (1.0f - p));
-  const float y = 1.41421356f * x * erfinv_factor<true>(w);
-  return select(p == 0.0f, -kInf, select(p == 1.0f, kInf, y));
+  const double wide = p, x = 2.0 * wide - 1.0;
+  const double w = -vmath::log_wide(4.0 * wide * (1.0 - wide));
+  const auto y =
+      static_cast<float>(1.41421356237309505 * x * erfinv_factor<true>(w));
+  const float end = select(p == 0.0f, -kInf, select(p == 1.0f, kInf, kNaN));
+  return select((p > 0.0f) & (p < 1.0f), y, end);
 }
 
-/// erfc(|x| / sqrt(2)) / 2 in the tails, made up for what rounding the square
-/// lost: an exponential makes that many times larger.
+// erf(x) / x for |x| <= 1, of x^2 (Cephes), and e^(x^2) erfc(x) / t for
+// 1 <= x <= 11 and t = 1 / (1 + x), of t mapped to [-1, 1] (1.5e-9).
+inline constexpr double kErf[] = {7.853861353153693e-5, -8.010193625184903e-4,
+                                  5.188327685732524e-3, -2.685381193529856e-2,
+                                  1.128358514861418e-1, -3.761262582423300e-1,
+                                  1.128379165726710};
+inline constexpr double kErfcTail[] = {
+    -2.30267410613e-06, 7.57100587583e-06, 6.6781944791e-06,  -0.00010107533503,
+    0.000190250749558,  0.000846427371131, -0.00473997363038, -0.00810442401931,
+    0.125645354385,     0.741418646036};
+
+/// In double: half of erfc(-x / sqrt(2)).
 HOTARU_INLINE float ndtr(float x) {
-  const float b = std::fabs(x), a = select(b < 15.0f, b, 15.0f);  // 0 beyond
-  const float t = a * 0.707106781f, q = select(t < 1.0f, 1.0f, t);
-  const double square = 0.5 * double(a) * double(a);
-  const float lost = select(t < 1.0f, 0.0f, float(double(t * t) - square));
-  const float tail = 0.5f * (vmath::erfc_tail(q) * (1.0f + lost));
-  const float half = 0.5f * vmath::erf(t);
-  const float above = select(t < 1.0f, 0.5f + half, 1.0f - tail);
-  const float below = select(t < 1.0f, 0.5f - half, tail);
-  return select(x != x, x, select(x < 0.0f, below, above));
+  const double wide = std::fabs(x) * 0.70710678118654752440;
+  const double a = wide > 11.0 ? 11.0 : wide, far = a < 1.0 ? 1.0 : a;
+  const double half = 0.5 * a * polynomial(kErf, a * a), t = 1.0 / (1.0 + far);
+  const double tail = 0.5 * t * vmath::exp_wide(-far * far) *
+                      polynomial(kErfcTail, 4.8 * t - 1.4);
+  const double less = a < 1.0 ? 0.5 - half : tail;
+  return static_cast<float>(x < 0.0f ? less : 1.0 - less);
 }
 
 HOTARU_INLINE float entr(float x) {
-  const float y = -x * vmath::log(x);
+  const auto y = static_cast<float>(-vmath::log_wide(x) * x);
   return select(x == 0.0f, 0.0f, select(x < 0.0f, -kInf, y));
 }
 

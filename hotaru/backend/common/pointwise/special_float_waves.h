@@ -16,19 +16,31 @@
 
 namespace hotaru::special_float {
 
-/// Cosine and sine of a double up to 1e6 with a float's precision.
+/// Cosine and sine of a double up to 1e6 with a float's precision and more
+/// (Cephes' polynomials).
 struct Turn {
-  float cos, sin;
+  double cos, sin;
 };
 HOTARU_INLINE Turn turn(double angle) {
   constexpr double kMagic = 0x1.8p52;
   const double shifted = angle * 6.36619772367581382433e-01 + kMagic;
   const double n = shifted - kMagic;
   const double exact = angle - n * 1.57079632673412561417e+00;
-  const auto r = static_cast<float>(exact - n * 6.07710050650619224932e-11);
-  const auto q = static_cast<int32_t>(std::bit_cast<uint64_t>(shifted));
-  return {vmath::sin_quarters(r, int32_t(uint32_t(q) + 1)),
-          vmath::sin_quarters(r, q)};
+  const double r = exact - n * 6.07710050650619224932e-11, z = r * r;
+  double s = -1.9515295891e-4;
+  s = s * z + 8.3321608736e-3;
+  s = s * z - 1.6666654611e-1;
+  s = s * z * r + r;
+  double c = 2.443315711809948e-5;
+  c = c * z - 1.388731625493765e-3;
+  c = c * z + 4.166664568298827e-2;
+  c = c * z * z - 0.5 * z + 1.0;
+  const auto q = std::bit_cast<uint64_t>(shifted);
+  const bool odd = (q & 1) != 0;
+  const double cos = odd ? s : c, sin = odd ? c : s;
+  const uint64_t less = (q + 1) >> 1 << 63, under = q >> 1 << 63;
+  return {std::bit_cast<double>(std::bit_cast<uint64_t>(cos) ^ less),
+          std::bit_cast<double>(std::bit_cast<uint64_t>(sin) ^ under)};
 }
 
 // --- Bessel functions --------------------------------------------------------
@@ -66,28 +78,29 @@ inline constexpr float kQ1[] = {
     1.23233272e-08f, -4.85523586e-08f, 2.14921897e-07f, -1.47083142e-06f,
     1.57963223e-05f, -0.000372970331f, 0.0746094882f};
 
-/// J or Y (kSecond) of order 0 or 1 for x >= 0.
+/// J or Y (kSecond) of order 0 or 1 for x >= 0, in double.
 template <int kOrder, bool kSecond>
 HOTARU_INLINE float bessel(float x) {
-  constexpr float kFar = 5, k2OverPi = 0.636619772f;
-  const float small = select(x < kFar, x, kFar);
-  const float large = select(x < kFar, kFar, x);
-  const float u = small * small * 0.08f - 1.0f;
-  float near = kOrder ? polynomial(kJ1, u) : polynomial(kJ0, u);
+  constexpr double kFar = 5, k2OverPi = 0.63661977236758134;
+  const double wide = x;
+  const double small = wide < kFar ? wide : kFar;
+  const double large = wide < kFar ? kFar : wide;
+  const double u = small * small * 0.08 - 1.0;
+  double near = kOrder ? polynomial(kJ1, u) : polynomial(kJ0, u);
   if (kOrder) near *= small;
   if (kSecond) {
-    const float l = vmath::log(small) * near;
-    near = kOrder ? k2OverPi * (l - 1.0f / small) + small * polynomial(kY1, u)
+    const double l = vmath::log_wide(small) * near;
+    near = kOrder ? k2OverPi * (l - 1.0 / small) + small * polynomial(kY1, u)
                   : k2OverPi * l + polynomial(kY0, u);
-    near = select(x == 0.0f, -kInf, near);
   }
-  const float w = kFar / large, z = 2.0f * w * w - 1.0f;
-  const float p = polynomial(kOrder ? kP1 : kP0, z);
-  const float q = polynomial(kOrder ? kQ1 : kQ0, z) * w;
-  const Turn t =
-      turn(double(large) - (0.25 + 0.5 * kOrder) * 3.14159265358979324);
-  const float wave = kSecond ? p * t.sin + q * t.cos : p * t.cos - q * t.sin;
-  return select(x < kFar, near, std::sqrt(k2OverPi / large) * wave);
+  const double w = kFar / large, z = 2.0 * w * w - 1.0;
+  const double p = polynomial(kOrder ? kP1 : kP0, z);
+  const double q = polynomial(kOrder ? kQ1 : kQ0, z) * w;
+  const Turn t = turn(large - (0.25 + 0.5 * kOrder) * 3.14159265358979324);
+  const double wave = kSecond ? p * t.sin + q * t.cos : p * t.cos - q * t.sin;
+  const double far = std::sqrt(k2OverPi / large) * wave;
+  const auto y = static_cast<float>(wide < kFar ? near : far);
+  return kSecond ? select(x == 0.0f, -kInf, y) : y;
 }
 HOTARU_INLINE float bessel_j0(float x) {
   return bessel<0, false>(std::fabs(x));
@@ -104,7 +117,7 @@ HOTARU_INLINE float bessel_y1(float x) {
 }
 
 HOTARU_INLINE float spherical_bessel_j0(float x) {
-  return select(x == 0.0f, 1.0f, vmath::sin(x) / x);
+  return select(x == 0.0f, 1.0f, static_cast<float>(turn(x).sin / x));
 }
 
 // Ai x^(1/4) exp(z) for x >= 1, z = 2/3 x^(3/2), of 2 x^(-3/2) - 1 (1e-7); Ai
@@ -131,62 +144,73 @@ inline constexpr float kAiryG[] = {6.41282156e-08f, -4.50997845e-07f,
                                    4.87617353e-06f, -0.000113833346f,
                                    0.0129016079f};
 
+/// In double.
 HOTARU_INLINE float airy_ai(float x) {
-  const float a = std::fabs(x), large = select(a < 1.0f, 1.0f, a);
-  const double wide = large, z = wide * std::sqrt(wide) * (2.0 / 3.0);
-  const auto front = static_cast<float>(z);
-  const float behind = float(z - double(front));  // what rounding z lost
-  const float w = 0.666666667f / front;
-  const float quarter = 1.0f / std::sqrt(std::sqrt(large));
-  const float right = polynomial(kAiryRight, 2.0f * w - 1.0f) * quarter *
-                      vmath::exp(-front) * (1.0f - behind);
-  const float m = select(a <= 4.0f, x, 0.0f);
-  const float middle =
-      select(m < -1.5f, polynomial(kAiryLeft, (m + 2.75f) * 0.8f),
-             polynomial(kAiryMiddle, (m + 0.25f) * 0.8f));
-  const float v = 8.0f * select(a < 4.0f, 0.125f, w), s = 2.0f * v * v - 1.0f;
+  const double wide = x, a = std::fabs(wide), large = a < 1.0 ? 1.0 : a;
+  const double z = large * std::sqrt(large) * (2.0 / 3.0);
+  const double w = (2.0 / 3.0) / z;
+  const double quarter = 1.0 / std::sqrt(std::sqrt(large));
+  const double right = polynomial(kAiryRight, 2.0 * w - 1.0) * quarter *
+                       vmath::exp_wide(z > 700.0 ? -700.0 : -z);
+  const double m = a <= 4.0 ? wide : 0.0;
+  const double of_left = polynomial(kAiryLeft, (m + 2.75) * 0.8);
+  const double of_middle = polynomial(kAiryMiddle, (m + 0.25) * 0.8);
+  const double middle = m < -1.5 ? of_left : of_middle;
+  const double v = 8.0 * (a < 4.0 ? 0.125 : w), s = 2.0 * v * v - 1.0;
   const Turn t = turn(z + 0.785398163397448310);
-  const float wave =
+  const double wave =
       t.sin * polynomial(kAiryF, s) - t.cos * v * polynomial(kAiryG, s);
-  const float left = 0.564189584f * quarter * wave;
-  return select(x >= 1.0f, right, select(x < -4.0f, left, middle));
+  const double left = 0.56418958354775629 * quarter * wave;
+  return static_cast<float>(wide >= 1.0 ? right : wide < -4.0 ? left : middle);
 }
 
 // --- log gamma ---------------------------------------------------------------
 
 // log gamma(a) / ((a - 1)(a - 2)) of 2 (a - 1) for 0.5 <= a <= 1.5 and of
-// (a - 2.25) / 0.75 for 1.5 <= a <= 3 (5e-8, 3e-8); what Stirling's formula
-// leaves for the others, times a, of 18 / a^2 - 1 (1e-8).
-inline constexpr float kGammaNear[] = {
-    -3.97959557e-05f, 8.578501e-05f,  -6.67101413e-05f, 0.000149446802f,
-    -0.000473645952f, 0.00107351912f, -0.00241269311f,  0.00575746829f,
-    -0.014393623f,    0.0388592184f,  -0.122625679f,    0.577215672f};
-inline constexpr float kGammaMiddle[] = {
-    -2.70416467e-06f, 8.8695233e-06f,  -2.26436659e-05f, 7.66704761e-05f,
-    -0.000270960125f, 0.000962870719f, -0.00357073545f,  0.0142133683f,
-    -0.0644106343f,   0.399589479f};
-inline constexpr float kStirling[] = {4.80616391e-09f, -7.80286697e-08f,
-                                      2.18340801e-06f, -0.000149700078f,
-                                      0.0831813663f};
+// (a - 2.25) / 0.75 for 1.5 <= a <= 3 (1.4e-9, 4.9e-9); what Stirling's formula
+// leaves for the others, times a, of 18 / a^2 - 1 (4e-10); sin(pi x) / (pi x)
+// for |x| <= 1/2, of 8 x^2 - 1 (3e-11).
+inline constexpr double kGammaNear[] = {
+    -9.82543774618e-06, 2.09479482873e-05,  -1.04742909197e-05,
+    2.32681936441e-05,  -9.94868451434e-05, 0.000219333759904,
+    -0.000456784820753, 0.001037565303,     -0.00241660535186,
+    0.0057658112438,    -0.0143932917266,   0.0388585112436,
+    -0.122625684528,    0.577215665466};
+inline constexpr double kGammaMiddle[] = {-2.70416457948e-06, 8.86952374569e-06,
+                                          -2.26436663045e-05, 7.66704738679e-05,
+                                          -0.000270960120418, 0.000962870711057,
+                                          -0.00357073545591,  0.0142133686247,
+                                          -0.0644106361662,   0.39958948928};
+inline constexpr double kStirling[] = {4.80616399686e-09, -7.80286711994e-08,
+                                       2.18340811247e-06, -0.000149700082902,
+                                       0.0831813669766};
+inline constexpr double kHalfTurn[] = {-6.82732727115e-08, 6.03496118379e-06,
+                                       -0.000347731905526, 0.011603383588,
+                                       -0.181342313637,    0.806700467616};
 
-/// Below 0.5 by reflection: log(pi / |sin(pi x)|) - log gamma(1 - x).
+/// In double, rounded once. Below 0.5 by reflection: log(pi / |sin(pi x)|) -
+/// log gamma(1 - x).
 HOTARU_INLINE float lgamma(float x) {
-  const bool reflects = x < 0.5f;
-  const float a = select(reflects, 1.0f - x, x);
-  const float small = select(a < 3.0f, a, 3.0f),
-              large = select(a < 3.0f, 3.0f, a);
-  const float p =
-      select(small < 1.5f, polynomial(kGammaNear, 2.0f * (small - 1.0f)),
-             polynomial(kGammaMiddle, (small - 2.25f) * 1.33333333f));
-  const float near = p * (small - 1.0f) * (small - 2.0f);
-  const float r = 1.0f / large;
-  const float far =
-      (large - 0.5f) * (vmath::log(large) - 1.0f) +
-      (0.418938533f + r * polynomial(kStirling, 18.0f * r * r - 1.0f));
-  const float y = select(a < 3.0f, near, far);
+  const double wide = x;
+  const double a = wide < 0.5 ? 1.0 - wide : wide;
+  const double small = a < 3.0 ? a : 3.0, large = a < 3.0 ? 3.0 : a;
+  const double of_near = polynomial(kGammaNear, 2.0 * (small - 1.0));
+  const double of_middle =
+      polynomial(kGammaMiddle, (small - 2.25) * (4.0 / 3.0));
+  const double near =
+      (small < 1.5 ? of_near : of_middle) * (small - 1.0) * (small - 2.0);
+  const double r = 1.0 / large;
+  const double far =
+      (large - 0.5) * (vmath::log_wide(large) - 1.0) +
+      (0.41893853320467274 + r * polynomial(kStirling, 18.0 * r * r - 1.0));
+  const double y = (a < 3.0 ? near : far) + 0.0;  // no negative zero
+  // Of integers, which large negative numbers are, it is infinite.
   const float part = std::fabs(x - std::floor(x + 0.5f));  // exact
-  const float sine = vmath::sin_quarters(3.14159265f * part, 0);
-  const float z = select(reflects, -vmath::log(sine * 0.318309886f) - y, y);
+  const double turn = part;
+  const double sine = turn * polynomial(kHalfTurn, 8.0 * turn * turn - 1.0);
+  const auto mirrored = static_cast<float>(-vmath::log_wide(sine) - y);
+  const float z = select(x < 0.5f, select(part == 0.0f, kInf, mirrored),
+                         static_cast<float>(y));
   return select(std::fabs(x) == kInf, kInf, select(x != x, x, z));
 }
 
