@@ -165,10 +165,16 @@ HOTARU_INLINE __m512 log2(__m512 x) {
   const auto set = [](float v) HOTARU_SIMD_LAMBDA { return _mm512_set1_ps(v); };
   return log_parts(
       x, [&](__m512 f, __m512 z, __m512 y, __m512 e) HOTARU_SIMD_LAMBDA {
-        const __m512 two = set(kOfLn2);
+        const __m512 two = set(kOfLn2), product = _mm512_mul_ps(f, two);
+        const __m512 sum = _mm512_add_ps(e, product);
+        __m512 rest = _mm512_sub_ps(product, _mm512_sub_ps(sum, e));
+        rest = _mm512_add_ps(rest, _mm512_fmsub_ps(f, two, product));
+        rest = _mm512_fmadd_ps(f, set(kOfLn2Rest), rest);
         y = _mm512_fmadd_ps(set(-0.5f), z, y);
-        y = _mm512_fmadd_ps(y, two, _mm512_mul_ps(f, set(kOfLn2Rest)));
-        return _mm512_add_ps(e, _mm512_fmadd_ps(f, two, y));
+        rest = _mm512_fmadd_ps(y, two, rest);
+        const __mmask16 finite =
+            _mm512_cmp_ps_mask(_mm512_abs_ps(e), set(1000.0f), _CMP_LE_OQ);
+        return _mm512_mask_add_ps(sum, finite, sum, rest);
       });
 }
 
