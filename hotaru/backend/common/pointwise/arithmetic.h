@@ -63,6 +63,29 @@ struct Mul {
   }
 };
 
+/// x / y in double, where nothing overflows, into `out`; false where that is
+/// not finite. Zeros have the signs that Smith's method gives them (R. Smith,
+/// "Algorithm 116: Complex division", 1962), as those of complex doubles have,
+/// in PyTorch, too: those of (s + t q / p) / p and (t - s q / p) / p, where p
+/// is the greater part of y.
+HOTARU_INLINE bool quick_quotient(std::complex<float> x, std::complex<float> y,
+                                  std::complex<float>& out) {
+  const double a = x.real(), b = x.imag(), c = y.real(), d = y.imag();
+  const double square = c * c + d * d;
+  const auto re = float((a * c + b * d) / square);
+  const auto im = float((b * c - a * d) / square);
+  const bool first = std::fabs(y.real()) >= std::fabs(y.imag());
+  const float p = first ? y.real() : y.imag();
+  const float s = first ? x.real() : x.imag();
+  const float t = first ? x.imag() : x.real();
+  const float zero = 0.0f * y.real() * y.imag();
+  const float of_t = t * 0.0f, of_s = s * zero;
+  const float re_zero = (s * 0.0f + t * zero) * p;
+  const float im_zero = (first ? of_t - of_s : of_s - of_t) * p;
+  out = {re == 0 ? re_zero : re, im == 0 ? im_zero : im};
+  return re - re == im - im;
+}
+
 /// x / y. The signs of a complex zero do not count, as in PyTorch and NumPy.
 template <class T>
 HOTARU_INLINE T divide(T x, T y) {
@@ -71,22 +94,21 @@ HOTARU_INLINE T divide(T x, T y) {
     if (y == T(0)) [[unlikely]]
       return {x.real() / R(0), x.imag() / R(0)};
   }
+  if constexpr (std::is_same_v<T, std::complex<float>> && vmath::kQuick) {
+    T out;
+    if (quick_quotient(x, y, out)) return out;
+    return T(std::complex<double>(x) / std::complex<double>(y));
+  }
   return x / y;
 }
 
 template <class T>
 struct Div {
   HOTARU_INLINE T operator()(T x, T y) const { return divide(x, y); }
-  /// In double, where nothing overflows; the others (C99, annex G) are those
-  /// whose result is not finite.
+  /// The others (C99, annex G) are those whose result is not finite.
   HOTARU_INLINE static bool quick(
       T x, T y, T& out) requires std::is_same_v<T, std::complex<float>> {
-    const double a = x.real(), b = x.imag(), c = y.real(), d = y.imag();
-    const double square = c * c + d * d;
-    const auto re = float((a * c + b * d) / square);
-    const auto im = float((b * c - a * d) / square);
-    out = {re, im};
-    return re - re == im - im;
+    return quick_quotient(x, y, out);
   }
 };
 
