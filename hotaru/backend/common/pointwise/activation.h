@@ -18,11 +18,12 @@ namespace hotaru::formulas {
 
 HOTARU_ACTIVATION(Silu, x* vmath::sigmoid(x));
 HOTARU_ACTIVATION(Gelu, x* vmath::normal_cdf(x));
-/// Hendrycks and Gimpel's approximation (arXiv:1606.08415).
+/// Hendrycks and Gimpel's approximation (arXiv:1606.08415), x / 2 (1 + tanh(z))
+/// as x / (1 + e^-2z): nothing cancels below zero.
 HOTARU_ACTIVATION(GeluTanh,
-                  T(0.5) * x *
-                      (T(1) + vmath::tanh(T(0.79788456080286535588) *
-                                          (x + T(0.044715) * x * x * x))));
+                  x* vmath::sigmoid((x * x * T(0.044715 * vmath::kGeluTanh) +
+                                     T(vmath::kGeluTanh)) *
+                                    x));
 /// min(max(x + 3, 0), 6); NaN stays.
 HOTARU_ACTIVATION(Relu6Of3, x + T(3) < T(0)   ? T(0)
                             : x + T(3) > T(6) ? T(6)
@@ -127,11 +128,11 @@ HOTARU_ACTIVATION_GRAD(
 template <class T>
 struct GeluTanhGrad {
   HOTARU_INLINE T operator()(T g, T x) const {
+    constexpr double kCube = 0.044715 * vmath::kGeluTanh;
     const T z = x * x;
-    const T t =
-        vmath::tanh(T(0.79788456080286535588) * (x + T(0.044715) * z * x));
-    const T slope = T(0.79788456080286535588) * (T(1) + T(3 * 0.044715) * z);
-    return g * T(0.5) * (T(1) + t + x * (T(1) - t * t) * slope);
+    const T s = vmath::sigmoid((z * T(kCube) + T(vmath::kGeluTanh)) * x);
+    const T slope = z * T(3 * kCube) + T(vmath::kGeluTanh);
+    return g * (s + x * s * (T(1) - s) * slope);
   }
 };
 template <class T>

@@ -16,6 +16,9 @@
 
 namespace hotaru::vmath {
 
+/// 2 sqrt(2 / pi), of gelu by tanh.
+inline constexpr double kGeluTanh = 1.5957691216057307;
+
 /// CUDA has functions of its own for single precision, which PyTorch takes
 /// there; its kernels find them by the templates at the end.
 #ifdef __CUDACC__
@@ -190,24 +193,52 @@ HOTARU_INLINE bool pow_normal(float x, float y, float& out) {
   return normal;
 }
 
+/// 1 / (1 + e^-x), where e^-x = 2^n (1 + (e^r - 1)), both halved, so that all
+/// of 2^n has room, and 0 where that has none. NaN goes all the way through.
 HOTARU_INLINE float sigmoid(float x) {
-  return 1.0f / (1.0f + exp(-x));
-}
-
-/// (e^2a - 1) / (e^2a + 1) for a = |x|, where e^2a - 1 = 2^n (e^r - 1) +
-/// (2^n - 1). NaN goes all the way through.
-HOTARU_INLINE float tanh(float x) {
-  // From 10 on the result is 1.
-  const float a = std::fabs(x), c = 2.0f * select(a > 10.0f, 10.0f, a);
+  const float below = select(x > 87.0f, 87.0f, x);
+  const float c = -select(below < -89.0f, -89.0f, below);
   // The sum's last bits are n.
   constexpr float kMagic = 0x1.8p23f;
   const float shifted = c * 1.44269504088896341f + kMagic;
-  const float n = shifted - kMagic;
-  const float r = minus_ln2(c, n);
+  const float p = exp_minus_1_kernel(minus_ln2(c, shifted - kMagic));
+  const float half =
+      std::bit_cast<float>((std::bit_cast<uint32_t>(shifted) + 126) << 23);
+  const float sum = half + 0.5f, lost = 0.5f - (sum - half);
+  return select(x < -89.0f, 0.0f, 0.5f) / ((p * half + lost) + sum);
+}
+
+// a^2 / (1 - tanh(a) / a), of a^2 for a <= 1 (2.3e-9 in tanh), and (2^t - 1) /
+// t for |t| <= 1/2 (6e-10 in tanh of what is greater): own fits, by falling
+// powers.
+inline constexpr float kTanhNear = 1.0f;
+inline constexpr float kTanhOver[] = {0.000226413147f, -0.00569185009f,
+                                      1.19999278f, 3.00000072f};
+inline constexpr float kPower[] = {0.000151867891f, 0.00133896107f,
+                                   0.00961895566f,  0.0555036254f,
+                                   0.240226448f,    0.693147182f};
+inline constexpr float kTwoOfLn2 = 2.88539008f;
+
+/// For a = |x|, a - a^3 / (...) near 0 and 1 - 2 / (e^2a + 1) beyond: what is
+/// taken off is small beside what it is taken off, and so are its errors. NaN
+/// goes all the way through.
+HOTARU_INLINE float tanh(float x) {
+  // From 10 on the result is 1.
+  const float size = std::fabs(x), a = select(size > 10.0f, 10.0f, size);
+  // The sum's last bits are n.
+  constexpr float kMagic = 0x1.8p23f;
+  const float shifted = a * kTwoOfLn2 + kMagic;
+  const float t = a * kTwoOfLn2 - (shifted - kMagic);
+  float p = kPower[0], over = kTanhOver[0];
+  for (int i = 1; i < 6; ++i) p = p * t + kPower[i];
   const float power =
       std::bit_cast<float>((std::bit_cast<uint32_t>(shifted) + 127) << 23);
-  const float y = exp_minus_1_kernel(r) * power + (power - 1.0f);
-  return std::copysign(y / (y + 2.0f), x);
+  const float beyond = (p * t + 1.0f) * power + 1.0f;
+  const float z = a * a;
+  for (int i = 1; i < 4; ++i) over = over * z + kTanhOver[i];
+  const bool near = a < kTanhNear;
+  const float less = select(near, a * z, 2.0f) / select(near, over, beyond);
+  return std::copysign(select(near, a, 1.0f) - less, x);
 }
 
 /// e^x - 1 = 2^n (e^r - 1) + (2^n - 1).

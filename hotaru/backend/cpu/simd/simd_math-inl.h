@@ -1,8 +1,8 @@
 // Mathematical functions of SIMD vectors of float and double, for inclusion
 // after simd.h in files that use its pattern. d is the vector's tag.
 //
-// NaN gives NaN. The small-argument approximations of tanh are those of the
-// Cephes library (S. Moshier).
+// NaN gives NaN. The small-argument approximation of tanh for double is that of
+// the Cephes library (S. Moshier). Figures are those of fused multiply-adds.
 
 // clang-format off
 #if defined(HOTARU_SIMD_MATH_INL_H) == defined(HWY_TARGET_TOGGLE)
@@ -44,29 +44,30 @@ HWY_INLINE V simd_exp_polynomial(D d, V r) {
   return p;
 }
 
-/// 1 / (1 + e^-x), where e^-x = 2^(n - 1) (2 + 2 (e^r - 1)). NaN goes all the
-/// way through.
+/// vmath::sigmoid.
 template <class D, class V>
 HWY_INLINE V simd_sigmoid_float(D d, V x) {
   namespace hn = hwy::HWY_NAMESPACE;
-  const V one = hn::Set(d, 1.0f), magic = hn::Set(d, 0x1.8p23f);
+  const V magic = hn::Set(d, 0x1.8p23f), of_one = hn::Set(d, 0.5f);
   const V low = hn::Set(d, -89.0f), high = hn::Set(d, 87.0f);
   // Not Min and Max, which may drop NaN.
-  V c = hn::IfThenElse(hn::Lt(x, low), low, x);
-  c = hn::Neg(hn::IfThenElse(hn::Gt(c, high), high, c));
+  V c = hn::IfThenElse(hn::Gt(x, high), high, x);
+  c = hn::Neg(hn::IfThenElse(hn::Lt(c, low), low, c));
   const V shifted = hn::MulAdd(c, hn::Set(d, 1.44269504088896341f), magic);
   const V r = simd_minus_ln2(d, c, hn::Sub(shifted, magic));
   const V p = hn::MulAdd(hn::Mul(simd_exp_polynomial(d, r), r), r, r);
   const hn::RebindToUnsigned<D> bits;
-  const V power =
+  const V half =
       hn::BitCast(d, hn::ShiftLeft<23>(hn::Add(hn::BitCast(bits, shifted),
                                                hn::Set(bits, 126u))));
-  const V two = hn::Set(d, 2.0f);
-  return hn::Div(one, hn::MulAdd(hn::MulAdd(p, two, two), power, one));
+  const V sum = hn::Add(half, of_one),
+          lost = hn::Sub(of_one, hn::Sub(sum, half));
+  return hn::Div(hn::IfThenZeroElse(hn::Lt(x, low), of_one),
+                 hn::Add(hn::MulAdd(p, half, lost), sum));
 }
 
-/// 1 / (1 + e^-x) within 2 units in the last place where it is normal and, for
-/// double, x > -706; 0 where e^-x overflows.
+/// 1 / (1 + e^-x) within 1.7 units in the last place where it is normal and,
+/// for double, x > -706; 0 where e^-x overflows.
 template <class D, class V>
 HWY_INLINE V simd_sigmoid(D d, V x) {
   namespace hn = hwy::HWY_NAMESPACE;
@@ -89,20 +90,27 @@ HWY_INLINE V simd_tanh_float(D d, V x) {
   const V one = hn::Set(d, 1.0f), magic = hn::Set(d, 0x1.8p23f);
   const V size = hn::Abs(x), bound = hn::Set(d, 10.0f);
   const V a = hn::IfThenElse(hn::Gt(size, bound), bound, size);
-  const V c = hn::Add(a, a);
-  const V shifted = hn::MulAdd(c, hn::Set(d, 1.44269504088896341f), magic);
-  const V n = hn::Sub(shifted, magic);
-  const V r = simd_minus_ln2(d, c, n);
-  const V p = hn::MulAdd(hn::Mul(simd_exp_polynomial(d, r), r), r, r);
+  const V scale = hn::Set(d, vmath::kTwoOfLn2);
+  const V shifted = hn::MulAdd(a, scale, magic);
+  const V t = hn::MulSub(a, scale, hn::Sub(shifted, magic));
+  V p = hn::Set(d, vmath::kPower[0]), over = hn::Set(d, vmath::kTanhOver[0]);
+  for (int i = 1; i < 6; ++i)
+    p = hn::MulAdd(p, t, hn::Set(d, vmath::kPower[i]));
   const hn::RebindToUnsigned<D> bits;
   const V power =
       hn::BitCast(d, hn::ShiftLeft<23>(hn::Add(hn::BitCast(bits, shifted),
                                                hn::Set(bits, 127u))));
-  const V y = hn::MulAdd(p, power, hn::Sub(power, one));
-  return hn::CopySign(hn::Div(y, hn::Add(y, hn::Set(d, 2.0f))), x);
+  const V beyond = hn::MulAdd(hn::MulAdd(p, t, one), power, one);
+  const V z = hn::Mul(a, a);
+  for (int i = 1; i < 4; ++i)
+    over = hn::MulAdd(over, z, hn::Set(d, vmath::kTanhOver[i]));
+  const auto near = hn::Lt(a, hn::Set(d, vmath::kTanhNear));
+  const V less = hn::Div(hn::IfThenElse(near, hn::Mul(a, z), hn::Set(d, 2.0f)),
+                         hn::IfThenElse(near, over, beyond));
+  return hn::CopySign(hn::Sub(hn::IfThenElse(near, a, one), less), x);
 }
 
-/// Within 3 units in the last place.
+/// Within 1.1 units in the last place, for double 3.
 template <class D, class V>
 HWY_INLINE V simd_tanh(D d, V x) {
   namespace hn = hwy::HWY_NAMESPACE;
@@ -157,16 +165,15 @@ HWY_INLINE V simd_normal_cdf(D d, V x) {
   }
 }
 
-/// Hendrycks and Gimpel's approximation (arXiv:1606.08415).
+/// Hendrycks and Gimpel's approximation, see formulas::GeluTanh.
 template <class D, class V>
 HWY_INLINE V simd_gelu_tanh(D d, V x) {
   namespace hn = hwy::HWY_NAMESPACE;
   using T = hn::TFromD<D>;
-  const V cube = hn::Mul(hn::Mul(hn::Set(d, T(0.044715)), x), hn::Mul(x, x));
-  const V t = simd_tanh(
-      d, hn::Mul(hn::Set(d, T(0.79788456080286535588)), hn::Add(x, cube)));
-  const V half = hn::Mul(x, hn::Set(d, T(0.5)));
-  return hn::MulAdd(half, t, half);
+  const V slope =
+      hn::MulAdd(hn::Mul(x, x), hn::Set(d, T(0.044715 * vmath::kGeluTanh)),
+                 hn::Set(d, T(vmath::kGeluTanh)));
+  return hn::Mul(x, simd_sigmoid(d, hn::Mul(x, slope)));
 }
 
 }  // namespace hotaru::HWY_NAMESPACE
