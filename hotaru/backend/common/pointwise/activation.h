@@ -5,7 +5,7 @@
 #include <numbers>
 
 #include "hotaru/backend/common/pointwise/pointwise.h"
-#include "hotaru/backend/common/pointwise/vector_math.h"
+#include "hotaru/backend/common/pointwise/vector_functions.h"
 
 namespace hotaru::formulas {
 
@@ -42,10 +42,9 @@ struct HardSwish {
   }
 };
 /// log(1 / (1 + e^-x)), from the side where e does not overflow.
-HOTARU_ACTIVATION(LogSigmoid, (x < T(0) ? x : T(0)) -
-                                  vmath::log1p(vmath::exp(-std::fabs(x))));
+HOTARU_ACTIVATION(LogSigmoid, vmath::log_sigmoid(x));
 /// x tanh(log(1 + e^x)) (D. Misra, arXiv:1908.08681).
-HOTARU_ACTIVATION(Mish, x* vmath::tanh(vmath::log1p(vmath::exp(x))));
+HOTARU_ACTIVATION(Mish, vmath::mish(x));
 #undef HOTARU_ACTIVATION
 
 /// Formulas of up to three numbers.
@@ -61,12 +60,11 @@ HOTARU_ACTIVATION(Mish, x* vmath::tanh(vmath::log1p(vmath::exp(x))));
 /// a: slope below zero.
 HOTARU_ACTIVATION_N(LeakyRelu, x > T(0) ? x : x * a);
 /// a: alpha, b: scale, c: input scale.
-HOTARU_ACTIVATION_N(Elu, x <= T(0) ? vmath::expm1(x * c) * a * b : x * b);
+HOTARU_ACTIVATION_N(Elu, x <= T(0) ? vmath::expm1(x * c) * (a * b) : x * b);
 /// a, b: limits.
 HOTARU_ACTIVATION_N(HardTanh, x<a ? a : x> b ? b : x);
 /// a: beta, b: threshold of x * beta beyond which the function is x.
-HOTARU_ACTIVATION_N(Softplus,
-                    x* a > b ? x : vmath::log1p(vmath::exp(x * a)) / a);
+HOTARU_ACTIVATION_N(Softplus, x* a > b ? x : vmath::softplus(x, a));
 /// a: lambda.
 HOTARU_ACTIVATION_N(SoftShrink, x > a ? x - a : x < -a ? x + a : x * T(0));
 HOTARU_ACTIVATION_N(HardShrink, x >= -a && x <= a ? T(0) : x);
@@ -135,13 +133,7 @@ struct GeluTanhGrad {
     return g * (s + x * s * (T(1) - s) * slope);
   }
 };
-template <class T>
-struct MishGrad {
-  HOTARU_INLINE T operator()(T g, T x) const {
-    const T t = vmath::tanh(vmath::log1p(vmath::exp(x)));
-    return g * (t + x * vmath::sigmoid(x) * (T(1) - t * t));
-  }
-};
+HOTARU_ACTIVATION_GRAD(MishGrad, g* vmath::slope_of_mish(x));
 /// Of the results of the logistic function and of tanh.
 HOTARU_ACTIVATION_GRAD(SigmoidGrad, g* x*(T(1) - x));
 /// a, b: the limits, c: the gradient outside of them.

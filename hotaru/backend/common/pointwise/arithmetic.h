@@ -326,16 +326,14 @@ struct Xlogy {
 template <class T>
 struct Logaddexp {
   HOTARU_INLINE T operator()(T x, T y) const {
-    const T m = x > y ? x : y, d = std::abs(x - y);
-    const T sum = m + vmath::log1p(vmath::exp(-d));
+    const T sum = vmath::log_add_exp(x, y);
     return x == y ? x + T(0.69314718055994530942) : sum;
   }
 };
 template <class T>
 struct Logaddexp2 {
   HOTARU_INLINE T operator()(T x, T y) const {
-    const T m = x > y ? x : y, d = std::abs(x - y);
-    const T sum = m + vmath::log1p(vmath::exp2(-d)) * T(1.44269504088896340736);
+    const T sum = vmath::log_add_exp2(x, y);
     return x == y ? x + T(1) : sum;
   }
 };
@@ -350,7 +348,7 @@ struct Ldexp {
     constexpr T kDown = kWide ? -969 : -102;  // leaves T's digits above kLeast
     const T m = n < -kMost ? -kMost : n > kMost ? kMost : n;  // or NaN
     T rest = std::trunc(m);
-    T y = x * T(vmath::exp2(m - rest));
+    T y = vmath::times_exp2(x, m - rest);
     for (int i = 0; i < 2; ++i) {
       const T step = rest < kLeast ? kDown : rest > kUp ? kUp : T(0);
       y *= power(step);

@@ -54,12 +54,67 @@ HOTARU_INLINE double log_wide(double x) {
 HOTARU_INLINE float exp2(float x) {
   const float below = select(x < 129.0f, x, 129.0f);
   const float c = select(below > -151.0f, below, -151.0f);
-  const float n = round_small(c);
+  const float n = round_small(c), t = c - n;
   const int32_t i = static_cast<int32_t>(n);
   const int32_t half = i >> 1;
-  const float y =
-      exp_kernel((c - n) * 0.69314718f) * exp2i(half) * exp2i(i - half);
+  float p = kPower[0];
+  for (int k = 1; k < 6; ++k) p = p * t + kPower[k];
+  const float y = (p * t + 1.0f) * exp2i(half) * exp2i(i - half);
   return select(x != x, x, y);
+}
+
+/// x 2^t for |t| <= 1, rounded once.
+HOTARU_INLINE float times_exp2(float x, float t) {
+  return static_cast<float>(x * exp_wide(t * 0.69314718055994530942));
+}
+
+/// log(1 + e^x) for x <= 0, to nine digits: 2 artanh(u / (u + 2)), u = e^x, an
+/// own fit (1e-10).
+HOTARU_INLINE double log_1_plus_exp(double x) {
+  const double u = exp_wide(x < -700 ? -700 : x), f = u / (u + 2), z = f * f;
+  double p = 0.24393908084;
+  p = p * z + 0.213985605067;
+  p = p * z + 0.286202074084;
+  p = p * z + 0.399987112469;
+  p = p * z + 0.666666790264;
+  p = p * z + 1.99999999981;
+  return p * f;
+}
+/// log(1 + e^(beta x)) / beta.
+HOTARU_INLINE float softplus(float x, float beta) {
+  const double z = double(x) * beta, scale = 1.0 / beta;
+  const double above = z > 0 ? z : 0;
+  return static_cast<float>((above + log_1_plus_exp(-std::fabs(z))) * scale);
+}
+HOTARU_INLINE float log_sigmoid(float x) {
+  const double z = x, below = z < 0 ? z : 0;
+  return static_cast<float>(below - log_1_plus_exp(-std::fabs(z)));
+}
+/// log(e^x + e^y), and log2(2^x + 2^y), of numbers that differ.
+HOTARU_INLINE float log_add_exp(float x, float y) {
+  const double a = x, b = y, most = a > b ? a : b;
+  return static_cast<float>(most + log_1_plus_exp(-std::fabs(a - b)));
+}
+HOTARU_INLINE float log_add_exp2(float x, float y) {
+  constexpr double kLn2 = 0.69314718055994530942;
+  const double a = x, b = y, most = a > b ? a : b;
+  const double more = log_1_plus_exp(-std::fabs(a - b) * kLn2);
+  return static_cast<float>(most + more * 1.44269504088896340736);
+}
+
+/// x tanh(log(1 + e^x)) = x n / (n + 2) where n = w (w + 2), w = e^x. From 20
+/// on n / (n + 2) is 1.
+HOTARU_INLINE float mish(float x) {
+  const double c = x > 20.0f ? 20.0 : x < -150.0f ? -150.0 : double(x);
+  const double w = exp_wide(c), n = w * (w + 2);
+  const double all = x < -150.0f ? 0.0 : n;
+  return static_cast<float>(double(x) * all / (n + 2));
+}
+/// n / (n + 2) + 4 x w (w + 1) / (n + 2)^2.
+HOTARU_INLINE float slope_of_mish(float x) {
+  const double c = x > 20.0f ? 20.0 : x < -150.0f ? -150.0 : double(x);
+  const double w = exp_wide(c), n = w * (w + 2), r = 1 / (n + 2);
+  return static_cast<float>((n + 4 * c * w * (w + 1) * r) * r);
 }
 
 /// Beyond 90 the result is infinite.
@@ -224,6 +279,36 @@ HOTARU_BOTH T nextafter(T x, T y) {
 template <class T>
 HOTARU_BOTH T exp2(T x) {
   return std::exp2(x);
+}
+template <class T>
+HOTARU_BOTH T times_exp2(T x, T t) {
+  return x * T(std::exp2(t));
+}
+template <class T>
+HOTARU_BOTH T softplus(T x, T beta) {
+  return log1p(exp(x * beta)) / beta;
+}
+template <class T>
+HOTARU_BOTH T log_sigmoid(T x) {
+  return (x < T(0) ? x : T(0)) - log1p(exp(-std::fabs(x)));
+}
+template <class T>
+HOTARU_BOTH T log_add_exp(T x, T y) {
+  return (x > y ? x : y) + log1p(exp(-std::abs(x - y)));
+}
+template <class T>
+HOTARU_BOTH T log_add_exp2(T x, T y) {
+  return (x > y ? x : y) +
+         log1p(exp2(-std::abs(x - y))) * T(1.44269504088896340736);
+}
+template <class T>
+HOTARU_BOTH T mish(T x) {
+  return x * tanh(log1p(exp(x)));
+}
+template <class T>
+HOTARU_BOTH T slope_of_mish(T x) {
+  const T t = tanh(log1p(exp(x)));
+  return t + x * sigmoid(x) * (T(1) - t * t);
 }
 template <class T>
 HOTARU_BOTH T cosh(T x) {

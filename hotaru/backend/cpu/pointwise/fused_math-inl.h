@@ -215,24 +215,6 @@ HOTARU_INLINE __m512 sqrt(__m512 x) {
   return _mm512_fmadd_ps(_mm512_fnmadd_ps(y, y, x), half, y);
 }
 
-/// log(1 + e^x), as the greater one of x and 0 and what is over: u = e^-|x|,
-/// and log(1 + u) with what rounding 1 + u lost added. NaN goes through.
-HOTARU_INLINE __m512 log_1_plus_exp(__m512 x) {
-  const auto set = [](float v) HOTARU_SIMD_LAMBDA { return _mm512_set1_ps(v); };
-  const __m512 one = set(1.0f);
-  const __m512 u = exp(_mm512_or_ps(x, set(-0.0f)));
-  const __m512 m = _mm512_add_ps(one, u);
-  const __m512 lost = _mm512_sub_ps(u, _mm512_sub_ps(m, one));
-  const __m512 r = _mm512_rcp14_ps(m);  // within 2^-14, then its square
-  const __m512 of_m = _mm512_fmadd_ps(_mm512_fnmadd_ps(m, r, one), r, r);
-  const __m512 over = _mm512_fmadd_ps(lost, of_m, log(m));
-  return _mm512_add_ps(_mm512_max_ps(set(0.0f), x), over);
-}
-HOTARU_INLINE __m512 log_sigmoid(__m512 x) {
-  const __m512 minus = _mm512_set1_ps(-0.0f);
-  return _mm512_xor_ps(log_1_plus_exp(_mm512_xor_ps(x, minus)), minus);
-}
-
 /// f of n floats, in the place of a loop over elements.
 template <class F>
 HOTARU_INLINE void run_vectors(float* out, const float* x, int64_t n,
@@ -281,6 +263,14 @@ struct GeluGradOfFloat {
 };
 HOTARU_FUSED(GeluGrad);
 
+struct EluOfFloat : formulas::Elu<float> {
+  using formulas::Elu<float>::Elu;
+  HOTARU_INLINE float operator()(float x) const {
+    return x <= 0.0f ? fused::expm1(x * c) * (a * b) : x * b;
+  }
+};
+HOTARU_FUSED(Elu);
+
 #define HOTARU_FUSED_ANGLE_FORMULA(Name, function, most) \
   struct Name##OfFloat { \
     HOTARU_INLINE float operator()(float x) const { \
@@ -310,22 +300,6 @@ HOTARU_FUSED_VECTORS(Exp, exp);
 HOTARU_FUSED_VECTORS(Log, log);
 HOTARU_FUSED_VECTORS(Log2, log2);
 HOTARU_FUSED_VECTORS(Log10, log10);
-HOTARU_FUSED_VECTORS(LogSigmoid, log_sigmoid);
-
-struct SoftplusOfFloat : formulas::Softplus<float> {
-  using formulas::Softplus<float>::Softplus;
-  void run(float* out, const float* x, int64_t n) const {
-    const __m512 beta = _mm512_set1_ps(a), limit = _mm512_set1_ps(b);
-    const __m512 scale = _mm512_set1_ps(1 / a);
-    run_vectors(out, x, n, [&](__m512 v) HOTARU_SIMD_LAMBDA {
-      const __m512 z = _mm512_mul_ps(v, beta);
-      const __mmask16 linear = _mm512_cmp_ps_mask(z, limit, _CMP_GT_OQ);
-      const __m512 y = _mm512_mul_ps(log_1_plus_exp(z), scale);
-      return _mm512_mask_mov_ps(y, linear, v);
-    });
-  }
-};
-HOTARU_FUSED(Softplus);
 #undef HOTARU_FUSED_VECTORS
 #endif
 #undef HOTARU_FUSED

@@ -20,10 +20,7 @@ void register_activation() {
 #if HWY_NATIVE_FMA
   pointwise<fused::Gelu, FloatingTypes, 1, Loops::kDense>("gelu");
   pointwise<fused::GeluGrad, FloatingTypes, 2, Loops::kDense>("gelu_grad");
-#endif
-#if HWY_TARGET == HWY_AVX3
-  pointwise<fused::LogSigmoid, FloatingTypes, 1, Loops::kDense>("log_sigmoid");
-  pointwise<fused::Softplus, FloatingTypes, 1, Loops::kDense>("softplus");
+  pointwise<fused::Elu, FloatingTypes, 1, Loops::kDense>("elu");
 #endif
 }
 
