@@ -108,7 +108,11 @@ def requires_grad_(self, requires_grad: bool = True):
 
 def register_hook(self, hook):
     """Calls hook(grad) when the gradient is computed; it may return another."""
-    return noted(_C._register_hook(self, hook))
+    handle = _C._register_hook(self, hook)
+    if self.is_leaf:
+        # Graphs whose backward passes run it are to notice.
+        _C._count_module_change()
+    return noted(handle)
 
 
 def register_post_accumulate_grad_hook(self, hook):

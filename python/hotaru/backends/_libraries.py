@@ -128,6 +128,7 @@ class _OperatorPrecision:
         is_precision(value)
         vars(self)["_own"] = value
         self._tell()
+        _C._count_setting_change()
 
     def _tell(self) -> None:
         _C._set_allows_bf16(self._family, self.fp32_precision == "bf16")
@@ -187,7 +188,7 @@ class Mha(Library):
     evaluation.
     """
 
-    _fast = Flag(True)
+    _fast = Flag(True, freezes=False)
 
     def get_fastpath_enabled(self) -> bool:
         """What `set_fastpath_enabled` was given last; True at first."""
@@ -195,7 +196,7 @@ class Mha(Library):
 
     def set_fastpath_enabled(self, value: bool) -> None:
         """Keeps whether the fast path may be taken."""
-        self._values["_fast"] = value
+        self._fast = value
 
 
 _ENGINES = ["qnnpack", "onednn", "x86", "fbgemm"]
@@ -311,7 +312,7 @@ class Cuda(Library):
     use; it has one of its own.
     """
 
-    _math_reduces_in_half = Flag(False)
+    _math_reduces_in_half = Flag(False, freezes=False)
 
     def __init__(self, name: str) -> None:
         super().__init__(name)
@@ -417,7 +418,7 @@ class Cuda(Library):
 
     def allow_fp16_bf16_reduction_math_sdp(self, enabled: bool) -> None:
         """Allows or forbids to add in half precision."""
-        self._values["_math_reduces_in_half"] = bool(enabled)
+        self._math_reduces_in_half = bool(enabled)
 
     def sdp_kernel(
         self,

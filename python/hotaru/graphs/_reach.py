@@ -22,7 +22,7 @@ from .. import _C, Tensor
 from .._own_names import is_own
 from ..nn import Module, functional
 from ..nn.modules import module as _module
-from . import _outside
+from . import _leaf_hooks, _outside
 from ._code import (
     finds_names,
     functional_names,
@@ -173,6 +173,10 @@ class Reach:
         for library, names in list(self._libraries.values()):
             _outside.read_library(self, library, names)
         self._visit_all()
+        _leaf_hooks.follow(self, self._names, _ANY in self._names)
+        self._visit_all()
+        if "initial_seed" in self._names:
+            self.unfit = "it reads the seed of a generator"
         #: Whether code reads options of the optimizers.
         self.reads_options = bool(self.optimizers) and reads_options(self)
         if any(map(is_schedule, self._own)) and reads_schedules(self):

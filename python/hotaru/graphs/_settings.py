@@ -7,6 +7,7 @@ from __future__ import annotations
 import sys
 
 from .. import _C
+from .._extension.attention_kinds import allowed
 from .._functorch.active import _are_functorch_transforms_active
 
 _HOME = __name__.partition(".")[0]
@@ -128,8 +129,20 @@ def _of_process() -> tuple:
 
 
 def _flags(backends) -> tuple:
-    return tuple(
-        tuple(map(repr, sorted(value._values.items())))
-        for _, value in sorted(vars(backends).items(), key=lambda item: item[0])
-        if hasattr(value, "_values")
-    )
+    """Those of all libraries, and of what they have flags of its own for, as
+    for products.
+    """
+    found: list = [tuple(allowed.values())]
+    _add_flags(backends, found)
+    return tuple(found)
+
+
+def _add_flags(module, found: list) -> None:
+    for name, value in sorted(vars(module).items(), key=lambda item: item[0]):
+        attributes = getattr(value, "__dict__", ())
+        if "_values" in attributes:
+            values = sorted(value._values.items())
+            found.append((module.__name__, name, *map(repr, values)))
+            _add_flags(value, found)
+        elif "_own" in attributes:  # a family of operators
+            found.append((module.__name__, name, value._own))
