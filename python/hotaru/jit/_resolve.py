@@ -44,8 +44,8 @@ _LANGUAGE = {
     for name in (
         "len", "min", "max", "abs", "sum", "sorted", "any", "all", "round",
         "divmod", "ord", "chr", "pow", "hex", "oct", "bin", "isinstance",
-        "getattr", "hasattr", "range", "enumerate", "zip", "print", "tuple", "list",
-        "dict", "int", "float", "bool", "str", "complex", "reversed",
+        "getattr", "hasattr", "range", "enumerate", "zip", "print", "tuple",
+        "list", "dict", "int", "float", "bool", "str", "complex", "reversed",
         "callable", "super", "type", "hash",
     )
 }  # fmt: skip
