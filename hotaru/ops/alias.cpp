@@ -1,6 +1,8 @@
 // Other names that PyTorch gives to operators.
 #include "hotaru/core/checks/check.h"
+#include "hotaru/core/memory_format.h"
 #include "hotaru/ops/create/copy.h"
+#include "hotaru/ops/create/reorder.h"
 #include "hotaru/ops/pointwise/pointwise.h"
 #include "hotaru/ops/registry.h"
 #include "hotaru/ops/shape/tensor_split.h"
@@ -77,8 +79,17 @@ HOTARU_OP(
 HOTARU_OP(
     "resize_as_(Tensor(a!) self, Tensor the_template, *, MemoryFormat? "
     "memory_format=None) -> Tensor(a!)",
-    +[](const Tensor& self, const Tensor& other, Value) {
-      return resize_(self, other.sizes());
+    +[](const Tensor& self, const Tensor& other, const GivenFormat& format) {
+      resize_(self, other.sizes());
+      if (format) {
+        const MemoryFormat order =
+            reorders(format) ? MemoryFormat(*format)
+                             : suggested_format(other.sizes(), other.strides());
+        self.impl()->set_geometry(other.sizes(),
+                                  format_strides(other.sizes(), order),
+                                  self.storage_offset());
+      }
+      return self;
     });
 
 /// A function that numpy names after a dimension; `least`: how many a tensor

@@ -363,6 +363,8 @@ HOTARU_OP(
     "resize_(Tensor(a!) self, SymInt[] size, *, MemoryFormat? "
     "memory_format=None) -> Tensor(a!)",
     +[](const Tensor& self, IntSpan size, const GivenFormat& format) {
+      HOTARU_CHECK(!format || reorders(format),
+                   "Unsupported memory format Preserve");
       const size_t before = self.storage()->nbytes();
       resize_(self, size);
       clear_from(self, before);

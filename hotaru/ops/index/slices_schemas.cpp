@@ -192,8 +192,11 @@ HOTARU_OP(
 HOTARU_OP(
     "repeat_interleave.Tensor(Tensor repeats, *, SymInt? output_size=None) -> "
     "Tensor",
-    +[](const Tensor& repeats, Optional<int64_t>) {
-      return repeated_positions(repeats);
+    +[](const Tensor& repeats, Optional<int64_t> size) {
+      const Tensor out = repeated_positions(repeats);
+      HOTARU_CHECK(!size || repeats.numel() == 0 || *size == out.numel(),
+                   "allocated size does not match required size");
+      return out;
     });
 HOTARU_OP("one_hot(Tensor self, int num_classes=-1) -> Tensor", one_hot);
 

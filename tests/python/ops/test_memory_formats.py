@@ -28,6 +28,9 @@ STRIDES = {
     "torch.rand_like(x, memory_format=LAST)": (72, 1, 18, 3),
     "torch.randint_like(x, 5, memory_format=LAST)": (72, 1, 18, 3),
     "torch.empty(0).resize_((2, 3, 4, 4), memory_format=LAST)": (48, 1, 12, 3),
+    "torch.empty(0).resize_as_(x, memory_format=LAST).zero_()": (72, 1, 18, 3),
+    "torch.empty(0).resize_as_(y, memory_format=KEPT).zero_()": (72, 1, 18, 3),
+    "torch.empty(0).resize_as_(y).zero_()": (72, 24, 6, 1),
     "torch.randn(2, 3, 1, 1).to(memory_format=LAST)": (3, 1, 3, 3),
     "torch.cat([y, y], 1)": (144, 1, 36, 6),
     "torch.cat([y, y], 3)": (144, 1, 36, 3),
@@ -181,3 +184,8 @@ def test_casts_by_name_order_as_to_does(name, order):
         assert found.stride() == wanted.stride()
         assert (found is x) == (wanted is x)
         assert torch.equal(found.double(), wanted.double())
+
+
+def test_no_order_is_kept_of_a_new_size():
+    with pytest.raises(RuntimeError, match="Unsupported memory format"):
+        torch.empty(0).resize_(2, 3, memory_format=KEPT)
