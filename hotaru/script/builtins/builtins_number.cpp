@@ -32,15 +32,23 @@ int64_t floor_mod(int64_t a, int64_t b) {
   return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
 }
 
-double floor_div(double a, double b) {
-  HOTARU_CHECK(b != 0, "ZeroDivisionError: float divmod()");
-  return std::floor(a / b);
-}
-
+// The rest has the divisor's sign, a zero too.
 double floor_mod(double a, double b) {
   HOTARU_CHECK(b != 0, "ZeroDivisionError: float modulo");
-  double rest = std::fmod(a, b);
-  return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
+  const double rest = std::fmod(a, b);
+  if (rest == 0) return std::copysign(0.0, b);
+  return (rest < 0) != (b < 0) ? rest + b : rest;
+}
+
+// By the rest, as Python has it: 1.0 // 0.1 is 9, though 1.0 / 0.1 is 10.
+double floor_div(double a, double b) {
+  HOTARU_CHECK(b != 0, "ZeroDivisionError: float floor division by zero");
+  const double rest = std::fmod(a, b);
+  double quotient = (a - rest) / b;
+  if (rest != 0 && (rest < 0) != (b < 0)) quotient -= 1;
+  if (quotient == 0) return std::copysign(0.0, a / b);
+  const double floor = std::floor(quotient);
+  return quotient - floor > 0.5 ? floor + 1 : floor;
 }
 
 double true_div(double a, double b) {
@@ -247,7 +255,8 @@ struct ComplexPower {
 
 void add_powers(BuiltinTable& table) {
   auto power = +[](double a, double b) {
-    HOTARU_CHECK(a != 0 || b >= 0, "0.0 cannot be raised to a negative power");
+    HOTARU_CHECK(a != 0 || !(b < 0),
+                 "0.0 cannot be raised to a negative power");
     return std::pow(a, b);
   };
   // int ** int is a float in TorchScript.

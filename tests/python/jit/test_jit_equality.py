@@ -1,6 +1,5 @@
 """== and `in` of containers in scripts: as Python has them."""
 
-
 import pytest
 
 import hotaru as torch
