@@ -24,10 +24,14 @@ class NewFile:
 
     Raises:
         OSError: it cannot be written.
+        ValueError: no file can have that name.
     """
 
     def __init__(self, path, mode: str = "wb", **options) -> None:
-        self._whole = _C._NewFile(os.fsencode(os.fspath(path)))
+        name = os.fsencode(path)
+        if b"\0" in name:
+            raise ValueError("embedded null byte")
+        self._whole = _C._NewFile(name)
         #: The file object.
         self.file = open(  # noqa: SIM115
             self._whole.descriptor(), mode, closefd=False, **options

@@ -44,8 +44,8 @@ def save(
         )
     from pathlib import Path
 
-    if isinstance(f, (str, os.PathLike)):
-        _to_path(ep, Path(f), extra_files or {})
+    if isinstance(f, (str, bytes, os.PathLike)):
+        _to_path(ep, Path(os.fsdecode(f)), extra_files or {})
         return
     name = Path(getattr(f, "name", "") or "archive").stem
     _write(ep, f, str(name), extra_files or {})

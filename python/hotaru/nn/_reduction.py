@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import warnings
 
-_NUMBERS = {"none": 0, "mean": 1, "elementwise_mean": 1, "sum": 2}
-
 
 def get_enum(reduction: str) -> int:
     """The number by which operators know a reduction.
@@ -13,15 +11,20 @@ def get_enum(reduction: str) -> int:
     ValueError for another name; "elementwise_mean" is an old one of "mean",
     and warns.
     """
-    if reduction not in _NUMBERS:
-        raise ValueError(f"{reduction} is not a valid value for reduction")
+    if reduction == "none":
+        return 0
+    if reduction == "mean":
+        return 1
+    if reduction == "sum":
+        return 2
     if reduction == "elementwise_mean":
         warnings.warn(
             "reduction='elementwise_mean' is deprecated. "
             "Please use reduction='mean' instead.",
             stacklevel=2,
         )
-    return _NUMBERS[reduction]
+        return 1
+    raise ValueError(f"{reduction} is not a valid value for reduction")
 
 
 def legacy_get_string(

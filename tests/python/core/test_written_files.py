@@ -246,3 +246,16 @@ def test_files_without_a_buffer_get_everything():
             assert torch.load(whole).tolist() == [0, 1, 2, 3, 4]
         else:
             assert torch.jit.load(whole).weight.shape == (2, 2)
+
+
+@pytest.mark.parametrize("name", ["save_old", "export.save"])
+def test_names_that_no_file_can_have_are_refused(write, tmp_path):
+    with pytest.raises(ValueError, match="null byte"):
+        write(str(tmp_path / "short") + "\0long")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_program_is_saved_under_a_name_of_bytes(tmp_path):
+    _export(os.fsencode(tmp_path / "ü.pt2"))
+    module = torch.export.load(tmp_path / "ü.pt2").module()
+    assert module(torch.ones(1, 2)).shape == (1, 2)

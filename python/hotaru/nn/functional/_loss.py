@@ -12,7 +12,7 @@ import warnings
 import hotaru
 
 from ... import Tensor, ops
-from .._reduction import legacy_get_string
+from .._reduction import get_enum, legacy_get_string
 
 
 def legacy_reduction(size_average: bool | None, reduce: bool | None) -> str:
@@ -34,13 +34,13 @@ def reduction_code(
     """ATen's number of a reduction; ValueError for an unknown one."""
     if size_average is not None or reduce is not None:
         reduction = legacy_reduction(size_average, reduce)
-    if reduction == "mean":
-        return 1
-    if reduction == "sum":
-        return 2
-    if reduction == "none":
-        return 0
-    raise ValueError(f"{reduction} is not a valid value for reduction")
+    return get_enum(reduction)
+
+
+def _check_reduction(reduction: str) -> None:
+    """ValueError for an unknown one, and for an old name of "mean"."""
+    if reduction not in ("none", "mean", "sum"):
+        raise ValueError(f"{reduction} is not a valid value for reduction")
 
 
 def _reduce(loss: Tensor, reduction: str) -> Tensor:
@@ -270,7 +270,7 @@ def poisson_nll_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """exp(input) - target * input, of counts; `full` adds Stirling's term."""
-    reduction_code(reduction)  # also where the old flags decide
+    _check_reduction(reduction)  # also where the old flags decide
     code = reduction_code(reduction, size_average, reduce)
     return ops.poisson_nll_loss(input, target, log_input, full, eps, code)
 
@@ -465,7 +465,7 @@ def triplet_margin_with_distance_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """`triplet_margin_loss` with a distance of the caller's."""
-    reduction_code(reduction)
+    _check_reduction(reduction)
     if margin <= 0:
         raise ValueError(f"margin must be greater than 0, got {margin}")
     if not anchor.ndim == positive.ndim == negative.ndim:
