@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import operator
+import sys
 
-from .. import _C, tensor
+from .. import _C, as_tensor, tensor
 from .._extension.dtypes import TYPES, options_text
 from .._extension.size import Size
 from .._own_names import is_own
@@ -86,10 +87,15 @@ def _is_size(value) -> bool:
         return False
 
 
+def _is_array(value) -> bool:
+    numpy = sys.modules.get("numpy")
+    return numpy is not None and isinstance(value, numpy.ndarray)
+
+
 def _from(args, dtype, device: str):
     """What a legacy constructor makes of its arguments.
 
-    Nothing, sizes, a torch.Size, data, or a tensor or storage to share.
+    Nothing, sizes, a torch.Size, data, or a tensor, storage or array to share.
     TypeError and RuntimeError as PyTorch's for those of another dtype, and
     for what is no sequence.
     """
@@ -112,7 +118,9 @@ def _from(args, dtype, device: str):
             raise TypeError(
                 f"new(): data must be a sequence (got {_name_of(kind)})"
             )
-        return tensor(first, dtype=dtype, device=device)
+        # Arrays of the dtype are shared.
+        make = as_tensor if _is_array(first) else tensor
+        return make(first, dtype=dtype, device=device)
     sizes = [_size(value, place) for place, value in enumerate(args, 1)]
     return _C.ops.empty(sizes, dtype=dtype, device=device)
 

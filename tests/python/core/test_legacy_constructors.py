@@ -100,3 +100,27 @@ def test_the_wrong_keyword_is_named(factory):
             make(**{keyword: value})
     with pytest.raises(TypeError, match="unexpected keyword argument 'foo'"):
         make(foo=1)
+
+
+@pytest.mark.parametrize(
+    "name", ["Float", "Double", "Half", "Long", "Int", "Short", "Byte", "Bool"]
+)
+def test_arrays_of_the_dtype_are_shared(name):
+    make = getattr(torch, f"{name}Tensor")
+    array = np.ones((2, 3), dtype=make(1).numpy().dtype)
+    made = [make(array.T), make(1).new(array.T)]
+    array[0, 1] = 0
+    for tensor in made:
+        assert tensor.tolist() == array.T.tolist()
+        assert tensor.stride() == (1, 3)
+    other = np.ones(2, dtype=np.uint16)
+    copied = make(other)
+    other[0] = 0
+    assert copied.tolist() == [1, 1]
+
+
+def test_arrays_are_shared_by_the_default_type():
+    array = np.ones(2, dtype=np.float32)
+    made = torch.Tensor(array)
+    array[0] = 5
+    assert made.tolist() == [5, 1]
