@@ -41,7 +41,8 @@ def test_the_old_name_of_mean_is_a_mean_and_warns(name):
     loss, args = getattr(F, name), LOSSES[name]
     with pytest.warns(UserWarning, match=r"elementwise_mean. is deprecated"):
         old = loss(*args, reduction="elementwise_mean")
-    assert old.shape == () and old == loss(*args, reduction="mean")
+    assert old.shape == ()
+    assert old == loss(*args, reduction="mean")
 
 
 @pytest.mark.parametrize("name", STRICT)
