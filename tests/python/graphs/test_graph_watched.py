@@ -384,6 +384,3 @@ def test_generators_that_the_function_imports():
         check=True,
     )
     assert done.stdout == "4\n"
-
-
-# -- tensors that change otherwise than in value -------------------------------
