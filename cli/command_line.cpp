@@ -4,6 +4,7 @@
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 #include <cerrno>
+#include <cmath>
 #include <cstdio>
 #include <cstring>
 #include <exception>
@@ -35,12 +36,22 @@ CommandOption CommandOption::one_of(
 }
 
 CommandOption CommandOption::positive() const {
-  option_->check(CLI::PositiveNumber);
+  option_->check([](const std::string& text) {
+    double number = 0;
+    const bool fits = CLI::detail::lexical_cast(text, number) && number > 0 &&
+                      std::isfinite(number);
+    return fits ? "" : "'" + text + "' is no number above 0";
+  });
   return *this;
 }
 
 CommandOption CommandOption::not_negative() const {
-  option_->check(CLI::NonNegativeNumber);
+  option_->check([](const std::string& text) {
+    double number = 0;
+    const bool fits = CLI::detail::lexical_cast(text, number) && number >= 0 &&
+                      std::isfinite(number);
+    return fits ? "" : "'" + text + "' is no number from 0 on";
+  });
   return *this;
 }
 

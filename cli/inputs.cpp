@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstring>
+#include <filesystem>
 #include <random>
 
 #include "hotaru/core/checks/check.h"
@@ -58,6 +59,9 @@ Value parse_input(const std::string& word) {
   if (word == "none") return Value();
   if (int64_t number; read_number(word, &number)) return Value(number);
   if (double number; read_number(word, &number)) return Value(number);
+  std::error_code unreadable;
+  if (std::filesystem::exists(word, unreadable))
+    return Value(io::read_npy(word));
   fail<ValueError>("--input ", word,
                    ": give a .npy file, a number, true, false or none");
 }

@@ -1,5 +1,6 @@
 #include <chrono>
 #include <cmath>
+#include <complex>
 #include <iostream>
 
 #include "commands.h"
@@ -31,6 +32,10 @@ Json number(double value) {
   if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
   return value;
 }
+/// A complex number is its two parts.
+Json number(std::complex<double> value) {
+  return Json::array({number(value.real()), number(value.imag())});
+}
 Json number(int64_t value) {
   return value;
 }
@@ -56,6 +61,8 @@ Json numbers_as(DType dtype, const Tensor& tensor) {
 }
 
 Json numbers(const Tensor& tensor) {
+  if (tensor.is_complex())
+    return numbers_as<std::complex<double>>(DType::kComplex128, tensor);
   if (is_floating_point(tensor.dtype()))
     return numbers_as<double>(DType::kFloat64, tensor);
   if (tensor.dtype() == DType::kUInt64)
@@ -74,16 +81,14 @@ Json to_json(const Value& value) {
     Json json = {{"dtype", dtype_name(tensor.dtype())},
                  {"shape", Json::array()}};
     for (int64_t size : tensor.sizes()) json["shape"].push_back(size);
-    if (tensor.is_complex())
-      json["text"] = format_tensor(tensor);
-    else
-      json["values"] = numbers(tensor);
+    json["values"] = numbers(tensor);
     return json;
   }
   if (value.is_none()) return nullptr;
   if (value.is_bool()) return value.as_bool();
   if (value.is_int()) return value.as_int();
   if (value.is_double()) return number(value.as_double());
+  if (value.is_complex()) return number(value.as_complex());
   if (value.is_string()) return value.as_string();
   if (value.is_list() || value.is_tuple()) {
     Json list = Json::array();
@@ -133,6 +138,8 @@ void write_outputs(const Value& result, const std::vector<std::string>& paths) {
   HOTARU_CHECK_AS(ValueError, paths.size() <= tensors.size(),
                   "--output: ", paths.size(), " files for a result of ",
                   tensors.size(), " tensors");
+  // All of them, or none.
+  for (size_t i = 0; i < paths.size(); ++i) io::npy_code(tensors[i].dtype());
   for (size_t i = 0; i < paths.size(); ++i) io::write_npy(paths[i], tensors[i]);
 }
 

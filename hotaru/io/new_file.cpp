@@ -18,6 +18,8 @@
 #include <random>
 #include <utility>
 
+#include "hotaru/core/checks/check.h"
+
 namespace hotaru::io {
 
 namespace {
@@ -90,6 +92,8 @@ FileError::FileError(const std::string& path, int code)
 
 NewFile::NewFile(std::string path)
     : path_(std::move(path)), target_(followed(path_)) {
+  HOTARU_CHECK_AS(ValueError, path_.find('\0') == path_.npos,
+                  "embedded null byte in the name of a file");
   struct stat there {};
   const bool exists = ::stat(path_.c_str(), &there) == 0;
   if (target_.empty() || (exists && !S_ISREG(there.st_mode))) {

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <string_view>
 
 #include "hotaru/core/checks/check.h"
@@ -108,11 +109,12 @@ class Header {
   }
 
   DType code(std::string_view text) {
-    std::string little(text);
     big_endian = text.starts_with('>');
-    if (big_endian) little[0] = '<';
+    // '=' and nothing are this machine's order, '|' has none.
+    const bool marked = text.find_first_of("<>=|") == 0;
+    const std::string_view kind = text.substr(marked ? 1 : 0);
     for (const Code& known : kCodes)
-      if (known.text == little) return known.dtype;
+      if (known.text.substr(1) == kind) return known.dtype;
     fail_here("arrays of '", text, "' can't be read; numbers can, such as ",
               "'<f4'");
   }
@@ -188,13 +190,8 @@ Dims fortran_strides(IntSpan sizes) {
 }
 
 std::string header_of(const Tensor& tensor) {
-  std::string_view code;
-  for (const Code& known : kCodes)
-    if (known.dtype == tensor.dtype()) code = known.text;
-  HOTARU_CHECK_AS(TypeError, !code.empty(), "write_npy: NumPy has no ",
-                  tensor.dtype(), "; convert to float32 first");
-  std::string text =
-      concat("{'descr': '", code, "', 'fortran_order': False, 'shape': (");
+  std::string text = concat("{'descr': '", npy_code(tensor.dtype()),
+                            "', 'fortran_order': False, 'shape': (");
   for (int64_t size : tensor.sizes()) text += concat(size, ", ");
   text += "), }";
   // Magic, version and length take ten bytes; the last is a line's end.
@@ -202,11 +199,28 @@ std::string header_of(const Tensor& tensor) {
   return text + '\n';
 }
 
+/// What is left of a pipe, up to so many bytes; memory grows with what comes.
+std::string read_pipe(std::istream& in, uint64_t most) {
+  constexpr uint64_t kPiece = 1 << 20;
+  std::string bytes;
+  while (in && bytes.size() < most) {
+    const size_t had = bytes.size();
+    bytes.resize(had + std::min<uint64_t>(kPiece, most - had));
+    in.read(bytes.data() + had, std::streamsize(bytes.size() - had));
+    bytes.resize(had + size_t(in.gcount()));
+  }
+  return bytes;
+}
+
 }  // namespace
 
 Tensor read_npy(const std::string& path) {
   std::error_code unreadable;
-  const uint64_t file_size = std::filesystem::file_size(path, unreadable);
+  const bool pipe = std::filesystem::is_fifo(path, unreadable) ||
+                    std::filesystem::is_character_file(path, unreadable);
+  const uint64_t file_size = pipe
+                                 ? std::numeric_limits<uint64_t>::max()
+                                 : std::filesystem::file_size(path, unreadable);
   std::ifstream in(path, std::ios::binary);
   HOTARU_CHECK(in && !unreadable, path, ": can't be read: ",
                unreadable ? unreadable.message() : std::strerror(errno));
@@ -234,8 +248,11 @@ Tensor read_npy(const std::string& path) {
   Header header(text, header_offset, path);
   header.parse();
   const uint64_t wanted = byte_count(header, path);
-  const uint64_t present = file_size - header_offset - length;
-  HOTARU_CHECK(wanted == present, path, ": offset ", header_offset + length,
+  const std::string piped = pipe ? read_pipe(in, wanted) : "";
+  const uint64_t present =
+      pipe ? piped.size() : file_size - header_offset - length;
+  // Another array may lie behind it, as numpy.save() into an open file writes.
+  HOTARU_CHECK(wanted <= present, path, ": offset ", header_offset + length,
                ": the shape ", shape_text(header.shape), " of ", header.dtype,
                " needs ", wanted, " bytes, the file has ", present);
   Tensor tensor = header.fortran_order
@@ -243,11 +260,21 @@ Tensor read_npy(const std::string& path) {
                                  header.dtype, Device{})
                       : allocate(header.shape, header.dtype, Device{});
   void* bytes = host_bytes(tensor, "read_npy");
-  in.read(static_cast<char*>(bytes), std::streamsize(wanted));
-  HOTARU_CHECK(in || wanted == 0, path, ": can't be read to its end");
+  if (pipe)
+    std::copy_n(piped.data(), wanted, static_cast<char*>(bytes));
+  else
+    in.read(static_cast<char*>(bytes), std::streamsize(wanted));
+  HOTARU_CHECK(in || pipe || wanted == 0, path, ": can't be read to its end");
   if (header.big_endian)
     swap_bytes(static_cast<std::byte*>(bytes), wanted, header.dtype);
   return tensor;
+}
+
+std::string_view npy_code(DType dtype) {
+  for (const Code& known : kCodes)
+    if (known.dtype == dtype) return known.text;
+  fail<TypeError>("write_npy: NumPy has no ", dtype,
+                  "; convert to float32 first");
 }
 
 void write_npy(const std::string& path, const Tensor& tensor) {

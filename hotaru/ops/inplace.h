@@ -1,8 +1,11 @@
 // For in-place operators that are made of other operators.
 #pragma once
 
+#include <type_traits>
+
 #include "hotaru/autograd/record.h"
 #include "hotaru/ops/create/copy.h"
+#include "hotaru/ops/overlap.h"
 #include "hotaru/ops/registry.h"
 
 namespace hotaru {
@@ -33,12 +36,19 @@ Tensor in_place(const Tensor& self, F f) {
   return take_values(self, f(original(self)));
 }
 
+/// check_overlap() of what may be a tensor.
+template <class A>
+void check_argument_overlap(const Tensor& self, const A& argument) {
+  if constexpr (std::is_same_v<A, Tensor>) check_overlap(self, argument);
+}
+
 /// The in-place form of F(self, ...), for a schema.
 template <auto F>
 struct InPlace;
 template <class... A, Tensor (*F)(const Tensor&, A...)>
 struct InPlace<F> {
   static Tensor call(const Tensor& self, A... arguments) {
+    (check_argument_overlap(self, arguments), ...);
     return in_place(self, [&](const Tensor& x) { return F(x, arguments...); });
   }
 };

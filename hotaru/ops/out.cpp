@@ -53,19 +53,21 @@ void warn_of_resize(const Operator& op, const Tensor& out,
 /// which is of its dtype then; others cast what they have computed.
 bool writes_exactly(std::string_view name) {
   static constexpr std::string_view kNames =
-      " abs absolute addmm addmv alias_copy amax amin argmax argmin baddbmm"
-      " bmm bucketize detach_copy diag diagonal_copy dot float_power"
-      " frobenius_norm gather gelu hardshrink heaviside histc index_add"
-      " index_copy index_select inner inverse isin isneginf isposinf lerp"
-      " linalg_cholesky linalg_det linalg_eigvalsh linalg_inv linalg_matmul"
-      " linalg_matrix_norm linalg_multi_dot linalg_norm linalg_solve"
-      " linalg_svdvals linalg_vecdot linalg_vector_norm linear log_sigmoid"
-      " log_softmax masked_select matmul mm msort multinomial mv nan_to_num"
-      " nanquantile nuclear_norm permute_copy quantile renorm scatter"
-      " scatter_add searchsorted select_copy signbit slice_copy slice_scatter"
-      " softmax softplus softshrink squeeze_copy t_copy tensordot"
-      " transpose_copy tril triu unsqueeze_copy vdot view_as_complex_copy"
-      " where ";
+      " abs absolute addbmm addmm addmv alias_copy amax amin aminmax argmax"
+      " argmin as_strided_copy avg_pool2d avg_pool3d baddbmm bmm bucketize"
+      " cross detach_copy diag diagonal_copy dot expand_copy float_power"
+      " frexp frobenius_norm gather gelu hardshrink heaviside histc index_add"
+      " index_copy index_select inner inverse isin isneginf isposinf kthvalue"
+      " lerp linalg_cholesky linalg_det linalg_eigvalsh linalg_inv"
+      " linalg_matmul linalg_matrix_norm linalg_multi_dot linalg_norm"
+      " linalg_solve linalg_svdvals linalg_vecdot linalg_vector_norm linear"
+      " log_sigmoid log_softmax lu_solve lu_unpack masked_select matmul median"
+      " mm mode msort multinomial mv nan_to_num nanmedian nanquantile"
+      " narrow_copy native_batch_norm nuclear_norm ormqr permute_copy qr"
+      " quantile renorm scatter scatter_add searchsorted select_copy signbit"
+      " slice_copy slice_scatter softmax softplus softshrink sort squeeze_copy"
+      " svd t_copy tensordot topk transpose_copy triangular_solve tril triu"
+      " unsqueeze_copy vdot view_as_complex_copy view_copy where ";
   return kNames.find(concat(" ", name, " ")) != std::string_view::npos;
 }
 
@@ -96,9 +98,12 @@ void check_out_dtype(const Operator& op, DType out, DType result) {
   HOTARU_CHECK(
       (name != "any" && name != "all") || out == DType::kUInt8, name,
       " only supports bool tensor for result, got: ", scalar_type_name(out));
-  HOTARU_CHECK(!writes_exactly(name), "Expected out tensor to have dtype ",
-               cpp_type_name(result), ", but got ", cpp_type_name(out),
-               " instead");
+  // Of two tensors they are pointwise operators.
+  const bool of_dimension =
+      (name == "max" || name == "min") && op.schema().results.size() == 2;
+  HOTARU_CHECK(!of_dimension && !writes_exactly(name),
+               "Expected out tensor to have dtype ", cpp_type_name(result),
+               ", but got ", cpp_type_name(out), " instead");
   // What is 0 or 1 fits into every dtype.
   if (name != "bernoulli") check_can_cast(result, out);
 }
@@ -145,6 +150,10 @@ bool is_range(std::string_view name) {
 /// The result is written into a tensor of the caller's, resized to fit.
 void put(const Operator& op, const Tensor& out, const Tensor& result) {
   if (is_there(out, result)) return out.bump_version();
+  HOTARU_CHECK(out.device() == result.device(),
+               "Attempting to copy from device ", result.device().str(),
+               " to device ", out.device().str(),
+               ", but cross-device copies are not allowed!");
   if (result.storage() == out.storage() && !result.is_same(out))
     return put(op, out, clone(result));
   if (out.dtype() != result.dtype())
@@ -250,7 +259,13 @@ void check_out_apart(const Operator& op, const Value* arguments,
       "take_along_dim"};
   const Schema& schema = op.schema();
   if (std::ranges::find(kNames, schema.name) == std::end(kNames)) return;
-  for (size_t i = 0; i < schema.arguments.size(); ++i) {
+  // These write into a copy of the first one, which `out` may be.
+  static constexpr std::string_view kOfCopies[] = {
+      "index_add", "index_copy",  "index_reduce",
+      "scatter",   "scatter_add", "scatter_reduce"};
+  const bool copied =
+      std::ranges::find(kOfCopies, schema.name) != std::end(kOfCopies);
+  for (size_t i = copied; i < schema.arguments.size(); ++i) {
     const Value& value = arguments[i];
     if (value.is_list())
       for (const Value& item : value.as_list().items)

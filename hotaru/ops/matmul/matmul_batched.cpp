@@ -163,7 +163,8 @@ Tensor addr(const Tensor& self, const Tensor& vec1, const Tensor& vec2,
     };
     return logical_or(kept(self, beta), kept(product, alpha));
   }
-  const Tensor scaled = alpha == Scalar(1) ? product : mul(product, alpha);
+  const Tensor scaled =
+      to(alpha == Scalar(1) ? product : mul(product, alpha), dtype);
   if (beta == Scalar(0)) return scaled;
   return add(beta == Scalar(1) ? self : mul(self, beta), scaled);
 }

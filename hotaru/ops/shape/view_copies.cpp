@@ -3,6 +3,7 @@
 #include "hotaru/autograd/record.h"
 #include "hotaru/core/checks/check.h"
 #include "hotaru/ops/create/copy.h"
+#include "hotaru/ops/overlap.h"
 #include "hotaru/ops/registry.h"
 #include "hotaru/ops/shape/view.h"
 #include "hotaru/ops/shape/view_dtype.h"
@@ -90,11 +91,20 @@ HOTARU_OP(
     "view_copy.dtype(Tensor self, ScalarType dtype) -> Tensor",
     +[](const Tensor& self, DType dtype) { return fresh(view(self, dtype)); });
 
-/// A copy of self, whose `part`, a view of it, is src.
+/// A copy with self's strides and offset, and what lies between its elements.
+Tensor clone_with_gaps(const Tensor& self) {
+  const int64_t extent =
+      self.storage_offset() + storage_extent(self.sizes(), self.strides());
+  if (self.numel() == 0 || extent == self.numel() || repeats(self))
+    return clone(self);
+  return as_strided(clone(as_strided(self, Dims{extent}, Dims{1}, 0)),
+                    self.sizes(), self.strides(), self.storage_offset());
+}
+
+/// `out`, a copy of self, whose `part`, a view of it, becomes src.
 template <class Part>
-Tensor scattered(const char* what, const Tensor& self, const Tensor& src,
+Tensor scattered(const char* what, const Tensor& out, const Tensor& src,
                  const Part& part) {
-  const Tensor out = clone(self);
   const Tensor view = part(out);
   HOTARU_CHECK(same(view.sizes(), src.sizes()),
                "expected src to have a size equal to the ", what,
@@ -110,14 +120,14 @@ HOTARU_OP(
     +[](const Tensor& self, const Tensor& src, int64_t dim,
         const Optional<int64_t>& start, const Optional<int64_t>& end,
         int64_t step) {
-      return scattered("slice", self, src, [&](const Tensor& out) {
+      return scattered("slice", clone(self), src, [&](const Tensor& out) {
         return slice(out, dim, start, end, step);
       });
     });
 HOTARU_OP(
     "select_scatter(Tensor self, Tensor src, int dim, SymInt index) -> Tensor",
     +[](const Tensor& self, const Tensor& src, int64_t dim, int64_t index) {
-      return scattered("slice", self, src, [&](const Tensor& out) {
+      return scattered("slice", clone(self), src, [&](const Tensor& out) {
         return select(out, dim, index);
       });
     });
@@ -126,7 +136,7 @@ HOTARU_OP(
     "dim2=1) -> Tensor",
     +[](const Tensor& self, const Tensor& src, int64_t offset, int64_t dim1,
         int64_t dim2) {
-      return scattered("slice", self, src, [&](const Tensor& out) {
+      return scattered("slice", clone(self), src, [&](const Tensor& out) {
         return diagonal(out, offset, dim1, dim2);
       });
     });
@@ -135,9 +145,10 @@ HOTARU_OP(
     "stride, SymInt? storage_offset=None) -> Tensor",
     +[](const Tensor& self, const Tensor& src, IntSpan size, IntSpan stride,
         const Optional<int64_t>& offset) {
-      return scattered("slice", self, src, [&](const Tensor& out) {
-        return as_strided(out, size, stride, offset);
-      });
+      return scattered("slice", clone_with_gaps(self), src,
+                       [&](const Tensor& out) {
+                         return as_strided(out, size, stride, offset);
+                       });
     });
 
 /// Pieces that share memory, and yet none is a view of anything.

@@ -93,6 +93,17 @@ nb::list hooks_of(const Tensor& self) {
   return found;
 }
 
+/// The functions that are called when a leaf's gradient was accumulated.
+nb::list post_accumulate_hooks_of(const Tensor& self) {
+  nb::list found;
+  if (const autograd::Meta* meta = autograd::meta(self))
+    meta->post_accumulate_hooks.each_owned(
+        [&](const std::shared_ptr<void>& owned) {
+          if (owned) found.append(static_cast<Held*>(owned.get())->get());
+        });
+  return found;
+}
+
 void init_handle(nb::module_& m) {
   nb::class_<HookHandle>(m, "_HookHandle", "Takes a hook away again.")
       .def("remove", [](HookHandle& h) { h.remove(); })
@@ -126,6 +137,7 @@ void init_hooks(nb::module_& m) {
   init_handle(m);
   m.def("_register_hook", &register_hook);
   m.def("_hooks_of", &hooks_of);
+  m.def("_post_accumulate_hooks_of", &post_accumulate_hooks_of);
   m.def("_register_post_accumulate_grad_hook", &register_post_accumulate);
 }
 

@@ -124,6 +124,9 @@ PyObject* write_results(const Operator& op, Value* results, PyObject* out) {
     write_each(op, results[0].as_list().items, out);
     Py_RETURN_NONE;
   } else {
+    HOTARU_CHECK_AS(TypeError, n > 1, op.name(),
+                    "(): argument 'out' must be Tensor, not ",
+                    Py_TYPE(out)->tp_name);
     write_each(op, {results, n}, out);
     if (n > 1 && !op.schema().results[0].name.empty())
       return named_out(op, out, n);

@@ -202,6 +202,12 @@ bool are_sizes(PyObject* args) {
   return true;
 }
 
+/// The same elements in another tensor, with the history that there is.
+Tensor shared(const Tensor& tensor) {
+  return autograd::requires_grad(tensor) ? view(tensor, tensor.sizes())
+                                         : make_alias(tensor);
+}
+
 /// Tensor(2, 3), Tensor([1., 2.]), Tensor(): the legacy constructor; and
 /// subclasses that are handed a tensor to share.
 PyObject* new_tensor(PyTypeObject* type, PyObject* args, PyObject* keywords) {
@@ -209,7 +215,7 @@ PyObject* new_tensor(PyTypeObject* type, PyObject* args, PyObject* keywords) {
     const Py_ssize_t n = PyTuple_GET_SIZE(args);
     PyObject* first = n > 0 ? PyTuple_GET_ITEM(args, 0) : nullptr;
     if (n == 1 && !keywords && is_tensor(first))
-      return wrap_as(type, make_alias(tensor_of(first)));
+      return wrap_as(type, shared(tensor_of(first)));
     if (n == 1 && !keywords &&
         (PyList_CheckExact(first) || PyTuple_CheckExact(first)))
       return allocate(type, tensor_from_data(first, default_dtype(), {}));
@@ -221,7 +227,7 @@ PyObject* new_tensor(PyTypeObject* type, PyObject* args, PyObject* keywords) {
     const nb::object made =
         nb::steal(PyObject_Call(plain.ptr(), args, keywords));
     if (!made.is_valid()) throw nb::python_error();
-    return wrap_as(type, make_alias(tensor_of(made.ptr())));
+    return wrap_as(type, shared(tensor_of(made.ptr())));
   });
 }
 

@@ -117,7 +117,9 @@ def register_hook(self, hook):
 
 def register_post_accumulate_grad_hook(self, hook):
     """Calls hook(tensor) after a leaf's gradient was accumulated."""
-    return noted(_C._register_post_accumulate_grad_hook(self, hook))
+    handle = _C._register_post_accumulate_grad_hook(self, hook)
+    _C._count_module_change()  # as `register_hook`
+    return noted(handle)
 
 
 def retain_grad(self) -> None:

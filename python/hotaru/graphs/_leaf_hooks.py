@@ -31,4 +31,4 @@ def follow(reach, names: set, every: bool) -> None:
 def _hooks_of(tensor: Tensor) -> list:
     if not (tensor.requires_grad and tensor.is_leaf):
         return []
-    return _C._hooks_of(tensor)
+    return [*_C._hooks_of(tensor), *_C._post_accumulate_hooks_of(tensor)]

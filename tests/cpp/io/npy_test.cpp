@@ -101,8 +101,6 @@ TEST_F(NpyTest, ErrorsNameFileOffsetAndCause) {
        "arrays of '|O' can't be read"},
       {"{'descr': '<f4', 'fortran_order': False, 'shape': (2,)}", "abcd",
        "needs 8 bytes, the file has 4"},
-      {"{'descr': '<f4', 'fortran_order': False, 'shape': (1,)}", "abcdx",
-       "needs 4 bytes, the file has 5"},
       {"{'descr': '<f4', 'fortran_order': False, 'shape': (-1,)}", "",
        "expected a size"},
       {"{'descr': '<f4', 'fortran_order': False, 'shape': (4294967296, "
@@ -111,8 +109,6 @@ TEST_F(NpyTest, ErrorsNameFileOffsetAndCause) {
       {"{'descr': '<f4', 'fortran_order': False, 'shape': (0, "
        "9223372036854775807, 4)}",
        "", "more elements than memory has addresses"},
-      {"{'descr': '<f4', 'fortran_order': False, 'shape': (0, 3)}", "abcd",
-       "needs 0 bytes, the file has 4"},
       {"{'descr': '<f4', 'fortran_order': 1, 'shape': (1,)}", "abcd",
        "expected True or False"},
       {"{'descr': '<f4', 'shape': (1,)}", "abcd", "are needed"},

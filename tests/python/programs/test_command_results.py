@@ -120,3 +120,69 @@ def test_a_disk_that_is_full(words):
         )
     assert done.returncode == 1
     assert "standard output cannot be written: No space" in done.stderr
+
+
+class Turned(torch.nn.Module):
+    def forward(self, x):
+        return x * 1j, 2 - 0.5j
+
+
+def test_complex_numbers_are_pairs(tmp_path, zeros):
+    model = saved(Turned(), tmp_path)
+    text = output("run", model, "--input", zeros, "--json")
+    tensor, number = json.loads(text)["result"]
+    assert tensor["dtype"] == "complex64"
+    assert tensor["values"] == [[0.0, 0.0]]
+    assert number == [2.0, -0.5]
+
+
+class Halved(torch.nn.Module):
+    def forward(self, x):
+        return x, x.bfloat16()
+
+
+def test_files_of_results_are_written_all_or_none(tmp_path, zeros):
+    model = saved(Halved(), tmp_path)
+    paths = [tmp_path / "a.npy", tmp_path / "b.npy"]
+    done = hotaru("run", model, "--input", zeros, "--output", *paths)
+    assert done.returncode == 1
+    assert "NumPy has no torch.bfloat16" in done.stderr
+    assert not any(path.exists() for path in paths)
+
+
+@pytest.mark.parametrize("code", ["=f4", "f4", "<f4"])
+def test_arrays_by_any_name_of_their_dtype(tmp_path, zeros, code):
+    """In a file of another name, with another array behind."""
+    header = f"{{'descr': '{code}', 'fortran_order': False, 'shape': (1,)}}"
+    header = header.ljust(117) + "\n"
+    path = tmp_path / "array.bin"
+    path.write_bytes(
+        b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little")
+        + header.encode() + np.float32(3).tobytes() + zeros.read_bytes()
+    )  # fmt: skip
+    text = output("run", saved(Doubled(), tmp_path), "--input", path)
+    assert "4." in text
+
+
+def test_arrays_through_pipes(tmp_path, zeros):
+    model = saved(Doubled(), tmp_path)
+    for contents, right in ((zeros.read_bytes(), True), (b"RIFF", False)):
+        done = subprocess.run(
+            [str(COMMAND), "run", str(model), "--input", "/dev/stdin"],
+            input=contents,
+            capture_output=True,
+        )
+        assert (done.returncode == 0) == right, done.stderr
+    cut = subprocess.run(
+        [str(COMMAND), "run", str(model), "--input", "/dev/stdin"],
+        input=zeros.read_bytes()[:-1],
+        stderr=PIPE,
+    )
+    assert b"needs 4 bytes, the file has 3" in cut.stderr
+
+
+@pytest.mark.parametrize("value", ["0", "-1", "abc", "nan", "inf"])
+def test_numbers_that_options_refuse(value):
+    done = hotaru("bench", "--seconds", value, "absent.pt")
+    assert done.returncode == 2
+    assert f"'{value}' is no number above 0" in done.stderr
