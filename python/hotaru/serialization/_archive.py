@@ -270,9 +270,19 @@ class Reader:
                 f"{there} bytes, not {wanted}"
             )
 
+    def check_size(self, name: str, nbytes: int) -> None:
+        """RuntimeError unless a record has as many bytes as its storage."""
+        there = self._entry(name).file_size
+        self._check(name, there, nbytes)
+        if there > nbytes:
+            raise RuntimeError(
+                f"record size ({there} bytes) of {name} does not match "
+                f"expected size ({nbytes} bytes)"
+            )
+
     def get_storage_from_record(self, name: str, nbytes: int, _dtype=None):
         """The bytes of a record as a storage on the CPU."""
-        self._check(name, self._entry(name).file_size, nbytes)
+        self.check_size(name, nbytes)
         storage = _C.UntypedStorage(nbytes, device="cpu")
         self.read_into(name, storage_view(storage))
         return storage

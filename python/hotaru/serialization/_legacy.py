@@ -107,10 +107,17 @@ class _Storages:
         typed, raw = self._known[key], self._raw[key]
         count = int.from_bytes(file.read(8), "little")
         size = count * typed._dtype.itemsize
-        if size != raw.nbytes() or _read_all(file, storage_view(raw)) < size:
+        if size != raw.nbytes():
             raise RuntimeError(
-                f"unexpected EOF: storage {key} of the file has {count} "
-                f"elements, not {raw.nbytes() // typed._dtype.itemsize}"
+                f"storage {key} of the file has {count} elements, not "
+                f"{raw.nbytes() // typed._dtype.itemsize}"
+            )
+        there = _read_all(file, storage_view(raw))
+        if there < size:
+            raise RuntimeError(
+                f"unexpected EOF: storage {key} has {size} bytes, and "
+                f"{size - there} of them are not there. The file might be "
+                "corrupted."
             )
         if sys.byteorder != "little":
             raw.byteswap(typed._dtype)

@@ -89,6 +89,7 @@ class _ArchiveStorages:
         if self._meta:
             return UntypedStorage(nbytes, device="meta")
         if self._mapped is not None:
+            self._reader.check_size(name, nbytes)
             start = self._reader.get_record_offset(name)
             storage = self._mapped[start : start + nbytes]
         else:

@@ -374,3 +374,30 @@ def test_nests_without_an_end_are_refused():
     with pytest.raises(RecursionError):
         written(nested(limit * 4))
     assert sys.getrecursionlimit() == limit
+
+
+@pytest.mark.parametrize("mapped", [False, True])
+@pytest.mark.parametrize("change", [4, -4])
+def test_records_of_another_size_are_refused(tmp_path, change, mapped):
+    torch.save({"x": torch.arange(6.0)}, tmp_path / "right")
+    with (
+        zipfile.ZipFile(tmp_path / "right") as right,
+        zipfile.ZipFile(tmp_path / "wrong", "w") as wrong,
+    ):
+        for name in right.namelist():
+            data = right.read(name)
+            if name.endswith("data/0"):
+                data = data[:change] if change < 0 else data + bytes(change)
+            wrong.writestr(name, data)
+    with pytest.raises(
+        RuntimeError, match=rf"{24 + change} bytes.*24( bytes|$)"
+    ):
+        torch.load(tmp_path / "wrong", mmap=mapped)
+
+
+def test_an_old_file_that_ends_early_says_how_much_is_missing(tmp_path):
+    path = tmp_path / "old"
+    torch.save(torch.arange(6.0), path, _use_new_zipfile_serialization=False)
+    path.write_bytes(path.read_bytes()[:-5])
+    with pytest.raises(RuntimeError, match="EOF.* has 24 bytes, and 5 of them"):
+        torch.load(path)
