@@ -36,6 +36,14 @@ def _reduced(operator) -> tuple:
 copyreg.pickle(_C.Op, _reduced)
 
 
+def _name_of(function) -> str:
+    return function.__name__
+
+
+# Functions such as `torch.tensor` go by their names, and are not copied.
+copyreg.pickle(type(_C.tensor), _name_of)
+
+
 def _method(module: str, name: str):
     return _C._late(f"hotaru._extension.{module}", name, False)
 

@@ -399,5 +399,7 @@ def test_an_old_file_that_ends_early_says_how_much_is_missing(tmp_path):
     path = tmp_path / "old"
     torch.save(torch.arange(6.0), path, _use_new_zipfile_serialization=False)
     path.write_bytes(path.read_bytes()[:-5])
-    with pytest.raises(RuntimeError, match="EOF.* has 24 bytes, and 5 of them"):
+    with pytest.raises(
+        RuntimeError, match=r"EOF.* has 24 bytes, and 5 of them"
+    ):
         torch.load(path)

@@ -345,6 +345,20 @@ def test_functions_are_found_by_name(protocol):
     assert b"_nn" in text
 
 
+@pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
+def test_plain_functions_go_by_their_names(protocol):
+    for function in (
+        torch.tensor, torch.from_numpy, torch.result_type,
+        torch.get_default_dtype, torch.set_num_threads, torch.get_rng_state,
+    ):  # fmt: skip
+        text = pickle.dumps(function, protocol)
+        assert pickle.loads(text) is function
+        assert copy.copy(function) is copy.deepcopy(function) is function
+    made = nn.Identity()
+    made.collate = torch.tensor  # as whoever loads data has it
+    assert copy.deepcopy(made).collate is torch.tensor
+
+
 def test_who_has_had_jagged_tensors_loads_them():
     program = """
 import hotaru as torch, io
