@@ -37,7 +37,9 @@ struct ReduceShape {
 namespace reduce {
 
 inline constexpr int64_t kTile = 64;
-inline constexpr int64_t kRows = 64;
+/// Few where sums are rounded.
+template <class Acc>
+inline constexpr int64_t kRows = std::is_integral_v<Acc> ? 64 : 16;
 inline constexpr int64_t kLanes = 8;
 
 /// One block with independent partial results; stride in elements.
@@ -92,6 +94,53 @@ typename R::Acc line(const T* x, int64_t n, int64_t stride) {
   return R::combine(first, line<R>(x + half * stride, n - half, stride));
 }
 
+/// Partial results of `width` neighbouring outputs, combined in the order in
+/// which they come, but kFan at a time, kFan of what those give at a time and
+/// so on: errors grow with the logarithm of their number, as those of line()
+/// do.
+template <class R, int64_t kWidth>
+class Cascade {
+ public:
+  using Acc = typename R::Acc;
+  explicit Cascade(int64_t width) : width_(width) {}
+
+  void add(const Acc* part) {
+    take(0, part);
+    for (int i = 0; counts_[i] == kFan && i + 1 < kLevels; ++i) {
+      take(i + 1, sums_[i]);
+      counts_[i] = 0;
+    }
+  }
+  bool is_empty() const { return levels_ == 0; }
+  /// Of all that was added; it may be called once.
+  const Acc* total() {
+    if (levels_ == 0) std::fill_n(sums_[0], width_, R::kIdentity);
+    int last = 0;
+    for (int i = 1; i < levels_; ++i) {
+      if (counts_[last] > 0) take(i, sums_[last]);
+      last = i;
+    }
+    return sums_[last];
+  }
+
+ private:
+  static constexpr int kLevels = 8, kFan = 16;
+
+  void take(int level, const Acc* part) {
+    Acc* sum = sums_[level];
+    if (counts_[level]++ == 0)
+      std::copy_n(part, width_, sum);
+    else
+      for (int64_t j = 0; j < width_; ++j) sum[j] = R::combine(sum[j], part[j]);
+    levels_ = std::max(levels_, level + 1);
+  }
+
+  const int64_t width_;
+  int levels_ = 0;
+  int64_t counts_[kLevels] = {};
+  Acc sums_[kLevels][kWidth];
+};
+
 /// Everything that one output needs: lines under each other.
 template <class R, class T>
 typename R::Acc lines(const T* x, const ReduceShape::Part& reduced) {
@@ -100,20 +149,27 @@ typename R::Acc lines(const T* x, const ReduceShape::Part& reduced) {
   const size_t outer = reduced.sizes.size() - 1;
   const IntSpan sizes(reduced.sizes.data(), outer);
   Walk<1> walk(sizes, {IntSpan(reduced.in.data(), outer)});
-  auto acc = R::kIdentity;
-  for (int64_t i = numel_of(sizes); i > 0; --i, walk.next())
-    acc = R::combine(acc, line<R>(x + walk.at[0], n, stride));
-  return acc;
+  Cascade<R, 1> sums(1);
+  for (int64_t left = numel_of(sizes);;) {
+    const int64_t some = std::min(left, kRows<typename R::Acc>);
+    auto part = R::kIdentity;
+    for (int64_t i = 0; i < some; ++i, walk.next())
+      part = R::combine(part, line<R>(x + walk.at[0], n, stride));
+    if (some == left && sums.is_empty()) return part;
+    sums.add(&part);
+    left -= some;
+    if (left == 0) return *sums.total();
+  }
 }
 
-/// acc[j] for `width` neighbouring outputs from `count` rows. Not inlined: the
-/// same code serves every kind of result.
+/// `width` neighbouring outputs from `count` rows. Not inlined: the same code
+/// serves every kind of result.
 template <class R, class T>
-[[gnu::noinline]] void rows(typename R::Acc* acc, const T* x, int64_t count,
+[[gnu::noinline]] void rows(Cascade<R, kTile>& sums, const T* x, int64_t count,
                             int64_t stride, int64_t width) {
-  // Blocks of rows are summed apart from the total, again for accuracy.
-  for (int64_t i = 0; i < count; i += kRows) {
-    const int64_t some = std::min(kRows, count - i);
+  constexpr int64_t kMost = kRows<typename R::Acc>;
+  for (int64_t i = 0; i < count; i += kMost) {
+    const int64_t some = std::min(kMost, count - i);
     typename R::Acc part[kTile];
     std::fill(part, part + width, R::kIdentity);
     if constexpr (requires { Fast<R>::rows(part, x, some, stride, width); }) {
@@ -123,7 +179,7 @@ template <class R, class T>
         for (int64_t j = 0; j < width; ++j)
           part[j] = R::combine(part[j], R::load(x[r * stride + j]));
     }
-    for (int64_t j = 0; j < width; ++j) acc[j] = R::combine(acc[j], part[j]);
+    sums.add(part);
   }
 }
 
@@ -150,12 +206,12 @@ void by_columns(const ReduceShape& shape, const T* x, const F& store) {
           if (t > begin && t % tiles == 0) at.next();
           const int64_t first = t % tiles * kTile;
           const int64_t some = std::min(kTile, width - first);
-          typename R::Acc acc[kTile];
-          std::fill(acc, acc + some, R::kIdentity);
+          Cascade<R, kTile> sums(some);
           Walk<1> walk(above, {IntSpan(reduced.in.data(), reduced_outer)});
           for (int64_t i = numel_of(above); i > 0; --i, walk.next())
-            rows<R>(acc, x + at.at[0] + first + walk.at[0],
+            rows<R>(sums, x + at.at[0] + first + walk.at[0],
                     reduced.inner_size(), reduced.inner_stride(), some);
+          const typename R::Acc* acc = sums.total();
           for (int64_t j = 0; j < some; ++j)
             store(at.at[1] + (first + j) * kept.out.back(), acc[j]);
         }
