@@ -124,3 +124,21 @@ def test_arrays_are_shared_by_the_default_type():
     made = torch.Tensor(array)
     array[0] = 5
     assert made.tolist() == [5, 1]
+
+
+class Shared(torch.Tensor):
+    pass
+
+
+@pytest.mark.parametrize("kind", [torch.Tensor, Shared])
+@pytest.mark.parametrize("leaf", [True, False])
+def test_tensors_of_tensors_keep_the_history(kind, leaf):
+    x = torch.ones(2, requires_grad=True)
+    y = kind(x if leaf else x * 3)
+    assert type(y) is kind
+    assert not y.is_leaf
+    y.sum().backward()
+    assert x.grad.tolist() == [1, 1] if leaf else [3, 3]
+    plain = torch.ones(2)
+    assert kind(plain).data_ptr() == plain.data_ptr()
+    assert not kind(plain).requires_grad

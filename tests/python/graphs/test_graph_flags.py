@@ -120,11 +120,17 @@ def two_nets():
 
 
 @steps
-def test_hooks_of_parameters_that_take_notes():
+@pytest.mark.parametrize("after", [False, True])
+def test_hooks_of_parameters_that_take_notes(after):
     """They run within the step's own backward pass: in each call."""
     net, _ = two_nets()
     seen = []
-    net.weight.register_hook(lambda grad: seen.append(grad.clone()))
+    if after:
+        net.weight.register_post_accumulate_grad_hook(
+            lambda weight: seen.append(weight.grad.clone())
+        )
+    else:
+        net.weight.register_hook(lambda grad: seen.append(grad.clone()))
     step = torch.compile(step_of(net))
     x = torch.tensor([[1.0, 0.5]])
     for count in range(1, 5):

@@ -105,14 +105,14 @@ def test_graphs_pack_rounded_weights(m):
         assert min(gaps) <= limit
 
 
-def test_what_a_graph_was_captured_with_holds():
+def test_compiled_calls_follow_the_setting():
     x, w = torch.randn(64, 64), torch.randn(64, 64)
     graphed = torch.compile(lambda x: x @ w)
     with torch.no_grad():
-        graphed(x)
-        want = graphed(x)
-        torch.set_float32_matmul_precision("medium")
-        assert torch.equal(graphed(x), want)
+        for name in ("highest", "medium", "highest"):
+            torch.set_float32_matmul_precision(name)
+            for _ in range(3):
+                assert torch.equal(graphed(x), x @ w)
 
 
 def test_names_of_precisions():

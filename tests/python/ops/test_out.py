@@ -374,3 +374,69 @@ def test_ranges_keep_the_shape_of_out(shape):
         call(out=out)
         assert out.shape == shape
         assert torch.equal(out.flatten(), call().float())
+
+
+PAIRS = {
+    "topk": lambda out: torch.topk(X, 2, out=out),
+    "sort": lambda out: torch.sort(X, out=out),
+    "max": lambda out: torch.max(X, 1, out=out),
+    "min": lambda out: torch.min(X, 1, out=out),
+    "median": lambda out: torch.median(X, 1, out=out),
+    "mode": lambda out: torch.mode(X, 1, out=out),
+    "kthvalue": lambda out: torch.kthvalue(X, 1, out=out),
+}
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_pairs_of_values_and_indices_are_exact(name):
+    PAIRS[name]((torch.empty(0), torch.empty(0, dtype=torch.int64)))
+    for dtypes in ((torch.float32,) * 2, (torch.float64, torch.int64)):
+        with pytest.raises(RuntimeError):
+            PAIRS[name](tuple(torch.empty(0, dtype=d) for d in dtypes))
+
+
+@pytest.mark.parametrize("out", [[torch.empty(2)], (torch.empty(2),), 3, "x"])
+def test_one_result_takes_one_tensor(out):
+    kind = type(out).__name__
+    with pytest.raises(TypeError, match=f"must be Tensor, not {kind}"):
+        torch.add(X, X, out=out)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda out: torch.add(X, 1, out=out),
+        lambda out: torch.sum(X, out=out),
+        lambda out: torch.mm(X, X, out=out),
+        lambda out: torch.cumsum(X, 0, out=out),
+        lambda out: torch.topk(X, 1, out=(out, IDS.to("meta"))),
+    ],
+)
+def test_results_go_to_no_other_device(call):
+    with pytest.raises(RuntimeError, match="cross-device copies"):
+        call(torch.empty(2, 2, device="meta"))
+
+
+def test_addr_computes_in_the_widest_dtype():
+    wide = torch.zeros(2, 2, dtype=torch.float64)
+    assert torch.addr(wide, X[0], X[1]).dtype == torch.float64
+    assert torch.addr(wide, X[0], X[1], beta=0).dtype == torch.float64
+
+
+def test_scatters_by_strides_keep_gaps():
+    """The strides are those of the input's own memory."""
+    base = torch.arange(9.0, requires_grad=True)
+    x = base.view(3, 3)[:, :-1]
+    found = torch.as_strided_scatter(x, torch.zeros(2, 2), (2, 2), (2, 1))
+    assert found.tolist() == [[0, 0], [0, 4], [6, 7]]
+    assert found.stride() == (3, 1)
+    found.sum().backward()
+    assert base.grad.tolist() == [0, 0, 0, 0, 1, 0, 1, 1, 0]
+
+
+@pytest.mark.parametrize("dtype", [torch.complex64, torch.complex128])
+def test_complex_products_commute(dtype):
+    x, y = torch.randn(2, 1001, dtype=dtype)
+    assert torch.equal(x * y, y * x)
+    assert not (x * x.conj()).imag.any()
+    assert torch.equal((x * y)[:3], x[:3] * y[:3])

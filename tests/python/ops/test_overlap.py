@@ -74,6 +74,10 @@ SHIFTED = {
     "clamp_max_": lambda t, x: t.clamp_max_(x),
     "atan2_": lambda t, x: t.atan2_(x),
     "eq_": lambda t, x: t.eq_(x),
+    "heaviside_": lambda t, x: t.heaviside_(x),
+    "nextafter_": lambda t, x: t.nextafter_(x),
+    "igamma_": lambda t, x: t.igamma_(x),
+    "igammac_": lambda t, x: t.igammac_(x),
 }
 
 
@@ -156,3 +160,38 @@ def test_repeated_targets():
         warnings.simplefilter("always")
         x.index_put_((torch.tensor([1]),), torch.ones(1))
     assert any("Use of index_put_ on expanded" in str(w.message) for w in seen)
+
+
+@pytest.mark.parametrize("name", ["lcm_", "gcd_", "bitwise_xor_"])
+def test_integers_that_must_lie_apart(name):
+    b = torch.arange(1, 7)
+    with pytest.raises(RuntimeError, match=TEXT):
+        getattr(b[:5], name)(b[1:])
+    assert b.tolist() == [1, 2, 3, 4, 5, 6]
+
+
+COPYING = {
+    "index_add": lambda x, i, s: torch.index_add(x, 0, i, s, out=x),
+    "index_copy": lambda x, i, s: torch.index_copy(x, 0, i, s, out=x),
+    "index_reduce": lambda x, i, s: torch.index_reduce(
+        x, 0, i, s, "prod", out=x
+    ),
+    "scatter": lambda x, i, s: torch.scatter(x, 0, i, s, out=x),
+    "scatter_add": lambda x, i, s: torch.scatter_add(x, 0, i, s, out=x),
+    "scatter_reduce": lambda x, i, s: torch.scatter_reduce(
+        x, 0, i, s, "sum", out=x
+    ),
+}
+
+
+@pytest.mark.parametrize("name", COPYING)
+def test_what_is_written_into_may_take_the_result(name):
+    index, source = torch.tensor([2, 0]), torch.tensor([5.0, 7.0])
+    x = torch.tensor([1.0, 2.0, 3.0])
+    method = getattr(x, name)
+    more = {"index_reduce": ("prod",), "scatter_reduce": ("sum",)}
+    expected = method(0, index, source, *more.get(name, ())).tolist()
+    assert COPYING[name](x, index, source) is x
+    assert x.tolist() == expected
+    with pytest.raises(RuntimeError, match=TEXT):
+        COPYING[name](x, index, x[:2])

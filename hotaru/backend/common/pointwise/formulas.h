@@ -16,10 +16,15 @@
 #include "hotaru/backend/common/pointwise/gamma.h"
 #include "hotaru/backend/common/pointwise/math.h"
 
+/// Products: the CPU compiles them without fused multiply-adds (product.h).
+#define HOTARU_PRODUCTS(X) X("mul", Mul, AllTypes, 2)
+
 /// Arithmetic and selection.
 #define HOTARU_ARITHMETIC(X) \
+  HOTARU_PRODUCTS(X) \
+  HOTARU_OTHER_ARITHMETIC(X)
+#define HOTARU_OTHER_ARITHMETIC(X) \
   X("add", Add, AllTypes, 2) \
-  X("mul", Mul, AllTypes, 2) \
   X("div", Div, FloatingAndComplexTypes, 2) \
   X("atan2", Atan2, FloatingTypes, 2) \
   X("maximum", Maximum, RealAndBoolTypes, 2) \

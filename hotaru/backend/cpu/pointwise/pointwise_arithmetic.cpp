@@ -1,4 +1,4 @@
-// The CPU's kernels of HOTARU_ARITHMETIC.
+// The CPU's kernels of HOTARU_OTHER_ARITHMETIC.
 #include "hotaru/backend/common/pointwise/formulas.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -13,7 +13,7 @@ namespace hotaru::cpu::HWY_NAMESPACE {
 
 void register_arithmetic() {
   using namespace formulas;
-  HOTARU_ARITHMETIC(HOTARU_REGISTER_POINTWISE)
+  HOTARU_OTHER_ARITHMETIC(HOTARU_REGISTER_POINTWISE)
 }
 
 }  // namespace hotaru::cpu::HWY_NAMESPACE
