@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "hotaru/autograd/node.h"
+#include "hotaru/core/all_dtypes.h"
 #include "hotaru/core/checks/check.h"
 #include "hotaru/core/shape.h"
 
@@ -36,20 +37,10 @@ constexpr KnownGlobal kGlobals[] = {
     {"torch.Size", GlobalKind::kSize},
 };
 
-constexpr DType kDTypes[] = {
-    DType::kUInt8,          DType::kInt8,           DType::kInt16,
-    DType::kInt32,          DType::kInt64,          DType::kFloat16,
-    DType::kFloat32,        DType::kFloat64,        DType::kComplex32,
-    DType::kComplex64,      DType::kComplex128,     DType::kBool,
-    DType::kBFloat16,       DType::kFloat8E5M2,     DType::kFloat8E4M3FN,
-    DType::kFloat8E5M2FNUZ, DType::kFloat8E4M3FNUZ, DType::kUInt16,
-    DType::kUInt32,         DType::kUInt64,
-};
-
 /// The dtype whose name by `name_of` is `name`.
 std::optional<DType> dtype_of(std::string_view name,
                               const char* (*name_of)(DType)) {
-  for (const DType dtype : kDTypes) {
+  for (const DType dtype : kAllDTypes) {
     if (name == name_of(dtype)) return dtype;
   }
   return {};

@@ -6,6 +6,7 @@
 #include "bindings/tensor/items.h"
 #include "bindings/tensor/tensor_object.h"
 #include "bindings/tensor/value_convert.h"
+#include "hotaru/core/all_dtypes.h"
 #include "hotaru/core/checks/check.h"
 #include "hotaru/core/memory_format.h"
 #include "hotaru/runtime/accelerator.h"
@@ -13,15 +14,6 @@
 
 namespace hotaru::python {
 namespace {
-
-constexpr std::array kDTypes{
-    DType::kUInt8,          DType::kInt8,           DType::kInt16,
-    DType::kInt32,          DType::kInt64,          DType::kFloat16,
-    DType::kFloat32,        DType::kFloat64,        DType::kComplex64,
-    DType::kComplex128,     DType::kBool,           DType::kBFloat16,
-    DType::kComplex32,      DType::kFloat8E5M2,     DType::kFloat8E4M3FN,
-    DType::kFloat8E5M2FNUZ, DType::kFloat8E4M3FNUZ, DType::kUInt16,
-    DType::kUInt32,         DType::kUInt64};
 
 // Borrowed from the module, which keeps them for the process's life.
 std::array<PyObject*, 32> dtype_objects{};
@@ -157,7 +149,7 @@ void init_dtype(nb::module_& m) {
                                 ? DType::kComplex32
                                 : to_complex(d.dtype));
       });
-  for (DType dtype : kDTypes) {
+  for (DType dtype : kAllDTypes) {
     nb::object object = nb::cast(PyDType{dtype});
     dtype_objects[size_t(dtype)] = object.ptr();
     m.attr(dtype_name(dtype)) = object;

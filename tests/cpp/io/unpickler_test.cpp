@@ -8,6 +8,7 @@
 #include "hotaru/core/error.h"
 #include "hotaru/io/pickler.h"
 #include "hotaru/io/torch_file.h"
+#include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/factory.h"
 #include "hotaru/ops/shape/view.h"
 
