@@ -256,7 +256,8 @@ TEST(Tensor, OutGoesToTheCallersTensor) {
   Tensor grown = torch::empty({0});
   torch::mul_outf(a, b, grown);
   EXPECT_TRUE(same(grown, torch::tensor({3.0, 8.0})));
-  Tensor values = torch::empty({0}), indices = torch::empty({0}, torch::kLong);
+  Tensor values = torch::empty({0}, grid().scalar_type()),
+         indices = torch::empty({0}, torch::kLong);
   torch::max_out(values, indices, grid(), 1);
   EXPECT_TRUE(same(indices, torch::tensor({3, 3, 3})));
   Tensor whole = torch::empty({2}, torch::kInt);
