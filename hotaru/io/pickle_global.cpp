@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "hotaru/autograd/node.h"
-#include "hotaru/core/all_dtypes.h"
 #include "hotaru/core/checks/check.h"
+#include "hotaru/core/rare.h"
 #include "hotaru/core/shape.h"
 
 namespace hotaru::io {

@@ -166,8 +166,7 @@ std::string mapped(Text text, F change) {
 }
 
 void add_changes(BuiltinTable& table) {
-  constexpr const char* kBlanks =
-      "(str self, str chars=' \n\t\f\v') -> str";
+  constexpr const char* kBlanks = "(str self, str chars=' \n\t\f\v') -> str";
   table.add(
       "upper(str self) -> str", +[](Text s) { return mapped(s, ::toupper); });
   table.add(

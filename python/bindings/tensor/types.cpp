@@ -6,9 +6,9 @@
 #include "bindings/tensor/items.h"
 #include "bindings/tensor/tensor_object.h"
 #include "bindings/tensor/value_convert.h"
-#include "hotaru/core/all_dtypes.h"
 #include "hotaru/core/checks/check.h"
 #include "hotaru/core/memory_format.h"
+#include "hotaru/core/rare.h"
 #include "hotaru/runtime/accelerator.h"
 #include "hotaru/runtime/streams/stream.h"
 

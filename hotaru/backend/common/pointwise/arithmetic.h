@@ -59,7 +59,7 @@ struct Add {
 template <class T>
 struct Mul {
   HOTARU_INLINE T operator()(T x, T y) const {
-    return T(product(Wrapping<T>(x), Wrapping<T>(y)));
+    return T(rounded_product(Wrapping<T>(x), Wrapping<T>(y)));
   }
 };
 
