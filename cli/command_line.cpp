@@ -35,23 +35,29 @@ CommandOption CommandOption::one_of(
   return *this;
 }
 
-CommandOption CommandOption::positive() const {
-  option_->check([](const std::string& text) {
+namespace {
+
+// A check that an option's word is a finite number that fits.
+template <class Fits>
+auto number_check(const char* wanted, Fits fits) {
+  return [wanted, fits](const std::string& text) {
     double number = 0;
-    const bool fits = CLI::detail::lexical_cast(text, number) && number > 0 &&
-                      std::isfinite(number);
-    return fits ? "" : "'" + text + "' is no number above 0";
-  });
+    const bool is_number = CLI::detail::lexical_cast(text, number);
+    return is_number && std::isfinite(number) && fits(number)
+               ? ""
+               : "'" + text + "' is no number " + wanted;
+  };
+}
+
+}  // namespace
+
+CommandOption CommandOption::positive() const {
+  option_->check(number_check("above 0", [](double n) { return n > 0; }));
   return *this;
 }
 
 CommandOption CommandOption::not_negative() const {
-  option_->check([](const std::string& text) {
-    double number = 0;
-    const bool fits = CLI::detail::lexical_cast(text, number) && number >= 0 &&
-                      std::isfinite(number);
-    return fits ? "" : "'" + text + "' is no number from 0 on";
-  });
+  option_->check(number_check("from 0 on", [](double n) { return n >= 0; }));
   return *this;
 }
 

@@ -49,13 +49,26 @@ struct Part {
       ++n;
     return n;
   }
+  bool begins_with(Text what) const {
+    return exists && text_.starts_with(what);
+  }
+  bool ends_with(Text what) const { return exists && text_.ends_with(what); }
 
   bool exists = true;  // the empty text is nowhere in a part that is not
   int64_t begin = 0;
   std::string_view text_;
 };
 
-int64_t found(int64_t place) {
+/// What a Part says of the text that is looked for.
+template <auto kAsk>
+auto searched(Text text, Text what, int64_t start, int64_t end) {
+  return (Part(text, start, end).*kAsk)(what);
+}
+
+/// The place that searched() gives, if there is one.
+template <auto kAsk>
+int64_t found(Text text, Text what, int64_t start, int64_t end) {
+  const int64_t place = searched<kAsk>(text, what, start, end);
   HOTARU_CHECK_AS(ValueError, place >= 0, "substring not found");
   return place;
 }
@@ -63,43 +76,13 @@ int64_t found(int64_t place) {
 void add_searches(BuiltinTable& table) {
   constexpr const char* kRest =
       "(str self, str substr, int start=0, int end=-1) -> ";
-  table.add(
-      concat("find", kRest, "int"),
-      +[](Text s, Text what, int64_t start, int64_t end) {
-        return Part(s, start, end).first(what);
-      });
-  table.add(
-      concat("rfind", kRest, "int"),
-      +[](Text s, Text what, int64_t start, int64_t end) {
-        return Part(s, start, end).last(what);
-      });
-  table.add(
-      concat("index.str", kRest, "int"),
-      +[](Text s, Text what, int64_t start, int64_t end) {
-        return found(Part(s, start, end).first(what));
-      });
-  table.add(
-      concat("rindex", kRest, "int"),
-      +[](Text s, Text what, int64_t start, int64_t end) {
-        return found(Part(s, start, end).last(what));
-      });
-  table.add(
-      concat("count.str", kRest, "int"),
-      +[](Text s, Text what, int64_t start, int64_t end) {
-        return Part(s, start, end).count(what);
-      });
-  table.add(
-      concat("startswith", kRest, "bool"),
-      +[](Text s, Text what, int64_t start, int64_t end) {
-        const Part part(s, start, end);
-        return part.exists && part.text_.starts_with(what);
-      });
-  table.add(
-      concat("endswith", kRest, "bool"),
-      +[](Text s, Text what, int64_t start, int64_t end) {
-        const Part part(s, start, end);
-        return part.exists && part.text_.ends_with(what);
-      });
+  table.add(concat("find", kRest, "int"), &searched<&Part::first>);
+  table.add(concat("rfind", kRest, "int"), &searched<&Part::last>);
+  table.add(concat("index.str", kRest, "int"), &found<&Part::first>);
+  table.add(concat("rindex", kRest, "int"), &found<&Part::last>);
+  table.add(concat("count.str", kRest, "int"), &searched<&Part::count>);
+  table.add(concat("startswith", kRest, "bool"), &searched<&Part::begins_with>);
+  table.add(concat("endswith", kRest, "bool"), &searched<&Part::ends_with>);
   table.add(
       "__contains__.str(str self, str item) -> bool",
       +[](Text s, Text what) { return s.find(what) != std::string::npos; });
