@@ -5,14 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from .. import _C
-
-_TYPES = {
-    "float": _C.float32, "double": _C.float64, "half": _C.float16,
-    "bfloat16": _C.bfloat16, "int": _C.int32, "long": _C.int64,
-    "short": _C.int16, "char": _C.int8, "byte": _C.uint8, "bool": _C.bool,
-    "chalf": _C.complex32, "cfloat": _C.complex64,
-    "cdouble": _C.complex128,
-}  # fmt: skip
+from .._tensor.elements import CASTS
 
 
 def gives_itself(name: str, args: tuple, kwargs: dict) -> bool:
@@ -90,7 +83,7 @@ _QUESTIONS: dict[str, Callable] = {
     "real": _is_real,
     "resolve_conj": lambda x, **_: not x.is_conj(),
     "resolve_neg": lambda x, **_: not x.is_neg(),
-    **{name: _is_of(dtype) for name, dtype in _TYPES.items()},
+    **{name: _is_of(dtype) for name, dtype in CASTS.items()},
     **{f"atleast_{n}d": _has_dimensions(n) for n in (1, 2, 3)},
     **dict.fromkeys(
         (
