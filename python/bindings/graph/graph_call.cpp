@@ -16,6 +16,7 @@
 #include "bindings/graph/graph_backward.h"
 #include "bindings/graph/graph_gradients.h"
 #include "bindings/graph/graph_results.h"
+#include "bindings/graph/graph_states.h"
 #include "bindings/graph/surroundings.h"
 #include "bindings/tensor/default_device.h"
 #include "bindings/tensor/tensor_object.h"
@@ -140,8 +141,11 @@ class GraphCall {
            (!options_ || options_->unchanged()) &&
            std::all_of(gradients_.begin(), gradients_.end(),
                        std::mem_fn(&LeafGradient::ready)) &&
-           !(fresh_ && awaited());
+           !(fresh_ && (awaited() || states_.held()));
   }
+
+  /// The states that each call renews; see GraphStates.
+  GraphStates& states() { return states_; }
 
   /// Whether calls write to an argument.
   bool writes_arguments() const {
@@ -265,7 +269,7 @@ class GraphCall {
     for (const Argument& a : arguments_) Py_VISIT(a.constant.ptr());
     Py_VISIT(around_object_.ptr());
     Py_VISIT(options_object_.ptr());
-    return 0;
+    return states_.traverse(visit, arg);
   }
 
  private:
@@ -407,6 +411,7 @@ class GraphCall {
   GraphResults results_;
   Ref<GraphBackward> backward_;
   LeafGradients gradients_;
+  GraphStates states_;
   bool single_ = false, fresh_ = false, writes_ = false, stores_ = false,
        spent_ = false;
   uint64_t changes_ = 0, settings_ = 0;
@@ -581,6 +586,13 @@ void init_graph_call(nb::module_& m) {
       .def("gradients_fit", &GraphCall::gradients_fit)
       .def("bring_gradients", &GraphCall::bring_gradients)
       .def("set_spent", &GraphCall::set_spent)
+      .def("watch_states",
+           [](GraphCall& self, const std::vector<Tensor>& tensors,
+              const nb::list& containers) {
+             self.states().watch(tensors, containers);
+           })
+      .def("count_states", [](GraphCall& self) { self.states().count(); })
+      .def("states_held", [](GraphCall& self) { return self.states().held(); })
       .def("intact", &GraphCall::intact)
       .def_prop_ro("writes", &GraphCall::writes)
       .def("writes_arguments", &GraphCall::writes_arguments)

@@ -26,6 +26,8 @@ _MAX_FAILED = 64
 # After so many captures in a row that found their surroundings changed by the
 # call itself, calls run without a graph.
 _MAX_RESTLESS = 8
+# After so many captures whose states somebody kept, calls run without a graph.
+_MAX_PARTINGS = 4
 _HOOKS = (
     "Modules must not have hooks registered at the time they are passed. "
     "However, registering hooks on modules after passing them through "
@@ -35,6 +37,9 @@ _BUFFERS = (
     "In any :class:`~torch.nn.Module` passed to "
     ":func:`~make_graphed_callables`, only parameters may be trainable. All "
     "buffers must have ``requires_grad=False``."
+)
+_KEPT = (
+    "what the call binds to an attribute is kept elsewhere from call to call"
 )
 _SAMPLES = (
     "In the beta API, sample_args for each callable must contain only "
@@ -87,6 +92,8 @@ class Graphed(_C._FastCall):
         self._seen: set[tuple] = set()
         # State errors in a row.
         self._restless = 0
+        # Captures that went because somebody kept their states.
+        self._partings = 0
         self._called = False
         _stance.everyone.add(self)
         self._forget_last()
@@ -165,6 +172,7 @@ class Graphed(_C._FastCall):
                 if form == last.form and last.call.ready(tuple(leaves)):
                     return last, tuple(leaves), met.nests
         self._forget_last()
+        self._part_from_held()
         self._look_around()
         if last is None or last.flat or reach is not self._reach:
             form, leaves, met = self._flattened(args, kwargs)
@@ -179,6 +187,7 @@ class Graphed(_C._FastCall):
         if captured is None:
             return None, (), ()
         self._use(captured)
+        self._count_states(leaves)
         return captured, args if captured.flat else tuple(leaves), met.nests
 
     def _flattened(self, args: tuple, kwargs: dict):
@@ -193,6 +202,7 @@ class Graphed(_C._FastCall):
         if (
             captured is None
             and self._restless < _MAX_RESTLESS
+            and self._partings < _MAX_PARTINGS
             and self._loose(key) not in self._failed
             and self._may_capture()
         ):
@@ -303,6 +313,29 @@ class Graphed(_C._FastCall):
             ):
                 return captured
         return None
+
+    def _part_from_held(self) -> None:
+        """Captures whose states somebody keeps go, so that these stay what
+        they are; the next capture has states of its own.
+        """
+        if not self._options.fresh:
+            return
+        for key, known in list(self._cache.items()):
+            if any(captured.call.states_held() for captured in known):
+                del self._cache[key]
+                self._partings += 1
+                if self._partings == _MAX_PARTINGS and self._on_failure:
+                    self._on_failure(_state.UnfitError(_KEPT))
+
+    def _count_states(self, leaves: list[Tensor]) -> None:
+        """Nobody else holds states now; of those that are arguments that can
+        not be told, and they count as kept.
+        """
+        arguments = {id(leaf) for leaf in leaves}
+        for known in self._cache.values():
+            for captured in known:
+                if arguments.isdisjoint(captured.state_ids):
+                    captured.call.count_states()
 
     def _use(self, captured: Captured) -> None:
         captured.bring_state()

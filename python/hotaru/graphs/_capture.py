@@ -165,7 +165,7 @@ class Captured:
         previous = _C._current_stream(self._device)
         try:
             for attribute, leaves in own or ():
-                attribute.bind(leaves)
+                attribute.bind(leaves, anew=True)
             begun = _state.Snapshot(self._owners) if own else snapshot
             _C._set_stream(self.stream)
             # What is not to run takes no part of the memory that graphs share.
@@ -262,6 +262,7 @@ class Captured:
         self.call.set_writes(self._writes[count:])
         if self._leaf_pattern is not None:
             self.call.set_leaves_matter()
+        self._watch_states()
         self.training.install(self.call)
         kind, content = self._result_form[1:3] if not single else (None, ())
         plain_tuple = kind is tuple and all(c == _tree.TENSOR for c in content)
@@ -269,6 +270,19 @@ class Captured:
         self.simple = (
             self.flat and (single or plain_tuple) and not self.training.after
         )
+
+    def _watch_states(self) -> None:
+        """Whoever keeps a state is to find in it what was there."""
+        states = [
+            old
+            for attribute, leaves in self.carried
+            for old, new in zip(attribute.leaves, leaves)
+            if old is not new
+        ]
+        nests = [n for a, _ in self.carried for n in a.containers()]
+        self.call.watch_states(states, nests)
+        #: The ids of tensors whose values each call renews.
+        self.state_ids = set(map(id, states))
 
     def capture_backward(self) -> None:
         """The second half, where results require grad."""

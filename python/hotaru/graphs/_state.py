@@ -87,6 +87,8 @@ class Attribute:
         self.value = value
         self.leaves: list[Tensor] = []
         self.form = _tree.flatten(value, self.leaves)
+        #: Whether a call bound it to another object, not to another content.
+        self.rebound = False
 
     def now(self):
         """Its value now."""
@@ -100,11 +102,15 @@ class Attribute:
             return vars(self.owner).get(self.name)
         return dict(attributes_of(self.owner)).get(self.name)
 
-    def bind(self, leaves: list[Tensor]) -> None:
-        """Makes it the value of its form on these tensors."""
+    def bind(self, leaves: list[Tensor], anew: bool = False) -> None:
+        """Makes it the value of its form on these tensors; anew: a container
+        that was rebound is another one then, as others may hold the old.
+        """
         same = all(a is b for a, b in zip(leaves, self.leaves))
         value = _tree.rebuild(self.form, iter(leaves))
-        if isinstance(self.value, list):
+        if anew and self.rebound:
+            pass
+        elif isinstance(self.value, list):
             # Others may hold the list.
             fill(self.value, items_of(value))
             value = self.value
@@ -121,9 +127,28 @@ class Attribute:
         else:
             put_attributes(self.owner, [(self.name, value)])
 
+    def containers(self) -> list:
+        """Those in which its tensors lie and that a call replaces: not one
+        that it writes into.
+        """
+        whole = isinstance(self.value, tuple) or self.rebound
+        met = _tree.Met()
+        _tree.flatten(self.value, [], met)
+        return [
+            nest
+            for nest in met.nests
+            if (whole or nest is not self.value) and _holds_tensors(nest)
+        ]
+
     @property
     def text(self) -> str:
         return f"{type(self.owner).__name__}.{self.name}"
+
+
+def _holds_tensors(nest) -> bool:
+    leaves: list[Tensor] = []
+    _tree.flatten(nest, leaves)
+    return bool(leaves)
 
 
 class Snapshot:
@@ -180,6 +205,7 @@ class Snapshot:
                     "requires grad, which would reach from one call into "
                     "the next; detach() it"
                 )
+            attribute.rebound = value is not attribute.value
             out.append((attribute, leaves))
         return out
 
