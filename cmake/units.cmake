@@ -5,10 +5,22 @@ option(HOTARU_UNITS "Compile the sources of a folder some at a time" OFF)
 # A change of one source compiles these many at most.
 set(HOTARU_UNIT_SIZE 8)
 
+# hotaru_must_exist(SOURCES...): ends the configuration where a source that is
+# named for a property of its own is not there: it moved, and its line did not.
+function(hotaru_must_exist)
+  foreach(source ${ARGN})
+    if(NOT EXISTS ${source})
+      message(FATAL_ERROR "${source} is given flags of its own in "
+        "${CMAKE_CURRENT_LIST_FILE} and is not there: change the path there, too")
+    endif()
+  endforeach()
+endfunction()
+
 # hotaru_alone(SOURCES...): sources below this folder that are in no unit, because
 # their own names are those of a neighbour.
 function(hotaru_alone)
   list(TRANSFORM ARGN PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
+  hotaru_must_exist(${ARGN})
   set_property(SOURCE ${ARGN} PROPERTY SKIP_UNITY_BUILD_INCLUSION ON)
 endfunction()
 

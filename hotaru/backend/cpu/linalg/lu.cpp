@@ -13,6 +13,10 @@
 #include "hotaru/core/checks/check.h"
 #include "hotaru/core/special_errors.h"
 
+#ifndef HOTARU_NO_FUSED
+#error "needs -ffp-contract=off: see hotaru_own_flags in hotaru/CMakeLists.txt"
+#endif
+
 namespace hotaru::cpu {
 namespace {
 

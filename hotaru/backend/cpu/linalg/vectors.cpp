@@ -3,6 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
+#ifndef HOTARU_NO_FUSED
+#error "needs -ffp-contract=off: see hotaru_own_flags in hotaru/CMakeLists.txt"
+#endif
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "hotaru/backend/cpu/linalg/vectors.cpp"
 #include "hotaru/backend/cpu/simd/simd.h"

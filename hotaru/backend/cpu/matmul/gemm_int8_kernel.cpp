@@ -8,6 +8,10 @@
 #include <type_traits>
 #include <utility>
 
+#ifndef HOTARU_NO_FUSED
+#error "needs -ffp-contract=off: see hotaru_own_flags in hotaru/CMakeLists.txt"
+#endif
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "hotaru/backend/cpu/matmul/gemm_int8_kernel.cpp"
 #include "hotaru/backend/cpu/simd/simd.h"

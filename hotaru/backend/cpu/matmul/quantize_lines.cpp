@@ -2,6 +2,10 @@
 
 #include <limits>
 
+#ifndef HOTARU_NO_FUSED
+#error "needs -ffp-contract=off: see hotaru_own_flags in hotaru/CMakeLists.txt"
+#endif
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "hotaru/backend/cpu/matmul/quantize_lines.cpp"
 #include "hotaru/backend/cpu/simd/simd.h"

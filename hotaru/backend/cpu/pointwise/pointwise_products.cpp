@@ -1,6 +1,10 @@
 // The CPU's kernels of HOTARU_PRODUCTS, without fused multiply-adds.
 #include "hotaru/backend/common/pointwise/formulas.h"
 
+#ifndef HOTARU_NO_FUSED
+#error "needs -ffp-contract=off: see hotaru_own_flags in hotaru/CMakeLists.txt"
+#endif
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "hotaru/backend/cpu/pointwise/pointwise_products.cpp"
 #include "hotaru/backend/cpu/simd/simd.h"
