@@ -48,6 +48,7 @@ ROOMS = {
         "capture",
         "program",
         "passes",
+        "passes/products",
         "passes/pictures",
         "drawing",
         "",

@@ -6,6 +6,7 @@
 #include "hotaru/backend/common/rnn/rnn.h"
 #include "hotaru/graph/capture/touch.h"
 #include "hotaru/graph/passes/cost.h"
+#include "hotaru/graph/passes/known_kernels.h"
 #include "hotaru/runtime/operand.h"
 #include "hotaru/runtime/threads/parallel.h"
 
@@ -33,8 +34,7 @@ struct Plan {
 
 /// Both directions of a layer write one value, different columns of each row.
 bool write_apart(const KernelCall& a, const KernelCall& b) {
-  if (a.kernel().name() != "rnn_layer" || &a.kernel() != &b.kernel())
-    return false;
+  if (!is(a, known::kRnnLayer) || &a.kernel() != &b.kernel()) return false;
   const auto columns = [](const KernelCall& call) {
     const int64_t begin = call.attributes<RnnAttributes>().offset;
     return std::pair(begin, begin + call.tensor(1).sizes().back());

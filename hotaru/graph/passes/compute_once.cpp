@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "hotaru/core/tensor.h"
+#include "hotaru/graph/passes/known_kernels.h"
 #include "hotaru/runtime/backend.h"
 
 namespace hotaru::graph {
@@ -19,19 +20,19 @@ constexpr int kMaxDepth = 32;
 /// Operands of a kernel that are weights, and no inputs: those from first to
 /// last.
 struct Weights {
-  std::string_view kernel;
+  const KnownKernel& kernel;
   size_t first, last;
 };
-constexpr auto kWeights = std::to_array<Weights>({
-    {"conv_forward", 2, 3},
-    {"matmul", 2, 3},
-    {"rnn_layer", 6, 10},
-});
+const Weights kWeights[] = {
+    {known::kConvForward, 2, 3},
+    {known::kMatmul, 2, 3},
+    {known::kRnnLayer, 6, 10},
+};
 
 /// Whether the call only puts elements into another order. Others may make
 /// weights of a graph's inputs.
 bool reorders(const KernelCall& call) {
-  return call.kernel().name() == "cat" || call.kernel().name() == "copy_";
+  return is_any(call, known::kCat, known::kCopy);
 }
 
 class Mover {
@@ -53,7 +54,7 @@ class Mover {
     std::vector<size_t> moved;
     for (size_t n = 0; n < region_.nodes.size(); ++n) {
       for (const auto& weights : kWeights)
-        if (call(n).kernel().name() == weights.kernel)
+        if (is(call(n), weights.kernel))
           for (size_t i = weights.first; i <= weights.last; ++i)
             if (i < call(n).operands().size())
               take(call(n).tensor(i), true, moved);

@@ -1,7 +1,6 @@
 #include "hotaru/graph/passes/cost.h"
 
 #include <algorithm>
-#include <string_view>
 
 #include "hotaru/backend/common/attention/softmax_product.h"
 #include "hotaru/backend/common/conv/blocked.h"
@@ -11,6 +10,7 @@
 #include "hotaru/backend/common/matmul/matmul.h"
 #include "hotaru/backend/common/rnn/rnn.h"
 #include "hotaru/core/tensor.h"
+#include "hotaru/graph/passes/known_kernels.h"
 
 namespace hotaru::graph {
 namespace {
@@ -27,38 +27,37 @@ double elements(const Tensor& t) {
 
 /// Multiplications and additions, 0 where it does not go by them.
 double flops_of(const KernelCall& call) {
-  const std::string_view name = call.kernel().name();
-  if (name == "matmul") {
+  if (is(call, known::kMatmul)) {
     const auto& a = call.attributes<MatmulAttributes>();
     return 2.0 * double(a.batch) * double(a.m) * double(a.n) * double(a.k);
   }
-  if (name == "linear") {
+  if (is(call, known::kLinear)) {
     const auto& a = call.attributes<LinearAttributes>();
     return 2.0 * double(a.batch) * double(a.m) * double(a.n) * double(a.k);
   }
-  if (name == "softmax_product") {
+  if (is(call, known::kSoftmaxProduct)) {
     const auto& a = call.attributes<SoftmaxProductAttributes>();
     return 2.0 * double(a.batch) * double(a.m) * double(a.n) *
            double(a.k + a.width);
   }
-  if (name == "int8_matmul") {
+  if (is(call, known::kInt8Matmul)) {
     const auto& a = call.attributes<Int8MatmulAttributes>();
     return 2.0 * double(a.batch) * double(a.m) * double(a.n) * double(a.k);
   }
-  if (name == "int8_conv") {
+  if (is(call, known::kInt8Conv)) {
     const auto& a = call.attributes<Int8ConvAttributes>();
     return 2 * elements(call.tensor(0)) * double(a.channels) *
            double(numel_of(a.kernel));
   }
-  if (name == "conv_forward" || name == "conv_fused")
+  if (is_any(call, known::kConvForward, known::kConvFused))
     return 2 * elements(call.tensor(0)) * elements(call.tensor(2)) /
            double(call.tensor(2).size(0));
-  if (name == "blocked_conv") {
+  if (is(call, known::kBlockedConv)) {
     const auto& a = call.attributes<BlockedConvAttributes>();
     return 2 * elements(call.tensor(0)) * double(numel_of(a.kernel)) *
            double(a.depthwise ? 1 : a.in_channels);
   }
-  if (name == "rnn_layer") {
+  if (is(call, known::kRnnLayer)) {
     const Tensor& x = call.tensor(3);
     return 2 * double(x.size(0)) * double(x.size(1)) *
            (elements(call.tensor(6)) + elements(call.tensor(7)) +
@@ -81,7 +80,7 @@ Cost cost_of(const KernelCall& call, int threads) {
   const double arithmetic =
       flops > 0 ? flops / kFlopsPerNs : written / kElementsPerNs;
   double alone = kCall + std::max(arithmetic, bytes / kBytesPerNs);
-  const bool recurrent = call.kernel().name() == "rnn_layer";
+  const bool recurrent = is(call, known::kRnnLayer);
   if (recurrent) alone += kStep * double(call.tensor(3).size(0));
   // A recurrent layer's steps follow each other.
   const bool divides = alone > kDivided && !recurrent;

@@ -6,6 +6,7 @@
 
 #include "hotaru/backend/common/shape/join.h"
 #include "hotaru/graph/capture/touch.h"
+#include "hotaru/graph/passes/known_kernels.h"
 
 namespace hotaru::graph {
 namespace {
@@ -76,8 +77,7 @@ class Joiner {
 
   /// A call that joins end to end into a value that nobody else writes.
   bool is_join(size_t n) {
-    static const Kernel& kernel = hotaru::kernel("cat");
-    if (&call(n).kernel() != &kernel) return false;
+    if (!is(call(n), known::kCat)) return false;
     const Tensor& out = call(n).tensor(0);
     const auto dim = size_t(call(n).attributes<CatAttributes>().dim);
     const Value* value = value_of(out);
@@ -171,7 +171,6 @@ class Joiner {
 
   /// Inputs `left` of the join are copied, the others are in their place.
   void copy(size_t n, const std::vector<size_t>& left) {
-    static const Kernel& kernel = hotaru::kernel("copy_");
     Nodes& copies = copies_[n];
     const Tensor& out = call(n).tensor(0);
     int64_t offset = 0;
@@ -183,7 +182,8 @@ class Joiner {
         const Tensor to(make_ref<TensorImpl>(
             out.storage(), out.dtype(), input.sizes(), out.strides(), offset));
         const Operand operands[] = {write(to), read(from)};
-        copies.push_back(std::make_unique<Node>(KernelCall(kernel, operands)));
+        copies.push_back(
+            std::make_unique<Node>(KernelCall(known::kCopy, operands)));
         for (const Operand& operand : copies.back()->call().operands())
           if (Value* value = value_of(*operand.tensor))
             value->uses.push_back(&operand);

@@ -5,21 +5,13 @@
 
 #include "hotaru/backend/common/elementwise.h"
 #include "hotaru/graph/capture/touch.h"
+#include "hotaru/graph/passes/known_kernels.h"
+#include "hotaru/graph/passes/uses.h"
 #include "hotaru/runtime/backend.h"
 #include "hotaru/runtime/operand.h"
 
 namespace hotaru::graph {
 namespace {
-
-bool same_layout(const Tensor& a, const Tensor& b) {
-  return a.dtype() == b.dtype() && a.storage_offset() == b.storage_offset() &&
-         same(a.sizes(), b.sizes()) && same(a.strides(), b.strides());
-}
-
-bool is_copy(const KernelCall& call) {
-  static const Kernel& kernel = hotaru::kernel("copy_");
-  return &call.kernel() == &kernel;
-}
 
 class Straightener {
  public:
@@ -42,7 +34,7 @@ class Straightener {
     for (const Storage* storage : order_)
       if (pays(values_.at(storage))) straighten(values_.at(storage));
     for (size_t n = 0; n < region_.nodes.size(); ++n)
-      if (is_copy(call(n))) leave_out(n);
+      if (is(call(n), known::kCopy)) leave_out(n);
     std::erase(region_.nodes, nullptr);
   }
 
@@ -71,7 +63,8 @@ class Straightener {
     int balance = 0;
     for (const Use& use : value.uses) {
       const KernelCall& user = call(use.node);
-      if (!is_copy(user) && !elementwise_function(user.kernel())) return false;
+      if (!is(user, known::kCopy) && !elementwise_function(user.kernel()))
+        return false;
       if (!same_layout(tensor(use), first)) return false;
       for (const Operand& operand : user.operands()) {
         if (operand.object || !operand.tensor->defined()) continue;

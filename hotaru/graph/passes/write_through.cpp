@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "hotaru/graph/capture/touch.h"
+#include "hotaru/graph/passes/known_kernels.h"
 
 namespace hotaru::graph {
 namespace {
@@ -45,8 +46,7 @@ class Writer {
   /// A copy of all of a value, element by element as it lies, to memory that is
   /// none.
   bool is_copy(size_t n) const {
-    static const Kernel& kCopy = hotaru::kernel("copy_");
-    if (&call(n).kernel() != &kCopy || call(n).operands().size() != 2)
+    if (!is(call(n), known::kCopy) || call(n).operands().size() != 2)
       return false;
     const Tensor &to = call(n).tensor(0), &from = call(n).tensor(1);
     return whole(from) && to.dtype() == from.dtype() &&

@@ -10,6 +10,7 @@
 #include "hotaru/backend/common/shape/join.h"
 #include "hotaru/backend/common/shape/pad.h"
 #include "hotaru/core/host.h"
+#include "hotaru/graph/passes/known_kernels.h"
 #include "hotaru/graph/passes/pictures/blocker.h"
 #include "hotaru/runtime/backend.h"
 
@@ -19,24 +20,28 @@ namespace {
 /// What an elementwise call of one operand is as the end of a convolution.
 std::optional<ConvEnding> ending_of(const KernelCall& call) {
   using Kind = ConvEnding::Kind;
-  static constexpr std::pair<std::string_view, Kind> kKinds[] = {
-      {"sigmoid", Kind::kSigmoid},     {"tanh", Kind::kTanh},
-      {"silu", Kind::kSilu},           {"gelu", Kind::kGelu},
-      {"gelu_tanh", Kind::kGeluTanh},  {"hardsigmoid", Kind::kHardSigmoid},
-      {"hardswish", Kind::kHardSwish},
+  static const std::pair<const KnownKernel&, Kind> kKinds[] = {
+      {known::kSigmoid, Kind::kSigmoid},
+      {known::kTanh, Kind::kTanh},
+      {known::kSilu, Kind::kSilu},
+      {known::kGelu, Kind::kGelu},
+      {known::kGeluTanh, Kind::kGeluTanh},
+      {known::kHardsigmoid, Kind::kHardSigmoid},
+      {known::kHardswish, Kind::kHardSwish},
   };
-  const std::string& name = call.kernel().name();
-  for (const auto& [known, kind] : kKinds)
-    if (name == known) return ConvEnding{kind};
-  if (name == "relu") return ConvEnding::relu();
-  const bool low = name == "clamp_min", high = name == "clamp_max";
-  if (!low && !high && name != "clamp" && name != "hardtanh") return {};
+  for (const auto& [kernel, kind] : kKinds)
+    if (is(call, kernel)) return ConvEnding{kind};
+  if (is(call, known::kRelu)) return ConvEnding::relu();
+  const bool low = is(call, known::kClampMin),
+             high = is(call, known::kClampMax),
+             hardtanh = is(call, known::kHardtanh);
+  if (!low && !high && !hardtanh && !is(call, known::kClamp)) return {};
   const auto& n = call.attributes<PointwiseNumbers>();
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
   const ConvEnding out{Kind::kClamp, high ? -kInfinity : n.a.to<float>(),
                        low ? kInfinity : n.b.to<float>()};
   // "hardtanh" looks at its lower limit first, "clamp" at it last.
-  if (name == "hardtanh" && !(out.low <= out.high)) return {};
+  if (hardtanh && !(out.low <= out.high)) return {};
   return out;
 }
 
@@ -44,8 +49,7 @@ std::optional<ConvEnding> ending_of(const KernelCall& call) {
 
 /// Pictures of whole blocks one behind the other, of which one is in blocks.
 bool Blocker::join(const KernelCall& call) {
-  if (call.kernel().name() != "cat" ||
-      call.attributes<CatAttributes>().dim != 1)
+  if (!is(call, known::kCat) || call.attributes<CatAttributes>().dim != 1)
     return false;
   const Tensor& y = call.tensor(0);
   if (y.dim() < 3 || y.dim() > 4 || alike(y.sizes()) || !free_result(y))
@@ -69,19 +73,17 @@ bool Blocker::join(const KernelCall& call) {
 }
 
 bool Blocker::pool(const KernelCall& call) {
-  if (call.kernel().name() != "max_pool" || call.tensor(1).defined())
-    return false;
+  if (!is(call, known::kMaxPool) || call.tensor(1).defined()) return false;
   const auto& a = call.attributes<MaxPoolAttributes>();
-  static const Kernel& kernel = hotaru::kernel("blocked_max_pool");
-  return !a.adaptive && pool(call.tensor(0), call.tensor(2), kernel, a);
+  return !a.adaptive &&
+         pool(call.tensor(0), call.tensor(2), known::kBlockedMaxPool, a);
 }
 
 bool Blocker::average_windows(const KernelCall& call) {
-  if (call.kernel().name() != "resample") return false;
+  if (!is(call, known::kResample)) return false;
   const auto& a = call.attributes<ResampleAttributes>();
-  static const Kernel& kernel = hotaru::kernel("blocked_avg_pool");
   return a.mode == ResampleMode::kAverage &&
-         pool(call.tensor(0), call.tensor(1), kernel, a);
+         pool(call.tensor(0), call.tensor(1), known::kBlockedAvgPool, a);
 }
 
 template <class Attributes>
@@ -99,7 +101,7 @@ bool Blocker::pool(const Tensor& y, const Tensor& x, const Kernel& kernel,
 
 /// The mean of each channel: a plain value.
 bool Blocker::average(const KernelCall& call) {
-  if (call.kernel().name() != "sum") return false;
+  if (!is(call, known::kSum)) return false;
   const Tensor &y = call.tensor(0), &x = call.tensor(1);
   const auto& a = call.attributes<SumAttributes>();
   const Tensor from = known(x);
@@ -108,9 +110,8 @@ bool Blocker::average(const KernelCall& call) {
       y.numel() != y.size(0) * y.size(1) || y.size(0) != x.size(0) ||
       y.size(1) != x.size(1))
     return false;
-  static const Kernel& kernel = hotaru::kernel("blocked_mean");
   const Operand operands[] = {write(y), read(from)};
-  append({kernel, operands});
+  append({known::kBlockedMean, operands});
   pictures_.erase(y.storage().get());
   return true;
 }
@@ -142,8 +143,7 @@ bool Blocker::end(const KernelCall& call) {
 
 /// A picture times a number for each channel.
 bool Blocker::scale(const KernelCall& call) {
-  if (call.kernel().name() != "mul" || call.operands().size() != 3)
-    return false;
+  if (!is(call, known::kMul) || call.operands().size() != 3) return false;
   const Tensor& y = call.tensor(0);
   const auto numbers = [&](const Tensor& t) {
     return t.dtype() == DType::kFloat32 && t.dim() == y.dim() &&
@@ -158,16 +158,15 @@ bool Blocker::scale(const KernelCall& call) {
   const Tensor from = known(x);
   if (!from.defined()) return false;
   const Tensor scales = blocked(by), made = make_blocked(y.sizes());
-  static const Kernel& kernel = hotaru::kernel("blocked_scale");
   const Operand operands[] = {write(made), read(from), read(scales)};
-  append({kernel, operands});
+  append({known::kBlockedScale, operands});
   finish(y, made);
   return true;
 }
 
 /// A copy that puts a picture's channels last, or those back.
 bool Blocker::copy(const KernelCall& call) {
-  if (call.kernel().name() != "copy_") return false;
+  if (!is(call, known::kCopy)) return false;
   const Tensor &to = call.tensor(0), &from = call.tensor(1);
   if (to.dtype() != DType::kFloat32 || from.dtype() != DType::kFloat32 ||
       !same(to.sizes(), from.sizes()) || from.storage() == to.storage())
@@ -214,12 +213,11 @@ bool Blocker::copy_in(const Tensor& to, const Tensor& from) {
     return false;
   bring_back(from);
   const Tensor made = make_blocked(to.sizes());
-  static const Kernel& kernel = hotaru::kernel("block_channels");
   const Tensor rows =
       make_tensor(from.storage(), DType::kFloat32, from.sizes(),
                   channels_last(from.sizes()), from.storage_offset());
   const Operand operands[] = {write(made), read(rows)};
-  append({kernel, operands});
+  append({known::kBlockChannels, operands});
   finish(to, made);
   return true;
 }
@@ -286,7 +284,7 @@ void Blocker::look_at(const Tensor& mine, const Tensor& other) {
 }
 
 bool Blocker::pad(const KernelCall& call) {
-  if (call.kernel().name() != "pad") return false;
+  if (!is(call, known::kPad)) return false;
   const Tensor &y = call.tensor(0), &x = call.tensor(1);
   const auto& a = call.attributes<PadAttributes>();
   if (a.mode != PadMode::kConstant || !(a.value == Scalar(0)) || x.dim() < 3 ||
@@ -318,7 +316,7 @@ bool Blocker::pad(const KernelCall& call) {
 }
 
 bool Blocker::has_lasting_norm(const KernelCall& call) const {
-  if (call.kernel().name() != "batch_norm" ||
+  if (!is(call, known::kBatchNorm) ||
       call.attributes<BatchNormAttributes>().training)
     return false;
   for (const size_t i : {size_t(3), size_t(4), size_t(6), size_t(7)}) {
@@ -357,13 +355,12 @@ bool Blocker::normalize(const KernelCall& call) {
   const Tensor shift = allocate(Dims{channel_blocks(channels) * kChannelBlock},
                                 DType::kFloat32, Device{});
   const Tensor none;
-  static const Kernel& pack = hotaru::kernel("blocked_weight");
   const Operand parts[] = {write(packed),        write(shift),
                            read(ones),           read(none),
                            read(call.tensor(3)), read(call.tensor(4)),
                            read(call.tensor(6)), read(call.tensor(7))};
   region_.once.push_back(
-      std::make_unique<Node>(KernelCall(pack, parts, packs)));
+      std::make_unique<Node>(KernelCall(known::kBlockedWeight, parts, packs)));
 
   const Tensor from = known(x), made = make_blocked(y.sizes());
   BlockedConvAttributes attributes;
@@ -371,10 +368,9 @@ bool Blocker::normalize(const KernelCall& call) {
   attributes.kernel = taps;
   attributes.in_channels = attributes.out_channels = channels;
   attributes.depthwise = true;
-  static const Kernel& conv = hotaru::kernel("blocked_conv");
   const Operand operands[] = {write(made), read(from), read(packed),
                               read(shift), read(none)};
-  append({conv, operands, attributes});
+  append({known::kBlockedConv, operands, attributes});
   finish(y, made, region_.nodes.size() - 1);
   return true;
 }

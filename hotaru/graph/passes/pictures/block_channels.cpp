@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "hotaru/graph/passes/known_kernels.h"
 #include "hotaru/graph/passes/pictures/blocker.h"
 #include "hotaru/runtime/backend.h"
 #include "hotaru/runtime/operand.h"
@@ -66,8 +67,7 @@ bool Blocker::free_result(const Tensor& y) const {
 }
 
 bool Blocker::takes(const KernelCall& call) const {
-  const std::string& name = call.kernel().name();
-  if (name != "conv_forward" && name != "conv_fused") return false;
+  if (!is_any(call, known::kConvForward, known::kConvFused)) return false;
   const Convolution c(call);
   if (!c.x().defined() || c.x().dtype() != DType::kFloat32 || c.w().dim() > 4 ||
       c.x().numel() == 0 || c.y().numel() == 0)
@@ -131,9 +131,8 @@ Tensor Blocker::blocked(const Tensor& x) {
   bring_back(x);
   if (alike(x.sizes()) && x.is_contiguous()) return as_blocked(x);
   const Tensor made = make_blocked(x.sizes());
-  static const Kernel& kernel = hotaru::kernel("block_channels");
   const Operand operands[] = {write(made), read(x)};
-  append({kernel, operands});
+  append({known::kBlockChannels, operands});
   // What others own may change through other storages.
   if (whole(x) && region_.values.contains(x.storage().get()))
     pictures_.insert_or_assign(x.storage().get(),
@@ -155,9 +154,8 @@ void Blocker::bring_back(const Tensor& x) {
 }
 
 void Blocker::unblock(const Tensor& plain, const Tensor& from) {
-  static const Kernel& kernel = hotaru::kernel("unblock_channels");
   const Operand operands[] = {write(plain), read(from)};
-  append({kernel, operands});
+  append({known::kUnblockChannels, operands});
 }
 
 /// The value of y is now `made`, by node `open` if that may go on.
@@ -192,10 +190,9 @@ void Blocker::convolve(const Convolution& c) {
   const auto [packed, shift] = weight(c, plain);
   const Tensor y =
       alike(c.y().sizes()) ? as_blocked(c.y()) : make_blocked(c.y().sizes());
-  static const Kernel& kernel = hotaru::kernel("blocked_conv");
   const Operand operands[] = {write(y), read(x), read(packed), read(shift),
                               read(residual)};
-  append({kernel, operands,
+  append({known::kBlockedConv, operands,
           BlockedConvAttributes{
               a, Dims(c.w().sizes().subspan(2)), from.size(1), c.y().size(1),
               c.attributes.relu ? ConvEnding::relu() : ConvEnding(), plain,
@@ -226,12 +223,11 @@ std::pair<Tensor, Tensor> Blocker::weight(const Convolution& c, bool plain) {
                     DType::kFloat32, Device{});
   shift = allocate(Dims{channel_blocks(c.y().size(1)) * kChannelBlock},
                    DType::kFloat32, Device{});
-  static const Kernel& kernel = hotaru::kernel("blocked_weight");
   const Operand operands[] = {
       write(packed),    write(shift),     read(c.w()),      read(c.extra(0)),
       read(c.extra(1)), read(c.extra(2)), read(c.extra(3)), read(c.extra(4))};
-  region_.once.push_back(
-      std::make_unique<Node>(KernelCall(kernel, operands, attributes)));
+  region_.once.push_back(std::make_unique<Node>(
+      KernelCall(known::kBlockedWeight, operands, attributes)));
   return at->second;
 }
 

@@ -1,6 +1,7 @@
 // Transposed convolutions, and interpolation by the nearest pixel, on pictures
 // in blocks.
 #include "hotaru/backend/common/resample/resample.h"
+#include "hotaru/graph/passes/known_kernels.h"
 #include "hotaru/graph/passes/pictures/blocker.h"
 #include "hotaru/runtime/backend.h"
 
@@ -8,7 +9,7 @@ namespace hotaru::graph {
 
 /// Whether each pixel becomes a rectangle of its own, of whole blocks.
 bool Blocker::spreads(const KernelCall& call) const {
-  if (call.kernel().name() != "conv_data") return false;
+  if (!is(call, known::kConvData)) return false;
   const Tensor &y = call.tensor(0), &x = call.tensor(1), &w = call.tensor(2),
                &bias = call.tensor(3);
   const auto& a = call.attributes<ConvAttributes>();
@@ -40,7 +41,6 @@ void Blocker::upsample(const KernelCall& call) {
       Dims{n, kh * kw * o / kChannelBlock, h, width, kChannelBlock},
       DType::kFloat32);
   const auto [packed, shift] = weight_of_taps(w, call.tensor(3), kh, kw);
-  static const Kernel& conv = hotaru::kernel("blocked_conv");
   const Tensor none;
   const Operand operands[] = {write(t), read(x), read(packed), read(shift),
                               read(none)};
@@ -50,27 +50,28 @@ void Blocker::upsample(const KernelCall& call) {
   attributes.kernel = ones;
   attributes.in_channels = c;
   attributes.out_channels = kh * kw * o;
-  append({conv, operands, attributes});
+  append({known::kBlockedConv, operands, attributes});
 
   const Tensor made = make_blocked(y.sizes());
   // The blocks of an output channel block's taps lie together.
-  const Dims sizes{n * o / kChannelBlock, h, kh, width, kw, kChannelBlock};
+  const int64_t sizes[] = {n * o / kChannelBlock, h, kh, width, kw,
+                           kChannelBlock};
   const int64_t row = width * kChannelBlock, tap = h * row;
+  const int64_t strides[] = {kh * kw * tap, row, kw * tap,
+                             kChannelBlock, tap, 1};
   const Tensor taken =
-      make_tensor(t.storage(), DType::kFloat32, sizes,
-                  Dims{kh * kw * tap, row, kw * tap, kChannelBlock, tap, 1}, 0);
+      make_tensor(t.storage(), DType::kFloat32, sizes, strides, 0);
   const Tensor placed = make_tensor(made.storage(), DType::kFloat32, sizes,
                                     contiguous_strides(sizes), 0);
-  static const Kernel& copy = hotaru::kernel("copy_");
   const Operand moves[] = {write(placed), read(taken)};
-  append({copy, moves});
+  append({known::kCopy, moves});
   finish(y, made);
 }
 
 /// Interpolation by the nearest pixel, each of which becomes a rectangle: a
 /// copy.
 bool Blocker::repeat(const KernelCall& call) {
-  if (call.kernel().name() != "resample") return false;
+  if (!is(call, known::kResample)) return false;
   const Tensor &y = call.tensor(0), &x = call.tensor(1);
   const auto& a = call.attributes<ResampleAttributes>();
   const Tensor from = known(x);
@@ -99,9 +100,8 @@ bool Blocker::repeat(const KernelCall& call) {
   const Tensor placed =
       make_tensor(made.storage(), DType::kFloat32, sizes,
                   contiguous_strides(sizes), made.storage_offset());
-  static const Kernel& copy = hotaru::kernel("copy_");
   const Operand operands[] = {write(placed), read(read_from)};
-  append({copy, operands});
+  append({known::kCopy, operands});
   finish(y, made);
   return true;
 }
@@ -110,7 +110,6 @@ bool Blocker::repeat(const KernelCall& call) {
 std::pair<Tensor, Tensor> Blocker::weight_of_taps(const Tensor& w,
                                                   const Tensor& bias,
                                                   int64_t kh, int64_t kw) {
-  static const Kernel& copy = hotaru::kernel("copy_");
   const int64_t c = w.size(0), o = w.size(1), outputs = kh * kw * o;
   const auto once = [&](const Kernel& kernel, const auto& operands,
                         const auto&... attributes) {
@@ -123,7 +122,7 @@ std::pair<Tensor, Tensor> Blocker::weight_of_taps(const Tensor& w,
     const Tensor seen = make_tensor(from.storage(), DType::kFloat32, sizes,
                                     strides, from.storage_offset());
     const Operand operands[] = {write(to), read(seen)};
-    once(copy, operands);
+    once(known::kCopy, operands);
     return make_tensor(to.storage(), DType::kFloat32, as,
                        contiguous_strides(as), 0);
   };
@@ -142,12 +141,11 @@ std::pair<Tensor, Tensor> Blocker::weight_of_taps(const Tensor& w,
   const Tensor packed = allocate(Dims{blocked_weight_size(taps.sizes(), {})},
                                  DType::kFloat32, Device{});
   const Tensor shift = allocate(Dims{outputs}, DType::kFloat32, Device{});
-  static const Kernel& pack = hotaru::kernel("blocked_weight");
   const Tensor none;
   const Operand operands[] = {write(packed), write(shift), read(taps),
                               read(biases),  read(none),   read(none),
                               read(none),    read(none)};
-  once(pack, operands, BlockedWeightAttributes());
+  once(known::kBlockedWeight, operands, BlockedWeightAttributes());
   return {packed, shift};
 }
 

@@ -10,6 +10,7 @@
 
 #include "hotaru/backend/common/conv/blocked.h"
 #include "hotaru/graph/capture/touch.h"
+#include "hotaru/graph/passes/known_kernels.h"
 #include "hotaru/graph/passes/passes.h"
 
 namespace hotaru::graph {
@@ -18,7 +19,7 @@ namespace hotaru::graph {
 struct Convolution {
   explicit Convolution(const KernelCall& call)
       : call(call),
-        attributes(call.kernel().name() == "conv_fused"
+        attributes(is(call, known::kConvFused)
                        ? call.attributes<ConvFusedAttributes>()
                        : ConvFusedAttributes{call.attributes<ConvAttributes>(),
                                              0, false}) {}

@@ -1,23 +1,15 @@
 #include "hotaru/graph/passes/pictures/fuse_conv.h"
 
 #include <algorithm>
-#include <unordered_map>
 
 #include "hotaru/backend/common/conv/conv.h"
 #include "hotaru/backend/common/norm/norm.h"
 #include "hotaru/backend/common/pointwise/pointwise.h"
-#include "hotaru/graph/capture/touch.h"
+#include "hotaru/graph/passes/known_kernels.h"
+#include "hotaru/graph/passes/uses.h"
 
 namespace hotaru::graph {
 namespace {
-
-const Kernel& kFused = kernel("conv_fused");
-
-bool same_geometry(const Tensor& a, const Tensor& b) {
-  return a.dtype() == b.dtype() && a.impl()->sizes == b.impl()->sizes &&
-         a.impl()->strides == b.impl()->strides &&
-         a.storage_offset() == b.storage_offset();
-}
 
 /// A convolution and what it took along so far.
 struct Chain {
@@ -32,24 +24,16 @@ struct Chain {
 
 class Fuser {
  public:
-  explicit Fuser(Region& region) : region_(region) {
-    for (size_t n = 0; n < region.nodes.size(); ++n)
-      for (const Operand& operand : call(n).operands()) {
-        if (operand.object || !operand.tensor->defined()) continue;
-        std::vector<size_t>& users = users_[operand.tensor->storage().get()];
-        if (users.empty() || users.back() != n) users.push_back(n);
-      }
-  }
+  explicit Fuser(Region& region) : region_(region), uses_(region) {}
 
   void run() {
     for (size_t n = 0; n < region_.nodes.size(); ++n)
-      if (region_.nodes[n] && region_.nodes[n]->name() == "conv_forward")
-        try_at(n);
+      if (region_.nodes[n] && is(call(n), known::kConvForward)) try_at(n);
     std::erase(region_.nodes, nullptr);
   }
 
  private:
-  const KernelCall& call(size_t n) const { return region_.nodes[n]->call(); }
+  const KernelCall& call(size_t n) const { return uses_.call(n); }
 
   void try_at(size_t n) {
     const KernelCall& conv = call(n);
@@ -64,56 +48,46 @@ class Fuser {
 
   /// Takes the next node along; false if that can't be.
   bool extend(Chain& chain) {
-    const Storage* storage = chain.result.storage().get();
-    if (!region_.values.contains(storage) || !whole(chain.result)) return false;
-    const std::vector<size_t>& users = users_.at(storage);
-    const auto next =
-        std::upper_bound(users.begin(), users.end(), chain.nodes.back());
-    if (next == users.end() || !region_.nodes[*next]) return false;
-    const KernelCall& user = call(*next);
-    const Tensor& out = user.tensor(0);
-    // Nobody else may want what goes in; in place there is nothing to want.
-    const bool in_place =
-        out.defined() && out.storage() == chain.result.storage();
-    if (!in_place && next + 1 != users.end()) return false;
-    if (!takes(chain, user, *next)) return false;
+    if (!whole(chain.result)) return false;
+    const auto next = uses_.only_user(chain.result, chain.nodes.back());
+    if (!next || !takes(chain, call(*next), *next)) return false;
     chain.nodes.push_back(*next);
-    chain.result = make_alias(out);
+    chain.result = make_alias(call(*next).tensor(0));
     return true;
   }
 
   bool takes(Chain& chain, const KernelCall& user, size_t n) {
-    const std::string& name = user.kernel().name();
     const Tensor& in = chain.result;
-    if (!user.tensor(0).defined() || !same_geometry(user.tensor(0), in))
+    if (!user.tensor(0).defined() || !same_layout(user.tensor(0), in))
       return false;
-    if (name == "relu") {
-      if (!same_geometry(user.tensor(1), in)) return false;
+    if (is(user, known::kRelu)) {
+      if (!same_layout(user.tensor(1), in)) return false;
       return chain.relu = true;
     }
-    if (name == "add" && !chain.residual.defined()) {
+    if (is(user, known::kAdd) && !chain.residual.defined()) {
       if (user.attributes<PointwiseNumbers>().a.to_double() != 1) return false;
       const bool first = user.tensor(1).storage() == in.storage();
       const Tensor &mine = user.tensor(first ? 1 : 2),
                    &other = user.tensor(first ? 2 : 1);
-      if (!same_geometry(mine, in) || !same_geometry(other, in) ||
+      if (!same_layout(mine, in) || !same_layout(other, in) ||
           other.storage() == in.storage() || !unchanged(chain, n, other))
         return false;
       chain.residual = make_alias(other);
       return true;
     }
-    return name == "batch_norm" && takes_norm(chain, user);
+    return is(user, known::kBatchNorm) && takes_norm(chain, user);
   }
 
   bool takes_norm(Chain& chain, const KernelCall& user) {
     if (chain.norm || chain.residual.defined() ||
         user.attributes<BatchNormAttributes>().training ||
-        !same_geometry(user.tensor(5), chain.result))
+        !same_layout(user.tensor(5), chain.result))
       return false;
     // Mean and scale of the batch are for the backward pass alone.
     for (const size_t i : {size_t(1), size_t(2)}) {
-      const Storage* storage = user.tensor(i).storage().get();
-      if (!region_.values.contains(storage) || users_.at(storage).size() != 1)
+      const Tensor& t = user.tensor(i);
+      if (!region_.values.contains(t.storage().get()) ||
+          uses_.of(t).size() != 1)
         return false;
     }
     for (const size_t i : {size_t(3), size_t(4)})
@@ -132,13 +106,13 @@ class Fuser {
   /// fused call stands where the last of its nodes stood.
   bool unchanged(const Chain& chain, size_t n, const Tensor& t) const {
     if (!t.defined()) return true;
-    for (const size_t user : users_.at(t.storage().get())) {
+    for (const size_t user : uses_.of(t)) {
       if (user <= chain.nodes.front() || user >= n || !region_.nodes[user])
         continue;
       for (const Operand& operand : call(user).operands())
         if (!operand.object && operand.writes() && operand.tensor->defined() &&
             operand.tensor->storage() == t.storage() &&
-            call(user).kernel().name() != "batch_norm")
+            !is(call(user), known::kBatchNorm))
           return false;
     }
     return true;
@@ -164,14 +138,14 @@ class Fuser {
         write(chain.result),  read(conv.tensor(1)), read(conv.tensor(2)),
         read(conv.tensor(3)), read(of_norm(3)),     read(of_norm(4)),
         read(of_norm(6)),     read(of_norm(7)),     read(chain.residual)};
-    auto made =
-        std::make_unique<Node>(KernelCall(kFused, operands, attributes));
+    auto made = std::make_unique<Node>(
+        KernelCall(known::kConvFused, operands, attributes));
     for (const size_t n : chain.nodes) region_.nodes[n].reset();
     region_.nodes[last] = std::move(made);
   }
 
   Region& region_;
-  std::unordered_map<const Storage*, std::vector<size_t>> users_;
+  Uses uses_;
 };
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "hotaru/backend/common/shape/join.h"
 #include "hotaru/backend/cpu/simd/simd_target.h"
 #include "hotaru/graph/capture/touch.h"
+#include "hotaru/graph/passes/known_kernels.h"
 #include "hotaru/graph/passes/pictures/remade_weights.h"
 #include "hotaru/runtime/backend.h"
 #include "hotaru/runtime/operand.h"
@@ -31,7 +32,7 @@ class Rounder {
  public:
   explicit Rounder(Region& region)
       : region_(region),
-        weights_(region, kernel("blocked_weight"), &paired_form) {}
+        weights_(region, known::kBlockedWeight, &paired_form) {}
 
   void run() {
     for (const auto& node : region_.nodes)
@@ -60,17 +61,13 @@ class Rounder {
   };
 
   static bool blocked(const KernelCall& call) {
-    static const Kernel& kernel = hotaru::kernel("blocked_conv");
-    return &call.kernel() == &kernel;
+    return is(call, known::kBlockedConv);
   }
 
   /// Calls whose results are numbers of what they read, or means of them.
   static bool moves(const KernelCall& call) {
-    static const Kernel* const kernels[] = {&kernel("cat"), &kernel("copy_"),
-                                            &kernel("blocked_max_pool"),
-                                            &kernel("blocked_avg_pool")};
-    if (std::find(std::begin(kernels), std::end(kernels), &call.kernel()) ==
-        std::end(kernels))
+    if (!is_any(call, known::kCat, known::kCopy, known::kBlockedMaxPool,
+                known::kBlockedAvgPool))
       return false;
     for (const Operand& operand : call.operands())
       if (!operand.tensor->defined() ||
@@ -161,11 +158,10 @@ class Rounder {
     if (Tensor there = kept(x); there.defined()) return there;
     const auto [at, fresh] = rounded_.try_emplace(storage);
     if (fresh) {
-      static const Kernel& kernel = hotaru::kernel("copy_");
       at->second = region_.make_value(x.sizes(), DType::kBFloat16);
       const Operand operands[] = {write(at->second), read(x)};
       region_.nodes.push_back(
-          std::make_unique<Node>(KernelCall(kernel, operands)));
+          std::make_unique<Node>(KernelCall(known::kCopy, operands)));
     }
     return at->second;
   }
@@ -192,26 +188,25 @@ class Rounder {
 
   /// A call that moves numbers, with those of bfloat16.
   std::unique_ptr<Node> moved(const KernelCall& call) {
-    static const Kernel &copy = kernel("copy_"), &cat = kernel("cat");
+    const bool copies = is(call, known::kCopy);
     std::vector<Tensor> tensors{kept(call.tensor(kY))};
     for (const Operand& operand : call.operands().subspan(1))
       // A copy rounds on its way.
-      tensors.push_back(&call.kernel() == &copy &&
-                                !kept(*operand.tensor).defined()
+      tensors.push_back(copies && !kept(*operand.tensor).defined()
                             ? *operand.tensor
                             : half(*operand.tensor));
     std::vector<Operand> operands{write(tensors[0])};
     for (size_t i = 1; i < tensors.size(); ++i)
       operands.push_back(read(tensors[i]));
-    if (&call.kernel() == &copy)
-      return std::make_unique<Node>(KernelCall(copy, operands));
-    if (&call.kernel() == &cat)
+    if (copies)
+      return std::make_unique<Node>(KernelCall(known::kCopy, operands));
+    if (is(call, known::kCat))
       return std::make_unique<Node>(
-          KernelCall(cat, operands, call.attributes<CatAttributes>()));
-    static const Kernel& average = kernel("blocked_avg_pool");
-    if (&call.kernel() == &average)
+          KernelCall(known::kCat, operands, call.attributes<CatAttributes>()));
+    if (is(call, known::kBlockedAvgPool))
       return std::make_unique<Node>(
-          KernelCall(average, operands, call.attributes<ResampleAttributes>()));
+          KernelCall(known::kBlockedAvgPool, operands,
+                     call.attributes<ResampleAttributes>()));
     return std::make_unique<Node>(KernelCall(
         call.kernel(), operands, call.attributes<MaxPoolAttributes>()));
   }

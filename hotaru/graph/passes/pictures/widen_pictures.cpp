@@ -7,6 +7,7 @@
 #include "hotaru/backend/common/conv/conv.h"
 #include "hotaru/backend/common/norm/norm.h"
 #include "hotaru/graph/capture/touch.h"
+#include "hotaru/graph/passes/known_kernels.h"
 #include "hotaru/runtime/backend.h"
 #include "hotaru/runtime/operand.h"
 
@@ -15,11 +16,12 @@ namespace {
 
 /// Calls that compute alike in float32, but for roundings, whatever their
 /// attributes.
-constexpr std::string_view kFollowers[] = {
-    "batch_norm", "max_pool",  "cat",         "pad",   "relu",
-    "sigmoid",    "tanh",      "silu",        "gelu",  "gelu_tanh",
-    "hardtanh",   "hardswish", "hardsigmoid", "clamp", "clamp_min",
-    "clamp_max",  "add",       "sub",         "mul"};
+bool is_follower(const KernelCall& call) {
+  using namespace known;
+  return is_any(call, kBatchNorm, kMaxPool, kCat, kPad, kRelu, kSigmoid, kTanh,
+                kSilu, kGelu, kGeluTanh, kHardtanh, kHardswish, kHardsigmoid,
+                kClamp, kClampMin, kClampMax, kAdd, kMul);
+}
 
 class Widener {
  public:
@@ -82,8 +84,7 @@ class Widener {
   }
 
   static bool convolves(const KernelCall& c) {
-    return c.kernel().name() == "conv_forward" ||
-           c.kernel().name() == "conv_data";
+    return is_any(c, known::kConvForward, known::kConvData);
   }
 
   bool suits_convolution(const KernelCall& c) const {
@@ -95,10 +96,8 @@ class Widener {
   /// Whether all of its operands are floats, and what it reads of 16 bits was
   /// computed by chosen calls, lasts, or is a number.
   bool follows(const KernelCall& c) const {
-    const std::string& name = c.kernel().name();
-    if (std::find(std::begin(kFollowers), std::end(kFollowers), name) ==
-            std::end(kFollowers) ||
-        (name == "batch_norm" && c.attributes<BatchNormAttributes>().training))
+    if (!is_follower(c) || (is(c, known::kBatchNorm) &&
+                            c.attributes<BatchNormAttributes>().training))
       return false;
     bool any = false;
     for (const Operand& operand : c.operands()) {
@@ -134,9 +133,8 @@ class Widener {
   }
 
   void append(const Tensor& to, const Tensor& from, Nodes& nodes) {
-    static const Kernel& copy = kernel("copy_");
     const Operand operands[] = {write(to), read(from)};
-    nodes.push_back(std::make_unique<Node>(KernelCall(copy, operands)));
+    nodes.push_back(std::make_unique<Node>(KernelCall(known::kCopy, operands)));
   }
 
   /// A tensor of the wide form of its storage.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "hotaru/graph/passes/known_kernels.h"
 #include "hotaru/graph/passes/pictures/remade_weights.h"
 #include "hotaru/runtime/backend.h"
 
@@ -39,17 +40,17 @@ class Changer {
  public:
   explicit Changer(Region& region)
       : region_(region),
-        weights_(region, kernel("winograd_weight"), &winograd_form) {}
+        weights_(region, known::kWinogradWeight, &winograd_form) {}
 
   void run() {
     for (auto& node : region_.nodes)
-      if (node->name() == "blocked_conv" && pays(node->call())) change(node);
+      if (is(node->call(), known::kBlockedConv) && pays(node->call()))
+        change(node);
     weights_.drop_unread();
   }
 
  private:
   void change(std::unique_ptr<Node>& node) {
-    static const Kernel& kernel = hotaru::kernel("winograd_conv");
     const KernelCall& call = node->call();
     const Tensor weight = weights_.of(call.tensor(2));
     if (!weight.defined()) return;
@@ -57,7 +58,8 @@ class Changer {
                                 read(weight), call.operands()[3],
                                 call.operands()[4]};
     node = std::make_unique<Node>(
-        KernelCall(kernel, operands, call.attributes<BlockedConvAttributes>()));
+        KernelCall(known::kWinogradConv, operands,
+                   call.attributes<BlockedConvAttributes>()));
   }
 
   Region& region_;

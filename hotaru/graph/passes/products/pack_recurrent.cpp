@@ -1,4 +1,4 @@
-#include "hotaru/graph/passes/pack_recurrent.h"
+#include "hotaru/graph/passes/products/pack_recurrent.h"
 
 #include <algorithm>
 #include <vector>
@@ -6,6 +6,7 @@
 #include "hotaru/backend/common/matmul/linear.h"
 #include "hotaru/backend/common/rnn/rnn.h"
 #include "hotaru/core/tensor.h"
+#include "hotaru/graph/passes/known_kernels.h"
 #include "hotaru/runtime/backend.h"
 
 namespace hotaru::graph {
@@ -14,13 +15,13 @@ namespace {
 // Fewer columns leave lanes of a panel idle.
 constexpr int64_t kColumns = 32;
 
-class Packer {
+class RecurrentPacker {
  public:
-  explicit Packer(Region& region) : region_(region) {}
+  explicit RecurrentPacker(Region& region) : region_(region) {}
 
   void run() {
     for (auto& node : region_.nodes)
-      if (node->name() == "rnn_layer") pack(node);
+      if (is(node->call(), known::kRnnLayer)) pack(node);
   }
 
  private:
@@ -66,7 +67,6 @@ class Packer {
   Tensor packed(const Tensor& weight, const RnnAttributes& a) {
     const bool rounds = a.bf16 && weight.dtype() == DType::kFloat32;
     const DType dtype = rounds ? DType::kBFloat16 : weight.dtype();
-    static const Kernel& kernel = hotaru::kernel("pack_matrix");
     const auto known =
         std::find_if(packed_.begin(), packed_.end(), [&](const Packed& p) {
           return p.storage == weight.storage().get() &&
@@ -78,8 +78,8 @@ class Packer {
     const int64_t item = int64_t(itemsize(dtype));
     Tensor to = allocate(Dims{packed_size(k, n, item)}, dtype, weight.device());
     const Operand operands[] = {write(to), read(weight)};
-    region_.once.push_back(std::make_unique<Node>(
-        KernelCall(kernel, operands, PackMatrixAttributes{k, n, {0, 1, k}})));
+    region_.once.push_back(std::make_unique<Node>(KernelCall(
+        known::kPackMatrix, operands, PackMatrixAttributes{k, n, {0, 1, k}})));
     packed_.push_back({weight.storage().get(), weight.storage_offset(),
                        Dims(weight.sizes()), to});
     return to;
@@ -92,7 +92,7 @@ class Packer {
 }  // namespace
 
 void pack_recurrent(Region& region) {
-  Packer(region).run();
+  RecurrentPacker(region).run();
 }
 
 }  // namespace hotaru::graph

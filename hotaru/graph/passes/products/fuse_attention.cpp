@@ -1,27 +1,21 @@
-#include "hotaru/graph/passes/fuse_attention.h"
+#include "hotaru/graph/passes/products/fuse_attention.h"
 
 #include <algorithm>
 #include <optional>
-#include <unordered_map>
 
 #include "hotaru/backend/common/attention/softmax_product.h"
 #include "hotaru/backend/common/matmul/linear.h"
 #include "hotaru/backend/common/pointwise/pointwise.h"
 #include "hotaru/backend/common/reduce/line.h"
-#include "hotaru/graph/capture/touch.h"
+#include "hotaru/graph/passes/known_kernels.h"
+#include "hotaru/graph/passes/uses.h"
 #include "hotaru/runtime/backend.h"
-#include "hotaru/runtime/operand.h"
 
 namespace hotaru::graph {
 namespace {
 
 // Of fewer rows, keys and values are not read again.
 constexpr int64_t kRows = 16;
-
-/// Tensors of calls live as long as these, aliases longer.
-Tensor kept(const Tensor& t) {
-  return t.defined() ? make_alias(t) : Tensor();
-}
 
 /// A product with no activation.
 struct Product {
@@ -34,23 +28,22 @@ struct Product {
 };
 
 std::optional<Product> product_of(const KernelCall& call) {
-  const std::string& name = call.kernel().name();
   if (call.operands().size() < 4 || call.tensor(0).dtype() != DType::kFloat32)
     return std::nullopt;
   Product p{{}, &call.tensor(0), &call.tensor(1), &call.tensor(2), {}, {}};
-  if (name == "matmul") {
+  if (is(call, known::kMatmul)) {
     const auto& m = call.attributes<MatmulAttributes>();
     if (call.tensor(3).defined() && !(m.beta == Scalar(0))) return std::nullopt;
     p.g = {m.batch, m.m, m.n, m.k, m.a, m.b, m.alpha};
     p.g.bf16 = m.bf16;
-  } else if (name == "linear") {
+  } else if (is(call, known::kLinear)) {
     p.g = call.attributes<LinearAttributes>();
     const Tensor &bias = call.tensor(3), &residual = call.tensor(5);
     if (p.g.packed || p.g.activation != Activation::kNone ||
         (bias.defined() && residual.defined()))
       return std::nullopt;
-    p.scale = kept(call.tensor(4));
-    p.added = kept(bias.defined() ? bias : residual);
+    p.scale = alias_of(call.tensor(4));
+    p.added = alias_of(bias.defined() ? bias : residual);
     p.added_row = bias.defined() ? 0 : p.g.residual_stride;
   } else {
     return std::nullopt;
@@ -72,33 +65,19 @@ struct Sums {
 
 class AttentionFinder {
  public:
-  explicit AttentionFinder(Region& region) : region_(region) {
-    for (size_t n = 0; n < region.nodes.size(); ++n)
-      for (const Operand& operand : call(n).operands()) {
-        if (!ordered_of(operand)) continue;
-        std::vector<size_t>& users = users_[ordered_of(operand)];
-        if (users.empty() || users.back() != n) users.push_back(n);
-      }
-  }
+  explicit AttentionFinder(Region& region) : region_(region), uses_(region) {}
 
   void run() {
     for (size_t n = 0; n < region_.nodes.size(); ++n)
-      if (region_.nodes[n] && region_.nodes[n]->name() == "softmax") try_at(n);
+      if (region_.nodes[n] && is(call(n), known::kSoftmax)) try_at(n);
     std::erase(region_.nodes, nullptr);
   }
 
  private:
-  const KernelCall& call(size_t n) const { return region_.nodes[n]->call(); }
+  const KernelCall& call(size_t n) const { return uses_.call(n); }
 
-  /// The other one of the two calls that touch a value: the one that writes it
-  /// if n reads it, and the other way round.
   std::optional<size_t> other_user(const Tensor& value, size_t n) const {
-    const Storage* storage = value.storage().get();
-    if (!whole(value) || !region_.values.contains(storage)) return {};
-    const std::vector<size_t>& users = users_.at(storage);
-    if (users.size() != 2) return {};
-    const size_t other = users[0] == n ? users[1] : users[0];
-    return region_.nodes[other] ? std::optional(other) : std::nullopt;
+    return whole(value) ? uses_.other(value, n) : std::nullopt;
   }
 
   /// The kernel reads rows of masks as they lie: whether they do side by side.
@@ -162,16 +141,14 @@ class AttentionFinder {
   /// returns what a mask is added to, or null.
   const Tensor* add_sum(size_t n, const Tensor& value, Sums& sums) const {
     const KernelCall& add = call(n);
-    if (add.kernel().name() != "add" ||
+    if (!is(add, known::kAdd) ||
         !(add.attributes<PointwiseNumbers>().a == Scalar(1.0)))
       return nullptr;
     // Rather a product than a sum, which may be a mask's.
     const auto rank = [&](size_t i) {
       const auto from = other_user(add.tensor(i), n);
       if (!from || *from > n) return 0;
-      return product_of(call(*from))                ? 2
-             : call(*from).kernel().name() == "add" ? 1
-                                                    : 0;
+      return product_of(call(*from)) ? 2 : is(call(*from), known::kAdd) ? 1 : 0;
     };
     const size_t mine = rank(1) >= rank(2) ? 1 : 2;
     if (rank(mine) == 0) return nullptr;
@@ -182,7 +159,7 @@ class AttentionFinder {
         !same(own_input.sizes(), add.tensor(0).sizes()))
       return nullptr;
     sums.nodes.push_back(n);
-    sums.masks.push_back(kept(mask));
+    sums.masks.push_back(alias_of(mask));
     return &own_input;
   }
 
@@ -224,10 +201,10 @@ class AttentionFinder {
     std::unique_ptr<Node> made_mask;
     const Tensor added =
         sums.nodes.empty() ? p.added : make_mask(sums, mask, scores, made_mask);
-    static const Kernel& kernel = hotaru::kernel("softmax_product");
     const Operand operands[] = {write(*v.out), read(*p.a),  read(*p.b),
                                 read(p.scale), read(added), read(*v.b)};
-    auto made = std::make_unique<Node>(KernelCall(kernel, operands, g));
+    auto made =
+        std::make_unique<Node>(KernelCall(known::kSoftmaxProduct, operands, g));
     region_.nodes[last] = std::move(made);
     region_.nodes[first].reset();
     region_.nodes[s] = std::move(made_mask);
@@ -300,12 +277,11 @@ class AttentionFinder {
       return to;
     }
     if (!mask.copied) return t;
-    static const Kernel& kernel = hotaru::kernel("copy_");
     const bool lasts = region_.lasts(t);
     const Tensor to = lasts ? allocate(t.sizes(), t.dtype(), t.device())
                             : region_.make_value(t.sizes(), t.dtype());
     const Operand operands[] = {write(to), read(t)};
-    auto made = std::make_unique<Node>(KernelCall(kernel, operands));
+    auto made = std::make_unique<Node>(KernelCall(known::kCopy, operands));
     if (lasts)
       region_.once.push_back(std::move(made));
     else
@@ -316,16 +292,12 @@ class AttentionFinder {
   /// Whether what node `since` reads is the same where node `last` stands.
   bool stays(const Tensor& input, size_t since, size_t last,
              const Tensor& out) const {
-    const Touch reads = touch_of(read(input));
-    for (size_t n = since + 1; n < last; ++n)
-      if (region_.nodes[n])
-        for (const Touch& touch : touches_of(call(n)))
-          if (touch.conflicts(reads)) return false;
-    return !touch_of(write(out)).overlaps(reads);
+    return uses_.unchanged(input, since, last) &&
+           !touch_of(write(out)).overlaps(touch_of(read(input)));
   }
 
   Region& region_;
-  std::unordered_map<const Ordered*, std::vector<size_t>> users_;
+  Uses uses_;
 };
 
 }  // namespace

@@ -1,10 +1,11 @@
-#include "hotaru/graph/passes/pack_int8.h"
+#include "hotaru/graph/passes/products/pack_int8.h"
 
 #include <vector>
 
 #include "hotaru/backend/common/conv/int8.h"
 #include "hotaru/backend/cpu/simd/simd_target.h"
 #include "hotaru/core/tensor.h"
+#include "hotaru/graph/passes/known_kernels.h"
 #include "hotaru/runtime/backend.h"
 
 namespace hotaru::graph {
@@ -18,14 +19,14 @@ bool reads_in_place(const Int8MatmulAttributes& g) {
   return g.m <= kFewRows && (g.b.row == 1 || !simd_has_int8_products());
 }
 
-class Packer {
+class Int8Packer {
  public:
-  explicit Packer(Region& region) : region_(region) {}
+  explicit Int8Packer(Region& region) : region_(region) {}
 
   void run() {
     for (auto& node : region_.nodes) {
-      if (node->name() == "int8_matmul") pack_product(node);
-      if (node->name() == "int8_conv") pack_convolution(node);
+      if (is(node->call(), known::kInt8Matmul)) pack_product(node);
+      if (is(node->call(), known::kInt8Conv)) pack_convolution(node);
     }
   }
 
@@ -33,7 +34,6 @@ class Packer {
   bool lasts(const Tensor& t) const { return !t.defined() || region_.lasts(t); }
 
   void pack_product(std::unique_ptr<Node>& node) {
-    static const Kernel& kernel = hotaru::kernel("pack_int8");
     const KernelCall& call = node->call();
     auto g = call.attributes<Int8MatmulAttributes>();
     const Tensor &b = call.tensor(2), &zero = call.tensor(4);
@@ -43,14 +43,14 @@ class Packer {
     const Tensor to = allocate(Dims{packed_size(int8_packed_rows(g.k), g.n, 4)},
                                DType::kInt32, b.device());
     const Operand operands[] = {write(to), read(b), read(zero)};
-    region_.once.push_back(std::make_unique<Node>(KernelCall(
-        kernel, operands, PackInt8Attributes{g.k, g.n, g.b, g.b_zero.step})));
+    region_.once.push_back(std::make_unique<Node>(
+        KernelCall(known::kPackInt8, operands,
+                   PackInt8Attributes{g.k, g.n, g.b, g.b_zero.step})));
     g.packed = true;
     replace(node, to, g);
   }
 
   void pack_convolution(std::unique_ptr<Node>& node) {
-    static const Kernel& kernel = hotaru::kernel("pack_int8_conv");
     const KernelCall& call = node->call();
     auto a = call.attributes<Int8ConvAttributes>();
     const Tensor &w = call.tensor(2), &zero = call.tensor(4);
@@ -59,8 +59,9 @@ class Packer {
     const Tensor to =
         allocate(Dims{w.size(0) * words}, DType::kInt32, w.device());
     const Operand operands[] = {write(to), read(w), read(zero)};
-    region_.once.push_back(std::make_unique<Node>(KernelCall(
-        kernel, operands, PackInt8ConvAttributes{a.kernel, a.channels})));
+    region_.once.push_back(std::make_unique<Node>(
+        KernelCall(known::kPackInt8Conv, operands,
+                   PackInt8ConvAttributes{a.kernel, a.channels})));
     a.packed = true;
     replace(node, to, a);
   }
@@ -85,7 +86,7 @@ class Packer {
 }  // namespace
 
 void pack_int8(Region& region) {
-  Packer(region).run();
+  Int8Packer(region).run();
 }
 
 }  // namespace hotaru::graph

@@ -1,20 +1,17 @@
-#include "hotaru/graph/passes/fuse_linear.h"
+#include "hotaru/graph/passes/products/fuse_linear.h"
 
 #include <algorithm>
 #include <array>
-#include <unordered_map>
 
 #include "hotaru/backend/common/matmul/linear.h"
 #include "hotaru/backend/common/pointwise/pointwise.h"
-#include "hotaru/graph/capture/touch.h"
-#include "hotaru/graph/passes/pack_recurrent.h"
+#include "hotaru/graph/passes/known_kernels.h"
+#include "hotaru/graph/passes/products/pack_recurrent.h"
+#include "hotaru/graph/passes/uses.h"
 #include "hotaru/runtime/backend.h"
 
 namespace hotaru::graph {
 namespace {
-
-const Kernel& kLinear = kernel("linear");
-const Kernel& kPack = kernel("pack_matrix");
 
 /// Whether a product by B in place is slower. Few columns leave lanes of a
 /// panel idle; contiguous rows are as good for few rows of A, but of 16 bits,
@@ -24,19 +21,17 @@ bool pays(const LinearAttributes& g, DType dtype) {
   return g.n >= 32 || (g.m >= 4 && g.n >= 16);
 }
 
-constexpr auto kActivations =
-    std::to_array<std::pair<std::string_view, Activation>>({
-        {"relu", Activation::kRelu},
-        {"sigmoid", Activation::kSigmoid},
-        {"tanh", Activation::kTanh},
-        {"silu", Activation::kSilu},
-        {"gelu", Activation::kGelu},
-        {"gelu_tanh", Activation::kGeluTanh},
-    });
-
 Activation activation_of(const KernelCall& call) {
-  for (const auto& [name, activation] : kActivations)
-    if (call.kernel().name() == name) return activation;
+  static const std::pair<const KnownKernel&, Activation> kActivations[] = {
+      {known::kRelu, Activation::kRelu},
+      {known::kSigmoid, Activation::kSigmoid},
+      {known::kTanh, Activation::kTanh},
+      {known::kSilu, Activation::kSilu},
+      {known::kGelu, Activation::kGelu},
+      {known::kGeluTanh, Activation::kGeluTanh},
+  };
+  for (const auto& [kernel, activation] : kActivations)
+    if (is(call, kernel)) return activation;
   return Activation::kNone;
 }
 
@@ -48,11 +43,6 @@ bool suits(Activation activation, const LinearAttributes& g, Device device) {
   return device.is_cpu() || activation == Activation::kRelu ||
          activation == Activation::kGeluTanh ||
          g.batch * g.m * g.n * g.k <= kMostOwn;
-}
-
-/// The same tensor by itself: those of a call go with it.
-Tensor own(const Tensor& t) {
-  return t.defined() ? make_alias(t) : Tensor();
 }
 
 /// What a product reads, and the node that reads it.
@@ -81,16 +71,7 @@ struct Chain {
 
 class Fuser {
  public:
-  explicit Fuser(Region& region) : region_(region) {
-    for (size_t n = 0; n < region.nodes.size(); ++n) {
-      touches_.push_back(touches_of(call(n)));
-      for (const Operand& operand : call(n).operands()) {
-        if (operand.object || !operand.tensor->defined()) continue;
-        std::vector<size_t>& users = users_[operand.tensor->storage().get()];
-        if (users.empty() || users.back() != n) users.push_back(n);
-      }
-    }
-  }
+  explicit Fuser(Region& region) : region_(region), uses_(region) {}
 
   void fuse() {
     for (size_t n = 0; n < region_.nodes.size(); ++n) {
@@ -114,12 +95,12 @@ class Fuser {
   }
 
  private:
-  const KernelCall& call(size_t n) const { return region_.nodes[n]->call(); }
+  const KernelCall& call(size_t n) const { return uses_.call(n); }
 
   /// With a product that took nothing along yet.
   bool begin(Chain& chain, size_t n) const {
     const KernelCall& product = call(n);
-    if (product.kernel().name() != "matmul") return false;
+    if (!is(product, known::kMatmul)) return false;
     const auto& g = product.attributes<MatmulAttributes>();
     const Tensor &out = product.tensor(0), &bias = product.tensor(3);
     if (!is_floating_point(out.dtype()) || !whole(out) || out.numel() == 0 ||
@@ -127,17 +108,17 @@ class Fuser {
       return false;
     chain.attributes = {g.batch, g.m, g.n, g.k, g.a, g.b, g.alpha};
     chain.attributes.bf16 = g.bf16;
-    chain.a = {own(product.tensor(1)), n};
-    chain.b = {own(product.tensor(2)), n};
+    chain.a = {alias_of(product.tensor(1)), n};
+    chain.b = {alias_of(product.tensor(2)), n};
     chain.nodes = {n};
-    chain.result = own(out);
+    chain.result = alias_of(out);
     if (!bias.defined() || g.beta == Scalar(0)) return true;
     if (!(g.beta == Scalar(1)) || (g.n > 1 && g.bias.column != 1)) return false;
     if ((g.batch == 1 || g.bias.batch == 0) && (g.m == 1 || g.bias.row == 0)) {
-      chain.bias = {own(bias), n};
+      chain.bias = {alias_of(bias), n};
       return true;
     }
-    chain.residual = {own(bias), n};
+    chain.residual = {alias_of(bias), n};
     chain.attributes.residual_stride = g.bias.row;
     return g.batch == 1 && (g.n > 1 || g.bias.row == 1);
   }
@@ -145,13 +126,13 @@ class Fuser {
   /// With one that did.
   bool resume(Chain& chain, size_t n) const {
     const KernelCall& product = call(n);
-    if (&product.kernel() != &kLinear) return false;
+    if (!is(product, known::kLinear)) return false;
     chain.attributes = product.attributes<LinearAttributes>();
     size_t i = 0;
-    chain.result = own(product.tensor(i++));
+    chain.result = alias_of(product.tensor(i++));
     for (Input* input :
          {&chain.a, &chain.b, &chain.bias, &chain.scale, &chain.residual})
-      *input = {own(product.tensor(i++)), n};
+      *input = {alias_of(product.tensor(i++)), n};
     chain.nodes = {n};
     return true;
   }
@@ -160,13 +141,10 @@ class Fuser {
   /// attention does whose queries and keys are scaled.
   void take_factor(Chain& chain, Input& factor, MatrixStrides& strides,
                    int64_t rows, int64_t columns) {
-    const Storage* storage = factor.tensor.storage().get();
-    if (!region_.values.contains(storage)) return;
-    const std::vector<size_t>& users = users_.at(storage);
     const size_t n = chain.nodes.back();
-    if (users.size() != 2 || users[1] != n || !region_.nodes[users[0]]) return;
-    const KernelCall& user = call(users[0]);
-    if (user.kernel().name() != "mul") return;
+    const auto from = uses_.other(factor.tensor, n);
+    if (!from || *from > n || !is(call(*from), known::kMul)) return;
+    const KernelCall& user = call(*from);
     const Tensor& out = user.tensor(0);
     const bool first = user.tensor(2).numel() == 1;
     const Tensor &x = user.tensor(first ? 1 : 2),
@@ -175,7 +153,7 @@ class Fuser {
     const auto as_out = [&](const Tensor& t) {
       return t.dtype() == out.dtype() && t.device() == out.device();
     };
-    if (out.storage().get() != storage || number.numel() != 1 ||
+    if (out.storage() != factor.tensor.storage() || number.numel() != 1 ||
         !same(x.sizes(), out.sizes()) || !as_out(x) || !as_out(number) ||
         !region_.lasts(number) || !suits(Activation::kNone, g, out.device()) ||
         (chain.scale.defined() && !out.device().is_cpu()))
@@ -195,10 +173,10 @@ class Fuser {
       *each[i] = x.strides()[d];
     }
     Chain longer = chain;
-    longer.nodes.insert(longer.nodes.begin(), users[0]);
+    longer.nodes.insert(longer.nodes.begin(), *from);
     Input& other = &factor == &chain.a ? longer.a : longer.b;
-    other = {own(x), users[0]};
-    longer.scale = {times(chain.scale.tensor, number, user), users[0]};
+    other = {alias_of(x), *from};
+    longer.scale = {times(chain.scale.tensor, number, user), *from};
     if (!stays(longer)) return;
     // In the order of the calls, whichever factor came first.
     std::sort(longer.nodes.begin(), longer.nodes.end());
@@ -210,7 +188,7 @@ class Fuser {
 
   /// The product of two numbers that last, made once.
   Tensor times(const Tensor& a, const Tensor& b, const KernelCall& mul) {
-    if (!a.defined()) return own(b);
+    if (!a.defined()) return alias_of(b);
     for (const Square& known : squares_)
       if (same_place(known.a, a) && same_place(known.b, b)) return known.to;
     const Tensor to = allocate(Dims{1}, b.dtype(), b.device());
@@ -218,7 +196,7 @@ class Fuser {
     const Operand operands[] = {write(to), read(flat[0]), read(flat[1])};
     region_.once.push_back(std::make_unique<Node>(KernelCall(
         mul.kernel(), operands, mul.attributes<PointwiseNumbers>())));
-    squares_.push_back({own(a), own(b), to});
+    squares_.push_back({alias_of(a), alias_of(b), to});
     return to;
   }
 
@@ -229,23 +207,13 @@ class Fuser {
 
   /// Takes the next node along; false if that can't be.
   bool extend(Chain& chain) {
-    const Storage* storage = chain.result.storage().get();
-    if (chain.attributes.out_row != 0 || !region_.values.contains(storage))
-      return false;
-    const std::vector<size_t>& users = users_.at(storage);
-    const auto next =
-        std::upper_bound(users.begin(), users.end(), chain.nodes.back());
-    if (next == users.end() || !region_.nodes[*next]) return false;
+    if (chain.attributes.out_row != 0) return false;
+    const auto next = uses_.only_user(chain.result, chain.nodes.back());
+    if (!next) return false;
     const KernelCall& user = call(*next);
-    if (user.operands().empty() || user.operands()[0].object) return false;
-    const Tensor& out = user.tensor(0);
-    // Nobody else may want what goes in; in place there is nothing to want.
-    const bool in_place =
-        out.defined() && out.storage() == chain.result.storage();
-    if (!in_place && next + 1 != users.end()) return false;
     Chain longer = chain;
     longer.nodes.push_back(*next);
-    longer.result = own(out);
+    longer.result = alias_of(user.tensor(0));
     if (!takes(longer, user, chain.result) || !stays(longer)) return false;
     chain = std::move(longer);
     return true;
@@ -258,7 +226,7 @@ class Fuser {
   }
 
   bool takes(Chain& chain, const KernelCall& user, const Tensor& in) const {
-    if (user.kernel().name() == "copy_") return takes_copy(chain, user, in);
+    if (is(user, known::kCopy)) return takes_copy(chain, user, in);
     if (!fits(user.tensor(0), in) ||
         chain.attributes.activation != Activation::kNone)
       return false;
@@ -268,8 +236,8 @@ class Fuser {
       return fits(user.tensor(1), in) &&
              suits(activation, chain.attributes, in.device());
     }
-    const std::string& name = user.kernel().name();
-    if (name != "add" && name != "mul") return false;
+    const bool scales = is(user, known::kMul);
+    if (!scales && !is(user, known::kAdd)) return false;
     const bool first = user.tensor(1).storage() == in.storage();
     const Tensor &mine = user.tensor(first ? 1 : 2),
                  &other = user.tensor(first ? 2 : 1);
@@ -277,8 +245,7 @@ class Fuser {
         other.device() != in.device() || other.storage() == in.storage() ||
         mine.storage() != in.storage())
       return false;
-    return name == "mul" ? takes_scale(chain, other)
-                         : takes_sum(chain, user, other);
+    return scales ? takes_scale(chain, other) : takes_sum(chain, user, other);
   }
 
   /// A copy that puts the matrices or their rows into another order: the
@@ -314,7 +281,7 @@ class Fuser {
     if (!chain.plain() || other.numel() != 1 ||
         !suits(Activation::kNone, chain.attributes, other.device()))
       return false;
-    chain.scale = {own(other), chain.nodes.back()};
+    chain.scale = {alias_of(other), chain.nodes.back()};
     return true;
   }
 
@@ -326,11 +293,11 @@ class Fuser {
     LinearAttributes& g = chain.attributes;
     if (!chain.bias.defined() && other.numel() == g.n &&
         other.is_contiguous() && other.dim() > 0 && other.size(-1) == g.n) {
-      chain.bias = {own(other), chain.nodes.back()};
+      chain.bias = {alias_of(other), chain.nodes.back()};
       return true;
     }
     if (!fits(other, user.tensor(0)) || g.batch != 1) return false;
-    chain.residual = {own(other), chain.nodes.back()};
+    chain.residual = {alias_of(other), chain.nodes.back()};
     g.residual_stride = g.n;
     return true;
   }
@@ -341,17 +308,14 @@ class Fuser {
     const Touch result = touch_of(write(chain.result));
     for (const Input* input : chain.inputs()) {
       if (!input->defined()) continue;
-      const Touch reads = touch_of(read(input->tensor));
-      for (size_t n = input->node + 1; n < chain.nodes.back(); ++n) {
-        if (!region_.nodes[n]) continue;
-        for (const Touch& touch : touches_[n])
-          if (touch.conflicts(reads)) return false;
-      }
+      if (!uses_.unchanged(input->tensor, input->node, chain.nodes.back()))
+        return false;
       const bool in_place =
           input == &chain.residual && chain.attributes.out_row == 0 &&
           same_place(input->tensor, chain.result) &&
           chain.attributes.residual_stride == chain.attributes.n;
-      if (!in_place && result.overlaps(reads)) return false;
+      if (!in_place && result.overlaps(touch_of(read(input->tensor))))
+        return false;
     }
     return true;
   }
@@ -387,8 +351,8 @@ class Fuser {
     const Tensor to =
         allocate(Dims{packed_size(g.k, g.n, item)}, dtype, b.device());
     const Operand operands[] = {write(to), read(b)};
-    region_.once.push_back(
-        std::make_unique<Node>(KernelCall(kPack, operands, attributes)));
+    region_.once.push_back(std::make_unique<Node>(
+        KernelCall(known::kPackMatrix, operands, attributes)));
     packed_.push_back({b, to, attributes});
     chain.b.tensor = to;
     return true;
@@ -400,11 +364,11 @@ class Fuser {
         read(chain.b.tensor),     read(chain.bias.tensor),
         read(chain.scale.tensor), read(chain.residual.tensor)};
     const size_t last = chain.nodes.back();
-    auto made =
-        std::make_unique<Node>(KernelCall(kLinear, operands, chain.attributes));
+    auto made = std::make_unique<Node>(
+        KernelCall(known::kLinear, operands, chain.attributes));
     for (const size_t n : chain.nodes) region_.nodes[n].reset();
     region_.nodes[last] = std::move(made);
-    touches_[last] = touches_of(call(last));
+    uses_.replaced(last);
   }
 
   struct Square {
@@ -416,8 +380,7 @@ class Fuser {
   };
 
   Region& region_;
-  std::vector<Touches> touches_;
-  std::unordered_map<const Storage*, std::vector<size_t>> users_;
+  Uses uses_;
   std::vector<Packed> packed_;
   std::vector<Square> squares_;
 };
