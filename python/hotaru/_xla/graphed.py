@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..graphs import _state
-from ..graphs._callables import Graphed
+from ..graphs._graphed import Graphed
 from .client import check_installed
 from .program import Program
 from .values import NotWritten

@@ -8,9 +8,10 @@ import sys
 
 from ..nn import Module
 from . import _state, _where
-from ._callables import CACHE_SIZE, Graphed, wrapped
+from ._callables import wrapped
 from ._capture import Options
 from ._failures import failure_of
+from ._graphed import CACHE_SIZE, Graphed
 from ._proxy import OptimizedModule
 
 _HOME = __package__.partition(".")[0]
