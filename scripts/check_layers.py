@@ -97,6 +97,7 @@ DEVICE_ROOMS = {
     "cpu": {
         "simd",
         "conv/amx",
+        "conv/blocked",
         "conv/gradients",
         "linalg/spectra",
         "matmul/amx",

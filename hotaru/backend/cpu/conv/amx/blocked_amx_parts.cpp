@@ -11,7 +11,7 @@
 #define HWY_TARGET_INCLUDE "hotaru/backend/cpu/conv/amx/blocked_amx_parts.cpp"
 #include "hotaru/backend/cpu/simd/simd.h"
 // After simd.h: compiled for each target.
-#include "hotaru/backend/cpu/conv/block-inl.h"
+#include "hotaru/backend/cpu/conv/blocked/block-inl.h"
 #include "hotaru/backend/cpu/simd/pairs-inl.h"
 
 HWY_BEFORE_NAMESPACE();

@@ -3,7 +3,7 @@
 // numbers of bfloat16.
 #pragma once
 
-#include "hotaru/backend/cpu/conv/blocked_conv.h"
+#include "hotaru/backend/cpu/conv/blocked/blocked_conv.h"
 
 namespace hotaru::cpu {
 

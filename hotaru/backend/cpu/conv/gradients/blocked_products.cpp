@@ -1,6 +1,6 @@
 // Products of blocked pictures, pixel by pixel: gradients of weights.
 #include "hotaru/backend/common/conv/blocked.h"
-#include "hotaru/backend/cpu/conv/blocked_conv.h"
+#include "hotaru/backend/cpu/conv/blocked/blocked_conv.h"
 #include "hotaru/backend/cpu/conv/gradients/blocked_gradients.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -8,7 +8,7 @@
   "hotaru/backend/cpu/conv/gradients/blocked_products.cpp"
 #include "hotaru/backend/cpu/simd/simd.h"
 // After simd.h: compiled for each target.
-#include "hotaru/backend/cpu/conv/block-inl.h"
+#include "hotaru/backend/cpu/conv/blocked/block-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace hotaru::cpu::HWY_NAMESPACE {

@@ -1,13 +1,13 @@
 // Those of pictures of bfloat16.
-#include "hotaru/backend/cpu/conv/blocked_conv.h"
+#include "hotaru/backend/cpu/conv/blocked/blocked_conv.h"
 #include "hotaru/backend/cpu/simd/simd_target.h"
 
 #undef HOTARU_SIMD_ONLY  // chooses between two itself
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "hotaru/backend/cpu/conv/blocked_pair_tile.cpp"
+#define HWY_TARGET_INCLUDE "hotaru/backend/cpu/conv/blocked/blocked_pair_tile.cpp"
 #include "hotaru/backend/cpu/simd/simd.h"
 // After simd.h: compiled for each target.
-#include "hotaru/backend/cpu/conv/blocked_tile-inl.h"
+#include "hotaru/backend/cpu/conv/blocked/blocked_tile-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace hotaru::cpu::HWY_NAMESPACE {

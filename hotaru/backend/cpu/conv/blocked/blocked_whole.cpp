@@ -1,4 +1,4 @@
-#include "hotaru/backend/cpu/conv/blocked_whole.h"
+#include "hotaru/backend/cpu/conv/blocked/blocked_whole.h"
 
 #include <hwy/cache_control.h>
 
@@ -9,7 +9,7 @@
 #include "hotaru/runtime/threads/parallel.h"
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "hotaru/backend/cpu/conv/blocked_whole.cpp"
+#define HWY_TARGET_INCLUDE "hotaru/backend/cpu/conv/blocked/blocked_whole.cpp"
 #include "hotaru/backend/cpu/simd/simd.h"
 
 HWY_BEFORE_NAMESPACE();

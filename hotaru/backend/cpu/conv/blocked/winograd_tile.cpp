@@ -1,13 +1,13 @@
 // The additions of Winograd's convolutions.
 #include <algorithm>
 
-#include "hotaru/backend/cpu/conv/winograd.h"
+#include "hotaru/backend/cpu/conv/blocked/winograd.h"
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "hotaru/backend/cpu/conv/winograd_tile.cpp"
+#define HWY_TARGET_INCLUDE "hotaru/backend/cpu/conv/blocked/winograd_tile.cpp"
 #include "hotaru/backend/cpu/simd/simd.h"
 // After simd.h: compiled for each target.
-#include "hotaru/backend/cpu/conv/block-inl.h"
+#include "hotaru/backend/cpu/conv/blocked/block-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace hotaru::cpu::HWY_NAMESPACE {

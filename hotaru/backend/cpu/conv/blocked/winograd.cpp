@@ -1,4 +1,4 @@
-#include "hotaru/backend/cpu/conv/winograd.h"
+#include "hotaru/backend/cpu/conv/blocked/winograd.h"
 
 #include <algorithm>
 #include <memory>

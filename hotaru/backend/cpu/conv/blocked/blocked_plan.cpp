@@ -2,7 +2,7 @@
 #include <limits>
 #include <utility>
 
-#include "hotaru/backend/cpu/conv/blocked_conv.h"
+#include "hotaru/backend/cpu/conv/blocked/blocked_conv.h"
 #include "hotaru/backend/cpu/simd/simd_target.h"
 #include "hotaru/core/tensor.h"
 #include "hotaru/runtime/threads/parallel.h"

@@ -7,8 +7,8 @@
 #include <memory>
 
 #include "hotaru/backend/cpu/conv/amx/blocked_amx.h"
-#include "hotaru/backend/cpu/conv/blocked_conv.h"
-#include "hotaru/backend/cpu/conv/blocked_whole.h"
+#include "hotaru/backend/cpu/conv/blocked/blocked_conv.h"
+#include "hotaru/backend/cpu/conv/blocked/blocked_whole.h"
 #include "hotaru/backend/cpu/matmul/gemm_kernel.h"
 #include "hotaru/backend/cpu/pool/blocked_pool.h"
 #include "hotaru/backend/cpu/prepared.h"

@@ -1,12 +1,12 @@
 // What becomes of the sums of blocked convolutions, where that takes more than
 // bounds: a pass over results that are in the first-level cache.
-#include "hotaru/backend/cpu/conv/blocked_conv.h"
+#include "hotaru/backend/cpu/conv/blocked/blocked_conv.h"
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "hotaru/backend/cpu/conv/block_ending.cpp"
+#define HWY_TARGET_INCLUDE "hotaru/backend/cpu/conv/blocked/block_ending.cpp"
 #include "hotaru/backend/cpu/simd/simd.h"
 // After simd.h: compiled for each target.
-#include "hotaru/backend/cpu/conv/block-inl.h"
+#include "hotaru/backend/cpu/conv/blocked/block-inl.h"
 #include "hotaru/backend/cpu/simd/simd_math-inl.h"
 
 HWY_BEFORE_NAMESPACE();

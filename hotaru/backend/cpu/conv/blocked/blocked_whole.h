@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "hotaru/backend/cpu/conv/blocked_conv.h"
+#include "hotaru/backend/cpu/conv/blocked/blocked_conv.h"
 
 namespace hotaru::cpu {
 

@@ -6,7 +6,7 @@
 // 16 multiplications in place of 36.
 #pragma once
 
-#include "hotaru/backend/cpu/conv/blocked_conv.h"
+#include "hotaru/backend/cpu/conv/blocked/blocked_conv.h"
 
 namespace hotaru::cpu {
 

@@ -1,11 +1,11 @@
 // The tiles of convolutions on blocked pictures of floats.
-#include "hotaru/backend/cpu/conv/blocked_conv.h"
+#include "hotaru/backend/cpu/conv/blocked/blocked_conv.h"
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "hotaru/backend/cpu/conv/blocked_tile.cpp"
+#define HWY_TARGET_INCLUDE "hotaru/backend/cpu/conv/blocked/blocked_tile.cpp"
 #include "hotaru/backend/cpu/simd/simd.h"
 // After simd.h: compiled for each target.
-#include "hotaru/backend/cpu/conv/blocked_tile-inl.h"
+#include "hotaru/backend/cpu/conv/blocked/blocked_tile-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace hotaru::cpu::HWY_NAMESPACE {

@@ -1,4 +1,4 @@
-#include "hotaru/backend/cpu/conv/blocked_conv.h"
+#include "hotaru/backend/cpu/conv/blocked/blocked_conv.h"
 
 #include <algorithm>
 #include <limits>

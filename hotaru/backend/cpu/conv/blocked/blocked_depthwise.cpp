@@ -5,7 +5,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "hotaru/backend/cpu/conv/blocked_conv.h"
+#include "hotaru/backend/cpu/conv/blocked/blocked_conv.h"
 #include "hotaru/backend/cpu/scratch.h"
 #include "hotaru/backend/cpu/simd/reduced_simd.h"
 #include "hotaru/backend/cpu/simd/simd_target.h"
@@ -13,10 +13,10 @@
 #include "hotaru/runtime/threads/parallel.h"
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "hotaru/backend/cpu/conv/blocked_depthwise.cpp"
+#define HWY_TARGET_INCLUDE "hotaru/backend/cpu/conv/blocked/blocked_depthwise.cpp"
 #include "hotaru/backend/cpu/simd/simd.h"
 // After simd.h: compiled for each target.
-#include "hotaru/backend/cpu/conv/block-inl.h"
+#include "hotaru/backend/cpu/conv/blocked/block-inl.h"
 #include "hotaru/backend/cpu/simd/pairs-inl.h"
 
 #ifndef HOTARU_BLOCKED_DEPTHWISE

@@ -12,7 +12,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "hotaru/backend/cpu/conv/block-inl.h"
+#include "hotaru/backend/cpu/conv/blocked/block-inl.h"
 #include "hotaru/backend/cpu/simd/pairs-inl.h"
 
 // Of single floats loops are as good as what they unroll to, and a tenth of it.
