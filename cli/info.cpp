@@ -18,6 +18,7 @@
 #include "json.h"
 #include "program.h"
 #include "text.h"
+#include "ways.h"
 #include "weights.h"
 
 namespace hotaru::cli {
@@ -170,9 +171,18 @@ void add_info(Program& program) {
               "Draw the file's program: modules, operators, shapes, "
               "control flow; repetitions once")
       .type_name("FILE.svg");
-  verb.action([file, as_json, of_kernels, picture] {
+  auto ways = std::make_shared<WaysOptions>();
+  verb.option("--ways", ways->words,
+              "Say which algorithms a call takes, and why not the earlier "
+              "ones: an operator, shapes (1,64,56,56 or 8,512:bfloat16) and "
+              "other arguments (stride=2)")
+      .type_name("OPERATOR SHAPE ...");
+  verb.flag("--graph", ways->graphed,
+            "Of --ways: as a graph's passes leave it");
+  verb.action([file, as_json, of_kernels, picture, ways] {
     HOTARU_CHECK_AS(ValueError, picture->empty() || !file->empty(),
                     "--picture draws a program: name its file");
+    if (!ways->words.empty()) return show_ways(*ways, *as_json);
     if (!file->empty()) return show_file(*file, *as_json, *picture);
     *of_kernels ? kernels(*as_json) : info(*as_json);
   });

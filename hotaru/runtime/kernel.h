@@ -14,6 +14,7 @@
 #include "hotaru/core/device.h"
 #include "hotaru/core/ordered.h"
 #include "hotaru/core/shape.h"
+#include "hotaru/runtime/ways.h"
 
 namespace hotaru {
 
@@ -35,6 +36,10 @@ class PreparedCall {
 /// operands, which stay where they are, outlive the result.
 using PrepareFunction =
     std::unique_ptr<PreparedCall> (*)(const KernelCall& call);
+
+/// Which of a kernel's algorithms a call takes, see WayAnswer. Looks at
+/// geometry, dtypes and attributes alone: operands need no memory.
+using ExplainFunction = WayAnswers (*)(const KernelCall& call);
 
 /// A kernel's name and its implementation on each device.
 class Kernel {
@@ -70,6 +75,14 @@ class Kernel {
   void set_prepare(DeviceType type, PrepareFunction f) {
     prepares_[size_t(type)] = f;
   }
+  /// The algorithms that a call chooses from; none where there is one.
+  WayAnswers explain(DeviceType type, const KernelCall& call) const {
+    const ExplainFunction f = explains_[size_t(type)];
+    return f ? f(call) : WayAnswers();
+  }
+  void set_explain(DeviceType type, ExplainFunction f) {
+    explains_[size_t(type)] = f;
+  }
 
  private:
   [[noreturn]] void missing(DeviceType type) const;
@@ -78,6 +91,7 @@ class Kernel {
   KernelFunction functions_[kDeviceTypes] = {};
   KernelFunction checks_[kDeviceTypes] = {};
   PrepareFunction prepares_[kDeviceTypes] = {};
+  ExplainFunction explains_[kDeviceTypes] = {};
 };
 
 /// The kernel of that name; made on first mention, so operators and back ends
@@ -89,6 +103,13 @@ struct KernelRegistration {
   KernelRegistration(DeviceType type, std::string_view name, KernelFunction f,
                      KernelFunction check = nullptr) {
     kernel(name).set(type, f, check);
+  }
+};
+
+/// The same for what explains a kernel's algorithms.
+struct KernelWays {
+  KernelWays(DeviceType type, std::string_view name, ExplainFunction f) {
+    kernel(name).set_explain(type, f);
   }
 };
 

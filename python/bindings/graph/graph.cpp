@@ -2,6 +2,7 @@
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
@@ -13,6 +14,7 @@
 #include "hotaru/graph/graph.h"
 #include "hotaru/graph/passes/passes.h"
 #include "hotaru/graph/program/fused_call.h"
+#include "hotaru/graph/ways.h"
 #include "hotaru/runtime/backend.h"
 #include "hotaru/runtime/operand.h"
 #include "hotaru/runtime/threads/blocking.h"
@@ -86,6 +88,18 @@ nb::list nodes_of(const PyGraph& self) {
     nodes.append(nb::make_tuple(graph::title(*node), operands));
   }
   return nodes;
+}
+
+/// (call, [(name, what it does, whether it runs, why not)]) of each node.
+nb::list ways_of(const PyGraph& self) {
+  nb::list calls;
+  for (const graph::CallWays& call : graph::ways_of(self.graph->program())) {
+    nb::list ways;
+    for (const WayAnswer& way : call.ways)
+      ways.append(nb::make_tuple(way.name, way.what, way.runs, way.why_not));
+    calls.append(nb::make_tuple(call.call, ways));
+  }
+  return calls;
 }
 
 nb::dict plan_of(const PyGraph& self) {
@@ -204,6 +218,7 @@ void init_graph(nb::module_& m) {
              return names;
            })
       .def("_nodes", &nodes_of)
+      .def("_ways", &ways_of)
       .def("_touches", [](const PyGraph& self,
                           const Tensor& t) { return self.graph->touches(t); })
       .def("_plan", &plan_of)

@@ -14,6 +14,7 @@ from .._extension.attention_kinds import (
 )
 from ._flags import Flag, Library, Tf32Flag, is_bool, is_precision
 from ._plan_cache import CufftPlanCaches
+from ._ways import ways
 
 
 def _check_depthwise(value) -> None:
@@ -447,6 +448,8 @@ class Cuda(Library):
 
 class Cpu(Library):
     """The processor."""
+
+    ways = staticmethod(ways)
 
     def get_cpu_capability(self) -> str:
         """The instruction set that kernels use, as "AVX512"."""

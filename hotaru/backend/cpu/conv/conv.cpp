@@ -1,243 +1,128 @@
-// The kernels of convolution: SIMD ones for float and double; for the other
-// dtypes a product of matrices over unrolled windows of the input ("im2col": K.
-// Chellapilla et al., High performance convolutional neural networks for
-// document processing, 2006), a tile of output positions at a time so that the
-// windows stay in cache.
+// The kernels of convolution and its gradients; which algorithm computes a call
+// say ways.cpp and gradients/gradient_ways.cpp.
 #include "hotaru/backend/common/conv/conv.h"
 
+#include <algorithm>
 #include <cmath>
-#include <memory>
 #include <vector>
 
 #include "hotaru/backend/common/kernel_types.h"
-#include "hotaru/backend/cpu/conv/amx/plane_conv.h"
-#include "hotaru/backend/cpu/conv/amx/plane_weights.h"
-#include "hotaru/backend/cpu/conv/conv_kernel.h"
-#include "hotaru/backend/cpu/conv/conv_pairs.h"
+#include "hotaru/backend/cpu/conv/gradients/gradient_ways.h"
+#include "hotaru/backend/cpu/conv/ways.h"
 #include "hotaru/backend/cpu/conv/windows.h"
-#include "hotaru/backend/cpu/matmul/gemm.h"
-#include "hotaru/backend/cpu/wide.h"
-#include "hotaru/runtime/threads/parallel.h"
 
 namespace hotaru::cpu {
 namespace {
-
-// Scratch memory, uninitialised.
-template <class T>
-class Buffer {
- public:
-  explicit Buffer(int64_t n) : data_(new T[size_t(n)]) {}
-  T* data() const { return data_.get(); }
-
- private:
-  std::unique_ptr<T[]> data_;
-};
-
-// f(sample, group) for each, in parallel.
-template <class F>
-void for_samples(const Geometry& g, const F& f) {
-  const int64_t work = g.depth() * g.group_out() * g.out_size();
-  const int64_t grain =
-      std::max<int64_t>(1, kGrainSize / std::max<int64_t>(1, work));
-  parallel_for(0, g.n * g.groups, grain, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) f(i / g.groups, i % g.groups);
-  });
-}
-
-template <class T>
-void forward(const Geometry& g, T* y, const T* x, const T* w, const T* bias) {
-  const int64_t size = g.out_size(), rows = g.group_out();
-  for_samples(g, [&](int64_t n, int64_t group) {
-    const T* input = x + (n * g.c + group * g.group_in()) * g.in_size();
-    const T* weight = w + group * rows * g.depth();
-    T* to = y + (n * g.o + group * rows) * size;
-    Epilogue<T> epilogue;
-    epilogue.bias = bias ? bias + group * rows : nullptr;
-    epilogue.bias_per_row = true;
-    Buffer<T> windows(g.pointwise() ? 0 : g.depth() * g.tile());
-    for (int64_t at = 0; at < size; at += g.tile()) {
-      const int64_t end = std::min(size, at + g.tile()), width = end - at;
-      MatrixRef<T> columns{input + at, size, 1};
-      if (!g.pointwise()) {
-        unroll(g, input, at, end, windows.data());
-        columns = {windows.data(), width, 1};
-      }
-      gemm<T>(rows, width, g.depth(), T(1), {weight, g.depth(), 1}, columns,
-              T(0), to + at, size, epilogue);
-    }
-  });
-}
-
-template <class T>
-void data(const Geometry& g, T* x, const T* y, const T* w, const T* bias) {
-  const int64_t size = g.out_size(), rows = g.group_out();
-  const int64_t plane = g.in_size();
-  for_samples(g, [&](int64_t n, int64_t group) {
-    const int64_t first = group * g.group_in();
-    const MatrixRef<T> weight{w + group * rows * g.depth(), 1, g.depth()};
-    const T* from = y + (n * g.o + group * rows) * size;
-    T* to = x + (n * g.c + first) * plane;
-    for (int64_t c = 0; c < g.group_in(); ++c)
-      std::fill_n(to + c * plane, plane, bias ? bias[first + c] : T(0));
-    Buffer<T> windows(g.depth() * g.tile());
-    for (int64_t at = 0; at < size; at += g.tile()) {
-      const int64_t end = std::min(size, at + g.tile()), width = end - at;
-      gemm<T>(g.depth(), width, rows, T(1), weight, {from + at, size, 1}, T(0),
-              windows.data(), width);
-      roll_up(g, windows.data(), at, end, to);
-    }
-  });
-}
-
-template <class T>
-void weight(const Geometry& g, T* w, const T* y, const T* x) {
-  const int64_t size = g.out_size(), rows = g.group_out();
-  // Groups are independent; the samples of one are summed in order.
-  parallel_for(0, g.groups, 1, [&](int64_t begin, int64_t end) {
-    Buffer<T> windows(g.depth() * g.tile());
-    for (int64_t group = begin; group < end; ++group) {
-      T* to = w + group * rows * g.depth();
-      std::fill_n(to, rows * g.depth(), T(0));
-      for (int64_t n = 0; n < g.n; ++n) {
-        const T* input = x + (n * g.c + group * g.group_in()) * g.in_size();
-        const T* from = y + (n * g.o + group * rows) * size;
-        for (int64_t at = 0; at < size; at += g.tile()) {
-          const int64_t stop = std::min(size, at + g.tile());
-          const int64_t width = stop - at;
-          unroll(g, input, at, stop, windows.data());
-          gemm<T>(rows, g.depth(), width, T(1), {from + at, size, 1},
-                  {windows.data(), 1, width}, T(1), to, g.depth());
-        }
-      }
-    }
-  });
-}
-
-/// float and double have SIMD kernels.
-template <class T>
-constexpr bool kFast = std::is_floating_point_v<T>;
 
 ConvGeometry fast_geometry(const Geometry& g) {
   return {g.n,      g.c,      g.o,       g.groups,  g.in,
           g.kernel, g.stride, g.padding, g.dilation};
 }
 
-/// Whether the windows end where the outputs do: a transposed convolution may
-/// have padded its result by more than a stride.
-bool exact(const Geometry& g) {
-  return fast_geometry(g).out() == g.out;
-}
-
-/// y from operands of T. 16-bit floats go the way of floats, or in pairs; so do
-/// floats that may be rounded.
-template <class T>
-void run_forward(const Geometry& g, bool rounds, T* y, const T* x, const T* w,
-                 const T* bias) {
-  const int64_t x_size = g.n * g.c * g.in_size();
-  const bool simple = x_size > 0 && exact(g);
-  if constexpr (std::is_same_v<T, BFloat16>)
-    if (simple && PlaneConv::serves_forward(fast_geometry(g)))
-      return PlaneConv::forward(fast_geometry(g)).run(x, w, bias, y);
-  if constexpr (std::is_same_v<T, BFloat16> || std::is_same_v<T, float>)
-    if (rounds && simple && pays_to_pair(fast_geometry(g)))
-      return conv_forward_pairs(fast_geometry(g), x, w, bias, y);
-  if constexpr (kFast<T>)
-    if (simple)
-      return hotaru::conv_forward<T>(fast_geometry(g), x, w, bias,
-                                     Activation::kNone, y);
-  if constexpr (kIsReduced<T>) {
-    const Tensor input = widened(x, x_size),
-                 weight = widened(w, g.o * g.depth()), add = widened(bias, g.o);
-    through_floats(y, g.n * g.o * g.out_size(), [&](float* to) {
-      run_forward(g, false, to, input.data<float>(), weight.data<float>(),
-                  bias ? add.data<float>() : nullptr);
-    });
-  } else {
-    forward(g, y, x, w, bias);
-  }
+/// Whether the windows end where the outputs do, and none of these is empty.
+bool fits(const Geometry& g, std::initializer_list<int64_t> sizes) {
+  return std::min(sizes) > 0 && fast_geometry(g).out() == g.out;
 }
 
 constexpr KernelTypes<NumberTypes> kForwardTypes{0, "slow_conv"};
 
+template <class T>
+ConvCall<T> forward_call(const Geometry& g, const KernelCall& call) {
+  return {.geometry = fast_geometry(g),
+          .fits = fits(g, {g.n * g.c * g.in_size()}),
+          .rounds = call.attributes<ConvAttributes>().bf16,
+          .windows = &g};
+}
+
 void conv_forward(const KernelCall& call) {
   const Tensor &y = call.tensor(0), &x = call.tensor(1), &w = call.tensor(2);
   const Tensor& bias = call.tensor(3);
-  const auto& attributes = call.attributes<ConvAttributes>();
-  const Geometry g(x, w, y, attributes);
+  const Geometry g(x, w, y, call.attributes<ConvAttributes>());
   kForwardTypes.visit(call, [&]<class T>() {
-    const T* add = bias.defined() ? bias.data<T>() : nullptr;
     if (y.numel() == 0) return;
-    run_forward(g, attributes.bf16 || std::is_same_v<T, BFloat16>, y.data<T>(),
-                x.data<T>(), w.data<T>(), add);
+    ConvCall<T> c = forward_call<T>(g, call);
+    c.y = y.data<T>();
+    c.x = x.data<T>();
+    c.weight = w.data<T>();
+    c.bias = bias.defined() ? bias.data<T>() : nullptr;
+    convolve(c);
   });
 }
 
-/// x from y for operands of T, of which float and double have fast kernels.
-template <class T>
-void run_data(const Geometry& g, T* x, const T* y, const T* w, const T* bias) {
-  const int64_t y_size = g.n * g.o * g.out_size();
-  if constexpr (std::is_same_v<T, BFloat16>)
-    if (y_size > 0 && exact(g) && PlaneConv::serves_data(fast_geometry(g)))
-      return PlaneConv::data(fast_geometry(g)).run(y, w, bias, x);
-  if constexpr (kFast<T>)
-    if (y_size > 0 && exact(g))
-      return conv_backward_data<T>(fast_geometry(g), y, w, bias, x);
-  if constexpr (kIsReduced<T>) {
-    const Tensor from = widened(y, y_size),
-                 weight = widened(w, g.o * g.depth()), add = widened(bias, g.c);
-    through_floats(x, g.n * g.c * g.in_size(), [&](float* to) {
-      run_data(g, to, from.data<float>(), weight.data<float>(),
-               bias ? add.data<float>() : nullptr);
-    });
-  } else {
-    data(g, x, y, w, bias);
-  }
-}
-
-/// w from y and x.
-template <class T>
-void run_weight(const Geometry& g, T* w, const T* y, const T* x) {
-  const int64_t x_size = g.n * g.c * g.in_size();
-  const int64_t y_size = g.n * g.o * g.out_size();
-  if constexpr (std::is_same_v<T, BFloat16>)
-    if (x_size > 0 && y_size > 0 && exact(g) &&
-        PlaneWeights::serves(fast_geometry(g)))
-      return PlaneWeights(fast_geometry(g)).run(y, x, w);
-  if constexpr (kFast<T>)
-    if (x_size > 0 && y_size > 0 && exact(g))
-      return conv_backward_weight<T>(fast_geometry(g), y, x, w);
-  if constexpr (kIsReduced<T>) {
-    const Tensor from = widened(y, y_size), input = widened(x, x_size);
-    through_floats(w, g.o * g.depth(), [&](float* to) {
-      run_weight(g, to, from.data<float>(), input.data<float>());
-    });
-  } else {
-    weight(g, w, y, x);
-  }
+WayAnswers explain_forward(const KernelCall& call) {
+  const Geometry g(call.tensor(1), call.tensor(2), call.tensor(0),
+                   call.attributes<ConvAttributes>());
+  WayAnswers answers;
+  kForwardTypes.visit(call, [&]<class T>() {
+    answers = explain_convolution(forward_call<T>(g, call));
+  });
+  return answers;
 }
 
 constexpr KernelTypes<NumberTypes> kDataTypes{0, "slow_conv_transpose"};
+
+template <class T>
+ConvGradient<T> data_call(const Geometry& g) {
+  return {.geometry = fast_geometry(g),
+          .fits = fits(g, {g.n * g.o * g.out_size()}),
+          .windows = &g};
+}
 
 void conv_data(const KernelCall& call) {
   const Tensor &x = call.tensor(0), &y = call.tensor(1), &w = call.tensor(2);
   const Tensor& bias = call.tensor(3);
   const Geometry g(x, w, y, call.attributes<ConvAttributes>());
   kDataTypes.visit(call, [&]<class T>() {
-    const T* add = bias.defined() ? bias.data<T>() : nullptr;
     if (x.numel() == 0) return;
-    run_data(g, x.data<T>(), y.data<T>(), w.data<T>(), add);
+    ConvGradient<T> c = data_call<T>(g);
+    c.out = x.data<T>();
+    c.dy = y.data<T>();
+    c.other = w.data<T>();
+    c.bias = bias.defined() ? bias.data<T>() : nullptr;
+    data_gradient(c);
   });
 }
 
+WayAnswers explain_data(const KernelCall& call) {
+  const Geometry g(call.tensor(0), call.tensor(2), call.tensor(1),
+                   call.attributes<ConvAttributes>());
+  WayAnswers answers;
+  kDataTypes.visit(call, [&]<class T>() {
+    answers = explain_data_gradient(data_call<T>(g));
+  });
+  return answers;
+}
+
 constexpr KernelTypes<NumberTypes> kWeightTypes{0, "slow_conv_backward"};
+
+template <class T>
+ConvGradient<T> weight_call(const Geometry& g) {
+  return {.geometry = fast_geometry(g),
+          .fits = fits(g, {g.n * g.c * g.in_size(), g.n * g.o * g.out_size()}),
+          .windows = &g};
+}
 
 void conv_weight(const KernelCall& call) {
   const Tensor &w = call.tensor(0), &y = call.tensor(1), &x = call.tensor(2);
   const Geometry g(x, w, y, call.attributes<ConvAttributes>());
   kWeightTypes.visit(call, [&]<class T>() {
     if (w.numel() == 0) return;
-    run_weight(g, w.data<T>(), y.data<T>(), x.data<T>());
+    ConvGradient<T> c = weight_call<T>(g);
+    c.out = w.data<T>();
+    c.dy = y.data<T>();
+    c.other = x.data<T>();
+    weight_gradient(c);
   });
+}
+
+WayAnswers explain_weight(const KernelCall& call) {
+  const Geometry g(call.tensor(2), call.tensor(0), call.tensor(1),
+                   call.attributes<ConvAttributes>());
+  WayAnswers answers;
+  kWeightTypes.visit(call, [&]<class T>() {
+    answers = explain_weight_gradient(weight_call<T>(g));
+  });
+  return answers;
 }
 
 /// Batch norm as x * scale + shift, in `room` of twice the channels; as
@@ -262,6 +147,13 @@ ConvTail<T> norm_tail(const KernelCall& call, double eps, T* room) {
 
 constexpr KernelTypes<TypeList<float, double>> kFusedTypes{0, "conv_fused"};
 
+template <class T>
+ConvCall<T> fused_call(const Geometry& g, const KernelCall& call) {
+  const bool relu = call.attributes<ConvFusedAttributes>().relu;
+  return {.geometry = fast_geometry(g),
+          .activation = relu ? Activation::kRelu : Activation::kNone};
+}
+
 void conv_fused(const KernelCall& call) {
   const Tensor &y = call.tensor(0), &x = call.tensor(1), &w = call.tensor(2);
   const Tensor &bias = call.tensor(3), &residual = call.tensor(8);
@@ -270,19 +162,40 @@ void conv_fused(const KernelCall& call) {
   kFusedTypes.visit(call, [&]<class T>() {
     thread_local std::vector<T> room;
     room.resize(size_t(2 * g.o));
-    ConvTail<T> tail = norm_tail<T>(call, a.eps, room.data());
-    if (residual.defined()) tail.residual = residual.data<T>();
-    hotaru::conv_forward<T>(fast_geometry(g), x.data<T>(), w.data<T>(),
-                            bias.defined() ? bias.data<T>() : nullptr,
-                            a.relu ? Activation::kRelu : Activation::kNone,
-                            y.data<T>(), nullptr, tail);
+    ConvCall<T> c = fused_call<T>(g, call);
+    c.tail = norm_tail<T>(call, a.eps, room.data());
+    if (residual.defined()) c.tail.residual = residual.data<T>();
+    c.y = y.data<T>();
+    c.x = x.data<T>();
+    c.weight = w.data<T>();
+    c.bias = bias.defined() ? bias.data<T>() : nullptr;
+    convolve_floats(c);
   });
+}
+
+WayAnswers explain_fused(const KernelCall& call) {
+  const Geometry g(call.tensor(1), call.tensor(2), call.tensor(0),
+                   call.attributes<ConvFusedAttributes>().conv);
+  WayAnswers answers;
+  kFusedTypes.visit(call, [&]<class T>() {
+    ConvCall<T> c = fused_call<T>(g, call);
+    // Rows ask whether there is one, and read nothing.
+    static const T kSome{};
+    if (call.tensor(8).defined()) c.tail.residual = &kSome;
+    answers = explain_floats(c);
+  });
+  return answers;
 }
 
 HOTARU_KERNEL(kCPU, "conv_forward", conv_forward, check_types<kForwardTypes>);
 HOTARU_KERNEL(kCPU, "conv_fused", conv_fused, check_types<kFusedTypes>);
 HOTARU_KERNEL(kCPU, "conv_data", conv_data, check_types<kDataTypes>);
 HOTARU_KERNEL(kCPU, "conv_weight", conv_weight, check_types<kWeightTypes>);
+const KernelWays forward_ways(DeviceType::kCPU, "conv_forward",
+                              explain_forward),
+    fused_ways(DeviceType::kCPU, "conv_fused", explain_fused),
+    data_ways(DeviceType::kCPU, "conv_data", explain_data),
+    weight_ways(DeviceType::kCPU, "conv_weight", explain_weight);
 
 }  // namespace
 }  // namespace hotaru::cpu

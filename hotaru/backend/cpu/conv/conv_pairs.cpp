@@ -14,10 +14,6 @@
 namespace hotaru {
 namespace {
 
-// Output positions and channels of a group from which pairs pay.
-constexpr int64_t kPositions = 16;
-constexpr int64_t kOutputs = 16;
-
 /// The same of words.
 ConvGeometry paired(ConvGeometry g) {
   g.in_channels = g.groups * bf16_pairs(g.channels_per_group());
@@ -150,11 +146,6 @@ class PairConv {
 };
 
 }  // namespace
-
-bool pays_to_pair(const ConvGeometry& g) {
-  return has_pair_products() && g.channels_per_group() > 1 &&
-         g.outputs_per_group() >= kOutputs && g.out_positions() >= kPositions;
-}
 
 template <class T>
 void conv_forward_pairs(const ConvGeometry& geometry, const T* x,

@@ -8,11 +8,6 @@
 
 namespace hotaru {
 
-/// Whether that is faster than a convolution of floats: the processor has
-/// instructions for pairs, a group has several channels, and there are outputs
-/// enough to fill lanes and to pay for putting words together.
-bool pays_to_pair(const ConvGeometry& geometry);
-
 /// y = conv(x, weight) + bias as conv_forward(), sums in float, with x and
 /// weight rounded to bfloat16 if they are of floats; subnormal numbers may
 /// count as zero. T: float, BFloat16.

@@ -24,32 +24,14 @@ constexpr int64_t kPieceWords = 192 * 1024;
 constexpr int64_t kSumPositions = 1024;
 // What tiles may read behind the last position.
 constexpr int64_t kRoom = 4 * kPairs;
-// Multiply-adds that pay for one more thread, and for AMX.
-constexpr int64_t kWorkPerThread = 1 << 21, kLeastWork = 1 << 18;
+// Multiply-adds that pay for one more thread.
+constexpr int64_t kWorkPerThread = 1 << 21;
 // Lines of each thread from which they are divided rather than outputs.
 constexpr int64_t kLinesPerThread = 4;
-// Channels and positions below which tiles have too little to do.
-constexpr int64_t kLeastChannels = 8, kLeastPositions = 16;
 // Columns of weights that are turned at once.
 constexpr int64_t kColumns = 256;
 
-bool serves(const ConvGeometry& g, int64_t channels, int64_t outputs) {
-  const int64_t positions = g.batch * g.out_positions();
-  return amx::has_products() && g.in[0] == 1 && g.kernel[0] == 1 &&
-         g.padding[0] == 0 && channels >= kLeastChannels &&
-         positions >= kLeastPositions &&
-         positions * channels * outputs * volume(g.kernel) >= kLeastWork;
-}
-
 }  // namespace
-
-bool PlaneConv::serves_forward(const ConvGeometry& g) {
-  return serves(g, g.channels_per_group(), g.outputs_per_group());
-}
-
-bool PlaneConv::serves_data(const ConvGeometry& g) {
-  return serves(g, g.outputs_per_group(), g.channels_per_group());
-}
 
 PlaneConv PlaneConv::forward(const ConvGeometry& g) {
   return {g,

@@ -15,10 +15,6 @@ namespace hotaru::cpu {
 
 class PlaneConv {
  public:
-  /// Whether there is AMX, and such a call is worth it.
-  static bool serves_forward(const ConvGeometry& g);
-  static bool serves_data(const ConvGeometry& g);
-
   static PlaneConv forward(const ConvGeometry& g);
   static PlaneConv data(const ConvGeometry& g);
 

@@ -24,20 +24,10 @@ constexpr int64_t kStep = 2 * kWords;
 constexpr int64_t kChunkBytes = 1 << 20, kNearSteps = 8;
 // Channels below which each tap has rows of its own.
 constexpr int64_t kFewChannels = 16;
-constexpr int64_t kLeastRows = 8, kLeastPositions = 32;
-constexpr int64_t kLeastWork = 1 << 18;
 // Elements of a cache line.
 constexpr int64_t kLine = amx::kCacheLine / int64_t{sizeof(BFloat16)};
 
 }  // namespace
-
-bool PlaneWeights::serves(const ConvGeometry& g) {
-  const int64_t positions = g.batch * g.out_positions();
-  return amx::has_products() && g.in[0] == 1 && g.kernel[0] == 1 &&
-         g.padding[0] == 0 && g.patch_size() >= kLeastRows &&
-         g.outputs_per_group() >= kLeastRows && positions >= kLeastPositions &&
-         positions * g.patch_size() * g.outputs_per_group() >= kLeastWork;
-}
 
 PlaneWeights::PlaneWeights(const ConvGeometry& g)
     : h_(PlaneAxis::forward(g, 1)),

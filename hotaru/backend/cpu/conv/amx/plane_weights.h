@@ -14,9 +14,6 @@ namespace hotaru::cpu {
 
 class PlaneWeights {
  public:
-  /// Whether there is AMX, and such a call is worth it.
-  static bool serves(const ConvGeometry& g);
-
   explicit PlaneWeights(const ConvGeometry& g);
   void run(const BFloat16* dy, const BFloat16* x, BFloat16* dweight) const;
 

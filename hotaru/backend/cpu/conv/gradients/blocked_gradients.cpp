@@ -12,9 +12,6 @@ namespace {
 
 using detail::divide_up;
 
-// What fewer positions, of all images, are served better by one product.
-constexpr int64_t kLeastPositions = 512;
-constexpr int64_t kLeastChannels = 8;
 // Bytes of the pictures that stay near while all taps pass over them.
 constexpr int64_t kNearBytes = 24 * 1024;
 
@@ -193,26 +190,7 @@ class WeightGradient {
   int64_t rows_at_once_, cuts_;
 };
 
-bool is_plane(const ConvGeometry& g) {
-  return g.groups == 1 && g.in[0] == 1 && g.kernel[0] == 1 &&
-         g.padding[0] == 0 && volume(g.kernel) > 1;
-}
-
 }  // namespace
-
-bool pays_to_block_weight(const ConvGeometry& g) {
-  return is_plane(g) && g.in_channels >= kLeastChannels &&
-         g.out_channels >= kLeastChannels &&
-         g.batch * g.out_positions() >= kLeastPositions;
-}
-
-bool pays_to_block_data(const ConvGeometry& g) {
-  if (!is_plane(g) || g.stride[1] != 1 || g.stride[2] != 1) return false;
-  for (size_t i = 1; i < 3; ++i)
-    if (g.padding[i] > g.dilation[i] * (g.kernel[i] - 1)) return false;
-  return g.in_channels >= kLeastChannels && g.out_channels >= kLeastChannels &&
-         g.batch * g.out_positions() >= kLeastPositions / 4;
-}
 
 void blocked_weight_gradient(const ConvGeometry& g, const float* dy,
                              const float* x, float* dweight) {

@@ -7,13 +7,8 @@
 
 namespace hotaru::cpu {
 
-/// Whether the gradient of the weight, or of x, goes faster so than by products
-/// with patches: one group, one or two spatial dimensions, several taps, and
-/// many positions beside the channels.
-bool pays_to_block_weight(const ConvGeometry& g);
-bool pays_to_block_data(const ConvGeometry& g);
-
-/// As conv_backward_weight() and conv_backward_data(), where it pays.
+/// As conv_backward_weight() and conv_backward_data(), for several taps over
+/// lines or planes in one group.
 void blocked_weight_gradient(const ConvGeometry& g, const float* dy,
                              const float* x, float* dweight);
 void blocked_data_gradient(const ConvGeometry& g, const float* dy,

@@ -1,13 +1,12 @@
-// Gradients of convolution: by way of blocks of channels, of products with the
-// matrix of patches, or of a convolution with turned kernels.
+#include "hotaru/backend/cpu/conv/gradients/conv_gradients.h"
+
 #include <algorithm>
 #include <memory>
 #include <span>
 #include <vector>
 
-#include "hotaru/backend/cpu/conv/conv_kernel.h"
 #include "hotaru/backend/cpu/conv/conv_patches.h"
-#include "hotaru/backend/cpu/conv/gradients/blocked_gradients.h"
+#include "hotaru/backend/cpu/conv/gradients/gradient_ways.h"
 #include "hotaru/backend/cpu/matmul/areas.h"
 #include "hotaru/backend/cpu/scratch.h"
 #include "hotaru/runtime/threads/parallel.h"
@@ -116,26 +115,12 @@ class DataGradient {
   int64_t taps_, chunk_;
 };
 
-bool is_pointwise(const ConvGeometry& g) {
-  constexpr ConvGeometry::Sizes kOnes{1, 1, 1}, kZeros{0, 0, 0};
-  return g.kernel == kOnes && g.stride == kOnes && g.padding == kZeros;
-}
+}  // namespace
 
-/// Whether each channel has a kernel of its own, which can be turned.
-bool turns_depthwise(const ConvGeometry& g) {
-  if (g.groups == 1 || g.channels_per_group() > 1 || g.outputs_per_group() > 1)
-    return false;
-  for (size_t i = 0; i < 3; ++i)
-    if (g.padding[i] > g.dilation[i] * (g.kernel[i] - 1)) return false;
-  return true;
-}
-
-/// The gradient of a depthwise convolution's input: a convolution of dy, zeros
-/// between its elements where the stride was more than 1, with the kernels
-/// turned.
 template <class T>
-void depthwise_data(const ConvGeometry& g, const T* dy, const T* weight,
-                    const T* bias, T* dx) {
+void depthwise_data(const ConvGradient<T>& call) {
+  const ConvGeometry& g = call.geometry;
+  const T *dy = call.dy, *weight = call.other;
   const ConvGeometry::Sizes out = g.out();
   ConvGeometry turned = g;
   bool spread = false;
@@ -174,11 +159,11 @@ void depthwise_data(const ConvGeometry& g, const T* dy, const T* weight,
         });
     dy = wide.get();
   }
-  conv_forward<T>(turned, dy, kernels.get(), bias, Activation::kNone, dx);
+  conv_forward<T>(turned, dy, kernels.get(), call.bias, Activation::kNone,
+                  call.out);
 }
 
-// Positions of all images for which dy is turned and the weight read in place.
-constexpr int64_t kFewPositions = 64;
+namespace {
 
 /// dy of all images, a row for each position: [n * positions, outputs].
 template <class T>
@@ -192,14 +177,16 @@ Temporary<T> rows_of_positions(const ConvGeometry& g, const T* dy) {
   return rows;
 }
 
-/// The gradient of an input of few positions, whose weight is much larger than
-/// all else: one product reads it once, as it lies.
+}  // namespace
+
 template <class T>
-void few_positions_data(const ConvGeometry& g, const T* dy, const T* weight,
-                        const T* bias, T* dx) {
+void few_positions_data(const ConvGradient<T>& call) {
+  const ConvGeometry& g = call.geometry;
+  const T *weight = call.other, *bias = call.bias;
+  T* const dx = call.out;
   const int64_t positions = g.out_positions(), patch = g.patch_size();
   const int64_t rows = g.batch * positions, plane = volume(g.in);
-  const Temporary<T> turned = rows_of_positions(g, dy);
+  const Temporary<T> turned = rows_of_positions(g, call.dy);
   const Temporary<T> patches = temporary<T>(rows * patch);
   gemm<T>(rows, patch, g.out_channels, T(1), {turned.get(), g.out_channels, 1},
           {weight, patch, 1}, T(0), patches.get(), patch);
@@ -238,50 +225,34 @@ void few_positions_data(const ConvGeometry& g, const T* dy, const T* weight,
   });
 }
 
-/// A kernel of one tap: the weight, turned, times each image.
 template <class T>
-void pointwise_data(const ConvGeometry& g, const T* dy, const T* weight,
-                    const T* bias, T* dx) {
+void pointwise_data(const ConvGradient<T>& call) {
+  const ConvGeometry& g = call.geometry;
   const int64_t positions = g.out_positions();
   const int64_t channels = g.in_channels, outputs = g.out_channels;
   Epilogue<T> epilogue;
-  epilogue.bias = bias;
+  epilogue.bias = call.bias;
   epilogue.bias_per_row = true;
   for_batch(g.batch, positions * channels * outputs, [&](int64_t n) {
-    gemm<T>(channels, positions, outputs, T(1), {weight, 1, channels},
-            {dy + n * outputs * positions, positions, 1}, T(0),
-            dx + n * channels * positions, positions, epilogue);
+    gemm<T>(channels, positions, outputs, T(1), {call.other, 1, channels},
+            {call.dy + n * outputs * positions, positions, 1}, T(0),
+            call.out + n * channels * positions, positions, epilogue);
   });
 }
 
-}  // namespace
-
 template <class T>
-void conv_backward_data(const ConvGeometry& g, const T* dy, const T* weight,
-                        const T* bias, T* dx) {
-  if (g.batch * g.channels_per_group() * g.groups == 0) return;
-  if (turns_depthwise(g)) return depthwise_data(g, dy, weight, bias, dx);
-  if (g.groups == 1 && g.batch * g.out_positions() <= kFewPositions &&
-      g.out_positions() > 0)
-    return few_positions_data(g, dy, weight, bias, dx);
-  if (g.groups == 1 && is_pointwise(g))
-    return pointwise_data(g, dy, weight, bias, dx);
-  if constexpr (std::is_same_v<T, float>)
-    if (cpu::pays_to_block_data(g))
-      return cpu::blocked_data_gradient(g, dy, weight, bias, dx);
-  DataGradient<T>(g, dy, weight, bias, dx).run();
+void patches_data(const ConvGradient<T>& call) {
+  DataGradient<T>(call.geometry, call.dy, call.other, call.bias, call.out)
+      .run();
 }
 
-namespace {
-
-/// The gradient of a weight that is much larger than the few positions of all
-/// images: one product writes it once.
 template <class T>
-void few_positions_weight(const ConvGeometry& g, const ConvLayout& layout,
-                          const T* dy, const T* x, T* dweight) {
+void few_positions_weight(const ConvGradient<T>& call) {
+  const ConvGeometry& g = call.geometry;
+  const ConvLayout& layout = ConvLayout::cached(g);
   const int64_t positions = g.out_positions(), patch = g.patch_size();
   const int64_t rows = g.batch * positions, size = volume(g.in) * g.in_channels;
-  const Temporary<T> turned = rows_of_positions(g, dy);
+  const Temporary<T> turned = rows_of_positions(g, call.dy);
   const Temporary<T> patches = temporary<T>(rows * patch);
   Temporary<T> padded;
   if (layout.is_padded())
@@ -290,43 +261,38 @@ void few_positions_weight(const ConvGeometry& g, const ConvLayout& layout,
   layout.runs(0, positions, runs);
   T* to = patches.get();
   for (int64_t n = 0; n < g.batch; ++n) {
-    const T* image = layout.pad(x + n * size, g.in_channels, padded.get());
+    const T* image =
+        layout.pad(call.other + n * size, g.in_channels, padded.get());
     for (const ConvRun& run : runs)
       for (int64_t j = 0; j < run.length; ++j)
         for (const int64_t offset : layout.row_offsets())
           *to++ = image[offset + run.offset + j * layout.step()];
   }
   gemm<T>(g.out_channels, patch, rows, T(1), {turned.get(), 1, g.out_channels},
-          {patches.get(), patch, 1}, T(0), dweight, patch);
+          {patches.get(), patch, 1}, T(0), call.out, patch);
 }
 
-}  // namespace
+template <class T>
+void pointwise_weight(const ConvGradient<T>& call) {
+  const ConvGeometry& g = call.geometry;
+  const int64_t positions = call.positions, patch = g.patch_size();
+  const int64_t outputs = g.outputs_per_group();
+  const int64_t in_size = volume(g.in) * g.channels_per_group();
+  for (int64_t n = 0; n < g.batch; ++n)
+    gemm<T>(outputs, patch, positions, T(1),
+            {call.dy + n * outputs * positions, positions, 1},
+            {call.other + n * in_size, 1, positions}, T(n == 0 ? 0 : 1),
+            call.out, patch);
+}
 
 template <class T>
-void conv_backward_weight(const ConvGeometry& g, const T* dy, const T* x,
-                          T* dweight) {
+void patches_weight(const ConvGradient<T>& call) {
+  const ConvGeometry& g = call.geometry;
   const ConvLayout& layout = ConvLayout::cached(g);
-  const int64_t positions = g.out_positions(), patch = g.patch_size();
+  const int64_t positions = call.positions, patch = g.patch_size();
   const int64_t channels = g.channels_per_group();
   const int64_t outputs = g.outputs_per_group();
-  const int64_t in_size = g.in[0] * g.in[1] * g.in[2] * channels;
-  if (g.batch == 0 || positions == 0) {
-    std::fill_n(dweight, g.out_channels * patch, T(0));
-    return;
-  }
-  if (g.groups == 1 && g.batch > 1 && g.batch * positions <= kFewPositions)
-    return few_positions_weight(g, layout, dy, x, dweight);
-  if (g.groups == 1 && is_pointwise(g)) {
-    for (int64_t n = 0; n < g.batch; ++n)
-      gemm<T>(outputs, patch, positions, T(1),
-              {dy + n * outputs * positions, positions, 1},
-              {x + n * in_size, 1, positions}, T(n == 0 ? 0 : 1), dweight,
-              patch);
-    return;
-  }
-  if constexpr (std::is_same_v<T, float>)
-    if (cpu::pays_to_block_weight(g))
-      return cpu::blocked_weight_gradient(g, dy, x, dweight);
+  const int64_t in_size = volume(g.in) * channels;
   const auto range = [&](int64_t begin, int64_t end) {
     const Temporary<T> patches = temporary<T>(patch * positions);
     Temporary<T> padded;
@@ -336,13 +302,14 @@ void conv_backward_weight(const ConvGeometry& g, const T* dy, const T* x,
     for (int64_t group = begin; group < end; ++group) {
       for (int64_t n = 0; n < g.batch; ++n) {
         const int64_t i = n * g.groups + group;
-        const T* image = layout.pad(x + i * in_size, channels, padded.get());
+        const T* image =
+            layout.pad(call.other + i * in_size, channels, padded.get());
         ConvPatches<T>(layout, image)
             .pack(0, patch, 0, positions, positions, patches.get());
         gemm<T>(outputs, patch, positions, T(1),
-                {dy + i * outputs * positions, positions, 1},
+                {call.dy + i * outputs * positions, positions, 1},
                 {patches.get(), 1, positions}, T(n == 0 ? 0 : 1),
-                dweight + group * outputs * patch, patch);
+                call.out + group * outputs * patch, patch);
       }
     }
   };
@@ -353,13 +320,38 @@ void conv_backward_weight(const ConvGeometry& g, const T* dy, const T* x,
   }
 }
 
-template void conv_backward_data(const ConvGeometry&, const float*,
-                                 const float*, const float*, float*);
-template void conv_backward_data(const ConvGeometry&, const double*,
-                                 const double*, const double*, double*);
-template void conv_backward_weight(const ConvGeometry&, const float*,
-                                   const float*, float*);
-template void conv_backward_weight(const ConvGeometry&, const double*,
-                                   const double*, double*);
+template <class T>
+void conv_backward_data(const ConvGeometry& g, const T* dy, const T* weight,
+                        const T* bias, T* dx) {
+  if (g.batch * g.in_channels == 0) return;
+  data_gradient<T>(
+      {.geometry = g, .dy = dy, .other = weight, .bias = bias, .out = dx});
+}
+
+template <class T>
+void conv_backward_weight(const ConvGeometry& g, const T* dy, const T* x,
+                          T* dweight) {
+  if (g.batch == 0 || g.out_positions() == 0) {
+    std::fill_n(dweight, g.out_channels * g.patch_size(), T(0));
+    return;
+  }
+  weight_gradient<T>({.geometry = g, .dy = dy, .other = x, .out = dweight});
+}
+
+#define HOTARU_INSTANTIATE(T) \
+  template void depthwise_data(const ConvGradient<T>&); \
+  template void few_positions_data(const ConvGradient<T>&); \
+  template void pointwise_data(const ConvGradient<T>&); \
+  template void patches_data(const ConvGradient<T>&); \
+  template void few_positions_weight(const ConvGradient<T>&); \
+  template void pointwise_weight(const ConvGradient<T>&); \
+  template void patches_weight(const ConvGradient<T>&); \
+  template void conv_backward_data(const ConvGeometry&, const T*, const T*, \
+                                   const T*, T*); \
+  template void conv_backward_weight(const ConvGeometry&, const T*, const T*, \
+                                     T*);
+HOTARU_INSTANTIATE(float)
+HOTARU_INSTANTIATE(double)
+#undef HOTARU_INSTANTIATE
 
 }  // namespace hotaru
