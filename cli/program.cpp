@@ -32,7 +32,7 @@ struct Weight {
 };
 
 /// What is told of a program.
-struct Description {
+struct ProgramDescription {
   std::string format;
   std::vector<Named> inputs, outputs;
   std::vector<Weight> parameters, buffers;
@@ -52,7 +52,7 @@ Weight weight_of(std::string name, std::string type, std::vector<int64_t> shape,
 
 // -- modules ----------------------------------------------------------------
 
-void count(const script::Block& block, Description* to) {
+void count(const script::Block& block, ProgramDescription* to) {
   for (const script::Node* node = block.first; node; node = node->next) {
     switch (node->kind) {
       case script::NodeKind::kOp:
@@ -82,7 +82,7 @@ std::string missing_operator(const std::string& text) {
 }
 
 /// Operators of all methods, each as often as its code stands there.
-void describe_code(const script::Module& module, Description* to) {
+void describe_code(const script::Module& module, ProgramDescription* to) {
   std::set<const script::Function*> seen;
   for (const auto& [name, part] : module.named_modules()) {
     for (const std::string& method : part.method_names()) {
@@ -105,7 +105,7 @@ Weight weight_of(const std::string& name, const Tensor& t) {
                    double(itemsize(t.dtype())));
 }
 
-void describe_module(const script::Module& module, Description* to) {
+void describe_module(const script::Module& module, ProgramDescription* to) {
   for (const auto& [name, tensor] : module.named_parameters())
     to->parameters.push_back(weight_of(name, tensor));
   for (const auto& [name, tensor] : module.named_buffers())
@@ -126,9 +126,9 @@ void describe_module(const script::Module& module, Description* to) {
 
 // -- ONNX ---------------------------------------------------------------------
 
-void count(const onnx::Graph& graph, Description* to);
+void count(const onnx::Graph& graph, ProgramDescription* to);
 
-void count(const std::vector<onnx::Node>& nodes, Description* to) {
+void count(const std::vector<onnx::Node>& nodes, ProgramDescription* to) {
   for (const onnx::Node& node : nodes) {
     const bool own = node.domain.empty() || node.domain == "ai.onnx";
     ++to->operators[own ? node.op : node.domain + "::" + node.op];
@@ -146,11 +146,11 @@ Weight weight_of(const onnx::OnnxFile& file, const onnx::TensorProto& tensor) {
       std::move(info.dims), dtype ? double(itemsize(*dtype)) : 0);
 }
 
-void count(const onnx::Graph& graph, Description* to) {
+void count(const onnx::Graph& graph, ProgramDescription* to) {
   count(graph.nodes, to);
 }
 
-void describe_onnx(const std::string& path, Description* to) {
+void describe_onnx(const std::string& path, ProgramDescription* to) {
   const onnx::OnnxFile file(io::MappedFile::open(path));
   const onnx::Model& model = file.model();
   for (const auto& [domain, version] : model.opsets)
@@ -189,10 +189,10 @@ void describe_onnx(const std::string& path, Description* to) {
 
 // -- printing -----------------------------------------------------------------
 
-Description describe(const std::string& path) {
+ProgramDescription describe(const std::string& path) {
   const exchange::Format format =
       exchange::format_of(io::MappedFile::open(path));
-  Description out;
+  ProgramDescription out;
   out.format = exchange::format_text(format);
   if (format == exchange::Format::kOnnx) {
     describe_onnx(path, &out);
@@ -244,7 +244,7 @@ Json json_of(const std::vector<Weight>& weights) {
   return out;
 }
 
-Json report(const std::string& path, const Description& program) {
+Json report(const std::string& path, const ProgramDescription& program) {
   Json out = {{"path", path},
               {"format", program.format},
               {"inputs", json_of(program.inputs)},
@@ -280,7 +280,7 @@ void show(const char* label, const std::vector<Weight>& weights) {
               << amount(w.nbytes, "B") << '\n';
 }
 
-void show_operators(const Description& program) {
+void show_operators(const ProgramDescription& program) {
   size_t total = 0;
   for (const auto& [name, times] : program.operators) total += times;
   std::cout << std::left << std::setw(12) << "operators" << total << ", "
@@ -290,7 +290,7 @@ void show_operators(const Description& program) {
               << times << '\n';
 }
 
-void show_missing(const Description& program) {
+void show_missing(const ProgramDescription& program) {
   std::string names;
   for (const std::string& name : program.missing)
     names += (names.empty() ? "" : ", ") + name;
@@ -304,7 +304,7 @@ void show_missing(const Description& program) {
 }  // namespace
 
 void show_program(const std::string& path, bool as_json) {
-  const Description program = describe(path);
+  const ProgramDescription program = describe(path);
   if (as_json) {
     std::cout << report(path, program)
                      .dump(1, ' ', false, Json::error_handler_t::replace)

@@ -102,6 +102,7 @@ DEVICE_ROOMS = {
         "linalg/spectra",
         "matmul/amx",
         "matmul/halves",
+        "matmul/int8",
         "matmul/narrow",
         "matmul/quads",
         "matmul/whole",

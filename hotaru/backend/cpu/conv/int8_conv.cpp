@@ -8,7 +8,7 @@
 #include "hotaru/backend/cpu/conv/int8_lines.h"
 #include "hotaru/backend/cpu/conv/pair_planes.h"
 #include "hotaru/backend/cpu/matmul/areas.h"
-#include "hotaru/backend/cpu/matmul/int8_numbers.h"
+#include "hotaru/backend/cpu/matmul/int8/int8_numbers.h"
 #include "hotaru/backend/cpu/scratch.h"
 #include "hotaru/runtime/kernel.h"
 

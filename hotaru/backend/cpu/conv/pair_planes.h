@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "hotaru/backend/cpu/conv/conv_kernel.h"
-#include "hotaru/backend/cpu/matmul/gemm_int8_kernel.h"
+#include "hotaru/backend/cpu/matmul/int8/gemm_int8_kernel.h"
 #include "hotaru/backend/cpu/matmul/quads/quad_kernels.h"
 
 namespace hotaru::cpu {

@@ -15,9 +15,6 @@
 namespace hotaru {
 namespace {
 
-// Rows and columns from which rounding both factors costs less than it saves.
-constexpr int64_t kRounded = 32;
-
 const BFloat16* halves(const Bf16Matrix& m, int64_t row, int64_t col) {
   return static_cast<const BFloat16*>(m.data) + row * m.row_stride +
          col * m.col_stride;
@@ -199,14 +196,6 @@ void with_pairs(const Bf16Matrix& b, int64_t k, int64_t n, const F& f) {
 }
 
 }  // namespace
-
-bool suits_bf16(int64_t m) {
-  return has_pair_products() || m <= pair_kernels().max_rows;
-}
-
-bool pays_to_round(int64_t m, int64_t n) {
-  return has_pair_products() && std::min(m, n) >= kRounded;
-}
 
 // Few rows of a packed B go by vectors, which read it in one stream.
 void gemm_pairs(int64_t m, int64_t n, int64_t k, float alpha,

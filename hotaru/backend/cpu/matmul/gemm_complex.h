@@ -58,11 +58,6 @@ class ComplexPanels final : public PanelSource<R> {
   MatrixRef<std::complex<R>> b_;
 };
 
-/// Whether products of that size are worth packing B for.
-inline bool is_worth_panels(int64_t m, int64_t n, int64_t k) {
-  return m >= 4 && n >= 4 && k >= 4;
-}
-
 /// See gemm(). An A whose rows are not contiguous is copied.
 template <class R>
 void gemm_complex(int64_t m, int64_t n, int64_t k, std::complex<R> alpha,

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <type_traits>
 #include <vector>
 
 #include "hotaru/backend/cpu/grain.h"
@@ -53,25 +52,29 @@ void through_sums(int64_t m, int64_t n, float beta, T* c, int64_t ldc,
                [](const Epilogue<float>&) { return false; });
 }
 
-/// See gemm(). Takes four bytes of memory for each element of C, and of A where
-/// the processor has no products of such numbers. Not beta and a residual at
-/// once.
-template <class T>
-void gemm_reduced(int64_t m, int64_t n, int64_t k, float alpha, MatrixRef<T> a,
-                  MatrixRef<T> b, float beta, T* c, int64_t ldc,
-                  const Epilogue<T>& epilogue) {
+/// See gemm(). Takes four bytes of memory for each element of C. Not beta and a
+/// residual at once.
+inline void gemm_pairs_rounded(int64_t m, int64_t n, int64_t k, float alpha,
+                               MatrixRef<BFloat16> a, MatrixRef<BFloat16> b,
+                               float beta, BFloat16* c, int64_t ldc,
+                               const Epilogue<BFloat16>& epilogue) {
   k = std::max<int64_t>(k, 0);
-  if constexpr (std::is_same_v<T, BFloat16>) {
-    if (suits_bf16(m))
-      return through_sums(
-          m, n, beta, c, ldc, epilogue,
-          [&](float* sums, float add, const Epilogue<float>& finish) {
-            gemm_bf16(m, n, k, alpha, a, b, add, sums, n, finish);
-          },
-          [&](const Epilogue<float>& finish) {
-            return gemm_rounded(m, n, k, alpha, a, b, c, ldc, finish);
-          });
-  }
+  through_sums(
+      m, n, beta, c, ldc, epilogue,
+      [&](float* sums, float add, const Epilogue<float>& finish) {
+        gemm_bf16(m, n, k, alpha, a, b, add, sums, n, finish);
+      },
+      [&](const Epilogue<float>& finish) {
+        return gemm_rounded(m, n, k, alpha, a, b, c, ldc, finish);
+      });
+}
+
+/// The same by floats, with four bytes for each element of A, too.
+template <class T>
+void gemm_through_floats(int64_t m, int64_t n, int64_t k, float alpha,
+                         MatrixRef<T> a, MatrixRef<T> b, float beta, T* c,
+                         int64_t ldc, const Epilogue<T>& epilogue) {
+  k = std::max<int64_t>(k, 0);
   through_sums(m, n, beta, c, ldc, epilogue,
                [&](float* sums, float add, const Epilogue<float>& finish) {
                  gemm_widened(m, n, k, alpha, a, b, add, sums, n, finish);

@@ -11,9 +11,6 @@ namespace {
 
 using detail::divide_up;
 
-// Rows of A, and how many columns of B for each, from which it pays.
-constexpr int64_t kLeastRows = 32, kMostRows = 96, kColumnsForRow = 6;
-constexpr int64_t kLeastColumns = 256, kLeastDepth = 256;
 // Elements of C that are computed before they are turned, about: they stay in
 // the second-level cache.
 constexpr int64_t kElements = int64_t{1} << 18;
@@ -23,7 +20,7 @@ constexpr int64_t kLine = 16;
 
 /// Writes rows of sums as columns of C.
 void turn(const float* sums, int64_t rows, int64_t m, float* c, int64_t ldc) {
-  alignas(64) float lines[kMostRows * kLine];
+  alignas(64) float lines[kMostTurnedRows * kLine];
   for (int64_t r = 0; r < rows; r += kLine) {
     const int64_t count = std::min(kLine, rows - r);
     gemm_kernels<float>().pack(lines, count, m, {sums + r * m, m, 1});
@@ -33,15 +30,6 @@ void turn(const float* sums, int64_t rows, int64_t m, float* c, int64_t ldc) {
 }
 
 }  // namespace
-
-bool is_worth_turning(int64_t m, int64_t n, int64_t k, MatrixRef<float> a,
-                      MatrixRef<float> b, float beta,
-                      const Epilogue<float>& epilogue) {
-  return m >= kLeastRows && m <= kMostRows && n >= kColumnsForRow * m &&
-         n >= kLeastColumns && k >= kLeastDepth && beta == 0 &&
-         b.row_stride == 1 && b.col_stride >= k && a.col_stride == 1 &&
-         !epilogue.scale && !epilogue.residual;
-}
 
 void gemm_turned(int64_t m, int64_t n, int64_t k, float alpha,
                  MatrixRef<float> a, MatrixRef<float> b, float* c, int64_t ldc,

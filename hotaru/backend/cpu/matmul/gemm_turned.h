@@ -7,11 +7,8 @@
 
 namespace hotaru {
 
-/// Whether that is faster: for rows enough to fill vectors, and many more
-/// columns.
-bool is_worth_turning(int64_t m, int64_t n, int64_t k, MatrixRef<float> a,
-                      MatrixRef<float> b, float beta,
-                      const Epilogue<float>& epilogue);
+/// Rows of A that are served at most.
+inline constexpr int64_t kMostTurnedRows = 96;
 
 /// C = alpha A B and what follows, where it is.
 void gemm_turned(int64_t m, int64_t n, int64_t k, float alpha,

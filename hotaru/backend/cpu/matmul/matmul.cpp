@@ -8,8 +8,10 @@
 
 #include "hotaru/backend/common/kernel_types.h"
 #include "hotaru/backend/common/matmul/linear.h"
+#include "hotaru/backend/common/ways.h"
 #include "hotaru/backend/cpu/matmul/areas.h"
 #include "hotaru/backend/cpu/matmul/gemm_bf16.h"
+#include "hotaru/backend/cpu/matmul/ways.h"
 
 namespace hotaru::cpu {
 namespace {
@@ -24,6 +26,13 @@ void spread(const MatmulAttributes& g, const T* bias, T* out) {
     }
 }
 
+/// Floats that may be rounded to bfloat16.
+template <class T, class A>
+bool rounds(const A& g) {
+  return std::is_same_v<T, float> && g.bf16 && g.k > 0 &&
+         pays_to_round(g.m, g.n);
+}
+
 /// The batch's products, rows of out `row` and matrices `step` apart; g: those
 /// of "matmul" or "linear".
 template <class T, class A>
@@ -33,7 +42,7 @@ void multiply(const A& g, OpMath<T> alpha, const T* a, const T* b,
   const MatrixRef<T> left{a, g.a.row, g.a.column};
   const MatrixRef<T> right{b, g.b.row, g.b.column};
   if constexpr (std::is_same_v<T, float>) {
-    if (g.bf16 && g.k > 0 && pays_to_round(g.m, g.n)) {
+    if (rounds<T>(g)) {
       return for_batch(g.batch, g.m * g.n * g.k, [&](int64_t i) {
         MatrixRef<float> x = left, y = right;
         x.data += i * g.a.batch;
@@ -50,69 +59,110 @@ void multiply(const A& g, OpMath<T> alpha, const T* a, const T* b,
                     g.b.batch, beta, out, row, step, epilogue);
 }
 
-/// A column or a row times a number, which gradients of dot products are.
+/// A call of "matmul"; without memory where a table is only asked.
 template <class T>
-bool is_scaled_vector(const MatmulAttributes& g, const T* bias) {
-  return g.k == 1 && g.batch == 1 && (g.m == 1 || g.n == 1) && !bias &&
-         g.alpha == Scalar(1) && !g.bf16;
-}
+struct MatmulCall {
+  const MatmulAttributes& g;
+  bool adds;  // whether there is a bias
+  T* out = nullptr;
+  const T* a = nullptr;
+  const T* b = nullptr;
+  const T* bias = nullptr;
+};
+
 template <class T>
-void scale_vector(const MatmulAttributes& g, T* out, const T* a, const T* b) {
+void scale_vector(const MatmulCall<T>& c) {
+  const MatmulAttributes& g = c.g;
   const bool row = g.m == 1;
-  const T factor = row ? *a : *b;
-  const T* x = row ? b : a;
+  const T factor = row ? *c.a : *c.b;
+  const T* x = row ? c.b : c.a;
   const int64_t step = row ? g.b.column : g.a.row;
   parallel_for(0, g.m * g.n, kGrainSize, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) out[i] = x[i * step] * factor;
+    for (int64_t i = begin; i < end; ++i) c.out[i] = x[i * step] * factor;
   });
 }
 
-/// One dot product so long that threads share it.
-template <class T>
-bool is_long_dot(const MatmulAttributes& g, const T* bias) {
-  return g.m == 1 && g.n == 1 && g.batch == 1 && g.k >= 2 * kGrainSize &&
-         !bias && !g.bf16;
-}
 /// In parts, whatever the number of threads.
 template <class T>
-void long_dot(const MatmulAttributes& g, T* out, const T* a, const T* b) {
+void long_dot(const MatmulCall<T>& c) {
+  const MatmulAttributes& g = c.g;
   const int64_t parts = (g.k + kGrainSize - 1) / kGrainSize;
   std::vector<T> sums(static_cast<size_t>(parts), T(0));
   parallel_for(0, parts, 1, [&](int64_t part, int64_t end) {
     for (; part < end; ++part) {
       const int64_t from = part * kGrainSize;
       gemm<T>(1, 1, std::min(kGrainSize, g.k - from), T(1),
-              {a + from * g.a.column, g.a.row, g.a.column},
-              {b + from * g.b.row, g.b.row, g.b.column}, T(0),
+              {c.a + from * g.a.column, g.a.row, g.a.column},
+              {c.b + from * g.b.row, g.b.row, g.b.column}, T(0),
               &sums[size_t(part)], 1);
     }
   });
-  *out = g.alpha.to<T>() * T(std::accumulate(sums.begin(), sums.end(), 0.0));
+  *c.out = g.alpha.to<T>() * T(std::accumulate(sums.begin(), sums.end(), 0.0));
+}
+
+/// Whether the bias is added where sums are stored.
+template <class T>
+bool adds_one_row(const MatmulCall<T>& c) {
+  const MatmulAttributes& g = c.g;
+  return c.adds && g.beta == Scalar(1) && (g.batch == 1 || g.bias.batch == 0) &&
+         (g.m == 1 || g.bias.row == 0) && (g.n == 1 || g.bias.column == 1);
 }
 
 template <class T>
-void run(const MatmulAttributes& g, T* out, const T* a, const T* b,
-         const T* bias) {
-  if constexpr (std::is_floating_point_v<T>) {
-    if (is_scaled_vector(g, bias)) return scale_vector(g, out, a, b);
-    if (is_long_dot(g, bias)) return long_dot(g, out, a, b);
-  }
+void run_product(const MatmulCall<T>& c) {
+  const MatmulAttributes& g = c.g;
   Epilogue<T> epilogue;
   OpMath<T> beta(0);
-  if (bias) {
-    const bool one_row = (g.batch == 1 || g.bias.batch == 0) &&
-                         (g.m == 1 || g.bias.row == 0) &&
-                         (g.n == 1 || g.bias.column == 1);
-    if (one_row && g.beta == Scalar(1)) {
-      epilogue.bias = bias;
-    } else {
-      spread(g, bias, out);
-      beta = g.beta.to<OpMath<T>>();
-    }
+  if (adds_one_row(c)) {
+    epilogue.bias = c.bias;
+  } else if (c.adds) {
+    spread(g, c.bias, c.out);
+    beta = g.beta.to<OpMath<T>>();
   }
-  multiply(g, g.alpha.to<OpMath<T>>(), a, b, beta, out, g.n, g.m * g.n,
+  multiply(g, g.alpha.to<OpMath<T>>(), c.a, c.b, beta, c.out, g.n, g.m * g.n,
            epilogue);
 }
+
+template <class T>
+constexpr Way<MatmulCall<T>> kProduct{
+    "product",      "by the table of products", "", nullptr, "", nullptr,
+    &run_product<T>};
+/// Those of floating numbers that are products by name alone.
+template <class T>
+constexpr Way<MatmulCall<T>> kScaledVector{
+    "scaled_vector",
+    "a column or a row times a number",
+    "one matrix of a depth of 1 with one row or column; nothing added, no "
+    "factor",
+    [](const MatmulCall<T>& c) {
+      const MatmulAttributes& g = c.g;
+      return g.k == 1 && g.batch == 1 && (g.m == 1 || g.n == 1) && !c.adds &&
+             g.alpha == Scalar(1) && !g.bf16;
+    },
+    "",
+    nullptr,
+    &scale_vector<T>};
+template <class T>
+constexpr Way<MatmulCall<T>> kLongDot{
+    "long_dot",
+    "one dot product that threads share, in parts of 32,768",
+    "one row, one column, nothing added",
+    [](const MatmulCall<T>& c) {
+      const MatmulAttributes& g = c.g;
+      return g.m == 1 && g.n == 1 && g.batch == 1 && !c.adds && !g.bf16;
+    },
+    "a depth of two such parts",
+    [](const MatmulCall<T>& c) { return c.g.k >= 2 * kGrainSize; },
+    &long_dot<T>};
+
+template <class T>
+constexpr auto kMatmulWays = std::to_array({kProduct<T>});
+template <>
+constexpr auto kMatmulWays<float> =
+    std::to_array({kScaledVector<float>, kLongDot<float>, kProduct<float>});
+template <>
+constexpr auto kMatmulWays<double> =
+    std::to_array({kScaledVector<double>, kLongDot<double>, kProduct<double>});
 
 constexpr KernelTypes<NumberTypes> kMatmulTypes{0, "addmm_impl_cpu_"};
 
@@ -122,9 +172,49 @@ void matmul(const KernelCall& call) {
   const Tensor& bias = call.tensor(3);
   const bool add = bias.defined() && !(g.beta == Scalar(0));
   kMatmulTypes.visit(call, [&]<class T>() {
-    run(g, out.data<T>(), call.tensor(1).data<T>(), call.tensor(2).data<T>(),
-        add ? bias.data<T>() : nullptr);
+    run_first<kMatmulWays<T>>(MatmulCall<T>{
+        g, add, out.data<T>(), call.tensor(1).data<T>(),
+        call.tensor(2).data<T>(), add ? bias.data<T>() : nullptr});
   });
+}
+
+/// What the table of products says to one of the batch's.
+template <class T, class A>
+WayAnswers explain_one(const A& g, OpMath<T> beta, const Epilogue<T>& epilogue,
+                       int64_t row) {
+  if (rounds<T>(g))
+    return {{"pairs",
+             "rounded to bfloat16, two numbers at a time, by AMX where it is",
+             true,
+             {}}};
+  return explain_product(GemmCall<T>{.m = g.m,
+                                     .n = g.n,
+                                     .k = g.k,
+                                     .a = {nullptr, g.a.row, g.a.column},
+                                     .b = {nullptr, g.b.row, g.b.column},
+                                     .beta = beta,
+                                     .ldc = row,
+                                     .epilogue = epilogue});
+}
+
+WayAnswers explain_matmul(const KernelCall& call) {
+  const auto& g = call.attributes<MatmulAttributes>();
+  const bool add = call.tensor(3).defined() && !(g.beta == Scalar(0));
+  WayAnswers answers;
+  kMatmulTypes.visit(call, [&]<class T>() {
+    const MatmulCall<T> c{g, add};
+    answers = explain(kMatmulWays<T>, c);
+    if (!answers.back().runs) return;
+    answers.pop_back();
+    static const T kSome{};  // rows ask whether there is one, and read nothing
+    Epilogue<T> epilogue;
+    if (adds_one_row(c)) epilogue.bias = &kSome;
+    const OpMath<T> beta =
+        add && !adds_one_row(c) ? g.beta.to<OpMath<T>>() : OpMath<T>(0);
+    for (const WayAnswer& way : explain_one<T>(g, beta, epilogue, g.n))
+      answers.push_back(way);
+  });
+  return answers;
 }
 
 template <class T>
@@ -185,6 +275,7 @@ void pack(const KernelCall& call) {
 HOTARU_KERNEL(kCPU, "matmul", matmul, check_types<kMatmulTypes>);
 HOTARU_KERNEL(kCPU, "linear", linear, check_types<kLinearTypes>);
 HOTARU_KERNEL(kCPU, "pack_matrix", pack, check_types<kLinearTypes>);
+const KernelWays matmul_ways(DeviceType::kCPU, "matmul", explain_matmul);
 
 }  // namespace
 }  // namespace hotaru::cpu

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "hotaru/backend/cpu/matmul/amx/tile_units.h"
-#include "hotaru/backend/cpu/matmul/gemm_int8_kernel.h"
+#include "hotaru/backend/cpu/matmul/int8/gemm_int8_kernel.h"
 #include "hotaru/backend/cpu/scratch.h"
 #include "hotaru/backend/cpu/simd/simd_target.h"
 

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "hotaru/backend/cpu/matmul/amx/quad_tiles.h"
-#include "hotaru/backend/cpu/matmul/gemm_int8_kernel.h"
+#include "hotaru/backend/cpu/matmul/int8/gemm_int8_kernel.h"
 #include "hotaru/backend/cpu/simd/simd_target.h"
 
 #undef HWY_TARGET_INCLUDE

@@ -6,7 +6,7 @@
 // all of it in int32, which wraps.
 #pragma once
 
-#include "hotaru/backend/cpu/matmul/gemm_int8.h"
+#include "hotaru/backend/cpu/matmul/int8/gemm_int8.h"
 
 namespace hotaru {
 

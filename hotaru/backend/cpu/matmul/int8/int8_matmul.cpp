@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "hotaru/backend/cpu/matmul/areas.h"
-#include "hotaru/backend/cpu/matmul/int8_numbers.h"
+#include "hotaru/backend/cpu/matmul/int8/int8_numbers.h"
 #include "hotaru/backend/cpu/scratch.h"
 #include "hotaru/runtime/kernel.h"
 

@@ -1,4 +1,4 @@
-#include "hotaru/backend/cpu/matmul/quantize_lines.h"
+#include "hotaru/backend/cpu/matmul/int8/quantize_lines.h"
 
 #include <limits>
 
@@ -7,7 +7,7 @@
 #endif
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "hotaru/backend/cpu/matmul/quantize_lines.cpp"
+#define HWY_TARGET_INCLUDE "hotaru/backend/cpu/matmul/int8/quantize_lines.cpp"
 #include "hotaru/backend/cpu/simd/simd.h"
 
 HWY_BEFORE_NAMESPACE();

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "hotaru/backend/cpu/matmul/quantize_lines.h"
+#include "hotaru/backend/cpu/matmul/int8/quantize_lines.h"
 #include "hotaru/core/tensor.h"
 #include "hotaru/runtime/kernel.h"
 #include "hotaru/runtime/threads/parallel.h"

@@ -1,4 +1,4 @@
-#include "ways.h"
+#include "info/ways.h"
 
 #include <iostream>
 #include <memory>

@@ -1,4 +1,4 @@
-#include "hotaru/backend/cpu/matmul/gemm_int8_kernel.h"
+#include "hotaru/backend/cpu/matmul/int8/gemm_int8_kernel.h"
 
 #include <hwy/cache_control.h>
 
@@ -13,7 +13,7 @@
 #endif
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "hotaru/backend/cpu/matmul/gemm_int8_kernel.cpp"
+#define HWY_TARGET_INCLUDE "hotaru/backend/cpu/matmul/int8/gemm_int8_kernel.cpp"
 #include "hotaru/backend/cpu/simd/simd.h"
 // After simd.h: compiled for each target.
 #include "hotaru/backend/cpu/matmul/tile_rows-inl.h"

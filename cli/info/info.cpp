@@ -18,7 +18,7 @@
 #include "json.h"
 #include "program.h"
 #include "text.h"
-#include "ways.h"
+#include "info/ways.h"
 #include "weights.h"
 
 namespace hotaru::cli {

@@ -3,7 +3,7 @@
 // ones the highest bit is flipped, which adds 128, as their zero points do.
 #pragma once
 
-#include "hotaru/backend/cpu/matmul/gemm_int8.h"
+#include "hotaru/backend/cpu/matmul/int8/gemm_int8.h"
 
 namespace hotaru {
 

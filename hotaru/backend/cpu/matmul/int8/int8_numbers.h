@@ -2,7 +2,7 @@
 #pragma once
 
 #include "hotaru/backend/common/matmul/int8.h"
-#include "hotaru/backend/cpu/matmul/gemm_int8.h"
+#include "hotaru/backend/cpu/matmul/int8/gemm_int8.h"
 #include "hotaru/core/tensor.h"
 
 namespace hotaru::cpu {

@@ -1,0 +1,27 @@
+// The algorithms of matrix products on the CPU, and which of them a call takes.
+#pragma once
+
+#include "hotaru/backend/cpu/matmul/gemm_problem.h"
+#include "hotaru/runtime/ways.h"
+
+namespace hotaru {
+
+/// A product as gemm() is asked for it. Where a table is only asked, operands
+/// have strides and no memory.
+template <class T>
+struct GemmCall {
+  int64_t m, n, k;
+  OpMath<T> alpha = OpMath<T>(1);
+  MatrixRef<T> a, b;
+  OpMath<T> beta = OpMath<T>(0);
+  T* c = nullptr;
+  int64_t ldc = 0;
+  Epilogue<T> epilogue = {};
+};
+
+/// What the rows of the table say to such a call: gemm() runs the first that
+/// serves it and pays.
+template <class T>
+WayAnswers explain_product(const GemmCall<T>& call);
+
+}  // namespace hotaru
