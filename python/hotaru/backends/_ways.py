@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 
-from .. import _C
-
 
 @dataclasses.dataclass(frozen=True)
 class Way:

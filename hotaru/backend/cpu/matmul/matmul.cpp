@@ -272,10 +272,30 @@ void pack(const KernelCall& call) {
   });
 }
 
+WayAnswers explain_linear(const KernelCall& call) {
+  const auto& g = call.attributes<LinearAttributes>();
+  WayAnswers answers;
+  kLinearTypes.visit(call, [&]<class T>() {
+    // What is packed of 16 bits has one algorithm.
+    if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>)
+      if (g.packed && call.tensor(2).dtype() == call.tensor(0).dtype())
+        answers = explain_packed<T>(g.m, g.n, g.k);
+    if (g.packed) return;
+    static const T kSome{};
+    Epilogue<T> epilogue;
+    if (call.tensor(3).defined()) epilogue.bias = &kSome;
+    if (call.tensor(5).defined()) epilogue.residual = &kSome;
+    answers =
+        explain_one<T>(g, OpMath<T>(0), epilogue, g.out_row ? g.out_row : g.n);
+  });
+  return answers;
+}
+
 HOTARU_KERNEL(kCPU, "matmul", matmul, check_types<kMatmulTypes>);
 HOTARU_KERNEL(kCPU, "linear", linear, check_types<kLinearTypes>);
 HOTARU_KERNEL(kCPU, "pack_matrix", pack, check_types<kLinearTypes>);
-const KernelWays matmul_ways(DeviceType::kCPU, "matmul", explain_matmul);
+const KernelWays matmul_ways(DeviceType::kCPU, "matmul", explain_matmul),
+    linear_ways(DeviceType::kCPU, "linear", explain_linear);
 
 }  // namespace
 }  // namespace hotaru::cpu

@@ -160,6 +160,7 @@ constexpr Way<GemmCall<T>> kOneByOne{"one_by_one",
                                                     c.epilogue);
                                      }};
 
+/// Of every dtype; integers have one.
 template <class T>
 constexpr auto kWays = std::to_array({kIntegers<T>});
 template <>
@@ -256,6 +257,17 @@ WayAnswers explain_product(const GemmCall<T>& call) {
   }
   return answers;
 }
+
+template <class T>
+WayAnswers explain_packed(int64_t m, int64_t n, int64_t k) {
+  static const T kSome{};
+  GemmProblem<T> problem = problem_of(
+      GemmCall<T>{.m = m, .n = n, .k = k, .a = {}, .b = {}, .ldc = n});
+  problem.packed = &kSome;
+  return explain(kLaneWays<T>, problem);
+}
+template WayAnswers explain_packed<float>(int64_t, int64_t, int64_t);
+template WayAnswers explain_packed<double>(int64_t, int64_t, int64_t);
 
 #define HOTARU_INSTANTIATE(...) \
   template void gemm(int64_t, int64_t, int64_t, OpMath<__VA_ARGS__>, \

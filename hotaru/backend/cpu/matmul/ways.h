@@ -23,5 +23,8 @@ struct GemmCall {
 /// serves it and pays.
 template <class T>
 WayAnswers explain_product(const GemmCall<T>& call);
+/// The same of a product with a matrix that was packed. T: float, double.
+template <class T>
+WayAnswers explain_packed(int64_t m, int64_t n, int64_t k);
 
 }  // namespace hotaru

@@ -1,0 +1,228 @@
+"""Calls that take each algorithm of the CPU's kernels, with exact results.
+
+Numbers are small integers: sums are exact in every dtype and in any order, so
+that results are those of integers to the bit, which one plain algorithm
+computes. Run as a program it checks all of them in this process.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import hotaru.nn.functional as F
+
+import hotaru as torch
+
+F32, F64 = torch.float32, torch.float64
+BF16, F16, I64 = torch.bfloat16, torch.float16, torch.int64
+C64 = torch.complex64
+#: Algorithms that not every processor has.
+BY_MACHINE = {"amx_planes", "pairs", "wide"}
+
+
+class Case(NamedTuple):
+    """A call: `function` of tensors of these shapes takes an algorithm."""
+
+    kernel: str
+    way: str
+    function: object
+    shapes: tuple
+    dtype: object = F32
+    precision: str = "highest"
+    graphed: bool = False
+
+    def __str__(self) -> str:
+        dtype = str(self.dtype).removeprefix("torch.")
+        return f"{self.kernel}-{dtype}-{self.way}"
+
+
+def _conv(**kwargs):
+    def call(x, w):
+        dims = x.dim() - 2
+        return getattr(F, f"conv{dims}d")(x, w, **kwargs)
+
+    return call
+
+
+def _data(**kwargs):
+    """The kernel of the input's gradient: a transposed convolution."""
+
+    def call(x, w):
+        dims = x.dim() - 2
+        return getattr(F, f"conv_transpose{dims}d")(x, w, **kwargs)
+
+    return call
+
+
+def _grad_of_weight(y, x, w, **kwargs):
+    """The weight's gradient, by integers for integers."""
+    if w.dtype.is_floating_point:
+        dims = x.dim() - 2
+        call = getattr(F, f"conv{dims}d")
+        w = w.detach().requires_grad_()
+        return torch.autograd.grad(call(x, w, **kwargs), w, y)[0]
+    exact = _grad_of_weight(y.double(), x.double(), w.double(), **kwargs)
+    return exact.long()
+
+
+def _weight(**kwargs):
+    return lambda y, x, w: _grad_of_weight(y, x, w, **kwargs)
+
+
+def _transposed_right(x, y):
+    return x @ y.t()
+
+
+def _lasting(x, w):
+    """A product with a weight that a graph packs."""
+    return F.linear(x, w)
+
+
+CONVOLUTIONS = [
+    Case("conv_forward", "depthwise3", _conv(padding=1, groups=4),
+         ((2, 4, 9, 9), (4, 1, 3, 3))),
+    Case("conv_forward", "depthwise3", _conv(padding=1, groups=4),
+         ((2, 4, 9, 9), (4, 1, 3, 3)), F64),
+    Case("conv_forward", "depthwise", _conv(groups=4),
+         ((2, 4, 9, 9), (8, 1, 2, 3))),
+    Case("conv_forward", "depthwise", _conv(groups=4),
+         ((2, 4, 9, 9), (8, 1, 2, 3)), F64),
+    Case("conv_forward", "channels", _conv(), ((1, 8, 5, 5), (16, 8, 3, 3))),
+    Case("conv_forward", "channels", _conv(), ((3, 8, 30), (5, 8, 5)), F64),
+    Case("conv_forward", "in_place", _conv(), ((2, 8, 9, 9), (5, 8, 1, 1))),
+    Case("conv_forward", "in_place", _conv(), ((8, 8, 40), (5, 8, 1)), F64),
+    Case("conv_forward", "spread", _conv(padding=1),
+         ((1, 3, 5, 21, 21), (4, 3, 3, 3, 3))),
+    Case("conv_forward", "spread", _conv(padding=1),
+         ((1, 3, 5, 21, 21), (4, 3, 3, 3, 3)), F64),
+    Case("conv_forward", "patches", _conv(padding=1, stride=2),
+         ((2, 8, 19, 19), (7, 8, 3, 3))),
+    Case("conv_forward", "patches", _conv(dilation=2),
+         ((2, 8, 19, 19), (7, 8, 3, 3)), F64),
+    Case("conv_forward", "pairs", _conv(padding=1),
+         ((1, 8, 12, 12), (16, 8, 3, 3)), F32, "medium"),
+    Case("conv_forward", "pairs", _conv(padding=1),
+         ((1, 4, 12, 12), (16, 4, 3, 3)), BF16),
+    Case("conv_forward", "amx_planes", _conv(padding=1),
+         ((2, 16, 16, 16), (16, 16, 3, 3)), BF16),
+    Case("conv_forward", "widened", _conv(), ((1, 2, 9, 9), (3, 2, 3, 3)),
+         BF16),
+    Case("conv_forward", "widened", _conv(), ((1, 2, 9, 9), (3, 2, 3, 3)),
+         F16),
+    Case("conv_data", "depthwise", _data(padding=1, groups=4),
+         ((2, 4, 9, 9), (4, 1, 3, 3))),
+    Case("conv_data", "depthwise", _data(stride=2, groups=4),
+         ((2, 4, 9, 9), (4, 1, 3, 3)), F64),
+    Case("conv_data", "few_positions", _data(padding=1),
+         ((2, 8, 4, 4), (8, 5, 3, 3))),
+    Case("conv_data", "few_positions", _data(), ((2, 8, 20), (8, 5, 3)), F64),
+    Case("conv_data", "pointwise", _data(), ((2, 8, 9, 9), (8, 5, 1, 1))),
+    Case("conv_data", "pointwise", _data(), ((2, 8, 90), (8, 5, 1)), F64),
+    Case("conv_data", "blocked", _data(padding=1),
+         ((2, 16, 12, 12), (16, 24, 3, 3))),
+    Case("conv_data", "patches", _data(stride=2),
+         ((2, 8, 9, 9), (8, 6, 3, 3))),
+    Case("conv_data", "patches", _data(), ((2, 8, 9, 9), (8, 6, 3, 3)), F64),
+    Case("conv_data", "unrolled", _data(dilation=2, output_padding=1),
+         ((2, 8, 9, 9), (8, 6, 3, 3))),
+    Case("conv_data", "unrolled", _data(dilation=2, output_padding=1),
+         ((2, 8, 9, 9), (8, 6, 3, 3)), F64),
+    Case("conv_data", "widened", _data(), ((1, 2, 9, 9), (2, 3, 3, 3)), BF16),
+    Case("conv_data", "widened", _data(), ((1, 2, 9, 9), (2, 3, 3, 3)), F16),
+    Case("conv_data", "amx_planes", _data(padding=1),
+         ((2, 16, 16, 16), (16, 16, 3, 3)), BF16),
+    Case("conv_weight", "few_positions", _weight(),
+         ((2, 5, 4, 4), (2, 8, 6, 6), (5, 8, 3, 3))),
+    Case("conv_weight", "few_positions", _weight(),
+         ((3, 5, 9), (3, 8, 11), (5, 8, 3)), F64),
+    Case("conv_weight", "pointwise", _weight(),
+         ((2, 5, 9, 9), (2, 8, 9, 9), (5, 8, 1, 1))),
+    Case("conv_weight", "pointwise", _weight(),
+         ((2, 5, 90), (2, 8, 90), (5, 8, 1)), F64),
+    Case("conv_weight", "blocked", _weight(padding=1),
+         ((2, 16, 20, 20), (2, 24, 20, 20), (16, 24, 3, 3))),
+    Case("conv_weight", "patches", _weight(groups=2),
+         ((2, 4, 9, 9), (2, 6, 11, 11), (4, 3, 3, 3))),
+    Case("conv_weight", "patches", _weight(),
+         ((2, 4, 9, 9), (2, 6, 11, 11), (4, 6, 3, 3)), F64),
+    Case("conv_weight", "widened", _weight(),
+         ((1, 3, 7, 7), (1, 2, 9, 9), (3, 2, 3, 3)), BF16),
+    Case("conv_weight", "widened", _weight(),
+         ((1, 3, 7, 7), (1, 2, 9, 9), (3, 2, 3, 3)), F16),
+    Case("conv_weight", "amx_planes", _weight(padding=1),
+         ((2, 16, 16, 16), (2, 16, 16, 16), (16, 16, 3, 3)), BF16),
+]  # fmt: skip
+PRODUCTS = [
+    Case("matmul", "scaled_vector", torch.matmul, ((40, 1), (1, 1))),
+    Case("matmul", "scaled_vector", torch.matmul, ((1, 1), (1, 40)), F64),
+    Case("matmul", "long_dot", torch.dot, ((70000,), (70000,))),
+    Case("matmul", "long_dot", torch.dot, ((70000,), (70000,)), F64),
+    Case("matmul", "turned", _transposed_right, ((40, 300), (600, 300))),
+    Case("matmul", "dot", _transposed_right, ((1, 65), (40, 65))),
+    Case("matmul", "dot", _transposed_right, ((1, 65), (40, 65)), F64),
+    Case("matmul", "wide", torch.matmul, ((2, 65), (65, 200))),
+    Case("matmul", "wide", torch.matmul, ((2, 65), (65, 200)), F64),
+    Case("matmul", "areas", torch.matmul, ((50, 65), (65, 70))),
+    Case("matmul", "areas", torch.matmul, ((50, 65), (65, 70)), F64),
+    Case("matmul", "pairs", torch.matmul, ((50, 65), (65, 70)), F32, "medium"),
+    Case("matmul", "pairs", torch.matmul, ((4, 65), (65, 70)), BF16),
+    Case("matmul", "widened", torch.matmul, ((5, 65), (65, 70)), F16),
+    Case("matmul", "panels", torch.matmul, ((5, 65), (65, 70)), C64),
+    Case("matmul", "one_by_one", torch.matmul, ((3, 65), (65, 70)), C64),
+    Case("linear", "panels", _lasting, ((2, 64), (64, 64)), graphed=True),
+    Case("linear", "areas", _lasting, ((9, 64), (64, 64)), graphed=True),
+]  # fmt: skip
+CASES = CONVOLUTIONS + PRODUCTS
+
+
+def tensors(case: Case) -> list:
+    """Small integers of the case's dtype."""
+    torch.manual_seed(0)
+    made = [torch.randint(-2, 3, shape) for shape in case.shapes]
+    return [t.to(case.dtype) for t in made]
+
+
+def answer(case: Case):
+    """What the case's kernel says to it: the call, or None without one."""
+    args = tensors(case)
+    function = case.function
+    if case.graphed:
+        weight = args.pop()
+        function = lambda x: case.function(x, weight)  # noqa: E731
+    calls = torch.backends.cpu.ways(function, *args, graphed=case.graphed)
+    return next((c for c in calls if c.kernel == case.kernel), None)
+
+
+def check(case: Case) -> str:
+    """Runs a case; why its algorithm is not for this processor, or ""."""
+    conv = torch.backends.mkldnn.conv
+    before = torch.get_float32_matmul_precision(), conv.fp32_precision
+    torch.set_float32_matmul_precision(case.precision)
+    if case.precision != "highest":
+        conv.fp32_precision = "bf16"
+    try:
+        call = answer(case)
+        assert call is not None, f"{case}: the kernel is not called"
+        args = tensors(case)
+        if case.graphed:
+            weight = args[-1]
+            run = torch.compile(lambda x: case.function(x, weight))
+            got = [run(args[0]) for _ in range(3)][-1]
+        else:
+            got = case.function(*args)
+    finally:
+        torch.set_float32_matmul_precision(before[0])
+        conv.fp32_precision = before[1]
+    exact = case.function(*[t.real.long() for t in args])
+    assert torch.equal(got, exact.to(case.dtype)), f"{case}: {call}"
+    if call.runs == case.way:
+        return ""
+    way = next((w for w in call.ways if w.name == case.way), None)
+    assert case.way in BY_MACHINE, f"{case}: {call}"
+    return way.why_not if way else "the table has none here"
+
+
+if __name__ == "__main__":
+    for one in CASES:
+        check(one)
+    print(len(CASES))
