@@ -100,8 +100,9 @@ _OFFERED = {
     """,
     "_grad_mode": "enable_grad inference_mode no_grad set_grad_enabled",
     "_lowrank": "lu pca_lowrank svd_lowrank",
-    "_tensor.nested_names": """
-        jagged _nested_from_padded _nested_from_padded_and_nested_example
+    "_tensor.nested_names": "jagged",
+    "nested.create": """
+        _nested_from_padded _nested_from_padded_and_nested_example
         _nested_tensor_from_mask _nested_tensor_from_mask_left_aligned
         _nested_tensor_from_tensor_list
     """,
@@ -133,7 +134,7 @@ _OTHERS = {
         batch_norm_gather_stats batch_norm_gather_stats_with_counts
         batch_norm_stats batch_norm_update_stats
     """,
-    "_functions.eigenpairs": "lobpcg",
+    "_lobpcg": "lobpcg",
     "_higher_order_ops.cond": "cond",
     "_higher_order_ops.while_loop": "while_loop",
     "_functions.rare": """

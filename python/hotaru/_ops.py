@@ -7,14 +7,14 @@ namespaces have the operators that programs defined (`library`).
 
 from __future__ import annotations
 
-import importlib
 import sys
 import types
 
 from . import _C, Tensor, ops
 from ._function_schema import parse_schema
 from ._function_schema.signatures import signature
-from ._library import derived, dispatch, native_tags, own, questions, table
+from ._late import lent
+from ._operators import derived, dispatch, native_tags, own, questions, table
 
 __all__ = ["OpOverload", "OpOverloadPacket", "ops"]
 
@@ -204,7 +204,7 @@ class DefinedOverload(OpOverload):
 
 
 class OwnOverload(OpOverload):
-    """An overload that C++ defined (TORCH_LIBRARY); see `_library.own`."""
+    """An overload that C++ defined (TORCH_LIBRARY); see `_operators.own`."""
 
     @property
     def _operator(self):
@@ -348,7 +348,7 @@ class OpOverloadPacket:
 
 
 class OwnPacket(OpOverloadPacket):
-    """An operator that C++ defined (TORCH_LIBRARY); see `_library.own`."""
+    """An operator that C++ defined (TORCH_LIBRARY); see `_operators.own`."""
 
     def _made(self, name: str) -> OpOverload:
         return OwnOverload(self, name, self._schemas[name])
@@ -400,7 +400,7 @@ class DefinedPacket(OpOverloadPacket):
 
 
 # Functions in Python that PyTorch has among its operators alone.
-_MADE_IN = {"_sparse_compressed_tensor_with_dims": "sparse.compressed.create"}
+_IN_PYTHON = {"_sparse_compressed_tensor_with_dims"}
 
 
 class _OpNamespace(types.ModuleType):
@@ -411,9 +411,8 @@ class _OpNamespace(types.ModuleType):
         self.name = name
 
     def __getattr__(self, name: str) -> OpOverloadPacket:
-        if self.name == "aten" and name in _MADE_IN:
-            module = importlib.import_module(f"hotaru.{_MADE_IN[name]}")
-            return vars(self).setdefault(name, getattr(module, name))
+        if self.name == "aten" and name in _IN_PYTHON:
+            return vars(self).setdefault(name, lent(name))
         made = None
         if not name.startswith("__"):
             made = self._find(name)
@@ -431,17 +430,14 @@ class _OpNamespace(types.ModuleType):
             op = vars(ops).get(name)
             if isinstance(op, _C.Op):
                 return OpOverloadPacket(name, op)
-            composed = importlib.import_module("hotaru._library.composed")
-            composed.define(name)
+            lent("define_composed")(name)
         if space == "higher_order":  # its operators are functions in Python
-            importlib.import_module("hotaru._higher_order_ops")
+            lent("higher_order_operators")
             if name in vars(self):
                 return vars(self)[name]
         made = DefinedPacket(name, space)
         if space == "hotaru" and not len(made) and hasattr(aten, name):
-            from ._dispatch.derivative import Derivatives
-
-            return Derivatives(getattr(aten, name))
+            return lent("derivatives")(getattr(aten, name))
         if len(made):
             return made
         whole = name if space == "aten" else f"{space}::{name}"

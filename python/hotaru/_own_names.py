@@ -39,18 +39,18 @@ def add_root(root: str) -> None:
     _roots.append(root)
 
 
-def share_parts(package: str, source: str, names: tuple[str, ...]) -> None:
+def share_parts(package: str, source, names: tuple[str, ...]) -> None:
     """Gives a package modules of another one, by its own name, too.
 
     Args:
         package: its `__package__`.
-        source: the other one's name below the root.
+        source: the other one.
         names: of the modules.
     """
     from importlib import import_module
 
     for name in names:
-        module = import_module(f"{_HOME}.{source}.{name}")
+        module = import_module(f"{source.__name__}.{name}")
         for root in _roots:
             sys.modules[f"{root}{package[len(_HOME) :]}.{name}"] = module
         vars(sys.modules[package]).setdefault(name, module)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import sys
 import traceback
-from importlib import import_module
+
+import hotaru
 
 from . import _C, Tensor, empty_strided
+from ._late import lent
 
 
 def typename(obj: object) -> str:
@@ -39,8 +41,6 @@ def _is_privateuse1_backend_available() -> bool:
 
 def _rebuild_operator(name: str, method: bool):
     """The operator or method of that name; what pickles of one refer to."""
-    import hotaru
-
     return getattr(hotaru.Tensor if method else hotaru.ops, name)
 
 
@@ -99,8 +99,8 @@ def _rebuild_nested_tensor(buffer, sizes, strides, storage_offsets):
     """A nested tensor of the layout strided: a 1-D buffer, and tables (N, D) of
     the sizes and strides of its elements.
     """
-    packed = import_module("hotaru.nested._packed")
-    return packed.from_tables(buffer, sizes, strides, storage_offsets)
+    made = lent("nested_of_tables")
+    return made(buffer, sizes, strides, storage_offsets)
 
 
 def _rebuild_tensor(storage, offset, size, stride, dtype=None):
@@ -210,24 +210,20 @@ def _rebuild_device_tensor_from_cpu_tensor(data, dtype, device, requires_grad):
 
 def _rebuild_sparse_tensor(layout, data):
     """A sparse tensor of its parts."""
-    from ._tensor.sparse_names import late
-
-    return late("pickling")._rebuild_sparse_tensor(layout, data)
+    return lent("sparse_of_parts")(layout, data)
 
 
 def _rebuild_qtensor(*parts):
     """A quantised tensor of its parts."""
-    return import_module("hotaru._quantized.pickling").rebuild(*parts)
+    return lent("quantized_of_parts")(*parts)
 
 
 def __getattr__(name: str):
     # By these names, which belong to the format, files of pickles know them.
     if name == "torch":  # of `torch.channels_last`
-        return sys.modules[__package__]
+        return hotaru
     if name in ("_rebuild_parameter", "_rebuild_parameter_with_state"):
-        from .nn import parameter
-
-        return getattr(parameter, name)
+        return getattr(lent("parameter"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

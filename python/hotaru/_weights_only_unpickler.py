@@ -7,13 +7,13 @@ plain values, and with the others that make objects asking who is allowed.
 from __future__ import annotations
 
 import functools
-import importlib
 import pickle
-import sys
 import warnings
 from _codecs import encode
 from collections import Counter, OrderedDict
 from pickle import UnpicklingError
+
+from ._late import lent, loaded
 
 # Nothing of these is ever allowed, whoever adds it.
 _blocklisted_modules = ["sys", "os", "posix", "nt"]
@@ -167,10 +167,9 @@ def _of_jagged(path: str, name: str):
     """
     known = ("NestedTensor", "_rebuild_njt")
     here = f"torch.nested._internal.nested_tensor.{name}"
-    had = ("hotaru._dynamo", "hotaru.nested._jagged")
-    if path == here and name in known and any(m in sys.modules for m in had):
-        jagged = importlib.import_module("hotaru.nested._jagged")
-        return getattr(jagged, name)
+    had = loaded("dynamo") or loaded("jagged_tensors")
+    if path == here and name in known and had:
+        return getattr(lent("jagged_tensors"), name)
     raise UnpicklingError(
         "``torch.nested`` and ``torch._dynamo`` must be imported to load "
         "nested jagged tensors (NJTs)"

@@ -11,6 +11,7 @@ import inspect
 from collections.abc import Callable
 
 from ._functions.settings import traces
+from ._late import lent
 from .graphs import _compile, _stance
 from .graphs._stance import set_stance
 
@@ -201,7 +202,5 @@ def load_cache_artifacts(serialized_artifacts: bytes):
 
 def __getattr__(name: str):
     if name == "config":
-        from ._dynamo import config
-
-        return config
+        return lent("dynamo_config")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from . import _ops
-from ._library import definitions, fake_impl, keys, rules, table, utils
+from ._library import definitions, fake_impl, rules, utils
 from ._library.autograd import Info, make_autograd_impl
 from ._library.custom_ops import CustomOpDef, custom_op, maybe_opdef
 from ._library.definitions import (
@@ -19,8 +19,9 @@ from ._library.definitions import (
     device_type_to_key,
 )
 from ._library.infer_schema import infer_schema
-from ._library.keys import fallthrough_kernel
 from ._library.opcheck import OpCheckError, opcheck
+from ._operators import keys, table
+from ._operators.keys import fallthrough_kernel
 
 __all__ = [
     "CustomOpDef", "Library", "OpCheckError", "custom_op", "define",

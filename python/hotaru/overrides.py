@@ -22,6 +22,7 @@ import hotaru
 
 from . import _C
 from ._C import Tensor
+from ._late import lent
 from ._overrides import has_torch_function
 
 __all__ = [
@@ -424,7 +425,5 @@ def enable_reentrant_dispatch():
     """Calls inside of a handler are seen by the protocols again, and recorded
     if the call that it handles was.
     """
-    from ._dispatch import stack
-
-    with _enable_torch_function(), stack.again():
+    with _enable_torch_function(), lent("dispatch_again")():
         yield

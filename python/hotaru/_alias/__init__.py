@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import importlib
 import sys
 import types
 
+from .. import _C, _overrides
 from .._own_names import add_root
 from .finder import AliasFinder
 from .rename import rename_loaded
@@ -22,10 +22,8 @@ class _InExtension(types.ModuleType):
     def __getattr__(self, name: str):
         if name.startswith("__"):  # the import system asks for some
             raise AttributeError(name)
-        extension = importlib.import_module(f"{_PACKAGE}._C")
-        return getattr(
-            getattr(extension, self.__name__.rpartition(".")[2]), name
-        )
+        place = getattr(_C, self.__name__.rpartition(".")[2])
+        return getattr(place, name)
 
 
 def is_installed(alias: str = "torch") -> bool:
@@ -57,6 +55,5 @@ def install(alias: str = "torch") -> None:
         sys.modules[full] = _InExtension(full)
     add_root(alias)
     rename_loaded(alias, _PACKAGE)
-    overrides = sys.modules.get(f"{_PACKAGE}._overrides")
-    if overrides is not None:  # functions say by which name they are reached
-        overrides.use_root(alias)
+    # Functions say by which name they are reached.
+    _overrides.use_root(alias)

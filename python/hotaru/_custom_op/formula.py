@@ -6,10 +6,10 @@ from collections import namedtuple
 from collections.abc import Callable
 
 from .. import Tensor, is_grad_enabled
-from .._library import arguments, keys
 from .._library.utils import is_tensor_like_type, is_tensorlist_like_type
+from .._operators import arguments, keys
+from .._trees import flat as _tree
 from ..autograd.function import Function
-from ..utils import _tree
 
 tensors_in = arguments.tensors_in
 _HALF = (

@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from .._function_schema import FunctionSchema
-from .._library import keys, table, utils
+from .._library import utils
+from .._operators import keys, table
 from ..library import Library, get_ctx, infer_schema
 from . import formula
 

@@ -12,7 +12,7 @@ an operator where PyTorch's are formulas of several.
 from __future__ import annotations
 
 from .. import _C
-from .._library import dispatch as defined
+from .._operators import dispatch as defined
 from .._ops import namespace
 from . import members
 from .calls import Call, rules

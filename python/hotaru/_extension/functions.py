@@ -9,6 +9,7 @@ import types
 import hotaru
 
 from .. import _C
+from .._late import lent
 
 # Operators that PyTorch has in torch._C._nn and not in torch itself.
 IN_NN = {
@@ -68,12 +69,10 @@ class _Place(types.ModuleType):
 
 
 def _nn_place() -> types.ModuleType:
-    from ..nn.modules._conversion import parse_to
-
     place = _Place("_nn")
     found = vars(hotaru.ops)
     vars(place).update({n: found[n] for n in IN_NN if n in found})
-    place._parse_to = lambda *args, **kwargs: parse_to(args, kwargs)
+    place._parse_to = lambda *args, **kwargs: lent("parse_to")(args, kwargs)
     return place
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from .. import Size
 from .._C import Tensor
+from .._late import lent
 
 #: Factorisations are hotaru's own, so they are always there.
 has_lapack = True
@@ -46,6 +47,4 @@ def _log_api_usage_once(event: str) -> None:
 
 def _get_tracing_state():
     """What `torch.jit.trace` records into; None while nothing is traced."""
-    from .. import jit
-
-    return jit.is_tracing() or None
+    return lent("is_tracing")() or None

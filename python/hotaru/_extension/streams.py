@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 
 from .. import _C
+from .._late import lent
 
 __all__ = ["StreamContext", "stream"]
 
@@ -98,7 +99,5 @@ def native_handle(self: _C.Stream) -> int:
 
 def is_capturing(self: _C.Stream) -> bool:
     """Whether a graph is captured from it."""
-    from ..graphs import is_current_stream_capturing
-
     with StreamContext(self):
-        return is_current_stream_capturing()
+        return lent("is_capturing")()

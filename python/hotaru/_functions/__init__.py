@@ -8,6 +8,7 @@ import warnings as _warnings
 from .. import _C
 from .._C import Tensor, ops
 from .._extension.size import Size
+from .._late import lent
 from .._overrides import overridable as _overridable
 
 __all__ = [
@@ -120,9 +121,7 @@ def typename(obj) -> str:
     if isinstance(obj, Tensor):
         return obj.type()
     if isinstance(obj, (_C.Op, _C.Function)):
-        from ..fx._names import qualified_name
-
-        name = qualified_name(obj)
+        name = lent("qualified_name")(obj)
         place, _, short = name.rpartition(".")
         plain = place == "torch" and isinstance(obj, _C.Op)
         return f"torch._VariableFunctionsClass.{short}" if plain else name
@@ -139,7 +138,7 @@ def as_tensor(data, dtype=None, device=None) -> Tensor:
         device = device or _C._chosen_device() or data.device
         return data.to(dtype=dtype or data.dtype, device=device)
     if hasattr(data, "__cuda_array_interface__"):
-        from .._tensor.interchange import from_cuda_array
+        from .interchange import from_cuda_array
 
         shared = from_cuda_array(data)
         return shared.to(dtype=dtype or shared.dtype, device=device)

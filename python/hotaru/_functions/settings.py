@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 import warnings
 
+import hotaru
+
 from .. import _C, Tensor, set_default_device, set_default_dtype
+from .._late import lent
 from . import _warn_once
 
 __all__ = [
@@ -110,12 +112,9 @@ def get_device_module(device=None):
     RuntimeError: there is none.
     """
     if device is None:
-        from ..accelerator import current_accelerator
-
-        device = current_accelerator(check_available=True) or "cpu"
+        device = lent("current_accelerator")(check_available=True) or "cpu"
     kind = _C.device(device).type
-    package = sys.modules[__package__.partition(".")[0]]
-    module = getattr(package, kind, None)
+    module = getattr(hotaru, kind, None)
     if module is None:
         raise RuntimeError(
             f"Device '{kind}' does not have a corresponding module registered "

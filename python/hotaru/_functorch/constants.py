@@ -8,7 +8,7 @@ import threading
 
 from .. import _misfits
 from .._C import Tensor
-from .active import is_forward
+from ..autograd._transforms import is_forward
 
 
 class _State(threading.local):

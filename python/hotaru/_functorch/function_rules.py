@@ -5,9 +5,9 @@ from __future__ import annotations
 import functools
 
 from .. import Tensor
+from .._trees import flat as _tree
+from ..autograd._transforms import applied, check_one_rule
 from ..autograd.function import Function, bound_arguments
-from ..utils import _tree
-from .active import applied, check_one_rule
 from .slices import Given, Inputs
 
 

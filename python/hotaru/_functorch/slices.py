@@ -18,8 +18,8 @@ from .. import (
     set_rng_state,
     stack,
 )
-from ..utils import _tree
-from .active import Within
+from .._trees import flat as _tree
+from ..autograd._transforms import Within
 
 _RANDOM = (
     "vmap: called random operation while in randomness error mode. Please "

@@ -1,6 +1,6 @@
 """Operators that users define, in Python: see `hotaru.library`.
 
-Importing this package imports none of its parts but the table.
+Importing this package imports none of its parts.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import importlib
 
 _PARTS = {
     "autograd", "custom_ops", "fake_impl", "infer_schema", "opcheck",
-    "simple_registry", "table", "utils",
+    "simple_registry", "utils",
 }  # fmt: skip
 
 

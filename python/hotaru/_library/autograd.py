@@ -6,10 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from .. import is_grad_enabled
+from .._operators import arguments, keys
+from .._operators.dispatch import run
+from .._trees import flat as _tree
 from ..autograd.function import Function
-from ..utils import _tree
-from . import arguments, keys
-from .dispatch import run
 from .utils import has_kwarg_only_args, is_tensorlist_like_type
 
 

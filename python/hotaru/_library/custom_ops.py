@@ -10,12 +10,13 @@ from collections.abc import Callable, Iterable, Sequence
 
 from .. import _C, device
 from .._functorch import config
-from . import arguments, keys, rules, table, utils
+from .._operators import arguments, keys, table
+from .._operators.dispatch import on_device, run
+from .._operators.tags import Tag
+from . import rules, utils
 from .autograd import Info, make_autograd_impl
 from .definitions import Library, device_type_to_key
-from .dispatch import on_device, run
 from .infer_schema import infer_schema
-from .tags import Tag
 
 log = logging.getLogger("torch._library.custom_ops")
 _defined: weakref.WeakValueDictionary[str, CustomOpDef] = (

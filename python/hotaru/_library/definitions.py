@@ -11,8 +11,9 @@ from collections.abc import Callable
 
 from .. import _ops
 from .._function_schema import FunctionSchema, parse_schema
-from . import keys, rules, table, utils
-from . import tags as _tags
+from .._operators import keys, table
+from .._operators import tags as _tags
+from . import rules, utils
 from .simple_registry import singleton
 
 _RESERVED = {"prim"}

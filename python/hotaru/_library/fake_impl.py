@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from . import keys, table
+from .._operators import keys, table
 
 _DATA_DEPENDENT = (
     "{} ({}): You're trying to run this operator with meta Tensors (as "

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from .. import _C, Tensor, _ops, equal
-from ..utils import _tree
-from . import arguments, fallback, keys, table
+from .._operators import arguments, fallback, keys, table
+from .._trees import flat as _tree
 from .custom_ops import CustomOpDef
 from .utils import zip_schema
 

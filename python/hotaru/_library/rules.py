@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from .._function_schema import FunctionSchema
-from . import table, utils
-from .own import OwnOperator
-from .table import Operator
+from .._operators import table
+from .._operators.own import OwnOperator
+from .._operators.table import Operator
+from . import utils
 
 
 def refuse_named_tensors(schema: FunctionSchema, asked: str) -> None:
@@ -45,7 +46,7 @@ def register_autocast(operator: Operator, device_type: str, dtype) -> None:
     if not isinstance(operator, OwnOperator):
         operator.autocast[device_type] = dtype
         return
-    from . import autocast
+    from .._operators import autocast
 
     def cast(*args, **kwargs):
         return autocast.run(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import os
 
+from .._late import lent
 from . import elf
 
 #: The paths of the libraries that were loaded.
@@ -31,11 +32,10 @@ def load_library(path: str | os.PathLike) -> None:
     Raises:
         OSError: it cannot be loaded; the text or the cause says why.
     """
-    from .. import _torchvision
-
+    torchvision = lent("torchvision")
     path = os.path.realpath(path)
-    if _torchvision.is_its_library(path):
-        _torchvision.install()
+    if torchvision.is_its_library(path):
+        torchvision.install()
         loaded_libraries.add(path)
         return
     # Where the loader finds PyTorch's, operators would be registered there.

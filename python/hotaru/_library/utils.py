@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from .. import _C, Tensor, _ops
 from .. import _types as t
 from .._function_schema import FunctionSchema, parse_schema
-from . import arguments
+from .._operators import arguments
 
 
 def get_source(stacklevel: int) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from .. import Tensor
-from ..utils import _tree
+from .._trees import flat as _tree
 
 
 class VmapInfo(NamedTuple):

@@ -210,6 +210,11 @@ def _query(name: str):
     return function
 
 
+def qscheme(self: Tensor):
+    """NotImplementedError: the tensor is not quantised."""
+    raise answers.not_quantized("qscheme", self)
+
+
 int_repr = _query("int_repr")
 q_scale = _query("q_scale")
 q_zero_point = _query("q_zero_point")

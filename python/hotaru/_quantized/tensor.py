@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import Any, Callable
 
 import hotaru
 
 from .. import _C
 from .._C import Tensor
+from .._late import lent
 from .dtypes import (
     QuantizedDtype,
     per_channel_affine,
@@ -130,7 +130,7 @@ class QuantizedTensor(Tensor):
         return made
 
     def __reduce_ex__(self, protocol):
-        return import_module("hotaru._quantized.pickling").reduce(self)
+        return lent("reduce_quantized")(self)
 
     __hash__ = Tensor.__hash__
 

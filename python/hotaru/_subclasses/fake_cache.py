@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import threading
 from collections import Counter
 from dataclasses import dataclass
@@ -10,7 +9,8 @@ from dataclasses import dataclass
 from .. import _C, empty_strided
 from .._C import Tensor, ops
 from .._dispatch.stack import native
-from .._library.tags import Tag
+from .._late import loaded
+from .._operators.tags import Tag
 from .._ops import DefinedOverload
 from ..utils import _pytree
 from ..utils._python_dispatch import _disable_current_modes
@@ -18,7 +18,6 @@ from . import fake_kernels
 
 # At the limit all entries are forgotten.
 _LIMIT = 16384
-_HOME = __package__.partition(".")[0]
 
 
 @dataclass(frozen=True)
@@ -125,7 +124,7 @@ def cached(mode, func, args: tuple, kwargs: dict, changed: list):
 
 def _is_on(name: str, unset: bool) -> bool:
     """A switch of the module that programs set them in, if one has it."""
-    config = sys.modules.get(f"{_HOME}._dynamo.config")
+    config = loaded("dynamo_config")
     return unset if config is None else getattr(config, name)
 
 

@@ -10,7 +10,7 @@ import weakref
 
 from .. import _C
 from .._C import Tensor
-from .._library.tags import Tag
+from .._operators.tags import Tag
 from ..utils import _pytree
 from ..utils._python_dispatch import _disable_current_modes
 

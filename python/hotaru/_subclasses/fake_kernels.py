@@ -5,8 +5,8 @@ from __future__ import annotations
 from .. import _C, empty_strided, ones_like
 from .._C import Tensor
 from .._dispatch.stack import native
-from .._library import dispatch as defined
-from .._library.tags import Tag
+from .._operators import dispatch as defined
+from .._operators.tags import Tag
 from .._ops import DefinedOverload
 from ..utils import _pytree
 from ..utils._python_dispatch import _disable_current_modes

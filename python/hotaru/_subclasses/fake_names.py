@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 
-from .._library import questions
+from .._operators import questions
 from .._ops import aten
 
 

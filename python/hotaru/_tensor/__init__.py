@@ -12,42 +12,40 @@ from .._C import Tensor, _late
 
 # By file; "type=_type" is the method `type`, which the file calls `_type`.
 _METHODS = {
-    "hotaru._tensor.methods": "_is_view dense_dim sparse_dim __repr__ "
+    "methods": "_is_view dense_dim sparse_dim __repr__ "
     "__format__ __array__ __array_wrap__ __dlpack__ __dlpack_device__ numpy "
     "backward requires_grad_ register_hook register_post_accumulate_grad_hook "
     "retain_grad new_tensor is_same_size is_conj is_neg module_load "
     "type=_type __rdiv__=_rdiv __dir__=_names",
-    "hotaru._tensor.elements": "__contains__ __reversed__ __complex__ "
+    "elements": "__contains__ __reversed__ __complex__ "
     "__nonzero__ __long__ is_nonzero apply_ map_ map2_ fill_diagonal_ "
     "absolute_ negative_ float=cast_float "
     "double=cast_double half=cast_half bfloat16=cast_bfloat16 int=cast_int "
     "long=cast_long short=cast_short char=cast_char byte=cast_byte "
     "bool=cast_bool chalf=cast_chalf cfloat=cast_cfloat cdouble=cast_cdouble",
-    "hotaru._tensor.memory": "untyped_storage _typed_storage storage "
+    "memory": "untyped_storage _typed_storage storage "
     "storage_type set_ is_set_to cuda record_stream get_device is_contiguous "
     "dim_order is_pinned pin_memory share_memory_ is_shared slice_inverse "
     "new=_new",
-    "hotaru._tensor.views": "_view_func _view_func_unsafe "
-    "_rev_view_func_unsafe",
-    "hotaru._tensor.removed": "eig lstsq solve symeig reinforce resize "
+    "views": "_view_func _view_func_unsafe _rev_view_func_unsafe",
+    "removed": "eig lstsq solve symeig reinforce resize "
     "resize_as is_distributed const_data_ptr",
-    "hotaru._tensor.sparse_names": "to_dense to_sparse to_sparse_coo "
-    "to_sparse_csr to_sparse_csc to_sparse_bsr to_sparse_bsc sparse_mask smm "
-    "sspaddmm hspmm coalesce indices is_coalesced values crow_indices "
-    "col_indices ccol_indices row_indices _indices _values _nnz _dimI _dimV "
-    "_coalesced_ sparse_resize_ sparse_resize_and_clear_ resize_as_sparse_",
-    "hotaru._tensor.quantized_names": "dequantize int_repr q_per_channel_axis "
+    "sparse_names": "coalesce indices is_coalesced values "
+    "crow_indices col_indices ccol_indices row_indices _indices _values _nnz "
+    "_dimI _dimV _coalesced_ sparse_resize_ sparse_resize_and_clear_ "
+    "resize_as_sparse_",
+    "nested_names": "to_padded_tensor",
+}
+# In packages above this one (`_late`).
+_LENT = (
+    "nonzero norm stft unique unique_consecutive lu to_dense to_sparse "
+    "to_sparse_coo to_sparse_csr to_sparse_csc to_sparse_bsr to_sparse_bsc "
+    "sparse_mask smm sspaddmm hspmm dequantize int_repr q_per_channel_axis "
     "q_per_channel_scales q_per_channel_zero_points q_scale q_zero_point "
-    "qscheme",
-    "hotaru._tensor.nested_names": "to_padded_tensor",
-    "hotaru.functional": "nonzero norm stft unique unique_consecutive",
-    "hotaru._lowrank": "lu=_lu",
-}
+    "qscheme"
+)
 # Those that nobody else answers calls of.
-_UNSEEN = {
-    "hotaru._tensor.copying": "__deepcopy__ __reduce_ex__ __setstate__",
-    "hotaru._overrides": "as_subclass",
-}
+_UNSEEN = "__deepcopy__ __reduce_ex__ __setstate__"
 # In-place forms of operators' second names.
 _ALIASES = (
     "arctan2_=atan2_ divide_=div_ greater_=gt_ greater_equal_=ge_ less_=lt_ "
@@ -62,17 +60,17 @@ _NEVER = (
 
 def _make_wrapper_subclass(cls, *args, **kwargs):
     """A tensor of the class without memory (`_dispatch.wrappers.make`)."""
-    from .._dispatch import wrappers
+    from .._late import lent
 
-    return wrappers.make(cls, *args, **kwargs)
+    return lent("make_wrapper")(cls, *args, **kwargs)
 
 
 @classmethod
 def _answer(cls, func, types, args=(), kwargs=None):
     """Layouts answer functions that take them and have no code for them."""
-    from .sparse_names import late
+    from .._late import lent
 
-    return late("_answers").answer(func, args, dict(kwargs or {}))
+    return lent("answer_sparse")(func, args, dict(kwargs or {}))
 
 
 def _pairs(names: str):
@@ -82,12 +80,14 @@ def _pairs(names: str):
 
 
 def _attach_methods() -> None:
-    for module, names in _METHODS.items():
+    for file, names in _METHODS.items():
         for name, inside in _pairs(names):
-            setattr(Tensor, name, _late(module, inside))
-    for module, names in _UNSEEN.items():
-        for name, inside in _pairs(names):
-            setattr(Tensor, name, _late(module, inside, False))
+            setattr(Tensor, name, _late(f"{__name__}.{file}", inside))
+    for name in _LENT.split():
+        setattr(Tensor, name, _late("hotaru._late", name))
+    for name in _UNSEEN.split():
+        setattr(Tensor, name, _late(f"{__name__}.copying", name, False))
+    Tensor.as_subclass = _late(_overrides.__name__, "as_subclass", False)
     for name, other in _pairs(_ALIASES):
         setattr(Tensor, name, getattr(Tensor, other))
     Tensor._make_subclass = staticmethod(_C._make_subclass)
@@ -106,7 +106,7 @@ def _property(doc: str, get: str, put=None, delete=None) -> property:
     there would read the file.
     """
     parts = [
-        name and _late("hotaru._tensor.methods", name, False)
+        name and _late(f"{__name__}.methods", name, False)
         for name in (get, put, delete)
     ]
     return property(*parts, doc)
@@ -124,7 +124,7 @@ def _attach_properties() -> None:
         ("real", "The real part, a view; a real tensor itself."),
         ("imag", "The imaginary part of a complex tensor, a view."),
     ):
-        put = _late("hotaru._tensor.methods", f"_set_{name}", False)
+        put = _late(f"{__name__}.methods", f"_set_{name}", False)
         part = property(getattr(_C.ops, name), put, doc=doc)
         setattr(Tensor, name, part)
     Tensor._cdata = _property(
@@ -165,7 +165,7 @@ def __getattr__(name: str):
         from importlib import import_module
 
         for file in ("copying", "methods"):
-            found = vars(import_module(f"hotaru._tensor.{file}"))
+            found = vars(import_module(f"{__name__}.{file}"))
             if name in found:
                 return found[name]
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

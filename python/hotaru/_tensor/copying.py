@@ -9,6 +9,7 @@ from collections import OrderedDict
 from .. import _C
 from .._C import Tensor
 from .._grad_mode import no_grad
+from .._late import lent
 from .attributes import (
     attributes_of,
     object_state,
@@ -45,9 +46,7 @@ def __deepcopy__(self, memo):
             "weight_norm usage, see https://github.com/pytorch/pytorch/pull/103001"
         )
     if _C._dispatches(self):
-        from .._dispatch import wrappers
-
-        copy = wrappers.copied(self)
+        copy = lent("copy_wrapper")(self)
     else:
         with no_grad():
             copy = _copy_with_memory(self.detach(), memo)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from .. import _C
 from .._C import Tensor
+from .._late import lent
 
 
 def untyped_storage(self):
@@ -221,9 +222,7 @@ def pin_memory(self, device=None):
 
 def share_memory_(self):
     """Moves the values into memory that other processes can map; self."""
-    from ..multiprocessing.reductions import share
-
-    share(self)
+    lent("share_memory")(self)
     return self
 
 

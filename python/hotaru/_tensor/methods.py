@@ -69,20 +69,20 @@ def numpy(self, *, force: bool = False):
 
 def __dlpack__(self, **options):
     """A capsule of DLPack; see `interchange.dlpack`."""
-    from .interchange import dlpack
+    from .._functions.interchange import dlpack
 
     return dlpack(self, **options)
 
 
 def __dlpack_device__(self) -> tuple[int, int]:
     """(device type, index) in DLPack's numbers."""
-    from .interchange import dlpack_device
+    from .._functions.interchange import dlpack_device
 
     return dlpack_device(self)
 
 
 def _cuda_array_interface(self) -> dict:
-    from .interchange import cuda_array_interface
+    from .._functions.interchange import cuda_array_interface
 
     return cuda_array_interface(self)
 

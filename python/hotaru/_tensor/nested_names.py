@@ -1,8 +1,6 @@
-"""The names by which nested tensors are reached: they load `hotaru.nested`."""
+"""The names of nested tensors that other tensors know."""
 
 from __future__ import annotations
-
-from importlib import import_module
 
 from .. import _C
 from .._C import Tensor
@@ -38,22 +36,3 @@ def to_padded_tensor(self, padding: float, output_size=None) -> Tensor:
         "Could not run 'aten::to_padded_tensor' with arguments from the "
         f"'{self.device.type.upper()}' backend: it is of nested tensors."
     )
-
-
-def _lazy(name: str):
-    def function(*args, **kwargs):
-        found = import_module("hotaru.nested.create")
-        return getattr(found, name)(*args, **kwargs)
-
-    function.__name__ = name
-    return function
-
-
-FUNCTIONS = (
-    "_nested_from_padded", "_nested_from_padded_and_nested_example",
-    "_nested_tensor_from_mask",
-    "_nested_tensor_from_mask_left_aligned", "_nested_tensor_from_tensor_list",
-)  # fmt: skip
-
-
-globals().update({name: _lazy(name) for name in FUNCTIONS})

@@ -1,16 +1,7 @@
-"""The names by which sparse tensors are reached: they load `hotaru.sparse`."""
+"""The methods of sparse tensors, which other tensors refuse."""
 
 from __future__ import annotations
 
-from functools import cache
-from importlib import import_module
-
-_METHODS = {
-    "convert": "to_dense to_sparse to_sparse_coo to_sparse_csr to_sparse_csc "
-    "to_sparse_bsr to_sparse_bsc",
-    "masks": "sparse_mask",
-    "coo.products": "smm sspaddmm hspmm",
-}
 # These exist of sparse tensors alone: of which layouts.
 _PARTS = {
     "coalesce": "sparse coordinate tensor",
@@ -26,22 +17,6 @@ _INSIDE = (
     "_indices", "_values", "_nnz", "_dimI", "_dimV", "_coalesced_",
     "sparse_resize_", "sparse_resize_and_clear_", "resize_as_sparse_",
 )  # fmt: skip
-
-
-@cache
-def late(module: str):
-    """A file of `hotaru.sparse`, for what cannot import it before: what the
-    class of sparse tensors answers is made of operators that need the class.
-    """
-    return import_module(f"hotaru.sparse.{module}")
-
-
-def _lazy(module: str, name: str):
-    def method(*args, **kwargs):
-        return getattr(late(module), name)(*args, **kwargs)
-
-    method.__name__ = name
-    return method
 
 
 def layout_name(layout) -> str:
@@ -77,8 +52,5 @@ def _inside(name: str):
     return method
 
 
-for _module, _names in _METHODS.items():
-    for _name in _names.split():
-        globals()[_name] = _lazy(_module, _name)
 globals().update({name: _part(name, kind) for name, kind in _PARTS.items()})
 globals().update({name: _inside(name) for name in _INSIDE})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from .. import _C
 from .._C import Tensor
+from .._late import lent
 
 _PLAIN = "tensor("
 
@@ -14,14 +15,17 @@ def text_of(tensor: Tensor) -> str:
     While it is made, other threads see a line that is as much longer as the
     name is shorter than "tensor".
     """
-    from ..nn.parameter import Parameter, is_lazy
-
+    parameters = lent("parameter")
     kind = type(tensor)
-    if kind is Parameter or is_lazy(tensor):
+    if kind is parameters.Parameter or parameters.is_lazy(tensor):
         return _C._tensor_repr(tensor)
     head = f"{kind.__name__}("
-    text = _reindented(tensor, head)
-    return f"Parameter({text})" if isinstance(tensor, Parameter) else text
+    return _as_parameter(tensor, _reindented(tensor, head))
+
+
+def _as_parameter(tensor: Tensor, text: str) -> str:
+    parameter = lent("parameter").Parameter
+    return f"Parameter({text})" if isinstance(tensor, parameter) else text
 
 
 def wrapper_text(tensor: Tensor, contents: str | None) -> str:
@@ -29,7 +33,6 @@ def wrapper_text(tensor: Tensor, contents: str | None) -> str:
     its class says (`contents`).
     """
     from .. import get_default_dtype
-    from ..nn.parameter import Parameter
 
     parts = ["..." if contents is None else contents]
     usual = (get_default_dtype(), _C.int64, _C.bool)
@@ -39,8 +42,7 @@ def wrapper_text(tensor: Tensor, contents: str | None) -> str:
         parts.append(f"grad_fn=<{type(tensor.grad_fn).__name__}>")
     elif tensor.requires_grad:
         parts.append("requires_grad=True")
-    text = f"{type(tensor).__name__}({', '.join(parts)})"
-    return f"Parameter({text})" if isinstance(tensor, Parameter) else text
+    return _as_parameter(tensor, f"{type(tensor).__name__}({', '.join(parts)})")
 
 
 def _reindented(tensor: Tensor, head: str) -> str:

@@ -6,6 +6,7 @@ import threading
 import warnings
 
 from .. import _C, Tensor, ones, ones_like
+from .._late import lent
 from .._tensor.nested_names import jagged
 from .graph import GradientEdge
 
@@ -331,8 +332,6 @@ def _batched(
     outputs, inputs, given, create_graph, allow_unused, zeros
 ) -> tuple[Tensor | None, ...]:
     """One backward pass for each slice of the gradients, results stacked."""
-    from .._vmap_internals import _vmap
-
     given = [
         _first_gradients((output,), (None,))[0] if slices is None else slices
         for output, slices in zip(outputs, given)
@@ -358,4 +357,5 @@ def _batched(
             allow_unused=allow_unused, materialize_grads=zeros,
         )  # fmt: skip
 
-    return _vmap(vjp, 0, 0, allow_none_pass_through=True)(*given)
+    mapped = lent("map_slices")(vjp, 0, 0, allow_none_pass_through=True)
+    return mapped(*given)

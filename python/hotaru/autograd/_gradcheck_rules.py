@@ -7,8 +7,7 @@ import warnings
 import hotaru
 
 from .. import Tensor
-from .._tensor.sparse_names import late
-from .._vmap_internals import _vmap
+from .._late import lent
 from . import _jacobians as jacobians
 from ._entry import grad
 from .function import Function
@@ -51,7 +50,7 @@ def check_constant(func, inputs: tuple, eps: float) -> None:
 
 def _after_step(tensor: Tensor, eps: float, outputs) -> list:
     if jacobians.is_sparse(tensor):
-        changed = late("moved").values(tensor)
+        changed = lent("moved").values(tensor)
     else:
         changed = tensor.data
     changed.add_(eps)
@@ -246,6 +245,6 @@ def check_batched_forward(func, inputs: tuple) -> None:
             return tuple(_tangents(func, inputs, {place: seed}))
 
         # A loop: one pass more finds what depends on how many there were.
-        batched = _vmap(tangents, 0, 0)(hotaru.stack(seeds[:1]))
+        batched = lent("map_slices")(tangents, 0, 0)(hotaru.stack(seeds[:1]))
         for found, expected in zip(batched, single):
             _check_batch(found, [expected], "forward gradient")

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hotaru
 
 from .. import Tensor
-from .._tensor.sparse_names import late
+from .._late import lent
 from . import forward_ad
 from ._entry import grad
 
@@ -122,7 +122,7 @@ def _moved_strided(inputs, tensor: Tensor, step: Tensor, eps):
 
 def _moved_sparse(inputs, tensor: Tensor, step: Tensor, eps):
     """The same with another tensor of its elements in its place."""
-    moved = late("moved")
+    moved = lent("moved")
     for distance in (-eps, eps):
         other = moved.along(tensor, step, distance)
         yield tuple(other if i is tensor else i for i in inputs)
@@ -130,14 +130,14 @@ def _moved_sparse(inputs, tensor: Tensor, step: Tensor, eps):
 
 def kept(tensor: Tensor) -> Tensor:
     """A strided tensor: 1 where the sparse one keeps an element, else 0."""
-    return late("moved").kept(tensor)
+    return lent("moved").kept(tensor)
 
 
 def densified(inputs: tuple) -> tuple:
     """The inputs with sparse ones that keep every element."""
     if not any(isinstance(t, Tensor) and is_sparse(t) for t in inputs):
         return inputs
-    moved = late("moved")
+    moved = lent("moved")
     return tuple(
         moved.densified(t) if isinstance(t, Tensor) and is_sparse(t) else t
         for t in inputs

@@ -23,12 +23,12 @@ import itertools
 import warnings
 
 from .. import _C, Tensor, is_grad_enabled, no_grad, zeros, zeros_like
-from .._functorch.active import (
+from .._own_names import is_own
+from . import _pushing, _tangent_rules, forward_ad
+from ._transforms import (
     _are_functorch_transforms_active,
     note_applied,
 )
-from .._own_names import is_own
-from . import _pushing, _tangent_rules, forward_ad
 
 _NO_BACKWARD = (
     "You must implement either the backward or vjp method for your custom "

@@ -16,6 +16,7 @@ from .. import (
     stack,
     zeros_like,
 )  # fmt: skip
+from .._late import lent
 from ._entry import grad
 
 __all__ = ["hessian", "hvp", "jacobian", "jvp", "vhp", "vjp"]
@@ -445,8 +446,6 @@ def _by_columns(func, inputs, create_graph, strict, vectorize):
             "Computing Jacobian using forward-AD or forward-over-reverse "
             "Hessian isonly implemented for `vectorize=True`."
         )
-    from ..func._forward import Pushforward
-
     given: list[bool] = []
 
     def listed(*own):
@@ -454,7 +453,7 @@ def _by_columns(func, inputs, create_graph, strict, vectorize):
         given.append(by_output)
         return outputs
 
-    push = Pushforward(listed, inputs, None, False)
+    push = lent("pushforward")(listed, inputs, None, False)
     parts = _columns(push, inputs)
     rows = tuple(
         tuple(

@@ -12,6 +12,7 @@ from .._extension.attention_kinds import (
     allowed,
     sdpa_kernel,
 )
+from .._late import lent
 from ._flags import Flag, Library, Tf32Flag, is_bool, is_precision
 from ._plan_cache import CufftPlanCaches
 from ._ways import ways
@@ -331,9 +332,7 @@ class Cuda(Library):
 
     def is_available(self) -> bool:
         """Whether there is a CUDA device."""
-        from .. import cuda
-
-        return cuda.is_available()
+        return lent("cuda_is_available")()
 
     def preferred_linalg_library(self, backend=None) -> LinalgBackend:
         """The library of factorisations, set if one is named.

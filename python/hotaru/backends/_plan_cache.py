@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .. import _C
+from .._late import lent
 
 
 class CufftPlanCache:
@@ -55,9 +56,7 @@ class CufftPlanCaches(CufftPlanCache):
         return _C._cuda_current_device()
 
     def __getitem__(self, device) -> CufftPlanCache:
-        from ..cuda.devices import device_index
-
-        index = device_index(device)
+        index = lent("cuda_index")(device)
         count = _C._device_count("cuda")
         if not 0 <= index < count:
             raise RuntimeError(

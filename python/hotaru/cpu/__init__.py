@@ -17,13 +17,7 @@ from __future__ import annotations
 from .. import _C
 from .._C import Event, Stream
 from .._extension.streams import StreamContext, stream
-from ..graphs import (
-    Graph,
-    graph,
-    graph_pool_handle,
-    is_current_stream_capturing,
-    make_graphed_callables,
-)
+from .._late import lent
 
 __all__ = [
     "Event",
@@ -51,8 +45,15 @@ __all__ = [
     "synchronize",
 ]
 
+_GRAPHS = {
+    "Graph", "graph", "graph_pool_handle", "is_current_stream_capturing",
+    "make_graphed_callables",
+}  # fmt: skip
+
 
 def __getattr__(name: str):
+    if name in _GRAPHS:
+        return getattr(lent("graphs"), name)
     if name == "amp":
         import importlib
 

@@ -9,6 +9,7 @@ told so.
 from __future__ import annotations
 
 from .._C import AcceleratorError, OutOfMemoryError
+from .._late import lent
 from . import devices, memory, random, streams
 from ._begin import DeferredCudaCallError
 from ._begin import begin as _lazy_init
@@ -49,9 +50,7 @@ def __getattr__(name: str):
     if name == "default_generators":
         return random.default_generators
     if name in _GRAPHS:
-        from .. import graphs
-
-        return getattr(graphs, _GRAPHS[name])
+        return getattr(lent("graphs"), _GRAPHS[name])
     if name in _KERNELS or name == "_compile_kernel":
         from . import kernels
 

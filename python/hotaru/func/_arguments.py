@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .. import Tensor
-from ..utils import _tree
+from .._trees import flat as _tree
 
 
 def _position(argnum, count: int) -> int:

@@ -21,9 +21,9 @@ from .. import (
 )  # fmt: skip
 from .._functorch import constants
 from .._functorch.slices import Draws
+from .._trees import flat as _tree  # fmt: skip
 from ..autograd._entry import grad
 from ..autograd._pushing import pushing
-from ..utils import _tree  # fmt: skip
 from ._arguments import check_listed, check_outputs, check_real, positions
 from ._reverse import Applied
 from ._vmap import vmap

@@ -12,8 +12,8 @@ import contextlib
 import itertools
 
 from .. import _C, Tensor, enable_grad, is_grad_enabled, zeros_like
+from .._trees import flat as _tree
 from ..autograd._entry import grad
-from ..utils import _tree
 
 _ROUND = 2**32
 _numbers = itertools.count(1)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import functools
 
 from .. import Tensor, enable_grad, inference_mode, is_grad_enabled, stack
-from .._functorch.active import Within
-from ..utils import _tree
+from .._trees import flat as _tree
+from ..autograd._transforms import Within
 from ._arguments import check_outputs, check_real, positions, split_aux
 from ._levels import Level, gradients
 

@@ -16,7 +16,7 @@ import functools
 from .. import Tensor, equal
 from .._functorch.function_rules import OneCall, function_call, watching
 from .._functorch.slices import Inputs, name_of, run_slices, stack_results
-from ..utils import _tree
+from .._trees import flat as _tree
 
 
 def _join(function, results: list, out_dims, size: int):

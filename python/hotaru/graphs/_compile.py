@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import functools
-import importlib
-import sys
 
+from .._late import lent, loaded
 from ..nn import Module
 from . import _state, _where
 from ._callables import wrapped
@@ -13,9 +12,6 @@ from ._capture import Options
 from ._failures import failure_of
 from ._graphed import CACHE_SIZE, Graphed
 from ._proxy import OptimizedModule
-
-_HOME = __package__.partition(".")[0]
-
 
 BACKENDS = (
     "cudagraphs", "graphs", "inductor", "onnxruntime", "openvino", "xla",
@@ -26,8 +22,8 @@ _MODES = (
     "default", "lite", "reduce-overhead", "max-autotune-no-cudagraphs",
     "max-autotune",
 )  # fmt: skip
-# What runs ONNX models, and the module that has its `builder` and `NAME`.
-_ENGINES = {"onnxruntime": "onnx.runtime", "openvino": "onnx.openvino"}
+# What runs ONNX models.
+_ENGINES = ("onnxruntime", "openvino")
 _default_backend = "graphs"
 # Of one function that an engine runs, each with another text.
 _MOST_WARNINGS = 8
@@ -96,7 +92,7 @@ def compile(
     _check_mode(mode, options, backend)
     kind, lacks, passes = Graphed, "a graph", _is_refusal
     if backend == "xla":
-        xla = _plug_in("_xla.graphed")
+        xla = lent("xla")
         kind, lacks, passes = xla.XlaGraphed, "XLA", xla.is_refusal
 
     given = dict(options or {})
@@ -104,7 +100,7 @@ def compile(
     if backend in _ENGINES:
         if disable or _switched_off():
             return model
-        engine = _plug_in(_ENGINES[backend])
+        engine = _onnx_engine(backend)
         return _engined(model, engine, given, fullgraph, dynamic, cache_size)
     known = () if backend == "xla" else ("bitwise", "without")
     settings = {k: given.pop(k) for k in known if k in given}
@@ -143,13 +139,17 @@ def _check_mode(mode, options, backend: str) -> None:
         )
 
 
-def _plug_in(name: str):
-    """A module of another engine: it stands above this one, so by name."""
-    return importlib.import_module(f"{_HOME}.{name}")
-
-
 def _is_refusal(error: Exception) -> bool:
     return _where.is_refusal(error) or isinstance(error, _state.UnfitError)
+
+
+def _onnx_engine(backend: str):
+    """The module that has the `builder` and the `NAME` of an engine."""
+    if backend == "openvino":
+        from ..onnx import openvino as engine
+    else:
+        from ..onnx import runtime as engine
+    return engine
 
 
 def _engined(
@@ -158,7 +158,9 @@ def _engined(
     """A function or module that an engine for ONNX models runs."""
     _check_callable(model)
     is_module = isinstance(model, Module)
-    engined = _plug_in("graphs._engine").Engined(
+    from ._engine import Engined
+
+    engined = Engined(
         model,
         engine.builder(**options),
         engine.NAME,
@@ -201,10 +203,10 @@ def compile_in_place(module: Module, **options) -> None:
 
 
 def _cache_size() -> int:
-    config = sys.modules.get(f"{_HOME}._dynamo.config")
+    config = loaded("dynamo_config")
     return config.recompile_limit if config is not None else CACHE_SIZE
 
 
 def _switched_off() -> bool:
-    config = sys.modules.get(f"{_HOME}._dynamo.config")
+    config = loaded("dynamo_config")
     return config is not None and config.disable

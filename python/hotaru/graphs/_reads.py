@@ -14,10 +14,10 @@ import sys
 import threading
 import types
 
+from .._late import loaded
 from .._own_names import is_own
 from . import _state
 
-_HOME = __name__.partition(".")[0]
 _USES = "the call uses {}, which no graph would do again"
 _FILES, _CLOCK, _BYTES = "a file", "a clock", "random bytes"
 _THREAD = "which thread it is"
@@ -112,7 +112,7 @@ def _code_of_methods() -> dict:
         (threading.Thread, ("start",), "a thread"),
     ):
         found.update((getattr(kind, n).__code__, what) for n in names)
-    optim = sys.modules.get(f"{_HOME}.optim")
+    optim = loaded("optim")
     if optim is not None:
         for base in (optim.Optimizer, optim.lr_scheduler.LRScheduler):
             for kind in _kinds_of(base):

@@ -4,13 +4,11 @@ to see its operators one by one.
 
 from __future__ import annotations
 
-import sys
-
 from .. import _C
 from .._extension.attention_kinds import allowed
-from .._functorch.active import _are_functorch_transforms_active
+from .._late import loaded
+from ..autograd._transforms import _are_functorch_transforms_active
 
-_HOME = __name__.partition(".")[0]
 _known: tuple = (-1, ())
 
 
@@ -115,7 +113,7 @@ _SETTERS = (
 
 def _of_process() -> tuple:
     # Nobody has changed flags of what is not imported.
-    backends = sys.modules.get(f"{_HOME}.backends")
+    backends = loaded("backends")
     flags = () if backends is None else _flags(backends)
     return (
         _C._get_determinism(),

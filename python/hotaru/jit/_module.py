@@ -9,6 +9,7 @@ import sys
 import types
 
 from .. import _C
+from .._late import lent
 from ..nn import Module
 from . import _native_module
 from ._errors import make_error
@@ -554,16 +555,15 @@ def unpackage_script_module(importer, script_module_id: str):
 
     RuntimeError: the package was unpacked into a folder.
     """
-    from ..package._directory_reader import DirectoryReader
-    from ..package._script_archives import read_module
-
-    if isinstance(importer.zip_reader, DirectoryReader):
+    if isinstance(importer.zip_reader, lent("DirectoryReader")):
         raise RuntimeError(
             "Loading ScriptObjects from a PackageImporter created from a "
             "directory is not supported. Use a package archive file instead."
         )
     loading = importer.storage_context
-    native = read_module(importer.zip_reader, script_module_id, loading.storage)
+    native = lent("packaged_script")(
+        importer.zip_reader, script_module_id, loading.storage
+    )
     module = RecursiveScriptModule._wrap(native)
     place = loading.map_location
     return module if place is None else module.to(place)

@@ -6,9 +6,9 @@ operator as Python does.
 
 from __future__ import annotations
 
-import sys
 import typing
 
+from .._late import loaded
 from .frontend import NotSupportedError
 
 # What the text of a signature names.
@@ -17,25 +17,23 @@ NAMES = {n: getattr(typing, n) for n in ("Dict", "List", "Optional", "Tuple")}
 if typing.TYPE_CHECKING:
     from .._ops import DefinedOverload
 
-_HOME = __package__.partition(".")[0]
 
-
-def _is(value, kind: str, module: str = "_ops") -> bool:
+def _is(value, kind: str) -> bool:
     """Whether a value is of a class of a module that is imported late: who has
     such a value has imported it.
     """
-    made = sys.modules.get(f"{_HOME}.{module}")
-    return made is not None and isinstance(value, getattr(made, kind))
+    made = loaded(kind)
+    return made is not None and isinstance(value, made)
 
 
 def own_class_name(value) -> str | None:
     """The qualified name of a class that C++ registered; None for others."""
-    return value._name if _is(value, "OwnClass", "classes") else None
+    return value._name if _is(value, "OwnClass") else None
 
 
 def is_class_namespace(value) -> bool:
     """Whether a value is torch.classes.<name>."""
-    return _is(value, "ClassNamespace", "classes")
+    return _is(value, "ClassNamespace")
 
 
 def is_overloaded(value) -> bool:

@@ -11,7 +11,7 @@ import typing
 import hotaru
 
 from .. import _C
-from ..utils._packaged import module_of
+from .._packaged import module_of
 from . import _enums, _marks, _tuples
 from ._dataclasses import (
     defaults_of_dataclass,

@@ -5,8 +5,8 @@ from __future__ import annotations
 import typing
 
 from .. import _C
+from .._trees.flat import flatten
 from ..nn import Module
-from ..utils._tree import flatten
 from ._trace import trace
 
 if typing.TYPE_CHECKING:

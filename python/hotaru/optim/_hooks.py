@@ -6,7 +6,7 @@ import functools
 from collections import OrderedDict
 
 from .. import enable_grad, is_grad_enabled, no_grad
-from ..utils._profiled import is_running, named_range
+from .._extension.profiled import is_running, named_range
 from ..utils.hooks import RemovableHandle, add_hook
 
 _global_optimizer_pre_hooks: dict = OrderedDict()

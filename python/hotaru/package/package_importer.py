@@ -11,8 +11,8 @@ import os
 import types
 from collections.abc import Callable
 
+from .._packaged import modules as _package_imported_modules
 from ..serialization._file_classes import PyTorchFileReader
-from ..utils._packaged import modules as _package_imported_modules
 from ._directory_reader import DirectoryReader
 from ._importlib import (
     _normalize_path,

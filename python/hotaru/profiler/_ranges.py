@@ -8,6 +8,7 @@ import threading
 import time
 
 from .. import _C
+from .._extension import profiled
 from .._own_names import is_own
 from ._events import FunctionEvent, new_id
 from ._inputs import kept, shapes_of, values_of
@@ -177,3 +178,6 @@ class Handle:
         if self._start is not None:
             note("range", self._name, self._start, self._inputs)
         self._start = None
+
+
+profiled.register(recording, record_function)

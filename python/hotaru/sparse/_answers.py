@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any, Callable
 
 from .. import _C
-from .._tensor.sparse_names import late
+from .._late import lent
 from ..autograd import no_grad
 from ..utils import _pytree
+from .tensor import SparseTensor
 
 HANDLERS: dict[str, Callable] = {}
 """By the operator's name. Handlers take what the operator takes, but `out=`;
@@ -198,7 +199,6 @@ def _check_in_place(name: str, tensor) -> None:
 
 def _signed(name: str, result):
     """The result knows the operator's name."""
-    SparseTensor = late("tensor").SparseTensor
     if isinstance(result, SparseTensor) and not result.is_leaf:
         result.made_by = name
     return result
@@ -252,12 +252,11 @@ def assign(out, result, in_place: bool = False):
     """
     if isinstance(out, tuple):
         return type(out)(assign(o, r) for o, r in zip(out, result))
-    return late("inplace").assign(out, result, in_place)
+    return lent("assign_sparse")(out, result, in_place)
 
 
 def backend_of(args, kwargs) -> str:
     """The name of the back end that the arguments stand for, in errors."""
-    SparseTensor = late("tensor").SparseTensor
     for leaf in _pytree.tree_leaves((args, kwargs)):
         if isinstance(leaf, SparseTensor):
             coo = leaf.layout is _C.sparse_coo

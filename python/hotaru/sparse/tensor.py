@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from .. import _C
 from .._C import Tensor
-from .._tensor.sparse_names import late
+from .._late import lent
 from ..autograd import Function
 from ..autograd.forward_ad import refuse_tangents
 
@@ -46,7 +46,7 @@ class SparseTensor(Tensor):
     def __torch_function__(cls, func, types, args=(), kwargs=None):
         if not all(issubclass(t, _OURS) for t in types):
             return NotImplemented
-        return late("_answers").answer(func, args, dict(kwargs or {}))
+        return lent("answer_sparse")(func, args, dict(kwargs or {}))
 
     view_of: SparseTensor | None = None
 
@@ -71,7 +71,7 @@ class SparseTensor(Tensor):
         return self.layout is _C.sparse_csr
 
     def __repr__(self, *, tensor_contents=None) -> str:
-        return late("printing").text(self)
+        return lent("text_of_sparse")(self)
 
     __str__ = __repr__
 
@@ -79,10 +79,10 @@ class SparseTensor(Tensor):
         return format(repr(self), spec)
 
     def __reduce_ex__(self, protocol):
-        return late("pickling").reduce(self)
+        return lent("reduce_sparse")(self)
 
     def __deepcopy__(self, memo):
-        return late("pickling").deepcopy(self, memo)
+        return lent("copy_sparse")(self, memo)
 
 
 _OURS = (SparseTensor, _C._SparseLayout)
@@ -144,7 +144,7 @@ class _Values(Function):
         if parts.inner is not None or _C._sparse_coalesced(ctx.pattern):
             return with_values(ctx.pattern, grad)
         # Elements with the same indices are one: so is their derivative.
-        return late("coo").each_once(ctx.pattern, grad)
+        return lent("each_once")(ctx.pattern, grad)
 
 
 class _FromValues(Function):
@@ -157,5 +157,4 @@ class _FromValues(Function):
 
     @staticmethod
     def backward(ctx, grad):
-        values_at = late("masks").values_at
-        return values_at(grad, ctx.pattern), None, None, None
+        return lent("values_at")(grad, ctx.pattern), None, None, None

@@ -10,6 +10,7 @@ import sys
 
 from .. import _C
 from .._C import Tensor, UntypedStorage
+from .._late import lent
 from ._legacy import _LegacyStorage
 from ._typed import (
     TypedStorage,
@@ -236,9 +237,7 @@ def share_memory_(self):
     """Moves the bytes into memory that other processes can map; self."""
     if self.device.type not in ("cpu", "cuda"):
         raise RuntimeError("_share_fd_: only available on CPU")
-    from ..multiprocessing.reductions import share
-
-    share(self._bytes())
+    lent("share_memory")(self._bytes())
     return self
 
 

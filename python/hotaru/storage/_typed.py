@@ -5,10 +5,10 @@ from __future__ import annotations
 import io
 import operator
 import warnings
-from importlib import import_module
 
 from .. import _C
 from .._C import Tensor, UntypedStorage
+from .._late import lent
 
 _NAMES = {
     _C.float64: "DoubleStorage",
@@ -388,23 +388,18 @@ class TypedStorage:
         )
 
 
-def _files():
-    """The package of files, which is made of storages."""
-    return import_module("hotaru.serialization")
-
-
 def _by_bytes(storage) -> tuple:
     """What plain pickles hold of a storage: a small file of `torch.save`, in
     the format before archives, as PyTorch does.
     """
     made = io.BytesIO()
-    _files().save(storage, made, _use_new_zipfile_serialization=False)
+    lent("save")(storage, made, _use_new_zipfile_serialization=False)
     return _load_from_bytes, (made.getvalue(),)
 
 
 def _load_from_bytes(data: bytes):
     """The storage of such a file."""
-    return _files().load(io.BytesIO(data), weights_only=False)
+    return lent("load")(io.BytesIO(data), weights_only=False)
 
 
 # Pickles know it by the package's name.

@@ -11,7 +11,7 @@ _LAZY = {
 
 def __getattr__(name: str):
     if name == "swap_tensors":
-        from ._swap import swap_tensors
+        from .._tensor.swap import swap_tensors
 
         return swap_tensors
     if name == "ThroughputBenchmark":

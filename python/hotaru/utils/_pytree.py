@@ -14,8 +14,9 @@ import types
 import typing
 from collections import OrderedDict, defaultdict
 
-from . import _tree_nodes as _nodes
-from ._tree_nodes import (
+from .._late import lent
+from .._trees import nodes as _nodes
+from .._trees.nodes import (
     ConstantNode,
     GetAttrKey,
     Kind,
@@ -295,9 +296,7 @@ def register_dataclass(
         flatten_with_keys_fn=keyed,
     )
     # Generated code takes them apart by the form.
-    from ..fx._pytree import register_pytree_flatten_spec
-
-    register_pytree_flatten_spec(
+    lent("register_flatten_spec")(
         cls,
         lambda obj, spec: [getattr(obj, n) for n in spec.context[0]],
         lambda obj, spec: split(obj) == tuple(spec.context),

@@ -15,7 +15,7 @@ from .. import (
     random,
     set_rng_state,
 )  # fmt: skip
-from . import _tree  # fmt: skip
+from .._trees import flat as _tree  # fmt: skip
 
 
 class DefaultDeviceType:

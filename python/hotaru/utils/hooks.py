@@ -7,6 +7,7 @@ import weakref
 from abc import ABCMeta
 
 from .. import _C
+from .._late import lent
 
 
 def unserializable_hook(f):
@@ -119,7 +120,5 @@ _C._HookHandle._is_hook_handle = True
 
 def __getattr__(name: str):
     if name == "BackwardHook":
-        from ._backward_hook import BackwardHook
-
-        return globals().setdefault(name, BackwardHook)
+        return globals().setdefault(name, lent(name))
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

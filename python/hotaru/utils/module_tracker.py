@@ -6,12 +6,12 @@ import weakref
 
 from .. import _C
 from .._C import Tensor
+from .._trees.flat import flatten
 from ..autograd.graph import register_multi_grad_hook
 from ..nn.modules.module import (
     register_module_forward_hook,
     register_module_forward_pre_hook,
 )
-from ._tree import flatten
 
 __all__ = ["ModuleTracker"]
 

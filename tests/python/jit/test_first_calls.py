@@ -23,11 +23,15 @@ for name in set(sys.modules) - before:
 """
 
 # Packages of this one that a program in TorchScript is made with.
-_SCRIPT = {"_awaits", "_misfits", "amp", "futures", "jit", "linalg"}
+_SCRIPT = {
+    "_awaits", "_misfits", "_packaged", "_trees", "amp", "futures", "jit",
+    "linalg",
+}  # fmt: skip
 # Those and what tensors without elements and graphs in Python need.
 _EXPORT = {
     "_dispatch", "_function_schema", "_functions", "_functorch",
-    "_higher_order_ops", "_library", "_ops", "_prims_common", "_subclasses",
+    "_higher_order_ops", "_library", "_operators", "_ops", "_prims_common",
+    "_subclasses",
     "_types", "backends", "export", "fx", "ops", "overrides",
 }  # fmt: skip
 _JSON = {"json", "_json"}

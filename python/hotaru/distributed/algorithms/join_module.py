@@ -5,6 +5,7 @@ from __future__ import annotations
 from ... import int32, tensor, zeros
 from ..collectives import all_reduce
 from ..reduce_op import ReduceOp
+from ..reducer import broadcast_coalesced
 from .join import Join, JoinHook
 
 __all__ = ["JoinModule"]
@@ -53,8 +54,6 @@ class JoinModule(JoinHook):
             and module.require_forward_param_sync
             and module.process_group.size() > 1
         ):
-            from ..reducer import broadcast_coalesced
-
             root = common_rank(module, False)
             broadcast_coalesced(
                 module._buffers_taken, module.process_group, root
@@ -70,8 +69,6 @@ class JoinModule(JoinHook):
         """Everybody goes on with the model of who had the most data."""
         module = self.module
         module.reducer.active = None
-        from ..reducer import broadcast_coalesced
-
         root = common_rank(module, is_last_joiner)
         states = [*module.module.parameters(), *module.module.buffers()]
         broadcast_coalesced(states, module.process_group, root)

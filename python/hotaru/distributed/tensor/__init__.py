@@ -46,6 +46,7 @@ def __getattr__(name: str):
     if name in ("debug", "experimental", "parallel"):
         return importlib.import_module(f"{__name__}.{name}")
     if name in ("DeviceMesh", "init_device_mesh", "device_mesh"):
-        mesh = importlib.import_module("..device_mesh", __package__)
+        from .. import device_mesh as mesh
+
         return mesh if name == "device_mesh" else getattr(mesh, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -8,7 +8,7 @@ import dataclasses
 
 from ..._C import bool as bool_
 from ..._C import dtype as Dtype
-from ..._library._native_tag_names import NAMES
+from ..._operators._native_tag_names import NAMES
 from ._call import Call, R, Way, all_replicated, rule
 from .placement_types import (
     Partial,

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import warnings
-from importlib import import_module
 
 from ... import _C
 from ..._C import Tensor, ops
+from ..._late import lent
 
 _SUPPORTED = (
     _C.float16, _C.float32, _C.float64, _C.bool, _C.int8, _C.int16, _C.int32,
@@ -135,8 +135,7 @@ class MaskedTensor(Tensor):
 
 
 def _sparse_layouts():
-    # By name, as it needs this file: loaded for the first sparse one.
-    return import_module(f"{__package__}.sparse_layouts")
+    return lent("sparse_masks")
 
 
 def copies(data: Tensor, mask: Tensor) -> tuple:

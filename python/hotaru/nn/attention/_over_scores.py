@@ -5,7 +5,7 @@ from __future__ import annotations
 import weakref
 
 from ... import Tensor, allclose, no_grad
-from ...func import vmap
+from ..._late import lent
 from ._block_mask import noop_mask
 
 # Functions that were seen to mean the same for whole tensors.
@@ -88,5 +88,5 @@ def _mapped(function, places, scores):
     first = () if scores is None else (0,)
     for dim in (3, 2, 1, 0):
         dims = [0 if i == dim else None for i in range(4)]
-        function = vmap(function, in_dims=(*first, *dims))
+        function = lent("vmap")(function, in_dims=(*first, *dims))
     return function(*places) if scores is None else function(scores, *places)

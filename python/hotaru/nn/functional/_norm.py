@@ -5,7 +5,7 @@ from __future__ import annotations
 import hotaru
 
 from ... import Tensor, ops
-from ..._functorch.active import check_statistics
+from ...autograd._transforms import check_statistics
 
 
 def batch_norm(

@@ -7,6 +7,7 @@ import warnings
 import hotaru
 
 from ... import Tensor, no_grad
+from ..._tensor.swap import swap_tensors
 from ..._utils import typename
 from ..parameter import Parameter
 
@@ -80,8 +81,6 @@ class ConversionMixin:
                 grad.data = new_grad
 
     def _swap(self, name: str, old: Tensor, new: Tensor) -> None:
-        from ...utils import swap_tensors
-
         try:
             swap_tensors(old, new)
         except Exception as error:

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import hotaru
 
 from ... import Tensor, no_grad
-from ...utils._swap import swap_tensors
+from ..._tensor.swap import swap_tensors
 from ...utils.hooks import RemovableHandle, add_hook
 from ..parameter import Parameter, is_lazy
 

@@ -8,7 +8,8 @@ import warnings
 import hotaru
 
 from ... import Tensor, empty, long, ones, tensor, zeros
-from ..._functorch.active import check_statistics, note_made
+from ..._late import lent
+from ...autograd._transforms import check_statistics, note_made
 from .. import functional as F
 from .. import init
 from ..parameter import Parameter
@@ -197,8 +198,7 @@ class SyncBatchNorm(_AnyBatchNorm):
 
     def forward(self, input: Tensor) -> Tensor:
         if self.training:
-            from ... import distributed
-
+            distributed = lent("distributed")
             group = self.process_group
             if (
                 distributed.is_initialized()
@@ -214,8 +214,6 @@ class SyncBatchNorm(_AnyBatchNorm):
         return out
 
     def _over_processes(self, input: Tensor, group) -> Tensor:
-        from ...distributed.nn.batch_norm import batch_norm
-
         self._check_input_dim(input)
         momentum = 0.0 if self.momentum is None else self.momentum
         if self.num_batches_tracked is not None:
@@ -223,7 +221,7 @@ class SyncBatchNorm(_AnyBatchNorm):
             if self.momentum is None:
                 momentum = 1.0 / float(self.num_batches_tracked)
         weight, bias = weight_and_bias(self)
-        return batch_norm(
+        return lent("batch_norm_of_all")(
             input, self.running_mean, self.running_var, weight, bias, momentum,
             self.eps, group,
         )  # fmt: skip

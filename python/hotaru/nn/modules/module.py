@@ -5,13 +5,13 @@ from __future__ import annotations
 import inspect
 import sys
 from collections import OrderedDict
-from importlib import import_module
 
 from ... import Tensor, empty_like
 from ... import device as _device
 from ... import dtype as _dtype
 from ..._C import _call_in_order, _watch_callers
 from ..._C import _count_module_change as _count_change
+from ..._late import lent
 from ..._utils import typename
 from ..parameter import Buffer, Parameter
 from . import _global_hooks
@@ -155,8 +155,7 @@ class Module(HookMixin, StateMixin, TraversalMixin, ConversionMixin):
 
         Arguments are those of `compile` behind the model.
         """
-        graphs = import_module("hotaru.graphs._compile")  # they are above
-        graphs.compile_in_place(self, *args, **kwargs)
+        lent("compile_in_place")(self, *args, **kwargs)
 
     # -- attributes --------------------------------------------------------
 

@@ -1,7 +1,8 @@
 """Modules over several devices."""
 
+import importlib
+
 from .data_parallel import DataParallel, data_parallel
-from .distributed import DistributedDataParallel
 from .scatter_gather import gather, scatter
 
 __all__ = [
@@ -11,3 +12,11 @@ __all__ = [
     "gather",
     "scatter",
 ]
+
+
+def __getattr__(name: str):
+    # Of processes, which few programs have several of.
+    if name in ("DistributedDataParallel", "distributed"):
+        module = importlib.import_module(f"{__name__}.distributed")
+        return module if name == "distributed" else getattr(module, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -3,10 +3,20 @@
 from __future__ import annotations
 
 import contextlib
+import inspect
 import itertools
 
-from ... import device, is_grad_enabled
-from ..modules import Module
+from ... import device, distributed, is_grad_enabled
+from ...distributed import reducer
+from ...distributed.algorithms.ddp_comm_hooks import default_hooks
+from ...distributed.algorithms.join import Join, Joinable
+from ...distributed.algorithms.join_module import (
+    JoinModule,
+    common_rank,
+    take_part,
+)
+from ...futures import Future
+from ..modules import Embedding, EmbeddingBag, Module
 from .data_parallel import index_of, moved
 
 _MB = 1 << 20
@@ -45,10 +55,6 @@ class DistributedDataParallel(Module):
         skip_all_reduce_unused_params=False,
     ) -> None:  # fmt: skip
         super().__init__()
-        self._is_joinable()
-        from ... import distributed
-        from ...distributed import reducer
-
         if process_group is not None and device_mesh is not None:
             raise RuntimeError(
                 "Cannot specify both process_group and device_mesh arguments."
@@ -117,8 +123,6 @@ class DistributedDataParallel(Module):
         return {i: name for i, (name, _) in enumerate(taken)}
 
     def _make_reducer(self, names: dict[int, str]) -> None:
-        from ...distributed import reducer
-
         self.reducer = reducer.Reducer(
             self._parameters_taken,
             self.process_group,
@@ -165,8 +169,6 @@ class DistributedDataParallel(Module):
         ):
             root = 0
             if self._join_config is not None and self._join_config.enable:
-                from ...distributed.algorithms.join_module import common_rank
-
                 root = common_rank(self, True)
             _broadcast(self._buffers_taken, self.process_group, root)
 
@@ -188,12 +190,10 @@ class DistributedDataParallel(Module):
 
     def _register_builtin_comm_hook(self, comm_hook_type) -> None:
         """The hook that a `distributed.BuiltinCommHookType` names."""
-        from ...distributed.algorithms.ddp_comm_hooks import default_hooks
-        from ...distributed.reducer import BuiltinCommHookType
-
+        kinds = reducer.BuiltinCommHookType
         hooks = {
-            BuiltinCommHookType.ALLREDUCE: default_hooks.allreduce_hook,
-            BuiltinCommHookType.FP16_COMPRESS: default_hooks.fp16_compress_hook,
+            kinds.ALLREDUCE: default_hooks.allreduce_hook,
+            kinds.FP16_COMPRESS: default_hooks.fp16_compress_hook,
         }
         self.register_comm_hook(self.process_group, hooks[comm_hook_type])
 
@@ -220,8 +220,6 @@ class DistributedDataParallel(Module):
         """What the module gives."""
         syncs = is_grad_enabled() and self.require_backward_grad_sync
         if self._join_config is not None and self._join_config.enable:
-            from ...distributed.algorithms.join_module import take_part
-
             take_part(self, syncs)
         if syncs:
             self.reducer.rebuild()
@@ -256,9 +254,6 @@ class DistributedDataParallel(Module):
         Gradients are divided by the number of processes, or by how many still
         have data. See `distributed.algorithms.join`.
         """
-        from ...distributed.algorithms.join import Join
-
-        self._is_joinable()
         return Join(
             [self],
             enable,
@@ -266,17 +261,8 @@ class DistributedDataParallel(Module):
             divide_by_initial_world_size=divide_by_initial_world_size,
         )
 
-    @classmethod
-    def _is_joinable(cls) -> None:
-        """Of the class that `Join` asks for, which nn does not know."""
-        from ...distributed.algorithms.join import Joinable
-
-        Joinable.register(cls)
-
     def join_hook(self, **kwargs):
         """The module's collectives, for a process without data."""
-        from ...distributed.algorithms.join_module import JoinModule
-
         divides = kwargs.get("divide_by_initial_world_size", True)
         return JoinModule(self, divides)
 
@@ -287,8 +273,6 @@ class DistributedDataParallel(Module):
 
     def __getstate__(self) -> dict:
         """Without what is of this world of processes."""
-        from ... import distributed
-
         if self.process_group is not distributed.group.WORLD:
             raise RuntimeError(
                 "DDP Pickling/Unpickling are only supported when using DDP "
@@ -305,8 +289,6 @@ class DistributedDataParallel(Module):
 
     def __setstate__(self, state: dict) -> None:
         """In the default group that there is."""
-        from ... import distributed
-
         super().__setstate__(state)
         self.process_group = distributed.group.WORLD
         self._make_reducer(self._take_parameters())
@@ -339,10 +321,12 @@ class DistributedDataParallel(Module):
         }
 
 
+# What `Join` asks for.
+Joinable.register(DistributedDataParallel)
+
+
 def _sparse_ones(module: Module, parameters) -> frozenset[int]:
     """Which of the parameters get sparse gradients: some of embeddings."""
-    from ..modules import Embedding, EmbeddingBag
-
     found = {
         id(m.weight)
         for m in module.modules()
@@ -353,11 +337,6 @@ def _sparse_ones(module: Module, parameters) -> frozenset[int]:
 
 def _check_hook(hook) -> None:
     """As far as it says by annotations what it takes and gives."""
-    import inspect
-
-    from ...distributed.reducer import GradBucket
-    from ...futures import Future
-
     if not callable(hook):
         raise TypeError("Communication hook must be callable.")
     try:
@@ -367,7 +346,7 @@ def _check_hook(hook) -> None:
     none = inspect.Parameter.empty
     bucket = signature.parameters.get("bucket")
     if bucket is not None and bucket.annotation not in (
-        none, GradBucket, "GradBucket", "dist.GradBucket",
+        none, reducer.GradBucket, "GradBucket", "dist.GradBucket",
     ):  # fmt: skip
         raise ValueError(
             "Communication hook: bucket annotation should be dist.GradBucket."
@@ -383,9 +362,7 @@ def _check_hook(hook) -> None:
 
 def _broadcast(tensors, group, root: int = 0) -> None:
     """One process's to all."""
-    from ...distributed.reducer import broadcast_coalesced
-
-    broadcast_coalesced(tensors, group, root)
+    reducer.broadcast_coalesced(tensors, group, root)
 
 
 def _devices_of(module: Module, device_ids) -> list[int]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from ..._own_names import share_parts as _share_parts
+from ...ao.nn import qat as _home
 from ...ao.nn.qat import *
 from ...ao.nn.qat import __all__ as __all__
 
 _share_parts(
     __package__,
-    "ao.nn.qat",
+    _home,
     (
         "dynamic", "modules",
     ),

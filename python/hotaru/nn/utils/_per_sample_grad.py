@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable
 
 from ... import Tensor
-from ...func import functional_call
+from ..._late import lent
 from ...utils import _pytree
 from ..modules.module import Module
 from ._expanded_weights import ExpandedWeight
@@ -48,7 +48,7 @@ def call_for_per_sample_grads(
             else weight
             for name, weight in module.named_parameters()
         }
-        return functional_call(module, weights, args, kwargs)
+        return lent("functional_call")(module, weights, args, kwargs)
 
     return forward
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ... import Generator, randperm
+from ..._late import lent
 from .sampler import Sampler
 
 
@@ -35,8 +36,7 @@ class DistributedSampler(Sampler):
         drop_last: bool = False,
     ) -> None:
         if num_replicas is None or rank is None:
-            from ... import distributed
-
+            distributed = lent("distributed")
             if num_replicas is None:
                 num_replicas = distributed.get_world_size()
             if rank is None:

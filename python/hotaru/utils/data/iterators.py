@@ -10,8 +10,8 @@ from collections import deque
 from itertools import cycle
 
 from ... import cuda
+from ..._extension.profiled import named_range
 from ..._utils import ExceptionWrapper
-from .._profiled import named_range
 from ._utils import pipes
 from ._utils.fetch import make_fetcher
 from ._utils.pin_memory import pin_memory

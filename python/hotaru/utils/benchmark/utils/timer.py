@@ -7,6 +7,8 @@ import textwrap
 import timeit
 from collections.abc import Callable
 
+import hotaru
+
 from .... import cuda
 from .common import Measurement, TaskSpec, set_torch_threads
 
@@ -66,11 +68,8 @@ class Timer:
             )
         stmt, setup = (textwrap.dedent(text).strip() for text in (stmt, setup))
         self._globals = dict(globals or {})
-        import sys
-
         # The package itself is always at hand, as `torch`.
-        package = sys.modules[__package__.partition(".")[0]]
-        self._globals.setdefault("torch", package)
+        self._globals.setdefault("torch", hotaru)
         self._timer = self._timer_cls(
             stmt=stmt, setup=setup, timer=timer, globals=self._globals
         )

@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import inspect
 
-from ..._profiled import items_in_ranges, named_range
+from ...._extension.profiled import items_in_ranges, named_range
 
 _FEEDBACK = (
     "\nFor feedback regarding this single iterator per IterDataPipe "

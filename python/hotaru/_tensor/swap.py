@@ -6,7 +6,7 @@ import itertools
 import weakref
 
 from .. import Tensor, no_grad
-from .._tensor.attributes import SWAPPED
+from .attributes import SWAPPED
 
 _drawn = itertools.count(1, 2)  # odd, as no address is
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import OrderedDict, defaultdict, deque
 from dataclasses import dataclass
 
-from ._tree_nodes import KINDS
+from .nodes import KINDS
 
 _MAPPINGS = (dict, OrderedDict, defaultdict)
 

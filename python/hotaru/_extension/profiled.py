@@ -3,24 +3,36 @@
 from __future__ import annotations
 
 import contextlib
-import sys
 
-_RANGES = "hotaru.profiler._ranges"
 _NOTHING = contextlib.nullcontext()
+
+
+class _Profiler:
+    """What `profiler` gave when it was imported, by those who use it alone."""
+
+    recording = None
+    range = None
+
+
+def register(recording, range) -> None:
+    """Has ranges go to a profiler from now on.
+
+    Args:
+        recording: its `events` are None while no profile runs.
+        range: the context of a range of that name.
+    """
+    _Profiler.recording, _Profiler.range = recording, range
 
 
 def is_running() -> bool:
     """Whether there is a profile to add to."""
-    # The profiler is imported by those who use it alone.
-    ranges = sys.modules.get(_RANGES)
-    return ranges is not None and ranges.recording.events is not None
+    recording = _Profiler.recording
+    return recording is not None and recording.events is not None
 
 
 def named_range(name: str):
     """A context: a range of the profile that runs, or nothing."""
-    if not is_running():
-        return _NOTHING
-    return sys.modules[_RANGES].record_function(name)
+    return _Profiler.range(name) if is_running() else _NOTHING
 
 
 def items_in_ranges(iterator, name: str):

@@ -1,0 +1,1 @@
+"""Trees: containers of leaves, in one another."""
