@@ -48,19 +48,7 @@ def build(draw: Draw, rich: bool) -> tuple[nn.Module, dict]:
     def linear(bias: bool = True) -> nn.Linear:
         return filled(nn.Linear(WIDTH, WIDTH, bias=bias), draw)
 
-    class Block(nn.Module):
-        steepness = 0.75
-
-        def __init__(self) -> None:
-            super().__init__()
-            self.inner = linear()
-            self.gain = nn.Parameter(1 + draw(WIDTH) / 4)
-            self.register_buffer("shift", draw(WIDTH))
-            self.slope = 0.5
-
-        def forward(self, x):
-            h = self.inner(x) * self.gain + self.shift
-            return torch.tanh(h * self.slope) * self.steepness
+    Block = _block_class(draw, linear)
 
     class Net(nn.Module):
         level = 0.25
@@ -83,23 +71,7 @@ def build(draw: Draw, rich: bool) -> tuple[nn.Module, dict]:
             self.register_buffer("mask", torch.ones(WIDTH), persistent=False)
             self.register_parameter("spare", None)
             self.extra = None
-            # Numbers, texts and containers.
-            self.factor, self.count, self.mode = 1.5, 2, "tanh"
-            self.flag = True
-            self.options = {"scale": 1.25, "inner": {"k": 0.5}}
-            self.coefficients = [0.5, 0.25]
-            self.pair = (0.5, 2.0)
-            self.names = {"one"}
-            # Tensors, modules and functions out of the module's sight.
-            self.constant = draw(WIDTH)
-            self.tensors = [draw(WIDTH), draw(WIDTH)] if rich else []
-            self.mapped = {"t": draw(WIDTH)} if rich else {}
-            self.holder = Holder(
-                scale=0.5, tensor=draw(WIDTH), module=linear(), items=[1.0]
-            )
-            self.hidden = {"m": linear()}
-            self.layers = [linear()]
-            self.act = torch.tanh
+            _add_attributes(self, draw, linear, rich)
 
         def forward(self, x, y=None, *, power=1):
             h = self.act(self.stem(x))
@@ -146,14 +118,59 @@ def build(draw: Draw, rich: bool) -> tuple[nn.Module, dict]:
                 h = h + torch.tanh(layer(h))
             return h
 
-    kinds = {
-        "linear": linear, "block": Block, "tanh": nn.Tanh, "relu": nn.ReLU,
-        "sigmoid": nn.Sigmoid,
-    }  # fmt: skip
-    # Made in advance: that a module is made is no sign of a change.
-    stocks = {name: [make() for _ in range(12)] for name, make in kinds.items()}
-    made = {name: stock.pop for name, stock in stocks.items()}
-    return Net(), {**made, "filled": lambda module: filled(module, draw)}
+    makers = _makers(
+        linear=linear, block=Block, tanh=nn.Tanh, relu=nn.ReLU,
+        sigmoid=nn.Sigmoid,
+    )  # fmt: skip
+    return Net(), {**makers, "filled": lambda module: filled(module, draw)}
+
+
+def _makers(**kinds) -> dict:
+    """What gives modules of these kinds, which are made in advance: that one
+    is made is no sign of a change.
+    """
+    return {
+        name: [make() for _ in range(12)].pop for name, make in kinds.items()
+    }
+
+
+def _block_class(draw: Draw, linear) -> type[nn.Module]:
+    class Block(nn.Module):
+        steepness = 0.75
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.inner = linear()
+            self.gain = nn.Parameter(1 + draw(WIDTH) / 4)
+            self.register_buffer("shift", draw(WIDTH))
+            self.slope = 0.5
+
+        def forward(self, x):
+            h = self.inner(x) * self.gain + self.shift
+            return torch.tanh(h * self.slope) * self.steepness
+
+    return Block
+
+
+def _add_attributes(net: nn.Module, draw: Draw, linear, rich: bool) -> None:
+    """What no parameter, buffer or child is."""
+    # Numbers, texts and containers.
+    net.factor, net.count, net.mode = 1.5, 2, "tanh"
+    net.flag = True
+    net.options = {"scale": 1.25, "inner": {"k": 0.5}}
+    net.coefficients = [0.5, 0.25]
+    net.pair = (0.5, 2.0)
+    net.names = {"one"}
+    # Tensors, modules and functions out of the module's sight.
+    net.constant = draw(WIDTH)
+    net.tensors = [draw(WIDTH), draw(WIDTH)] if rich else []
+    net.mapped = {"t": draw(WIDTH)} if rich else {}
+    net.holder = Holder(
+        scale=0.5, tensor=draw(WIDTH), module=linear(), items=[1.0]
+    )
+    net.hidden = {"m": linear()}
+    net.layers = [linear()]
+    net.act = torch.tanh
 
 
 def filled(module: nn.Module, draw: Draw) -> nn.Module:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 import types
 
+import hotaru
+
 from .. import _C, _overrides
 from .._own_names import add_root
 from .finder import AliasFinder
@@ -44,7 +46,7 @@ def install(alias: str = "torch") -> None:
     if is_installed(alias):
         return
     present = sys.modules.get(alias)
-    if present is not None and present is not sys.modules[_PACKAGE]:
+    if present is not None and present is not hotaru:
         raise RuntimeError(
             f"cannot make 'import {alias}' give hotaru: {alias} is imported "
             f"already, from {getattr(present, '__file__', 'an unknown place')}"

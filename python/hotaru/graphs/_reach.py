@@ -108,9 +108,14 @@ class Reach(Visits):
         #: What keeps results of functions (`functools.lru_cache`).
         self.caches: list = []
         self._kept: list = []
+        self._follow()
+        self._note_surroundings()
+
+    def _follow(self) -> None:
+        """Visits what the root leads to, and says why no graph could."""
         for name in _GLOBAL_HOOKS:
             self._push(getattr(_module, name), MAX_DEPTH, None)
-        self._push(root, MAX_DEPTH, None)
+        self._push(self._root, MAX_DEPTH, None)
         self._visit_all()
         for library, names in list(self._libraries.values()):
             _outside.read_library(self, library, names)
@@ -123,6 +128,9 @@ class Reach(Visits):
         self.reads_options = bool(self.optimizers) and reads_options(self)
         if any(map(is_schedule, self._own)) and reads_schedules(self):
             self.unfit = "it reads a schedule of an optimizer"
+
+    def _note_surroundings(self) -> None:
+        """Has `around` watch every place where what was met stands."""
         for attributes in self._by_name:
             if ANY in self._names:
                 self.around.add_dict(attributes)

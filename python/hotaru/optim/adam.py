@@ -83,8 +83,7 @@ def adam(
     lr, beta1, beta2, weight_decay = numbers(
         exact, lr, beta1, beta2, weight_decay
     )
-    rate1, rate2 = 1 - beta1, 1 - beta2
-    for param, grad, step, mean, square, largest in updates(
+    for update in updates(
         params,
         grads,
         state_steps,
@@ -96,20 +95,29 @@ def adam(
         decoupled=lr if decoupled_weight_decay else None,
         capturable=capturable,
     ):
-        mean.lerp_(grad, rate1)
-        square *= beta2
-        plus_product_(square, grad, grad, rate2)
-        if differentiable:  # later steps change what is kept for gradients
-            mean, square = mean.clone(), square.clone()
-        if amsgrad:
-            seen = largest.clone() if differentiable else largest
-            square = largest.copy_(maximum(seen, square))
-        # √v̂ + eps is (√v + eps √(1 - β2ᵗ)) / √(1 - β2ᵗ).
-        correction = (1 - beta2**step) ** 0.5
-        scale = -lr * correction / (1 - beta1**step)
-        bottom = root(square, eps * correction, differentiable)
-        plus_quotient_(param, mean, bottom, scale)
+        _update(*update, lr, beta1, beta2, eps, amsgrad, differentiable)
     return None
+
+
+def _update(
+    param: Tensor, grad: Tensor, step, mean: Tensor, square: Tensor,
+    largest: Tensor | None, lr, beta1, beta2, eps: float, amsgrad: bool,
+    differentiable: bool,
+) -> None:  # fmt: skip
+    """The step of one parameter."""
+    mean.lerp_(grad, 1 - beta1)
+    square *= beta2
+    plus_product_(square, grad, grad, 1 - beta2)
+    if differentiable:  # later steps change what is kept for gradients
+        mean, square = mean.clone(), square.clone()
+    if amsgrad:
+        seen = largest.clone() if differentiable else largest
+        square = largest.copy_(maximum(seen, square))
+    # √v̂ + eps is (√v + eps √(1 - β2ᵗ)) / √(1 - β2ᵗ).
+    correction = (1 - beta2**step) ** 0.5
+    scale = -lr * correction / (1 - beta1**step)
+    bottom = root(square, eps * correction, differentiable)
+    plus_quotient_(param, mean, bottom, scale)
 
 
 class Adam(Fused):

@@ -16,32 +16,17 @@ _NO_WEIGHT = (
 
 
 def multi_head_attention_forward(
-    query: Tensor,
-    key: Tensor,
-    value: Tensor,
-    embed_dim_to_check: int,
-    num_heads: int,
-    in_proj_weight: Tensor | None,
-    in_proj_bias: Tensor | None,
-    bias_k: Tensor | None,
-    bias_v: Tensor | None,
-    add_zero_attn: bool,
-    dropout_p: float,
-    out_proj_weight: Tensor,
-    out_proj_bias: Tensor | None,
-    training: bool = True,
-    key_padding_mask: Tensor | None = None,
-    need_weights: bool = True,
-    attn_mask: Tensor | None = None,
-    use_separate_proj_weight: bool = False,
-    q_proj_weight: Tensor | None = None,
-    k_proj_weight: Tensor | None = None,
-    v_proj_weight: Tensor | None = None,
-    static_k: Tensor | None = None,
-    static_v: Tensor | None = None,
-    average_attn_weights: bool = True,
-    is_causal: bool = False,
-) -> tuple[Tensor, Tensor | None]:
+    query: Tensor, key: Tensor, value: Tensor, embed_dim_to_check: int,
+    num_heads: int, in_proj_weight: Tensor | None, in_proj_bias: Tensor | None,
+    bias_k: Tensor | None, bias_v: Tensor | None, add_zero_attn: bool,
+    dropout_p: float, out_proj_weight: Tensor, out_proj_bias: Tensor | None,
+    training: bool = True, key_padding_mask: Tensor | None = None,
+    need_weights: bool = True, attn_mask: Tensor | None = None,
+    use_separate_proj_weight: bool = False, q_proj_weight: Tensor | None = None,
+    k_proj_weight: Tensor | None = None, v_proj_weight: Tensor | None = None,
+    static_k: Tensor | None = None, static_v: Tensor | None = None,
+    average_attn_weights: bool = True, is_causal: bool = False,
+) -> tuple[Tensor, Tensor | None]:  # fmt: skip
     """Attention of `query` (L, N, E) over `key` and `value` (S, N, E).
 
     Unbatched: (L, E) and (S, E). A boolean mask is True where attention is
@@ -64,128 +49,49 @@ def multi_head_attention_forward(
     tgt_len, bsz, embed_dim = query.shape
     src_len = key.shape[0]
     head_dim = _check_sizes(
-        query,
-        key,
-        value,
-        embed_dim_to_check,
-        num_heads,
+        query, key, value, embed_dim_to_check, num_heads,
         use_separate_proj_weight,
+    )  # fmt: skip
+    key_padding_mask, attn_mask, is_causal = _masks(
+        key_padding_mask, attn_mask, query, is_causal, need_weights
     )
-    key_padding_mask = _float_mask(
-        key_padding_mask, "key_padding_mask", attn_mask, query
-    )
-    if is_causal and attn_mask is None:
-        raise RuntimeError(
-            "Need attn_mask if specifying the is_causal hint. You may use the "
-            "Transformer "
-            "module method `generate_square_subsequent_mask` to create this "
-            "mask."
-        )
-    if is_causal and key_padding_mask is None and not need_weights:
-        # The kernel masks by itself.
-        attn_mask = None
-    else:
-        attn_mask = _float_mask(attn_mask, "attn_mask", None, query)
-        if key_padding_mask is not None:
-            is_causal = False
-
-    if use_separate_proj_weight:
-        if q_proj_weight is None or k_proj_weight is None:
-            raise AssertionError(_NO_WEIGHT)
-        if v_proj_weight is None:
-            raise AssertionError(_NO_WEIGHT)
-        q, k, v = _project_each(
-            query,
-            key,
-            value,
-            [q_proj_weight, k_proj_weight, v_proj_weight],
-            in_proj_bias,
-        )
-    elif in_proj_weight is not None:
-        q, k, v = _project(query, key, value, in_proj_weight, in_proj_bias)
-    else:
-        raise AssertionError(
-            "use_separate_proj_weight is False but in_proj_weight is None"
-        )
+    q, k, v = _projections(
+        query, key, value, in_proj_weight, in_proj_bias,
+        use_separate_proj_weight, q_proj_weight, k_proj_weight, v_proj_weight,
+    )  # fmt: skip
     attn_mask = _check_mask(attn_mask, tgt_len, src_len, bsz * num_heads)
-
+    extra = _check_biases(bias_k, bias_v, static_k, static_v)
     if bias_k is not None and bias_v is not None:
-        if static_k is not None:
-            raise AssertionError("bias cannot be added to static key.")
-        if static_v is not None:
-            raise AssertionError("bias cannot be added to static value.")
         k = ops.cat([k, bias_k.repeat(1, bsz, 1)])
         v = ops.cat([v, bias_v.repeat(1, bsz, 1)])
-        attn_mask = _one_more_key(attn_mask)
-        key_padding_mask = _one_more_key(key_padding_mask)
-    elif bias_k is not None:
-        raise AssertionError("bias_k is set but bias_v is None")
-    elif bias_v is not None:
-        raise AssertionError("bias_v is set but bias_k is None")
-
-    q = q.view(tgt_len, bsz * num_heads, head_dim).transpose(0, 1)
-    if static_k is None:
-        k = k.view(k.shape[0], bsz * num_heads, head_dim).transpose(0, 1)
-    else:
-        k = _static("static_k", static_k, bsz * num_heads, head_dim)
-    if static_v is None:
-        v = v.view(v.shape[0], bsz * num_heads, head_dim).transpose(0, 1)
-    else:
-        v = _static("static_v", static_v, bsz * num_heads, head_dim)
+    q = _heads(q, bsz * num_heads, head_dim, None, "")
+    k = _heads(k, bsz * num_heads, head_dim, static_k, "static_k")
+    v = _heads(v, bsz * num_heads, head_dim, static_v, "static_v")
     if add_zero_attn:
+        extra += 1
         zero = hotaru.zeros(
             [bsz * num_heads, 1, head_dim], dtype=k.dtype, device=k.device
         )
         k = ops.cat([k, zero], dim=1)
         v = ops.cat([v, zero], dim=1)
+    for _ in range(extra):
         attn_mask = _one_more_key(attn_mask)
         key_padding_mask = _one_more_key(key_padding_mask)
     src_len = k.size(1)
-
-    if key_padding_mask is not None:
-        _check_padding(key_padding_mask, src_len, bsz)
-        padding = (
-            key_padding_mask.view(bsz, 1, 1, src_len)
-            .expand(-1, num_heads, -1, -1)
-            .reshape(bsz * num_heads, 1, src_len)
-        )
-        attn_mask = padding if attn_mask is None else attn_mask + padding
-
+    attn_mask = _with_padding(
+        attn_mask, key_padding_mask, bsz, num_heads, src_len
+    )
     dropout_p = dropout_p if training else 0.0
     weights: Tensor | None = None
     if need_weights:
-        scaled = q * math.sqrt(1.0 / head_dim)
-        if attn_mask is not None:
-            scores = ops.baddbmm(attn_mask, scaled, k.transpose(-2, -1))
-        else:
-            scores = ops.bmm(scaled, k.transpose(-2, -1))
-        scores = ops.softmax(scores, -1)
-        if dropout_p > 0.0:
-            scores = ops.dropout(scores, dropout_p, True)
-        output = ops.bmm(scores, v)
-        weights = scores
-        output = (
-            output.transpose(0, 1).contiguous().view(tgt_len * bsz, embed_dim)
-        )
+        output, weights = _weighted(q, k, v, attn_mask, dropout_p, head_dim)
+        output = output.transpose(0, 1)
     else:
-        if attn_mask is not None:
-            if attn_mask.size(0) == 1 and attn_mask.dim() == 3:
-                attn_mask = attn_mask.unsqueeze(0)
-            else:
-                attn_mask = attn_mask.view(bsz, num_heads, -1, src_len)
-        output = ops.scaled_dot_product_attention(
-            q.view(bsz, num_heads, tgt_len, head_dim),
-            k.view(bsz, num_heads, src_len, head_dim),
-            v.view(bsz, num_heads, src_len, head_dim),
-            attn_mask,
-            dropout_p,
-            is_causal,
-        )
-        output = (
-            output.permute(2, 0, 1, 3)
-            .contiguous()
-            .view(bsz * tgt_len, embed_dim)
-        )
+        output = _attended(
+            q, k, v, attn_mask, dropout_p, is_causal,
+            (bsz, num_heads, tgt_len, src_len, head_dim),
+        )  # fmt: skip
+    output = output.contiguous().view(tgt_len * bsz, embed_dim)
     output = ops.linear(output, out_proj_weight, out_proj_bias)
     output = output.view(tgt_len, bsz, output.size(1))
 
@@ -197,6 +103,155 @@ def multi_head_attention_forward(
         output = output.squeeze(1)
         weights = None if weights is None else weights.squeeze(0)
     return output, weights
+
+
+def _masks(
+    key_padding_mask: Tensor | None,
+    attn_mask: Tensor | None,
+    query: Tensor,
+    is_causal: bool,
+    need_weights: bool,
+) -> tuple[Tensor | None, Tensor | None, bool]:
+    """Both masks to be added to scores, and whether the kernel masks what
+    comes later by itself.
+    """
+    key_padding_mask = _float_mask(
+        key_padding_mask, "key_padding_mask", attn_mask, query
+    )
+    if is_causal and attn_mask is None:
+        raise RuntimeError(
+            "Need attn_mask if specifying the is_causal hint. You may use the "
+            "Transformer "
+            "module method `generate_square_subsequent_mask` to create this "
+            "mask."
+        )
+    if is_causal and key_padding_mask is None and not need_weights:
+        attn_mask = None
+    else:
+        attn_mask = _float_mask(attn_mask, "attn_mask", None, query)
+        if key_padding_mask is not None:
+            is_causal = False
+    return key_padding_mask, attn_mask, is_causal
+
+
+def _projections(
+    query: Tensor, key: Tensor, value: Tensor, in_proj_weight: Tensor | None,
+    in_proj_bias: Tensor | None, separate: bool, q_weight: Tensor | None,
+    k_weight: Tensor | None, v_weight: Tensor | None,
+) -> tuple[Tensor, Tensor, Tensor]:  # fmt: skip
+    """Query, key and value by their matrices, which are one or three."""
+    if separate:
+        if q_weight is None or k_weight is None:
+            raise AssertionError(_NO_WEIGHT)
+        if v_weight is None:
+            raise AssertionError(_NO_WEIGHT)
+        q, k, v = _project_each(
+            query, key, value, [q_weight, k_weight, v_weight], in_proj_bias
+        )
+    elif in_proj_weight is not None:
+        q, k, v = _project(query, key, value, in_proj_weight, in_proj_bias)
+    else:
+        raise AssertionError(
+            "use_separate_proj_weight is False but in_proj_weight is None"
+        )
+    return q, k, v
+
+
+def _check_biases(
+    bias_k: Tensor | None,
+    bias_v: Tensor | None,
+    static_k: Tensor | None,
+    static_v: Tensor | None,
+) -> int:
+    """How many keys the biases are: 1, or 0 without them."""
+    count = 0
+    if bias_k is not None and bias_v is not None:
+        if static_k is not None:
+            raise AssertionError("bias cannot be added to static key.")
+        if static_v is not None:
+            raise AssertionError("bias cannot be added to static value.")
+        count = 1
+    elif bias_k is not None:
+        raise AssertionError("bias_k is set but bias_v is None")
+    elif bias_v is not None:
+        raise AssertionError("bias_v is set but bias_k is None")
+    return count
+
+
+def _heads(
+    x: Tensor, count: int, head_dim: int, static: Tensor | None, name: str
+) -> Tensor:
+    """(count, L, head_dim) of (L, N, E), or what stands in its place."""
+    if static is None:
+        x = x.view(x.shape[0], count, head_dim).transpose(0, 1)
+    else:
+        x = _static(name, static, count, head_dim)
+    return x
+
+
+def _with_padding(
+    attn_mask: Tensor | None,
+    key_padding_mask: Tensor | None,
+    bsz: int,
+    num_heads: int,
+    src_len: int,
+) -> Tensor | None:
+    """The mask of scores, with that of keys."""
+    if key_padding_mask is not None:
+        _check_padding(key_padding_mask, src_len, bsz)
+        padding = (
+            key_padding_mask.view(bsz, 1, 1, src_len)
+            .expand(-1, num_heads, -1, -1)
+            .reshape(bsz * num_heads, 1, src_len)
+        )
+        attn_mask = padding if attn_mask is None else attn_mask + padding
+    return attn_mask
+
+
+def _weighted(
+    q: Tensor, k: Tensor, v: Tensor, attn_mask: Tensor | None,
+    dropout_p: float, head_dim: int,
+) -> tuple[Tensor, Tensor]:  # fmt: skip
+    """What the weights give of the values, and the weights."""
+    scaled = q * math.sqrt(1.0 / head_dim)
+    if attn_mask is not None:
+        scores = ops.baddbmm(attn_mask, scaled, k.transpose(-2, -1))
+    else:
+        scores = ops.bmm(scaled, k.transpose(-2, -1))
+    scores = ops.softmax(scores, -1)
+    if dropout_p > 0.0:
+        scores = ops.dropout(scores, dropout_p, True)
+    return ops.bmm(scores, v), scores
+
+
+def _attended(
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    attn_mask: Tensor | None,
+    dropout_p: float,
+    is_causal: bool,
+    sizes: tuple[int, int, int, int, int],
+) -> Tensor:
+    """The same by the kernel, without weights: (L, N, heads, head_dim).
+
+    `sizes` are N, heads, L, S and head_dim.
+    """
+    bsz, num_heads, tgt_len, src_len, head_dim = sizes
+    if attn_mask is not None:
+        if attn_mask.size(0) == 1 and attn_mask.dim() == 3:
+            attn_mask = attn_mask.unsqueeze(0)
+        else:
+            attn_mask = attn_mask.view(bsz, num_heads, -1, src_len)
+    output = ops.scaled_dot_product_attention(
+        q.view(bsz, num_heads, tgt_len, head_dim),
+        k.view(bsz, num_heads, src_len, head_dim),
+        v.view(bsz, num_heads, src_len, head_dim),
+        attn_mask,
+        dropout_p,
+        is_causal,
+    )
+    return output.permute(2, 0, 1, 3)
 
 
 def _project(

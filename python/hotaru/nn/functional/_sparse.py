@@ -87,25 +87,8 @@ def embedding_bag(
             stacklevel=2,
         )
         weight, input = input, weight
-    if (
-        per_sample_weights is not None
-        and input.size() != per_sample_weights.size()
-    ):
-        raise ValueError(
-            "embedding_bag: If per_sample_weights "
-            f"({per_sample_weights.shape}) is not None, then it must have the "
-            f"same shape as the input ({input.shape})"
-        )
-    if input.dim() == 2:
-        if offsets is not None:
-            kind = (
-                "<unknown>" if hotaru.jit.is_scripting() else str(type(offsets))
-            )
-            raise ValueError(
-                "if input is 2D, then offsets has to be None, as input is "
-                "treated is a mini-batch of fixed length sequences. However, "
-                f"found offsets of type {kind}"
-            )
+    _check_bags(input, offsets, per_sample_weights)
+    if offsets is None:
         offsets = ops.arange(
             0,
             input.numel(),
@@ -117,30 +100,7 @@ def embedding_bag(
         input = input.reshape(-1)
         if per_sample_weights is not None:
             per_sample_weights = per_sample_weights.reshape(-1)
-    elif input.dim() == 1:
-        if offsets is None:
-            raise ValueError("offsets has to be a 1D Tensor but got None")
-        if offsets.dim() != 1:
-            raise ValueError("offsets has to be a 1D Tensor")
-    else:
-        raise ValueError(
-            "input has to be 1D or 2D Tensor, but got Tensor of dimension "
-            f"{input.dim()}"
-        )
-    if mode == "sum":
-        number = 0
-    elif mode == "mean":
-        number = 1
-    elif mode == "max":
-        number = 2
-    else:
-        raise ValueError("mode has to be one of sum, mean or max")
-    if mode == "max" and scale_grad_by_freq:
-        raise ValueError(
-            "max mode does not support scaling the gradient by the frequency"
-        )
-    if mode == "max" and sparse:
-        raise ValueError("max mode does not support sparse weights")
+    number = _mode_number(mode, scale_grad_by_freq, sparse)
     if max_norm is not None:
         ops.embedding_renorm_(weight.detach(), input, max_norm, norm_type)
     if per_sample_weights is not None and mode != "sum":
@@ -171,3 +131,57 @@ def embedding_bag(
         include_last_offset,
         padding_idx,
     )[0]
+
+
+def _check_bags(
+    input: Tensor, offsets: Tensor | None, per_sample_weights: Tensor | None
+) -> None:
+    """ValueError for shapes that do not go together."""
+    if (
+        per_sample_weights is not None
+        and input.size() != per_sample_weights.size()
+    ):
+        raise ValueError(
+            "embedding_bag: If per_sample_weights "
+            f"({per_sample_weights.shape}) is not None, then it must have the "
+            f"same shape as the input ({input.shape})"
+        )
+    if input.dim() == 2:
+        if offsets is not None:
+            kind = (
+                "<unknown>" if hotaru.jit.is_scripting() else str(type(offsets))
+            )
+            raise ValueError(
+                "if input is 2D, then offsets has to be None, as input is "
+                "treated is a mini-batch of fixed length sequences. However, "
+                f"found offsets of type {kind}"
+            )
+    elif input.dim() == 1:
+        if offsets is None:
+            raise ValueError("offsets has to be a 1D Tensor but got None")
+        if offsets.dim() != 1:
+            raise ValueError("offsets has to be a 1D Tensor")
+    else:
+        raise ValueError(
+            "input has to be 1D or 2D Tensor, but got Tensor of dimension "
+            f"{input.dim()}"
+        )
+
+
+def _mode_number(mode: str, scale_grad_by_freq: bool, sparse: bool) -> int:
+    """The number of a mode; ValueError for what it does not go with."""
+    if mode == "sum":
+        number = 0
+    elif mode == "mean":
+        number = 1
+    elif mode == "max":
+        number = 2
+    else:
+        raise ValueError("mode has to be one of sum, mean or max")
+    if mode == "max" and scale_grad_by_freq:
+        raise ValueError(
+            "max mode does not support scaling the gradient by the frequency"
+        )
+    if mode == "max" and sparse:
+        raise ValueError("max mode does not support sparse weights")
+    return number

@@ -112,22 +112,9 @@ class DataLoader(_Subscriptable):
                 shuffle = None  # the pipe does
             _check_iterable(shuffle, sampler, batch_sampler)
         shuffle = bool(shuffle)
-        if sampler is not None and shuffle:
-            raise ValueError(
-                "sampler option is mutually exclusive with shuffle"
-            )
+        _check_sampler(sampler, shuffle, batch_size, batch_sampler, drop_last)
         if batch_sampler is not None:
-            if batch_size != 1 or shuffle or sampler is not None or drop_last:
-                raise ValueError(
-                    "batch_sampler option is mutually exclusive with "
-                    "batch_size, shuffle, sampler, and drop_last"
-                )
-            batch_size, drop_last = None, False
-        elif batch_size is None and drop_last:
-            raise ValueError(
-                "batch_size=None option disables auto-batching and is mutually "
-                "exclusive with drop_last"
-            )
+            batch_size = None
         if sampler is None:
             if self.iterable:
                 sampler = _Endless()
@@ -265,6 +252,26 @@ def _check_workers(
         raise ValueError("prefetch_factor option should be non-negative")
     if persistent_workers and num_workers == 0:
         raise ValueError("persistent_workers option needs num_workers > 0")
+
+
+def _check_sampler(
+    sampler, shuffle: bool, batch_size: int | None, batch_sampler,
+    drop_last: bool,
+) -> None:  # fmt: skip
+    """ValueError for options of the order that contradict each other."""
+    if sampler is not None and shuffle:
+        raise ValueError("sampler option is mutually exclusive with shuffle")
+    if batch_sampler is not None:
+        if batch_size != 1 or shuffle or sampler is not None or drop_last:
+            raise ValueError(
+                "batch_sampler option is mutually exclusive with "
+                "batch_size, shuffle, sampler, and drop_last"
+            )
+    elif batch_size is None and drop_last:
+        raise ValueError(
+            "batch_size=None option disables auto-batching and is mutually "
+            "exclusive with drop_last"
+        )
 
 
 def _check_iterable(shuffle, sampler, batch_sampler) -> None:
