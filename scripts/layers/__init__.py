@@ -1,0 +1,1 @@
+"""What `check_layers.py` holds the sources to, a file for each kind of rule."""
