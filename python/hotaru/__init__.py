@@ -46,7 +46,7 @@ ops.__getattr__ = _ops_attribute
 # Imported when first asked for: `import hotaru` stays cheap.
 _LAZY = {
     "_VF", "__config__", "__future__", "_awaits", "_custom_op", "_custom_ops",
-    "_dynamo", "_export", "_functions", "_functorch", "_grad_mode", "_guards",
+    "_dynamo", "_export", "_functions", "_functorch", "_guards",
     "_higher_order_ops", "_jit_internal", "_library", "_linalg_utils",
     "_lobpcg", "_lowrank", "_ops", "_prims", "_prims_common", "_refs",
     "_subclasses", "_symbolic", "_tensor_str", "_utils", "_utils_internal",
@@ -98,7 +98,9 @@ _OFFERED = {
         bartlett_window blackman_window hamming_window hann_window
         kaiser_window
     """,
-    "_grad_mode": "enable_grad inference_mode no_grad set_grad_enabled",
+    "_extension.grad_mode": """
+        enable_grad inference_mode no_grad set_grad_enabled
+    """,
     "_lowrank": "lu pca_lowrank svd_lowrank",
     "_tensor.nested_names": "jagged",
     "nested.create": """

@@ -1,7 +1,7 @@
-"""`python -m hotaru SCRIPT [ARGS]`; see `_interpreter`."""
+"""`python -m hotaru SCRIPT [ARGS]`; see `_alias.interpreter`."""
 
 import sys
 
-from ._interpreter import main
+from ._alias.interpreter import main
 
 main(sys.argv[1:])

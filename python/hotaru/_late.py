@@ -67,7 +67,7 @@ LENT = {
     "load": "serialization:load",
     "share_memory": "multiprocessing.reductions:share",
     # Names of PyTorch's extension that are written in Python here.
-    "parse_to": "nn.modules._conversion:parse_to",
+    "parse_to": "nn.modules._aspects.conversion:parse_to",
     "is_tracing": "jit:is_tracing",
     "FileCheck": "_testing.file_check:FileCheck",
     "PyTorchFileReader": "serialization._file_classes:PyTorchFileReader",

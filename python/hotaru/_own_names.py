@@ -1,6 +1,6 @@
 """What the modules of this package are called.
 
-A program that imports the package by another name (`_interpreter`) sees
+A program that imports the package by another name (`_alias.interpreter`) sees
 modules, classes and functions by that name: `torch.nn.modules.linear`. What
 asks whether something is of this package asks here.
 """

@@ -10,8 +10,8 @@ from typing import Any
 
 from .. import _C
 from .._C import Tensor
+from .._extension.grad_mode import no_grad
 from .._function_schema.signatures import signature
-from .._grad_mode import no_grad
 from .._ops import aten
 from ..utils import _pytree
 from . import stack

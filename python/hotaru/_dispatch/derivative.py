@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 from .. import _C, autograd, empty_strided, where, zeros_like
 from .._C import Tensor
-from .._grad_mode import enable_grad
+from .._extension.grad_mode import enable_grad
 from ..utils import _pytree
 from .stack import nobody_asked
 

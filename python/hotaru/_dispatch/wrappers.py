@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .. import _C, get_default_dtype
-from .._grad_mode import no_grad
+from .._extension.grad_mode import no_grad
 
 
 def make(

@@ -7,7 +7,7 @@ import operator
 
 from .. import _C
 from .._C import Tensor, ops
-from .._grad_mode import no_grad
+from .._extension.grad_mode import no_grad
 
 __all__ = [
     "bartlett_window", "blackman_window", "hamming_window", "hann_window",

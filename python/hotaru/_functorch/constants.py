@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import threading
 
-from .. import _misfits
 from .._C import Tensor
+from .._extension import misfits as _misfits
 from ..autograd._transforms import is_forward
 
 

@@ -7,7 +7,7 @@ import weakref
 from .. import _C, empty
 from .._C import Tensor
 from .._dispatch.stack import native
-from .._grad_mode import no_grad
+from .._extension.grad_mode import no_grad
 from ..nn import Parameter
 from ..utils._python_dispatch import (
     _disable_current_modes,

@@ -8,7 +8,7 @@ those, too.
 from __future__ import annotations
 
 from .._C import Tensor
-from .._grad_mode import no_grad
+from .._extension.grad_mode import no_grad
 from .._prims_common import compare_tensor_meta
 from ..utils import _pytree
 from ..utils._python_dispatch import _disable_current_modes

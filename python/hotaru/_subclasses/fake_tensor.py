@@ -9,8 +9,8 @@ from .. import _C, get_default_device
 from .._C import Tensor
 from .._dispatch.derivative import Derivative
 from .._dispatch.stack import native
+from .._extension.grad_mode import no_grad
 from .._functorch import config
-from .._grad_mode import no_grad
 from .._ops import aten
 from ..utils import _pytree
 from ..utils._python_dispatch import (

@@ -8,7 +8,7 @@ from collections import OrderedDict
 
 from .. import _C
 from .._C import Tensor
-from .._grad_mode import no_grad
+from .._extension.grad_mode import no_grad
 from .._late import lent
 from .attributes import (
     attributes_of,

@@ -10,7 +10,7 @@ import threading
 
 from .. import _C
 from .._C import Tensor
-from .._grad_mode import _Mode
+from .._extension.grad_mode import _Mode
 
 
 class _Thread(threading.local):

@@ -20,7 +20,7 @@ from .. import (
 from ..graphs import _tree
 from ..graphs._values import kind_of
 from ..jit import ScriptFunction, ScriptModule, TracerWarning, trace
-from ..jit._traced import TracedInt
+from ..jit._tracing.traced import TracedInt
 from ..nn import Module
 from . import client
 from .values import NotWritten, Val

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from .. import _C, Tensor
-from .._grad_mode import _Mode
+from .._extension.grad_mode import _Mode
 
 __all__ = [
     "UnpackedDualTensor",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .. import _C
-from .._grad_mode import (
+from .._extension.grad_mode import (
     _Mode,
     enable_grad,
     inference_mode,

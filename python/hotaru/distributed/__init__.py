@@ -38,14 +38,14 @@ def is_gloo_available() -> bool:
 
 def is_mpi_available() -> bool:
     """Whether mpi4py is installed, and MPI's launcher started the process."""
-    from .mpi import is_available
+    from .backends.mpi import is_available
 
     return is_available()
 
 
 def is_nccl_available() -> bool:
     """Whether there is a GPU, and NCCL, which carries its tensors."""
-    from .nccl import is_available
+    from .backends.nccl import is_available
 
     return is_available()
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from .. import _C
 from .. import device as _device
-from . import mpi, nccl
+from .backends import mpi, nccl
 from .launchers import value_of
 from .process_group import (
     ProcessGroup,

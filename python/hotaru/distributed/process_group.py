@@ -14,8 +14,8 @@ from enum import Enum
 from .. import _C
 from .._C import _CollectiveKind as Kind
 from .._C import _ReduceKind
-from . import nccl
-from .foreign import ForeignHandle
+from .backends import nccl
+from .backends.foreign import ForeignHandle
 from .list_methods import ListMethods
 from .options import milliseconds
 from .parts import copy_back

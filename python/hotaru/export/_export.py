@@ -10,7 +10,7 @@ from .. import _C, Tensor, backends
 from .._functions.settings import traces
 from ..jit import ScriptModule
 from ..nn import Module
-from ..nn.modules._global_hooks import (
+from ..nn.modules._aspects.global_hooks import (
     register_module_forward_hook,
     register_module_forward_pre_hook,
 )

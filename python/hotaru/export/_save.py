@@ -52,7 +52,7 @@ def save(
 
 
 def _to_path(ep, path, extra: dict) -> None:
-    from .._new_file import new_file
+    from .._extension.new_file import new_file
 
     with new_file(path) as file:
         _write(ep, file, path.stem, extra)

@@ -6,7 +6,7 @@ import json
 import os
 from collections import Counter
 
-from .._new_file import new_file
+from .._extension.new_file import new_file
 
 
 def dump(graph, path, verbose: bool) -> None:

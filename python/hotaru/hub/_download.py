@@ -13,7 +13,7 @@ from urllib.parse import urlparse
 from urllib.request import Request, urlopen
 
 from .. import serialization
-from .._new_file import new_file
+from .._extension.new_file import new_file
 from ._archive import extract
 from ._places import get_dir, log
 

@@ -13,7 +13,7 @@ import zipfile
 from urllib.error import HTTPError, URLError
 from urllib.request import Request, urlopen
 
-from .. import _interpreter
+from .._alias import interpreter as _interpreter
 from . import _trust
 from ._archive import extract
 from ._download import download_url_to_file

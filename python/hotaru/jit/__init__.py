@@ -35,7 +35,7 @@ from ._module import RecursiveScriptModule, ScriptModule, load, save
 from ._script import ScriptFunction, script, script_if_tracing
 from ._script import script_if_tracing as _script_if_tracing
 from ._trace import TracerWarning, TracingCheckError, trace, trace_module
-from ._trace_graph import _get_trace_graph, _unique_state_dict
+from ._tracing.graph import _get_trace_graph, _unique_state_dict
 
 __all__ = [
     "Attribute",

@@ -291,8 +291,8 @@ class RecursiveScriptModule(ScriptModule):
             RuntimeError: tensors of other shapes; when strict, names that are
                 missing or too many. What did fit has been copied.
         """
-        from .._grad_mode import no_grad
-        from ..nn.modules._state import _IncompatibleKeys, _key_list
+        from .._extension.grad_mode import no_grad
+        from ..nn.modules._aspects.state import _IncompatibleKeys, _key_list
 
         own = self.state_dict(keep_vars=True)
         missing = [name for name in own if name not in state_dict]

@@ -11,7 +11,6 @@ import typing
 import hotaru
 
 from .. import _C
-from .._packaged import module_of
 from . import _enums, _marks, _tuples
 from ._dataclasses import (
     defaults_of_dataclass,
@@ -19,6 +18,7 @@ from ._dataclasses import (
     methods_of_dataclass,
 )
 from ._operators import NAMES, signature_of
+from ._packaged import module_of
 from ._resolve import Foreign, Resolver
 from ._source import (
     defaults_of,

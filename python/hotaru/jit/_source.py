@@ -6,7 +6,7 @@ import inspect
 import re
 from typing import NamedTuple
 
-from .._packaged import module_of
+from ._packaged import module_of
 
 
 class SourceText(NamedTuple):

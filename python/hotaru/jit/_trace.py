@@ -15,20 +15,20 @@ from ._module import RecursiveScriptModule
 from ._resolve import Constant
 from ._script_module import _Builder, finished
 from ._scripter import _UNIT, SCRIPTER, ScriptFunction, _qualified_name
-from ._trace_check import (
+from ._tracing.check import (
     TracingCheckError,
     check_outputs,
     check_program,
     check_result,
 )
-from ._trace_draws import Draws
-from ._trace_warnings import TracerWarning
-from ._traced import (
+from ._tracing.draws import Draws
+from ._tracing.traced import (
     Recorder,
     TracedFloat,
     TracedInt,
     TracedTensor,
 )
+from ._tracing.warned import TracerWarning
 
 __all__ = ["TracerWarning", "TracingCheckError", "trace", "trace_module"]
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import multiprocessing as _standard
 from multiprocessing import *
 
-from .._interpreter import is_installed as _is_installed
+from .._alias.interpreter import is_installed as _is_installed
 from . import reductions
 from ._threads import (
     _get_thread_name,

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from .._interpreter import install
+from .._alias.interpreter import install
 
 install()

@@ -354,7 +354,7 @@ def _report(program: ONNXProgram, job: _Job, folder) -> None:
         "| --- | --- |",
         *(f"| {name} | {count} |" for name, count in operators),
     ]
-    from .._new_file import new_file
+    from .._extension.new_file import new_file
 
     path = os.path.join(folder, f"onnx_export_{type(job.model).__name__}.md")
     with new_file(path, "w", encoding="utf-8") as file:

@@ -9,24 +9,24 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import Counter
 
-from ._composed import ChainedScheduler, SequentialLR
-from ._cosine import CosineAnnealingLR, CosineAnnealingWarmRestarts
-from ._cyclic import CyclicLR, load_function, saved_function
-from ._one_cycle import OneCycleLR
-from ._plateau import ReduceLROnPlateau
-from ._schedule import (
+from ._schedules.base import (
     EPOCH_DEPRECATION_WARNING,  # noqa: F401
     ByFactor,
     LRScheduler,
     warn_outside_step,
 )
-from ._schedule import each as _format_param  # noqa: F401
-from ._schedule import put as _update_param_group_val  # noqa: F401
-from ._schedule import values_of as _param_groups_val_list  # noqa: F401
-from ._schedule import (  # noqa: F401
+from ._schedules.base import each as _format_param  # noqa: F401
+from ._schedules.base import put as _update_param_group_val  # noqa: F401
+from ._schedules.base import values_of as _param_groups_val_list  # noqa: F401
+from ._schedules.base import (  # noqa: F401
     warn_outside_step as _warn_get_lr_called_within_step,
 )
-from ._schedule import within_step as _enable_get_lr_call  # noqa: F401
+from ._schedules.base import within_step as _enable_get_lr_call  # noqa: F401
+from ._schedules.composed import ChainedScheduler, SequentialLR
+from ._schedules.cosine import CosineAnnealingLR, CosineAnnealingWarmRestarts
+from ._schedules.cyclic import CyclicLR, load_function, saved_function
+from ._schedules.one_cycle import OneCycleLR
+from ._schedules.plateau import ReduceLROnPlateau
 from .optimizer import Optimizer
 
 __all__ = [

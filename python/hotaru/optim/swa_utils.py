@@ -12,7 +12,7 @@ import hotaru
 from .. import Tensor, no_grad
 from ..nn import Module
 from ..nn.modules.batchnorm import _BatchNorm
-from ._schedule import each, warn_outside_step
+from ._schedules.base import each, warn_outside_step
 from .lr_scheduler import LRScheduler
 from .optimizer import Optimizer
 

@@ -10,7 +10,7 @@ import io
 import tokenize
 
 from .. import _C
-from .._grad_mode import no_grad
+from .._extension.grad_mode import no_grad
 from ..serialization._archive import Reader, Writer
 from ._script_pickles import live_tensors, rewritten, storage_keys
 

@@ -11,7 +11,7 @@ import os
 import types
 from collections.abc import Callable
 
-from .._packaged import modules as _package_imported_modules
+from ..jit._packaged import modules as _package_imported_modules
 from ..serialization._file_classes import PyTorchFileReader
 from ._directory_reader import DirectoryReader
 from ._importlib import (

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import itertools
 
-from .._new_file import new_file
+from .._extension.new_file import new_file
 from ._device_type import DeviceType
 from ._records import Interval, Kernel
 from ._table import by_device, table_of

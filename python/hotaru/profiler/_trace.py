@@ -6,7 +6,7 @@ import gzip
 import json
 import os
 
-from .._new_file import new_file
+from .._extension.new_file import new_file
 
 # The process of a trace that has a row for each stream; no real process. Where
 # devices are, 0 is the first of them.

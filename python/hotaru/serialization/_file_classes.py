@@ -7,7 +7,7 @@ import os
 from contextlib import suppress
 
 from .. import _C
-from .._new_file import NewFile
+from .._extension.new_file import NewFile
 from ._archive import Reader, Writer, storage_view
 from ._options import get_crc32_options
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import os
 
-from .._new_file import NewFile
+from .._extension.new_file import NewFile
 from ._archive import Reader, Writer
 from ._options import get_crc32_options
 

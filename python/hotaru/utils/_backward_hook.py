@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .. import Tensor
-from ..nn.modules._backward_hooks import BackwardWatch
+from ..nn.modules._aspects.backward_hooks import BackwardWatch
 
 __all__ = ["BackwardHook"]
 

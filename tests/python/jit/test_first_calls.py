@@ -24,8 +24,7 @@ for name in set(sys.modules) - before:
 
 # Packages of this one that a program in TorchScript is made with.
 _SCRIPT = {
-    "_awaits", "_misfits", "_packaged", "_trees", "amp", "futures", "jit",
-    "linalg",
+    "_awaits", "_trees", "amp", "futures", "jit", "linalg",
 }  # fmt: skip
 # Those and what tensors without elements and graphs in Python need.
 _EXPORT = {
@@ -37,7 +36,7 @@ _EXPORT = {
 _JSON = {"json", "_json"}
 # What `import hotaru` leaves to those who ask for it.
 _LATE = {
-    "_extension", "_functions", "_grad_mode", "_lowrank", "_tensor",
+    "_extension", "_functions", "_lowrank", "_tensor",
     "functional", "torch_version", "version", "numbers",
 }  # fmt: skip
 

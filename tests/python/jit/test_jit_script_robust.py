@@ -15,7 +15,7 @@ MODULES = [
     "argparse", "ast", "calendar", "collections", "colorsys", "difflib",
     "fractions", "functools", "heapq", "json.decoder",  "optparse",
     "random", "statistics", "string", "textwrap", "hotaru.functional",
-    "hotaru.nn.functional", "hotaru.nn.init", "hotaru.jit._traced",
+    "hotaru.nn.functional", "hotaru.nn.init", "hotaru.jit._tracing.traced",
 ]  # fmt: skip
 
 

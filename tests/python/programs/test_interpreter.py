@@ -135,7 +135,7 @@ def test_traceback_starts_at_the_script(script):
     )
     done = run(path)
     assert done.returncode == 1
-    assert "_interpreter.py" not in done.stderr
+    assert "_alias" not in done.stderr
     lines = done.stderr.splitlines()
     assert lines[0] == "Traceback (most recent call last):"
     assert lines[1] == f'  File "{path}", line 5, in <module>'
@@ -145,7 +145,7 @@ def test_traceback_starts_at_the_script(script):
 def test_syntax_error_is_shown_like_python_does(script):
     done = run(script("x = = 3"))
     assert done.returncode == 1
-    assert "_interpreter.py" not in done.stderr
+    assert "_alias" not in done.stderr
     assert done.stderr.splitlines()[-1].startswith("SyntaxError")
 
 
@@ -198,7 +198,7 @@ def test_alias_finder_leaves_other_modules_alone(hotaru):
 def test_install_refuses_to_hide_an_imported_package(hotaru, monkeypatch):
     import types
 
-    from hotaru import _interpreter
+    from hotaru._alias import interpreter as _interpreter
 
     monkeypatch.setattr(sys, "meta_path", list(sys.meta_path))
     monkeypatch.setitem(sys.modules, "flame", types.ModuleType("flame"))

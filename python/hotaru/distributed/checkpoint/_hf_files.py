@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ... import Size, weights
 from ... import dtype as Dtype
-from ..._new_file import new_file
+from ..._extension.new_file import new_file
 from ...futures import Future
 from .default_planner import narrowed
 from .filesystem import FileSystemReader

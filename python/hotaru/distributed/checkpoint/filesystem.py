@@ -11,7 +11,7 @@ from typing import Any
 
 from ... import Tensor, save
 from ... import load as _load
-from ..._new_file import new_file
+from ..._extension.new_file import new_file
 from ...futures import Future
 from . import _metadata_file
 from ._metadata_file import _StorageInfo

@@ -14,9 +14,9 @@ from ..._C import _count_module_change as _count_change
 from ..._late import lent
 from ..._utils import typename
 from ..parameter import Buffer, Parameter
-from . import _global_hooks
-from ._conversion import ConversionMixin
-from ._global_hooks import (
+from ._aspects import global_hooks as _global_hooks
+from ._aspects.conversion import ConversionMixin
+from ._aspects.global_hooks import (
     register_module_backward_hook,
     register_module_buffer_registration_hook,
     register_module_forward_hook,
@@ -27,13 +27,13 @@ from ._global_hooks import (
     register_module_parameter_registration_hook,
     registered,
 )
-from ._hooks import HookMixin
-from ._state import (  # noqa: F401
+from ._aspects.hooks import HookMixin
+from ._aspects.state import (  # noqa: F401
     _EXTRA_STATE_KEY_SUFFIX,
     StateMixin,
     _IncompatibleKeys,
 )
-from ._traversal import TraversalMixin
+from ._aspects.traversal import TraversalMixin
 
 __all__ = [
     "Module",

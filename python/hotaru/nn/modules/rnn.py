@@ -157,7 +157,7 @@ class RNNBase(Module):
         if batch_sizes is not None:
             first = batch_sizes[0]
             if not hotaru.jit.is_scripting():
-                return hotaru.jit._traced.size_of(first)
+                return hotaru.jit._tracing.traced.size_of(first)
             return int(first)
         return input.size(0 if self.batch_first else 1)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from .... import Tensor, autograd
-from ...._grad_mode import enable_grad
+from ...._extension.grad_mode import enable_grad
 from .expanded_weights_impl import ExpandedWeight
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import warnings
 
-from . import _C
+from .. import _C
 
 _CLASS = (
     "Decorating classes is deprecated and will be disabled in future versions. "

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from . import _C
+from .. import _C
 
 _answers: list[Callable] = []
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hotaru
 
-from .. import _C
-from ._traced import Recorder, recorder_of
+from ... import _C
+from .traced import Recorder, recorder_of
 
 _OPERATOR = type(hotaru.ops.relu)
 

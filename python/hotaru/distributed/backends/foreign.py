@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from .._C import _CollectiveKind as Kind
-from .._C import _ReduceKind
-from ..futures import Future
-from . import options
-from .polled import Polled
-from .reduce_op import RedOpType, ReduceOp
+from ..._C import _CollectiveKind as Kind
+from ..._C import _ReduceKind
+from ...futures import Future
+from .. import options
+from ..polled import Polled
+from ..reduce_op import RedOpType, ReduceOp
 
 
 class _Handle(Polled):

@@ -6,7 +6,7 @@ is called, as in PyTorch.
 
 from __future__ import annotations
 
-from .. import _C
+from ... import _C
 
 
 def call_with_casts(recorder, function, args: tuple, kwargs: dict, real):

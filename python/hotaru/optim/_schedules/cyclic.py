@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import math
 
-from ._momentum import has_beta1, put_momentum
-from ._schedule import (
+from ..optimizer import Optimizer
+from .base import (
     LRScheduler,
     check_optimizer,
     each,
     put,
     warn_outside_step,
 )
-from .optimizer import Optimizer
+from .momentum import has_beta1, put_momentum
 
 # Of modes: the height of a cycle, and whether it depends on cycles or steps.
 _MODES = {

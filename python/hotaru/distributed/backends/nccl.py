@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from datetime import timedelta
 
-from .. import _C
+from ... import _C
 
 DEFAULT_TIMEOUT = timedelta(minutes=10)
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import warnings
 
-from ...utils.hooks import RemovableHandle, add_hook
-from . import _global_hooks
+from ....utils.hooks import RemovableHandle, add_hook
+from . import global_hooks as _global_hooks
 
 
 class HookMixin:
@@ -116,7 +116,7 @@ class _Call:
         full, plain, pre = self._backward_hooks()
         watch = None
         if full or pre:
-            from ._backward_hooks import BackwardWatch
+            from .backward_hooks import BackwardWatch
 
             watch = BackwardWatch(self.module, full, pre)
             self.args = watch.wrap_inputs(self.args)
@@ -127,7 +127,7 @@ class _Call:
         if watch is not None:
             self.result = watch.wrap_outputs(self.result)
         if plain:
-            from ._backward_hooks import hook_output_node
+            from .backward_hooks import hook_output_node
 
             hook_output_node(self.module, self.args, self.result, plain)
         return self.result

@@ -12,16 +12,17 @@ import types
 
 import hotaru
 
-from .. import _C, _misfits
-from ._trace_autocast import call_with_casts
-from ._trace_index import (
+from ... import _C
+from ..._extension import misfits as _misfits
+from .autocast import call_with_casts
+from .index import (
     dimensions_used,
     is_truth,
     is_tuple_of_indices,
     places_of,
     without_ellipsis,
 )
-from ._trace_warnings import (
+from .warned import (
     CONSTANTS,
     ITERATION,
     LENGTH,

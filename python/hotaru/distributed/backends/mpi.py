@@ -12,7 +12,7 @@ import os
 from collections.abc import Callable, Sequence
 from datetime import timedelta
 
-from .. import (
+from ... import (
     Tensor,
     bfloat16,
     complex64,
@@ -28,14 +28,14 @@ from .. import (
     no_grad,
     uint8,
 )  # fmt: skip
-from .. import (
+from ... import (
     bool as _bool,
 )
-from .._C import DistBackendError
-from .._C import _CollectiveKind as Kind
-from .._C import _ReduceKind as Reduction
-from .polled import Polled
-from .process_group import ProcessGroup, default_pg_timeout
+from ..._C import DistBackendError
+from ..._C import _CollectiveKind as Kind
+from ..._C import _ReduceKind as Reduction
+from ..polled import Polled
+from ..process_group import ProcessGroup, default_pg_timeout
 
 _NAMES = {
     float32: "FLOAT", float64: "DOUBLE", int8: "INT8_T", int16: "INT16_T",

@@ -6,7 +6,7 @@ import os
 import sys
 import warnings
 
-from .. import _C
+from ... import _C
 
 _PACKAGE = os.path.dirname(_C.__file__) + os.sep
 LENGTH = (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .optimizer import Optimizer
+from ..optimizer import Optimizer
 
 
 def has_beta1(optimizer: Optimizer) -> bool:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import hotaru
 
-from .. import _C
-from ..nn import Module
-from ._trace_draws import RANDOM
-from ._trace_warnings import warn
-from ._traced import TracedInt, TracedTensor
+from ... import _C
+from ...nn import Module
+from .draws import RANDOM
+from .traced import TracedInt, TracedTensor
+from .warned import warn
 
 _KINDS = (
     "Only tensors, lists, tuples of tensors, or dictionary of tensors can be "

@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 import warnings
 
-from ..utils._deferred import deferrable
-from ._schedule import (
+from ...utils._deferred import deferrable
+from ..optimizer import Optimizer
+from .base import (
     EPOCH_DEPRECATION_WARNING,
     LRScheduler,
     check_optimizer,
     put,
 )
-from .optimizer import Optimizer
 
 
 class ReduceLROnPlateau(LRScheduler):

@@ -11,7 +11,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from . import _C
+from .. import _C
 
 
 class NewFile:

@@ -6,10 +6,10 @@ import warnings
 
 import hotaru
 
-from ... import Tensor, no_grad
-from ..._tensor.swap import swap_tensors
-from ..._utils import typename
-from ..parameter import Parameter
+from .... import Tensor, no_grad
+from ...._tensor.swap import swap_tensors
+from ...._utils import typename
+from ...parameter import Parameter
 
 _TO_TEXT = (
     "to() received an invalid combination of arguments - got ({got}), but "

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import typing
 
-from .. import _C
-from .._trees.flat import flatten
-from ..nn import Module
-from ._trace import trace
+from ... import _C
+from ..._trees.flat import flatten
+from ...nn import Module
+from .._trace import trace
 
 if typing.TYPE_CHECKING:
-    from ._ir import Graph
+    from .._ir import Graph
 
 
 def _unique_state_dict(module, keep_vars: bool = False) -> dict:

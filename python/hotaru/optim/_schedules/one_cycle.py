@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
-from ._momentum import has_beta1, put_momentum
-from ._schedule import LRScheduler, check_optimizer, each, warn_outside_step
-from .optimizer import Optimizer
+from ..optimizer import Optimizer
+from .base import LRScheduler, check_optimizer, each, warn_outside_step
+from .momentum import has_beta1, put_momentum
 
 
 class OneCycleLR(LRScheduler):

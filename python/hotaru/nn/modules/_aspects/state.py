@@ -10,10 +10,10 @@ from typing import Any, TypeVar
 
 import hotaru
 
-from ... import Tensor, no_grad
-from ..._tensor.swap import swap_tensors
-from ...utils.hooks import RemovableHandle, add_hook
-from ..parameter import Parameter, is_lazy
+from .... import Tensor, no_grad
+from ...._tensor.swap import swap_tensors
+from ....utils.hooks import RemovableHandle, add_hook
+from ...parameter import Parameter, is_lazy
 
 _EXTRA_STATE_KEY_SUFFIX = "_extra_state"
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from bisect import bisect_right
 
-from ..utils._deferred import deferrable
-from ._plateau import ReduceLROnPlateau
-from ._schedule import LRScheduler, put, values_of
-from .optimizer import Optimizer
+from ...utils._deferred import deferrable
+from ..optimizer import Optimizer
+from .base import LRScheduler, put, values_of
+from .plateau import ReduceLROnPlateau
 
 
 class _Composed(LRScheduler):

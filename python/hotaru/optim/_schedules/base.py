@@ -7,9 +7,9 @@ import types
 import warnings
 import weakref
 
-from .. import Tensor
-from ..utils._deferred import deferrable
-from .optimizer import Optimizer
+from ... import Tensor
+from ...utils._deferred import deferrable
+from ..optimizer import Optimizer
 
 EPOCH_DEPRECATION_WARNING = (
     "The epoch parameter in `scheduler.step()` was not necessary and is being "

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
-from ..utils._deferred import deferrable
-from ._schedule import LRScheduler, warn_outside_step, within_step
-from .optimizer import Optimizer
+from ...utils._deferred import deferrable
+from ..optimizer import Optimizer
+from .base import LRScheduler, warn_outside_step, within_step
 
 
 class CosineAnnealingLR(LRScheduler):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import warnings
 
-from ... import Tensor, is_grad_enabled
-from ...autograd import Function
+from .... import Tensor, is_grad_enabled
+from ....autograd import Function
 
 
 class BackwardHookFunction(Function):

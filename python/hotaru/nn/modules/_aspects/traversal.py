@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ... import Tensor
-from ..parameter import Parameter
+from .... import Tensor
+from ...parameter import Parameter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ import os
 import sys
 import types
 
-from ._alias import install, is_installed
+from . import install, is_installed
 
 __all__ = ["install", "is_installed", "main"]
 
@@ -102,7 +102,7 @@ def main(args: list[str]) -> None:
         print(_USAGE, end="", file=sys.stderr if not args else sys.stdout)
         sys.exit(0 if args else 2)
     if args[0] == "alias":
-        from ._alias.environment import main as alias
+        from .environment import main as alias
 
         alias(args[1:])
         return

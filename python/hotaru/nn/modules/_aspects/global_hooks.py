@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from types import ModuleType
 
-from ...utils.hooks import RemovableHandle, add_hook
+from ....utils.hooks import RemovableHandle, add_hook
 
 # Set by `module`, whose attributes the hooks are.
 home: ModuleType = None

@@ -1,0 +1,1 @@
+"""Who carries a group's tensors beside hotaru's own sockets."""

@@ -1,0 +1,1 @@
+"""What a trace is made of: stand-ins, checks, draws, warnings."""

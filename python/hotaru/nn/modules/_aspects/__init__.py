@@ -1,0 +1,1 @@
+"""What every module can do, an aspect of `Module` a file."""

@@ -1,0 +1,1 @@
+"""Schedules of learning rates: `lr_scheduler` offers them."""
