@@ -69,7 +69,7 @@ LENT = {
     # Names of PyTorch's extension that are written in Python here.
     "parse_to": "nn.modules._aspects.conversion:parse_to",
     "is_tracing": "jit:is_tracing",
-    "FileCheck": "_testing.file_check:FileCheck",
+    "FileCheck": "testing._file_check:FileCheck",
     "PyTorchFileReader": "serialization._file_classes:PyTorchFileReader",
     "PyTorchFileWriter": "serialization._file_classes:PyTorchFileWriter",
     "Block": "jit._ir:Block",
@@ -97,6 +97,7 @@ LENT = {
     "qualified_name": "fx._names:qualified_name",
     "register_flatten_spec": "fx._pytree:register_pytree_flatten_spec",
     "define_composed": "_library.composed:define",
+    "namespace": "_ops.namespaces:namespace",
     "derivatives": "_dispatch.derivative:Derivatives",
     "higher_order_operators": "_higher_order_ops",
     "torchvision": "_torchvision",

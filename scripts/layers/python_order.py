@@ -43,7 +43,6 @@ PACKAGES = (
     "functional",
     "signal",
     "quasirandom",
-    "_testing",
     "testing",
     # Devices, derivatives and transforms.
     "overrides",

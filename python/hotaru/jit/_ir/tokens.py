@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from ..._testing.excerpt import excerpt
+from ..._function_schema.excerpt import excerpt
 
 _TOKEN = re.compile(
     r"""(?P<skip>\s+|\#[^\n]*)

@@ -1,91 +1,15 @@
-"""Small helpers shared by the Python part of the package."""
+"""What pickles make tensors of.
+
+The names belong to the format of files, which know the functions as those of
+`torch._utils`.
+"""
 
 from __future__ import annotations
 
-import sys
-import traceback
+from .. import _C, Tensor, empty_strided
+from .._late import lent
 
-import hotaru
-
-from . import _C, Tensor, empty_strided
-from ._late import lent
-
-
-def typename(obj: object) -> str:
-    """Name of `obj`'s type as error texts spell it.
-
-    A tensor gives its legacy type string ("torch.FloatTensor"), anything else
-    its qualified class name, without the module for builtins.
-    """
-    if isinstance(obj, Tensor):
-        return obj.type()
-    cls = obj if isinstance(obj, type) else type(obj)
-    module = getattr(cls, "__module__", "")
-    # Where a native type is defined is no part of its public name.
-    module = module.removesuffix("._C")
-    name = getattr(cls, "__qualname__", cls.__name__)
-    return name if module in ("", "builtins") else f"{module}.{name}"
-
-
-def _element_size(dtype) -> int:
-    """Bytes of an element."""
-    return dtype.itemsize
-
-
-def _is_privateuse1_backend_available() -> bool:
-    """Whether a device that an extension brings is there: hotaru's table of
-    devices takes none from outside.
-    """
-    return False
-
-
-def _rebuild_operator(name: str, method: bool):
-    """The operator or method of that name; what pickles of one refer to."""
-    return getattr(hotaru.Tensor if method else hotaru.ops, name)
-
-
-class KeyErrorMessage(str):
-    """A text whose repr is the text: KeyError shows its argument's repr."""
-
-    def __repr__(self) -> str:
-        return str(self)
-
-
-class ExceptionWrapper:
-    """The exception being handled, with its traceback's text, to be sent.
-
-    Args:
-        exc_info: as `sys.exc_info()` gives it; of another exception.
-        where: for the message, as in "in DataLoader worker process 0".
-    """
-
-    def __init__(self, exc_info=None, where: str = "in background") -> None:
-        kind, value, trace = exc_info or sys.exc_info()
-        self.exc_type = kind
-        self.exc_msg = "".join(traceback.format_exception(kind, value, trace))
-        self.where = where
-
-    def reraise(self):
-        """Raises an exception of the same type.
-
-        RuntimeError where the type does not take a message.
-        """
-        kind = self.exc_type
-        message = (
-            f"Caught {kind.__name__} {self.where}.\nOriginal {self.exc_msg}"
-        )
-        if kind is KeyError:
-            message = KeyErrorMessage(message)
-        elif getattr(kind, "message", None):
-            raise kind(message=message)
-        try:
-            error = kind(message)
-        except Exception:
-            raise RuntimeError(message) from None
-        raise error
-
-
-# These names belong to the format of files, which know the functions by them.
+# Two are found beside the class of parameters.
 REBUILD_FUNCTIONS = (
     "_rebuild_parameter", "_rebuild_parameter_with_state", "_rebuild_tensor",
     "_rebuild_tensor_v2", "_rebuild_tensor_v3",
@@ -162,7 +86,7 @@ def _with_bits(tensor, bits):
     """The tensor, or what it is conjugated or negated: here a copy, which
     comes when the bytes are there.
     """
-    from .serialization._options import _serialization_tls
+    from ..serialization._options import _serialization_tls
 
     def values():
         found = tensor.conj() if bits.get("conj") else tensor
@@ -218,20 +142,6 @@ def _rebuild_qtensor(*parts):
     return lent("quantized_of_parts")(*parts)
 
 
-def __getattr__(name: str):
-    # By these names, which belong to the format, files of pickles know them.
-    if name == "torch":  # of `torch.channels_last`
-        return hotaru
-    if name in ("_rebuild_parameter", "_rebuild_parameter_with_state"):
-        return getattr(lent("parameter"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def set_module(obj, mod: str) -> None:
-    """Says that an object is of the module of that name.
-
-    TypeError: it is no name.
-    """
-    if not isinstance(mod, str):
-        raise TypeError("The mod argument should be a string")
-    obj.__module__ = mod
+for _name in REBUILD_FUNCTIONS:
+    if _name in globals():
+        globals()[_name].__module__ = __name__.rpartition(".")[0]

@@ -11,7 +11,7 @@ import re
 from typing import NamedTuple
 
 from .. import _C
-from .excerpt import excerpt
+from .._function_schema.excerpt import excerpt
 
 _KINDS = {
     "check": "CHECK",

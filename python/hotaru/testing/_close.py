@@ -9,8 +9,8 @@ from typing import Any
 
 from .. import _C
 from .._C import Tensor
-from .leaves import Comparison, Options, default_tolerances, leaf
-from .mismatch import MismatchError
+from ._leaves import Comparison, Options, default_tolerances, leaf
+from ._mismatch import MismatchError
 
 
 def assert_close(

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from .. import _C
 from .._C import Tensor, ops
 from .._functions import as_tensor
-from . import mismatch
-from .mismatch import MismatchError
+from . import _mismatch as mismatch
+from ._mismatch import MismatchError
 
 # The relative and absolute tolerance; of other dtypes both are 0.
 _TOLERANCES = {

@@ -1,8 +1,4 @@
-"""PyTorch's names for its compiler, over `compile`: functions run as graphs.
-
-Nothing is traced: a graph is captured while the function runs, so Python code
-in it is a constant of the graph, and no function needs to be allowed in it.
-"""
+"""What programs say to a tracer of functions, which here is none."""
 
 from __future__ import annotations
 
@@ -10,56 +6,10 @@ import functools
 import inspect
 from collections.abc import Callable
 
-from ._functions.settings import traces
-from ._late import lent
-from .graphs import _compile, _stance
-from .graphs._stance import set_stance
-
-__all__ = [
-    "allow_in_graph", "assume_constant_result", "compile",
-    "cudagraph_mark_step_begin", "disable", "get_default_backend",
-    "is_compiling", "is_dynamo_compiling", "is_exporting", "list_backends",
-    "load_cache_artifacts", "nested_compile_region", "reset",
-    "save_cache_artifacts", "set_default_backend", "set_stance",
-    "substitute_in_graph", "wrap_numpy",
-]  # fmt: skip
-
-
-def compile(*args, **kwargs):
-    """As `hotaru.compile`."""
-    return _compile.compile(*args, **kwargs)
-
-
-def reset() -> None:
-    """Forgets the graphs of all functions; they are captured again when they
-    are called, and the stance is the default one.
-    """
-    set_stance("default")
-    _stance.forget_all()
-
-
-def is_compiling() -> bool:
-    """Whether the code that asks is being traced: while it is exported."""
-    return bool(traces)
-
-
-def is_dynamo_compiling() -> bool:
-    """Whether the code that asks is being compiled: never."""
-    return False
-
-
-def is_exporting() -> bool:
-    """Whether the code that asks is being exported."""
-    return bool(traces)
-
 
 def disable(fn=None, recursive: bool = True, *, reason: str | None = None):
     """A function, or a decorator of one, that no compiler traces: itself."""
     return (lambda function: function) if fn is None else fn
-
-
-# What PyTorch's own decorators are made of.
-_disable_dynamo = disable
 
 
 def allow_in_graph(fn):
@@ -147,36 +97,14 @@ def _check_signatures(original_fn, traceable_fn) -> None:
         )
 
 
-def list_backends(exclude_tags=("debug", "experimental")) -> list[str]:
-    """What `compile` knows as `backend`; "eager" is for debugging."""
-    debug = [] if exclude_tags and "debug" in exclude_tags else ["eager"]
-    return sorted([*_compile.BACKENDS, *debug])
-
-
-def get_default_backend() -> str:
-    """What `compile` takes where no backend is named."""
-    return _compile.default_backend()
-
-
-def set_default_backend(backend: str) -> None:
-    """Changes what `get_default_backend` says."""
-    _compile.set_default_backend(backend)
-
-
-def cudagraph_mark_step_begin() -> None:
-    """A new step begins: results of the step before may be overwritten. They
-    never are, as graphs of `compile` give fresh tensors.
-    """
-
-
 def wrap_numpy(fn):
     """A function of arrays as one of tensors: arguments that are tensors come
     as arrays, and arrays of the result go as tensors.
     """
     import numpy
 
-    from . import Tensor, as_tensor
-    from .utils._pytree import tree_map_only
+    from .. import Tensor, as_tensor
+    from ..utils._pytree import tree_map_only
 
     @functools.wraps(fn)
     def wrapped(*args, **kwargs):
@@ -186,21 +114,3 @@ def wrap_numpy(fn):
         return tree_map_only(kinds, as_tensor, result)
 
     return wrapped
-
-
-def save_cache_artifacts() -> tuple[bytes, object] | None:
-    """What was compiled, to be kept: None, as there is nothing. Graphs are
-    captured by every process in the time of a call.
-    """
-    return None
-
-
-def load_cache_artifacts(serialized_artifacts: bytes):
-    """What `save_cache_artifacts` kept: there is nothing to load."""
-    return None
-
-
-def __getattr__(name: str):
-    if name == "config":
-        return lent("dynamo_config")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -7,9 +7,9 @@ of random values.
 
 from __future__ import annotations
 
-from ._testing.close import assert_allclose, assert_close
-from ._testing.file_check import FileCheck
-from ._testing.make import make_tensor
+from ._close import assert_allclose, assert_close
+from ._file_check import FileCheck
+from ._make import make_tensor
 
 # Their names are this module's.
 for _function in (assert_allclose, assert_close, make_tensor):

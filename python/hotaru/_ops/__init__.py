@@ -1,0 +1,33 @@
+"""torch.ops: operators with their overloads, as PyTorch names them.
+
+`torch.ops.aten.add` is a packet, `torch.ops.aten.add.Tensor` one overload of
+it. Both call the operator, which is faster by its own name, torch.add. Other
+namespaces have the operators that programs defined (`library`).
+"""
+
+from __future__ import annotations
+
+import sys
+
+from .. import ops
+from .._operators import derived
+from .namespaces import _OpNamespace, aten, forget, namespace
+from .overloads import (
+    DefinedOverload,
+    OpOverload,
+    OutOverload,
+    OwnOverload,
+    _overload,
+)
+from .packets import DefinedPacket, OpOverloadPacket, OwnPacket, _packet
+
+__all__ = ["OpOverload", "OpOverloadPacket", "ops"]
+sys.modules[f"{ops.__name__}.aten"] = aten
+derived.install()
+
+# Pickles and texts know them as this module's.
+for _thing in (
+    DefinedOverload, DefinedPacket, OpOverload, OpOverloadPacket, OutOverload,
+    OwnOverload, OwnPacket, _OpNamespace, _overload, _packet,
+):  # fmt: skip
+    _thing.__module__ = __name__

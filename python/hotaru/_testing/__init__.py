@@ -1,1 +1,0 @@
-"""What `testing` is made of."""

@@ -1,0 +1,74 @@
+"""Small helpers shared by the Python part of the package."""
+
+from __future__ import annotations
+
+import hotaru
+
+from .. import Tensor
+from .._late import lent
+from .exceptions import ExceptionWrapper, KeyErrorMessage
+from .rebuild import (
+    REBUILD_FUNCTIONS,
+    _rebuild_device_tensor_from_cpu_tensor,
+    _rebuild_meta_tensor_no_storage,
+    _rebuild_nested_tensor,
+    _rebuild_qtensor,
+    _rebuild_sparse_tensor,
+    _rebuild_tensor,
+    _rebuild_tensor_v2,
+    _rebuild_tensor_v3,
+    _rebuild_wrapper_subclass,
+    look_into,
+)
+
+
+def typename(obj: object) -> str:
+    """Name of `obj`'s type as error texts spell it.
+
+    A tensor gives its legacy type string ("torch.FloatTensor"), anything else
+    its qualified class name, without the module for builtins.
+    """
+    if isinstance(obj, Tensor):
+        return obj.type()
+    cls = obj if isinstance(obj, type) else type(obj)
+    module = getattr(cls, "__module__", "")
+    # Where a native type is defined is no part of its public name.
+    module = module.removesuffix("._C")
+    name = getattr(cls, "__qualname__", cls.__name__)
+    return name if module in ("", "builtins") else f"{module}.{name}"
+
+
+def _element_size(dtype) -> int:
+    """Bytes of an element."""
+    return dtype.itemsize
+
+
+def _is_privateuse1_backend_available() -> bool:
+    """Whether a device that an extension brings is there: hotaru's table of
+    devices takes none from outside.
+    """
+    return False
+
+
+def _rebuild_operator(name: str, method: bool):
+    """The operator or method of that name; what pickles of one refer to."""
+    return getattr(hotaru.Tensor if method else hotaru.ops, name)
+
+
+def __getattr__(name: str):
+    # By these names, which belong to the format, files of pickles know them.
+    if name == "torch":  # of `torch.channels_last`
+        return hotaru
+    if name in ("_rebuild_parameter", "_rebuild_parameter_with_state"):
+        return getattr(lent("parameter"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def set_module(obj, mod: str) -> None:
+    """Says that an object is of the module of that name.
+
+    TypeError: it is no name.
+    """
+    if not isinstance(mod, str):
+        raise TypeError("The mod argument should be a string")
+    obj.__module__ = mod

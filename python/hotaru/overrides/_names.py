@@ -1,0 +1,188 @@
+"""Which functions the protocol sees, and what they are called."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import keyword
+
+import hotaru
+
+from .. import _C
+from .._C import Tensor
+
+
+def _places():
+    """Where functions are public, with the names of the places."""
+    for name in hotaru._offered():  # also those that nobody has asked for yet
+        getattr(hotaru, name)
+    return (
+        ("torch", hotaru),
+        ("torch.functional", hotaru.functional),
+        ("torch.nn.functional", hotaru.nn.functional),
+        ("torch.nn.init", hotaru.nn.init),
+        ("torch.Tensor", Tensor),
+        ("torch.linalg", hotaru.linalg),
+        ("torch.fft", hotaru.fft),
+        ("torch.special", hotaru.special),
+    )
+
+
+_CALLABLES = (_C.Op, _C.Function)
+_SLOT = type(Tensor.__add__)
+_METHOD = type(Tensor.dim)
+_GETTER = type(Tensor.shape)
+
+
+def _functions_of(place) -> list:
+    """The names and functions of a place that the protocol sees."""
+    found = []
+    for name, value in sorted(vars(place).items()):
+        if place is Tensor:
+            if isinstance(value, (property, _GETTER)):
+                if name != "__dict__":
+                    found.append((name, value.__get__))
+            elif isinstance(value, (*_CALLABLES, _SLOT, _METHOD)):
+                found.append((name, value))
+        elif isinstance(value, _CALLABLES) and not name.startswith("__"):
+            found.append((name, value))
+    return found
+
+
+_PREFIXES = ("fft_", "linalg_", "special_")
+
+
+@functools.cache
+def _all() -> tuple[dict, dict]:
+    """Functions by place, and the name of each."""
+    by_place, names = {}, {}
+    for text, place in _places():
+        functions = _functions_of(place)
+        by_place[place] = [f for _, f in functions if not _is_ignored(f)]
+        for name, function in functions:
+            if place is hotaru and name.startswith(_PREFIXES):
+                continue  # linalg_svd is torch.linalg.svd
+            suffix = ".__get__" if function.__name__ == "__get__" else ""
+            names.setdefault(function, f"{text}.{name}{suffix}")
+    return by_place, names
+
+
+def resolve_name(f) -> str | None:
+    """The public name of a function, "torch.add"; None if it is none."""
+    return _all()[1].get(f)
+
+
+def get_overridable_functions() -> dict:
+    """Lists of the functions that the protocol sees, by module or class."""
+    return _all()[0]
+
+
+def is_tensor_method_or_property(func) -> bool:
+    """Whether it is a method of Tensor, or the getter of an attribute."""
+    name = resolve_name(func)
+    return func.__name__ == "__get__" or bool(
+        name and name.startswith("torch.Tensor.")
+    )
+
+
+_IGNORED = [
+    "__class__",
+    "__delattr__",
+    "__dict__",
+    "__dir__",
+    "__doc__",
+    "__getattribute__",
+    "__init__",
+    "__init_subclass__",
+    "__new__",
+    "__reduce__",
+    "__reduce_ex__",
+    "__repr__",
+    "__setattr__",
+    "__sizeof__",
+    "__str__",
+    "__subclasshook__",
+    "__torch_function__",
+    "__weakref__",
+    "__hash__",
+    "__array_priority__",
+]
+
+
+def _is_ignored(function) -> bool:
+    return getattr(function, "__name__", "") in _IGNORED
+
+
+def get_testing_overrides() -> dict:
+    """For each function that the protocol sees one with its parameters that
+    returns -1.
+    """
+    return {f: _stand_in(f) for f in _all()[1] if not _is_ignored(f)}
+
+
+def _stand_in(function):
+    def answer(*args, **kwargs):
+        return -1
+
+    answer.__name__ = function.__name__
+    answer.__signature__ = _signature(function)
+    return answer
+
+
+def _signature(function) -> inspect.Signature:
+    if isinstance(function, _C.Op):
+        return _schema_signature(_C._op_schemas(function.__name__)[0])
+    try:
+        return inspect.signature(function)
+    except (TypeError, ValueError):
+        names = ["self"]
+        if resolve_name(function).endswith(".__setitem__"):
+            names += ["index", "value"]
+        elif isinstance(function, _SLOT) and not _is_unary(function):
+            names += ["other"]
+        kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+        return inspect.Signature([inspect.Parameter(n, kind) for n in names])
+
+
+def _is_unary(slot) -> bool:
+    return slot.__name__ in [
+        "__abs__",
+        "__bool__",
+        "__float__",
+        "__index__",
+        "__int__",
+        "__invert__",
+        "__iter__",
+        "__len__",
+        "__neg__",
+        "__pos__",
+    ]
+
+
+def _schema_signature(text: str) -> inspect.Signature:
+    """Parameters from "add(Tensor self, *, Scalar alpha=1) -> Tensor"."""
+    inside = text[text.index("(") + 1 : text.rindex(") ->")]
+    parameters, kind = [], inspect.Parameter.POSITIONAL_OR_KEYWORD
+    for part in _split(inside):
+        if part == "*":
+            kind = inspect.Parameter.KEYWORD_ONLY
+            continue
+        declared, _, default = part.partition("=")
+        name = declared.split()[-1]
+        name = name + "_" if keyword.iskeyword(name) else name
+        name = "input" if name == "self" and not parameters else name
+        value = None if default else inspect.Parameter.empty
+        parameters.append(inspect.Parameter(name, kind, default=value))
+    return inspect.Signature(parameters)
+
+
+def _split(inside: str) -> list[str]:
+    """At commas outside of brackets."""
+    parts, depth, start = [], 0, 0
+    for i, c in enumerate(inside):
+        depth += (c in "([") - (c in ")]")
+        if c == "," and depth == 0:
+            parts.append(inside[start:i].strip())
+            start = i + 1
+    last = inside[start:].strip()
+    return [*parts, last] if last else parts
