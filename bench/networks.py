@@ -281,9 +281,9 @@ def main() -> int:
     target.write_text(json.dumps(whole, indent=1) + "\n")
     print(f"\nwritten to {target}")
     if options.plot:
-        import plot_networks
+        from plots import networks as plot
 
-        plot_networks.draw(whole, options.plot)
+        plot.draw(whole, options.plot)
         print(f"drawn in {options.plot}")
     return 0
 

@@ -106,9 +106,9 @@ def main() -> int:
     target.write_text(json.dumps(reports, indent=1) + "\n")
     print(f"\nwritten to {target}")
     if options.plot:
-        import plot_products
+        from plots import products as plot
 
-        plot_products.draw(reports, options.plot)
+        plot.draw(reports, options.plot)
     return 0
 
 

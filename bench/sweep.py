@@ -7,7 +7,7 @@
 The same lines run in both libraries, in turns. A ratio is PyTorch's time over
 hotaru's, the median of the rounds' ratios; `grad` is a call together with the
 gradients of all its inputs. Prints the means by family and what is below a
-limit, and writes bench-out/sweep.json, which bench/plot_sweep.py draws.
+limit, and writes bench-out/sweep.json, which bench/plots/sweep.py draws.
 """
 
 from __future__ import annotations

@@ -93,7 +93,9 @@ def test_a_deep_networks_result_depends_on_its_input():
 
 
 def test_draws_every_network(tmp_path):
-    plots = pytest.importorskip("matplotlib") and __import__("plot_networks")
+    pytest.importorskip("matplotlib")
+    from plots import networks as plots
+
     rows = {"first": row(eager=2.0, openvino=1.1), "second": row()}
     rows["second"]["openvino own"] = {"ratio": 0.8}
     report = {"reports": [{"threads": n, "rows": rows} for n in (1, 2)]}

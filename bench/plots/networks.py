@@ -1,6 +1,6 @@
 """Draws what bench/networks.py measured.
 
-    .venv/bin/python bench/plot_networks.py bench-out/networks.json OUT.svg
+    .venv/bin/python bench/plots/networks.py bench-out/networks.json OUT.svg
 
 A point for each network and engine: its time over hotaru's, right of the line
 is slower than hotaru. Above float32, below bfloat16; a column a thread count.

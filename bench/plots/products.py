@@ -1,6 +1,6 @@
 """Draws what bench/products.py measured.
 
-    .venv/bin/python bench/plot_products.py bench-out/products.json OUT.svg
+    .venv/bin/python bench/plots/products.py bench-out/products.json OUT.svg
 
 A point for each product: above PyTorch's time over hotaru's, below hotaru's
 share of the peak; a column a thread count. Hollow: second factor transposed.

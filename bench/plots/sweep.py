@@ -1,6 +1,6 @@
 """Draws what bench/sweep.py measured.
 
-    .venv/bin/python bench/plot_sweep.py bench-out/sweep.json OUT.png
+    .venv/bin/python bench/plots/sweep.py bench-out/sweep.json OUT.png
 
 A point for each operator and size, a row for each family, above calls and below
 calls with their gradients: PyTorch's time over hotaru's. Left of the line is

@@ -1,6 +1,6 @@
 """Draws what bench/graphs.py measured.
 
-    .venv/bin/python bench/plot_graphs.py bench-out/graphs.json OUT.png
+    .venv/bin/python bench/plots/graphs.py bench-out/graphs.json OUT.png
 
 A group of bars a model: how many times the graph's time each runtime takes.
 """
