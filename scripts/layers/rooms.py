@@ -6,8 +6,6 @@ from collections import Counter
 from pathlib import Path
 
 LARGEST_ROOM = 30
-# Programs and statements that were drawn, or written by others, one a file.
-_COLLECTIONS = ("tests/python/programs/seeds", "tests/programs/scripts")
 
 
 def overfull(files: list[str]) -> list[str]:
@@ -16,5 +14,5 @@ def overfull(files: list[str]) -> list[str]:
     return [
         f"{folder}:1: {size} files; a room holds {LARGEST_ROOM} at most"
         for folder, size in sizes.items()
-        if size > LARGEST_ROOM and not folder.startswith(_COLLECTIONS)
+        if size > LARGEST_ROOM
     ]

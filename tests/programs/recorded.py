@@ -24,9 +24,8 @@ def _path(program: Program) -> Path:
 
 
 def _key(program: Program) -> str:
-    script = HERE / "scripts" / f"{program.script}.py"
     names = [line for line in PACKAGES.read_text().splitlines() if "==" in line]
-    parts = [script.read_text(), (HERE / "probe.py").read_text(), *names]
+    parts = [program.path.read_text(), (HERE / "probe.py").read_text(), *names]
     text = "\n".join(parts).encode()
     return hashlib.sha1(text).hexdigest()[:12]
 

@@ -76,7 +76,7 @@ def oracle(program: Program, options):
     """PyTorch's side, kept until the script or the packages change."""
     if not options.oracle:
         return recorded.recorded(program)
-    parts = [HERE / "scripts" / f"{program.script}.py", HERE / "probe.py"]
+    parts = [program.path, HERE / "probe.py"]
     stamp = Path(options.oracle).parent.parent / ".stamp"  # of its packages
     parts += [stamp] if stamp.exists() else []
     text = b"".join(p.read_bytes() for p in parts) + options.oracle.encode()

@@ -12,6 +12,8 @@ import sys
 import warnings
 from pathlib import Path
 
+from table import path_of
+
 HERE = Path(__file__).parent
 
 
@@ -25,7 +27,7 @@ def main() -> None:
     random.seed(0)
     numpy.random.seed(0)
     torch.manual_seed(0)
-    script = HERE / "scripts" / f"{sys.argv[1]}.py"
+    script = path_of(sys.argv[1])
     sys.path.insert(0, str(HERE))
     sys.argv = [str(script), *sys.argv[2:]]
     os.environ.setdefault("MPLBACKEND", "Agg")

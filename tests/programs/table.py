@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
+
+SCRIPTS = Path(__file__).parent / "scripts"
 
 
 @dataclass(frozen=True)
@@ -15,6 +18,17 @@ class Program:
     ci: bool = False  # belongs to CI: few packages, PyTorch's values recorded
     rtol: float = 1e-4
     reason: str = ""  # why the tolerance is another
+
+    @property
+    def path(self) -> Path:
+        """Its script's."""
+        return path_of(self.script)
+
+
+def path_of(script: str) -> Path:
+    """The file of a script, in whichever room it stands."""
+    (found,) = SCRIPTS.rglob(f"{script}.py")
+    return found
 
 
 def _of(script: str, names: str, ci: str = "", **special) -> list[Program]:
