@@ -64,13 +64,18 @@ readonly FOLDER_SECONDS='ops=120 core=65 distributed=130 graphs=60 programs=400
 data=50 regressions=50 testing=27 nn=25 jit=35 library=20 onnx=20 sparse=15
 quantization=15 weights=15'
 
+# python_tests FOLDER: the test files below it, a line each.
+python_tests() {
+  find "$1" -name 'test_*.py' | sort
+}
+
 # pytest_stages ARGS...: a stage for each folder of Python tests.
 pytest_stages() {
   local folder name seconds
   for folder in tests/python/*/; do
     name=${folder#tests/python/}
     name=${name%/}
-    [[ $name != golden ]] && compgen -G "${folder}test_*.py" >/dev/null || continue
+    [[ $name != golden && -n $(python_tests "$folder") ]] || continue
     seconds=$(grep -o "\\b$name=[0-9]*" <<<"$FOLDER_SECONDS" || echo "$name=10")
     stage "python-$name" "${seconds#*=}" pytest_run "pytest-$name" "$folder" "$@"
   done
@@ -94,7 +99,7 @@ soft_gpu_stages() {
   local half
   for half in 0 1; do
     local files
-    mapfile -t files < <(printf '%s\n' tests/python/cuda/test_*.py |
+    mapfile -t files < <(python_tests tests/python/cuda |
       awk "NR % 2 == $half")
     stage "soft-$half" 140 on_soft_gpu soft none "pytest-soft-$half" "${files[@]}"
     stage "soft-2-$half" 140 on_soft_gpu soft:2 none "pytest-soft-2-$half" \

@@ -17,7 +17,9 @@ import pytest
 
 HERE = Path(__file__).resolve().parent
 # What tests of several folders share is imported by its name alone.
-sys.path[:0] = [str(HERE), *map(str, HERE.glob("*/"))]
+_SEEDS = HERE / "programs" / "seeds"  # programs, of which none is imported
+_FOLDERS = {p.parent for p in HERE.rglob("*.py") if _SEEDS not in p.parents}
+sys.path[:0] = sorted(map(str, _FOLDERS))
 
 if os.environ.get("HOTARU_OVER_TORCH") == "1":
     import torch_shim

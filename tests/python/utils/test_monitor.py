@@ -85,7 +85,7 @@ def test_a_full_window(events):
 
 def test_windows_of_time(events, monkeypatch):
     now = [1000.5]
-    monkeypatch.setattr(monitor.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr("time.monotonic", lambda: now[0])
     stat = Stat("c", (Aggregation.SUM,), timedelta(seconds=10))
     stat.add(1)
     now[0] = 1009.9
