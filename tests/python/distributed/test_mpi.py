@@ -11,6 +11,7 @@ from pathlib import Path
 
 import hotaru.distributed as dist
 import pytest
+from hotaru.distributed.backends import mpi
 
 PROGRAM = Path(__file__).with_name("mpi_program.py")
 
@@ -39,7 +40,7 @@ def test_collectives_and_training_under_mpirun(ranks):
 
 def test_without_mpi4py_it_is_refused(monkeypatch):
     monkeypatch.setenv("PMI_RANK", "0")
-    monkeypatch.setattr(dist.mpi, "is_installed", lambda: False)
+    monkeypatch.setattr(mpi, "is_installed", lambda: False)
     assert not dist.is_mpi_available()
     with pytest.raises(RuntimeError, match="doesn't have MPI built in"):
         dist.init_process_group("mpi")
@@ -47,7 +48,7 @@ def test_without_mpi4py_it_is_refused(monkeypatch):
 
 def test_under_torchrun_it_is_not_chosen(monkeypatch):
     """There each process would be a world of its own."""
-    for sign in dist.mpi._SIGNS:
+    for sign in mpi._SIGNS:
         monkeypatch.delenv(sign, raising=False)
     assert not dist.is_mpi_available()
     monkeypatch.setenv("PMI_RANK", "0")
