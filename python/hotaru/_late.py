@@ -46,7 +46,7 @@ LENT = {
     "q_zero_point": "_quantized.create:q_zero_point",
     "qscheme": "_quantized.create:qscheme",
     # Classes of tensors are told what answers them: handlers need the class.
-    "answer_sparse": "sparse._answers:answer",
+    "sparse_kind": "sparse._kind:SPARSE",
     "assign_sparse": "sparse.inplace:assign",
     "text_of_sparse": "sparse.printing:text",
     "each_once": "sparse.coo:each_once",

@@ -70,7 +70,7 @@ def _answer(cls, func, types, args=(), kwargs=None):
     """Layouts answer functions that take them and have no code for them."""
     from .._late import lent
 
-    return lent("answer_sparse")(func, args, dict(kwargs or {}))
+    return lent("sparse_kind").answer(func, args, kwargs or {})
 
 
 def _pairs(names: str):

@@ -2,34 +2,93 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable
+from typing import Any
 
 from .. import _C
+from .._answering.base import Kind, Wrapping
+from .._answering.names import words
+from .._answering.table import Table
 from .._C import Tensor
-from .._dispatch.stack import native
 from ..autograd import Function
 from ..autograd.forward_ad import refuse_tangents
 
 
-class Nested(Tensor):
+def _strided(args: tuple, kwargs: dict) -> bool:
+    """Whether one of the arguments is nested, of the layout strided."""
+    found = NESTED.some((args, kwargs))
+    return any(not x.is_jagged for x in found)
+
+
+def _jagged(args: tuple, kwargs: dict) -> bool:
+    """Whether all nested arguments are of the layout jagged."""
+    found = NESTED.some((args, kwargs))
+    return bool(found) and all(x.is_jagged for x in found)
+
+
+STRIDED = Table(_strided)
+JAGGED = Table(_jagged)
+
+VIEWS = frozenset(
+    words(
+        "adjoint alias chunk detach expand flatten mH mT movedim narrow "
+        "permute reshape select split split_with_sizes squeeze swapaxes "
+        "swapdims tensor_split transpose unbind unflatten unsqueeze view "
+        "view_as"
+    )
+)
+_REFUSED = {
+    "numpy": ".numpy() is not supported for tensor subclasses.",
+    "tolist": ".tolist() is not supported for tensor subclasses, got "
+    "NestedTensor",
+}
+
+
+class _Nested(Kind):
+    absent = frozenset(words("T mT H mH real imag data nbytes"))
+
+    def refuse(self, function, name, args, kwargs):
+        found = self.some((args, kwargs))
+        if not found:
+            return self.plain(function, *args, **kwargs)
+        x = found[0]
+        if not x.is_jagged:
+            raise NotImplementedError(
+                f"Could not run 'aten::{name}' with arguments from the "
+                f"'NestedTensor{x.device.type.upper()}' backend. Call it on "
+                "the elements of unbind()."
+            )
+        if name in _REFUSED:
+            raise RuntimeError(_REFUSED[name])
+        raise NotImplementedError(
+            f"aten.{name}.default: not for nested tensors of the layout "
+            "jagged; call it on values() or on the elements of unbind()"
+        )
+
+    def write(self, out, result, name):
+        return write(out, result)
+
+    def set_data(self, accessor, x, value):
+        return self.write(x, value, None)
+
+    def finish(self, name, args, result):
+        if name not in VIEWS:
+            return result
+        return as_view(result, args[0])
+
+
+NESTED = _Nested("nested", STRIDED, JAGGED)
+
+
+class Nested(Wrapping, of=NESTED):
     """A tensor of tensors, which other tensors keep. It has no memory.
 
     Its elements' history is that of the tensor which has them, `packed(x)`.
-    Operators are answered by name (`_answers.py`).
+    Operators are answered by name in the tables STRIDED and JAGGED.
     """
 
     is_nested = True
-    answered_by: Callable  # set by `_answers`, which knows the classes
+    is_jagged = False
     layout = _C.strided
-
-    @classmethod
-    def __torch_function__(cls, func, types, args=(), kwargs=None):
-        return cls.answered_by(func, args, dict(kwargs or {}))
-
-    @classmethod
-    def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
-        name = getattr(func, "overloadpacket", func).__name__
-        return cls.answered_by(getattr(_C.ops, name), args, dict(kwargs or {}))
 
     # What the layouts say: the tensor with all elements, without history, ...
     def _whole(self) -> Tensor:
@@ -51,9 +110,6 @@ class Nested(Tensor):
     def _is_view(self) -> bool:
         return self._base is not None
 
-    def __format__(self, spec: str) -> str:
-        return format(repr(self), spec)
-
     def __deepcopy__(self, memo):
         if not self.is_leaf:
             raise RuntimeError(
@@ -66,8 +122,6 @@ class Nested(Tensor):
         made = self._around(self._whole().detach().clone())
         memo[id(self)] = made
         return made.requires_grad_(self.requires_grad)
-
-    __hash__ = Tensor.__hash__
 
 
 def packed(x: Nested) -> Tensor:
@@ -90,10 +144,7 @@ def is_nested(x: Any) -> bool:
     return isinstance(x, Nested)
 
 
-def plain(function: Callable, *args, **kwargs) -> Any:
-    """The function as it is for tensors that nobody else answers for."""
-    with _C.DisableTorchFunctionSubclass():
-        return native(function, args, kwargs)
+plain = NESTED.plain
 
 
 def as_view(made: Any, source: Tensor) -> Any:

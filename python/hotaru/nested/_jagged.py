@@ -8,10 +8,10 @@ from .._extension.size import Size
 from .._tensor.nested_names import jagged
 from ..autograd import Function
 from . import _ints
-from ._base import Nested, around, packed, plain
+from ._base import NESTED, Nested, around, packed, plain
 
 
-class NestedTensor(Nested):
+class NestedTensor(Nested, of=NESTED):
     """B tensors that differ in the size of one dimension, side by side in
     `values` along it: (B, j, D) is kept as (sum of j, D).
 
@@ -20,6 +20,7 @@ class NestedTensor(Nested):
     `nested_tensor_from_jagged`. AssertionError for other offsets than 1-D.
     """
 
+    is_jagged = True
     layout = jagged
 
     @staticmethod
@@ -200,8 +201,6 @@ class NestedTensor(Nested):
         }
         args = (_rebuild_njt, type(self), (parts,), {})
         return _rebuild_from_type_v2, args
-
-    __hash__ = Tensor.__hash__
 
 
 # Files know it by this name.

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from .. import _C
+from .._answering.table import answers
 from .._C import Tensor
 from ..nn import functional as F
-from ._answers import JAGGED, answers
-from ._base import is_nested, packed
+from ._base import JAGGED, is_nested, packed
 from ._jagged import NestedTensor, joined, like, parts, wrap
 from ._jagged_shape import transpose
 
 
-@answers(JAGGED, "linear")
+@answers("linear", of=JAGGED)
 def linear(x, weight, bias=None):
     """Each row times `weight`.T, plus `bias`. ValueError for tensors that are
     not contiguous.
@@ -24,7 +24,7 @@ def linear(x, weight, bias=None):
     return like(x, F.linear(packed(x), weight, bias))
 
 
-@answers(JAGGED, "matmul")
+@answers("matmul", of=JAGGED)
 def matmul(a, b):
     """Products of matrices of each element: with a matrix for all, one for
     each, or those of another nested tensor.
@@ -72,7 +72,7 @@ def _both(a: NestedTensor, b: NestedTensor):
     raise _unmatched(a, b)
 
 
-@answers(JAGGED, "bmm")
+@answers("bmm", of=JAGGED)
 def bmm(a, b):
     """`matmul` of tensors with three dimensions."""
     for i, x in enumerate((a, b), 1):
@@ -81,7 +81,7 @@ def bmm(a, b):
     return matmul(a, b)
 
 
-@answers(JAGGED, "layer_norm")
+@answers("layer_norm", of=JAGGED)
 def layer_norm(x, normalized_shape, weight=None, bias=None, eps=1e-5, *_):
     """Over the last dimensions; with the nested int for the ragged one."""
     shape = tuple(normalized_shape)
@@ -111,7 +111,7 @@ def layer_norm(x, normalized_shape, weight=None, bias=None, eps=1e-5, *_):
     return joined(x, made)
 
 
-@answers(JAGGED, "rms_norm")
+@answers("rms_norm", of=JAGGED)
 def rms_norm(x, normalized_shape, weight=None, eps=None):
     """Over the last dimensions, behind the ragged one: ValueError for it."""
     if len(normalized_shape) > x.dim() - x._ragged_idx - 1:
@@ -122,7 +122,7 @@ def rms_norm(x, normalized_shape, weight=None, eps=None):
     return like(x, F.rms_norm(packed(x), normalized_shape, weight, eps))
 
 
-@answers(JAGGED, "embedding")
+@answers("embedding", of=JAGGED)
 def embedding(x, weight, *args, **kwargs):
     """The rows of `weight` that the elements name. `x` and weight in either
     order, as the operator and the function have them.
@@ -131,7 +131,7 @@ def embedding(x, weight, *args, **kwargs):
     return like(index, F.embedding(packed(index), table, *args, **kwargs))
 
 
-@answers(JAGGED, "scaled_dot_product_attention")
+@answers("scaled_dot_product_attention", of=JAGGED)
 def attention(
     query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False,
     scale=None, enable_gqa=False,
@@ -174,7 +174,7 @@ def attention(
     return transpose(rows, 1, 2) if query.dim() == 4 else rows
 
 
-@answers(JAGGED, "to_padded_tensor")
+@answers("to_padded_tensor", of=JAGGED)
 def to_padded_tensor(x, padding, output_size=None):
     """One tensor with `padding` behind elements that are smaller."""
     if x._lengths is not None:
@@ -204,7 +204,7 @@ def _pad(row: Tensor, widths: list[int], padding) -> Tensor:
     return F.pad(row, widths, value=padding)
 
 
-@answers(JAGGED, "masked_select")
+@answers("masked_select", of=JAGGED)
 def masked_select(x, mask):
     """What the mask, of the same sizes, says of each element: (B, j)."""
     if x.dim() > 2:

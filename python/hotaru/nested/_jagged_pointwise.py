@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from .. import _C
+from .._answering.names import base_name, out_of_place, words, writes
+from .._answering.table import answers
 from .._C import Tensor
-from .._dispatch.names import base_name, out_of_place, words, writes
 from ..utils import _pytree
-from ._answers import JAGGED, JAGGED_POINTWISE, answers  # fmt: skip
-from ._base import packed, write
+from ._base import JAGGED, packed, write
 from ._jagged import NestedTensor, like, sizes_of
 
 NAMES = words(
@@ -44,7 +44,7 @@ NAMES += [
 ] + ["psi"]
 
 
-@answers(JAGGED_POINTWISE, *NAMES)
+@answers(*NAMES, of=JAGGED, every_form=True)
 def pointwise(function, *args, **kwargs):
     """The function of the values, and of what is broadcast to them."""
     name = function.__name__
@@ -164,7 +164,7 @@ def positions(x: NestedTensor) -> tuple[Tensor, Tensor]:
     return element, (places - offsets[element]).clamp(min=0)
 
 
-@answers(JAGGED, "fill_", "zero_")
+@answers("fill_", "zero_", of=JAGGED)
 def fill_(x, value=0):
     """All elements become `value`."""
     if isinstance(value, Tensor) and value.dim() > 0:
@@ -172,7 +172,7 @@ def fill_(x, value=0):
     return write(x, like(x, _C.ops.zeros_like(x._values) + value))
 
 
-@answers(JAGGED, "copy_")
+@answers("copy_", of=JAGGED)
 def copy_(x, source, non_blocking=False):
     """The elements of a nested tensor of the same sizes."""
     if not isinstance(source, NestedTensor):
@@ -208,7 +208,7 @@ for _name in words(
     JAGGED[_name] = _made_like(_name)
 
 
-@answers(JAGGED, "new_empty", "new_zeros", "new_ones", "new_full")
+@answers("new_empty", "new_zeros", "new_ones", "new_full", of=JAGGED)
 def new(x, size, *args, **kwargs):
     """Only of one number: a nested tensor says no other shape."""
     if tuple(size if isinstance(size, (tuple, list)) else (size,)):
@@ -222,7 +222,7 @@ def leaves(value) -> list[NestedTensor]:
     return [x for x in found if isinstance(x, NestedTensor)]
 
 
-@answers(JAGGED, "one_hot")
+@answers("one_hot", of=JAGGED)
 def one_hot(x, num_classes=-1):
     """A dimension more."""
     from ..nn import functional as F
@@ -230,7 +230,7 @@ def one_hot(x, num_classes=-1):
     return like(x, F.one_hot(packed(x), num_classes))
 
 
-@answers(JAGGED, "apply_")
+@answers("apply_", of=JAGGED)
 def apply_(x, function):
     """Each number by a Python function."""
     if x.device.type != "cpu":

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from .. import _C
+from .._answering.names import words
+from .._answering.table import answers
 from .._C import Tensor
-from .._dispatch.names import words
-from ._answers import JAGGED, JAGGED_POINTWISE, answers
-from ._base import is_nested, packed, plain
+from ._base import JAGGED, is_nested, packed, plain
 from ._jagged import NestedTensor, inner, joined, like, parts, wrap
 from ._jagged_pointwise import pointwise
 
@@ -14,7 +14,7 @@ NAMES = words("sum mean prod amax amin all any argmax argmin max min")
 _ONE = frozenset(words("prod argmax argmin max min"))
 
 
-@answers(JAGGED_POINTWISE, *NAMES)
+@answers(*NAMES, of=JAGGED, every_form=True)
 def reduce(function, x, dim=None, keepdim=False, **kwargs):
     """Along inner dimensions a nested tensor; along the ragged one of each
     element, or along that and the first, a tensor.
@@ -125,7 +125,7 @@ for _name in ("softmax", "log_softmax"):
     JAGGED[_name] = _soft(_name)
 
 
-@answers(JAGGED, "item")
+@answers("item", of=JAGGED)
 def item(x):
     """RuntimeError unless there is one number."""
     if x.numel() != 1:
@@ -135,7 +135,7 @@ def item(x):
     return plain(x._values.item)
 
 
-@answers(JAGGED, "__bool__", "is_nonzero")
+@answers("__bool__", "is_nonzero", of=JAGGED)
 def truth(x) -> bool:
     """RuntimeError unless there is one number."""
     if x.numel() != 1:
@@ -145,7 +145,7 @@ def truth(x) -> bool:
     return bool(item(x))
 
 
-@answers(JAGGED, "is_same_size")
+@answers("is_same_size", of=JAGGED)
 def is_same_size(a, b) -> bool:
     """Whether both are nested with the same sizes."""
     both = is_nested(a) and is_nested(b)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 
 from .. import _C
+from .._answering.names import words
+from .._answering.table import answers
 from .._C import Tensor
-from .._dispatch.names import words
 from . import _ints
-from ._answers import JAGGED, answers
-from ._base import is_nested, packed, plain
+from ._base import JAGGED, is_nested, packed, plain
 from ._jagged import (
     NestedTensor,
     build,
@@ -23,25 +23,25 @@ from ._jagged import (
 from ._jagged_pointwise import ragged_part
 
 
-@answers(JAGGED, "detach", "data", "alias")
+@answers("detach", "data", "alias", of=JAGGED)
 def detach(x):
     """The same elements without history."""
     return x._around(x._values)
 
 
-@answers(JAGGED, "cpu")
+@answers("cpu", of=JAGGED)
 def cpu(x, *args, **kwargs):
     """On the CPU."""
     return x if x.device.type == "cpu" else x.to("cpu")
 
 
-@answers(JAGGED, "nbytes")
+@answers("nbytes", of=JAGGED)
 def nbytes(x) -> int:
     """The bytes of the elements."""
     return x.numel() * x._values.element_size()
 
 
-@answers(JAGGED, "clone")
+@answers("clone", of=JAGGED)
 def clone(x, *, memory_format=_C.preserve_format):
     """A copy; with `contiguous_format` without gaps."""
     if memory_format is _C.contiguous_format:
@@ -51,7 +51,7 @@ def clone(x, *, memory_format=_C.preserve_format):
     return like(x, packed(x).clone(memory_format=memory_format))
 
 
-@answers(JAGGED, "contiguous")
+@answers("contiguous", of=JAGGED)
 def contiguous(x, memory_format=_C.contiguous_format):
     """The tensor itself, or a copy without gaps and with dense rows."""
     if x.is_contiguous():
@@ -95,7 +95,7 @@ for _name in words(
     JAGGED[_name] = _converted(_name)
 
 
-@answers(JAGGED, "unbind")
+@answers("unbind", of=JAGGED)
 def unbind(x, dim: int = 0):
     """The elements. RuntimeError where offsets and lengths lead outside."""
     if dim != 0:
@@ -116,13 +116,13 @@ def unbind(x, dim: int = 0):
     return parts(x)
 
 
-@answers(JAGGED, "__iter__")
+@answers("__iter__", of=JAGGED)
 def iterate(x):
     """Over the elements."""
     return iter(unbind(x))
 
 
-@answers(JAGGED, "select")
+@answers("select", of=JAGGED)
 def select(x, dim: int, index: int):
     """An element, or of each one the part at `index` along `dim`."""
     if wrap(x, dim) == 0:
@@ -132,7 +132,7 @@ def select(x, dim: int, index: int):
     return like(x, packed(x).select(place, index), ragged)
 
 
-@answers(JAGGED, "slice")
+@answers("slice", of=JAGGED)
 def slice_(x, dim: int = 0, start=None, end=None, step: int = 1):
     """Every `step`-th from start to end, along an inner dimension."""
     place = inner(x, dim, "slice")
@@ -140,7 +140,7 @@ def slice_(x, dim: int = 0, start=None, end=None, step: int = 1):
     return like(x, packed(x)[index])
 
 
-@answers(JAGGED, "__getitem__")
+@answers("__getitem__", of=JAGGED)
 def get_item(x, index):
     """Elements by integers; parts of all of them behind an ellipsis."""
     given = index if isinstance(index, tuple) else (index,)
@@ -167,13 +167,13 @@ def get_item(x, index):
     return result
 
 
-@answers(JAGGED, "narrow")
+@answers("narrow", of=JAGGED)
 def narrow(x, dim: int, start: int, length: int):
     """The part of a length from start on, along an inner dimension."""
     return like(x, packed(x).narrow(inner(x, dim, "narrow"), start, length))
 
 
-@answers(JAGGED, "chunk")
+@answers("chunk", of=JAGGED)
 def chunk(x, chunks: int, dim: int = 0):
     """Parts along the first or an inner dimension."""
     place = inner(x, dim, "chunk", batch=True)
@@ -215,7 +215,7 @@ for _name in ("split", "split_with_sizes", "tensor_split"):
     JAGGED[_name] = _split(_name)
 
 
-@answers(JAGGED, "transpose", "swapaxes", "swapdims")
+@answers("transpose", "swapaxes", "swapdims", of=JAGGED)
 def transpose(x, dim0: int, dim1: int):
     """Two dimensions exchanged, not the first. ValueError for that."""
     a, b = wrap(x, dim0), wrap(x, dim1)
@@ -233,13 +233,13 @@ JAGGED["mT"] = lambda x: transpose(x, -2, -1)
 JAGGED["mH"] = JAGGED["adjoint"] = lambda x: transpose(x, -2, -1).conj()
 
 
-@answers(JAGGED, "T")
+@answers("T", of=JAGGED)
 def reversed_dims(x):
     """ValueError: the first dimension stays where it is."""
     return permute(x, *reversed(range(x.dim())))
 
 
-@answers(JAGGED, "permute")
+@answers("permute", of=JAGGED)
 def permute(x, *dims):
     """The dimensions in another order, the first where it is."""
     given = dims[0] if isinstance(dims[0], (tuple, list)) else dims
@@ -260,7 +260,7 @@ def permute(x, *dims):
     return like(x, values, places.index(x._ragged_idx))
 
 
-@answers(JAGGED, "movedim", "moveaxis")
+@answers("movedim", "moveaxis", of=JAGGED)
 def movedim(x, source, destination):
     """Dimensions moved to other places, the first where it is."""
     both = [[d] if isinstance(d, int) else list(d) for d in
@@ -272,7 +272,7 @@ def movedim(x, source, destination):
                         for i in range(x.dim())))  # fmt: skip
 
 
-@answers(JAGGED, "unsqueeze")
+@answers("unsqueeze", of=JAGGED)
 def unsqueeze(x, dim: int):
     """A dimension of size 1, not the first."""
     count = x.dim() + 1
@@ -290,7 +290,7 @@ def unsqueeze(x, dim: int):
     return like(x, packed(x).unsqueeze(place - 1), ragged)
 
 
-@answers(JAGGED, "squeeze")
+@answers("squeeze", of=JAGGED)
 def squeeze(x, dim=None):
     """Without an inner dimension of size 1."""
     if dim is None:
@@ -306,7 +306,7 @@ def squeeze(x, dim=None):
     return x
 
 
-@answers(JAGGED, "expand", "broadcast_to", "expand_copy")
+@answers("expand", "broadcast_to", "expand_copy", of=JAGGED)
 def expand(x, *size, implicit=False):
     """Inner dimensions of size 1 repeated, without a copy."""
     shape = _shape(size)
@@ -356,7 +356,7 @@ def _viewed(x, given: tuple, method) -> NestedTensor:
     return like(x, method(whole, (whole.shape[0], *shape[2:])))
 
 
-@answers(JAGGED, "view", "_unsafe_view")
+@answers("view", "_unsafe_view", of=JAGGED)
 def view(x, *shape):
     """The inner dimensions in another shape, without a copy."""
     if len(shape) == 1 and isinstance(shape[0], _C.dtype):
@@ -364,7 +364,7 @@ def view(x, *shape):
     return _viewed(x, shape, Tensor.view)
 
 
-@answers(JAGGED, "reshape")
+@answers("reshape", of=JAGGED)
 def reshape(x, *shape):
     """The inner dimensions in another shape."""
     return _viewed(x, shape, Tensor.reshape)
@@ -375,7 +375,7 @@ JAGGED["reshape_as"] = lambda x, other: reshape(x, *other.shape)
 JAGGED["ravel"] = lambda x: view(x, -1)
 
 
-@answers(JAGGED, "flatten")
+@answers("flatten", of=JAGGED)
 def flatten(x, start_dim: int = 0, end_dim: int = -1):
     """Inner dimensions in one."""
     start, end = (inner(x, d, "flatten") for d in (start_dim, end_dim))
@@ -391,7 +391,7 @@ def flatten(x, start_dim: int = 0, end_dim: int = -1):
     return like(x, packed(x).flatten(start, end), ragged)
 
 
-@answers(JAGGED, "unflatten")
+@answers("unflatten", of=JAGGED)
 def unflatten(x, dim: int, sizes):
     """An inner dimension as several."""
     if wrap(x, dim) == x._ragged_idx or wrap(x, dim) == 0:
@@ -405,7 +405,7 @@ def unflatten(x, dim: int, sizes):
     return like(x, packed(x).unflatten(place, sizes), ragged)
 
 
-@answers(JAGGED, "cat", "concat", "concatenate")
+@answers("cat", "concat", "concatenate", of=JAGGED)
 def cat(tensors, dim: int = 0):
     """Side by side along an inner dimension."""
     first = next(x for x in tensors if is_nested(x))
@@ -413,7 +413,7 @@ def cat(tensors, dim: int = 0):
     return like(first, _C.ops.cat([_beside(first, x) for x in tensors], place))
 
 
-@answers(JAGGED, "stack")
+@answers("stack", of=JAGGED)
 def stack(tensors, dim: int = 0):
     """Side by side along a new inner dimension."""
     first = next(x for x in tensors if is_nested(x))
@@ -445,19 +445,19 @@ def _beside(first: NestedTensor, x: Tensor) -> Tensor:
     return packed(x)
 
 
-@answers(JAGGED, "resolve_conj", "resolve_neg")
+@answers("resolve_conj", "resolve_neg", of=JAGGED)
 def resolved(x):
     """The tensor itself: its numbers are as they are."""
     return x
 
 
-@answers(JAGGED, "is_shared")
+@answers("is_shared", of=JAGGED)
 def is_shared(x) -> bool:
     """Whether other processes can see values and offsets."""
     return x._values.is_shared() and x._offsets.is_shared()
 
 
-@answers(JAGGED, "share_memory_")
+@answers("share_memory_", of=JAGGED)
 def share_memory_(x):
     """Moves values, offsets and lengths to shared memory."""
     for part in (x._values, x._offsets, x._lengths):

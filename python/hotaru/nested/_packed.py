@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from .. import _C
 from .._C import Tensor
-from ._base import Nested, around, packed, plain
+from ._base import NESTED, Nested, around, packed, plain
 
 Sizes = tuple[int, ...]
 
@@ -21,7 +21,7 @@ class Places(NamedTuple):
     offsets: list[int]
 
 
-class StridedNested(Nested):
+class StridedNested(Nested, of=NESTED):
     """Tensors of one dtype and number of dimensions, in one 1-D buffer.
 
     Made by `torch.nested.nested_tensor` and its relatives; PyTorch's class of
@@ -164,8 +164,6 @@ class StridedNested(Nested):
             self._nested_tensor_strides(),
             self._nested_tensor_storage_offsets(),
         )
-
-    __hash__ = Tensor.__hash__
 
 
 class _Scattered:

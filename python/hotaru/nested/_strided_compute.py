@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from .. import _C
+from .._answering.table import answers
 from .._C import Tensor
 from ..nn import functional as F
 from . import _packed
-from ._answers import STRIDED, answers
-from ._base import around, is_nested, packed
+from ._base import STRIDED, around, is_nested, packed
 from ._packed import StridedNested, join, parts, wrap
 
 
-@answers(STRIDED, "sum")
+@answers("sum", of=STRIDED)
 def sum(x, dim=None, keepdim=False, *, dtype=None):
     """Along the last dimension, which stays."""
     if dim is None:
@@ -39,7 +39,7 @@ def sum(x, dim=None, keepdim=False, *, dtype=None):
     return join([part.sum(-1, keepdim=True) for part in parts(x)], x)
 
 
-@answers(STRIDED, "softmax", "_softmax")
+@answers("softmax", "_softmax", of=STRIDED)
 def softmax(x, dim=None, _stacklevel=3, dtype=None):
     """Of each element along a dimension but the first."""
     place = wrap(x, -1 if dim is None else dim)
@@ -51,7 +51,7 @@ def softmax(x, dim=None, _stacklevel=3, dtype=None):
     return join(made, x)
 
 
-@answers(STRIDED, "linear")
+@answers("linear", of=STRIDED)
 def linear(x, weight, bias=None):
     """Each row of the elements times `weight`.T, plus `bias`."""
     if not is_nested(x) or is_nested(weight):
@@ -83,7 +83,7 @@ def _contiguous(x, name: str) -> None:
         )
 
 
-@answers(STRIDED, "layer_norm")
+@answers("layer_norm", of=STRIDED)
 def layer_norm(x, normalized_shape, weight=None, bias=None, eps=1e-5, *_):
     """Over the last dimensions, in which the elements have the same sizes."""
     if weight is None or bias is None:
@@ -114,7 +114,7 @@ def layer_norm(x, normalized_shape, weight=None, bias=None, eps=1e-5, *_):
     return around(x, F.layer_norm(rows, shape, weight, bias, eps).reshape(-1))
 
 
-@answers(STRIDED, "bmm")
+@answers("bmm", of=STRIDED)
 def bmm(a, b):
     """Products of matrices, element by element."""
     for i, x in enumerate((a, b), 1):
@@ -142,7 +142,7 @@ def _rows(x: Tensor):
     return parts(x) if is_nested(x) else x.unbind(0)
 
 
-@answers(STRIDED, "matmul", "__matmul__")
+@answers("matmul", "__matmul__", of=STRIDED)
 def matmul(a, b):
     """Products of the elements' matrices; both nested, or as by `linear`."""
     if not (is_nested(a) and is_nested(b)):
@@ -177,7 +177,7 @@ def matmul(a, b):
     return join([x @ y for x, y in zip(parts(a), parts(b))], a)
 
 
-@answers(STRIDED, "embedding")
+@answers("embedding", of=STRIDED)
 def embedding(x, weight, *args, **kwargs):
     """The rows of `weight` that the elements name. `x` and weight in either
     order, as the operator and the function have them.
@@ -193,7 +193,7 @@ def embedding(x, weight, *args, **kwargs):
     return join([F.embedding(p, table, *args, **kwargs) for p in index_parts])
 
 
-@answers(STRIDED, "scaled_dot_product_attention")
+@answers("scaled_dot_product_attention", of=STRIDED)
 def attention(
     query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False,
     scale=None, enable_gqa=False,
@@ -226,7 +226,7 @@ def attention(
     return join(made, query)
 
 
-@answers(STRIDED, "to_padded_tensor")
+@answers("to_padded_tensor", of=STRIDED)
 def to_padded_tensor(x, padding, output_size=None):
     """One tensor with `padding` behind elements that are smaller."""
     sizes = x._at.sizes
@@ -269,7 +269,7 @@ def _padded(part: Tensor, size: tuple, padding) -> Tensor:
     return F.pad(part, widths, value=padding) if widths else part
 
 
-@answers(STRIDED, "_native_multi_head_attention")
+@answers("_native_multi_head_attention", of=STRIDED)
 def multi_head_attention(
     query, key, value, embed_dim, num_head, qkv_weight, qkv_bias, proj_weight,
     proj_bias, mask=None, need_weights=True, average_attn_weights=True,

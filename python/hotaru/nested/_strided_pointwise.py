@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from .. import _C
+from .._answering.names import base_name, out_of_place, words, writes
+from .._answering.table import answers
 from .._C import Tensor
-from .._dispatch.names import base_name, out_of_place, words, writes
 from . import _packed
-from ._answers import STRIDED, STRIDED_POINTWISE, answers  # fmt: skip
-from ._base import around, is_nested, packed, write
+from ._base import STRIDED, around, is_nested, packed, write
 from ._packed import StridedNested, buffer_of
 
 UNARY = words(
@@ -17,7 +17,7 @@ UNARY = words(
 BINARY = ["add", "sub", "mul", "div"]
 
 
-@answers(STRIDED_POINTWISE, *UNARY)
+@answers(*UNARY, of=STRIDED, every_form=True)
 def unary(function, x, *args, **kwargs):
     """One of the functions of the elements, contiguous ones."""
     whole = buffer_of(x)
@@ -39,7 +39,7 @@ def _in_place(function, x, whole, *args, **kwargs):
     return x
 
 
-@answers(STRIDED_POINTWISE, *BINARY)
+@answers(*BINARY, of=STRIDED, every_form=True)
 def binary(function, a, b, **kwargs):
     """A sum, difference, product or quotient of nested tensors of the same
     sizes, or of one and a number.
@@ -112,7 +112,7 @@ def _other(x, nested: StridedNested, name: str, second: bool = True):
     return packed(x)
 
 
-@answers(STRIDED_POINTWISE, "eq", "ge", "gt")
+@answers("eq", "ge", "gt", of=STRIDED, every_form=True)
 def compare(function, x, other):
     """A comparison with a number."""
     name = base_name(function.__name__)
@@ -128,7 +128,7 @@ def compare(function, x, other):
     return around(x, function(buffer_of(x), other))
 
 
-@answers(STRIDED, "masked_fill")
+@answers("masked_fill", of=STRIDED)
 def masked_fill(x, mask, value):
     """`value` where a mask of the same sizes, or of no dimensions, says so."""
     if not is_nested(mask) and mask.dim() > 0:
@@ -137,7 +137,7 @@ def masked_fill(x, mask, value):
     return around(x, packed(x).masked_fill(found, value))
 
 
-@answers(STRIDED, "fill_", "zero_")
+@answers("fill_", "zero_", of=STRIDED)
 def fill_(x, value=0):
     """All elements become `value`."""
     if isinstance(value, Tensor) and value.dim() > 0:
@@ -148,13 +148,13 @@ def fill_(x, value=0):
     return write(x, around(x, _C.ops.zeros_like(x._buffer) + value))
 
 
-@answers(STRIDED, "where")
+@answers("where", of=STRIDED)
 def where(*args, **kwargs):
     """RuntimeError: nested tensors of this layout have no `where`."""
     raise RuntimeError("self must not be nested")
 
 
-@answers(STRIDED, "dropout", "alpha_dropout")
+@answers("dropout", "alpha_dropout", of=STRIDED)
 def dropout(x, p=0.5, training=True, inplace=False, train=None):
     """Zeros at random, of contiguous tensors."""
     if not 0 <= p <= 1:

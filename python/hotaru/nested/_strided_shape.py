@@ -5,59 +5,59 @@ from __future__ import annotations
 import math
 
 from .. import _C
+from .._answering.names import words
+from .._answering.table import answers
 from .._C import Tensor
-from .._dispatch.names import words
 from ..autograd import Function
 from . import _packed
-from ._answers import STRIDED, answers
-from ._base import around, is_nested, packed, plain, write
+from ._base import STRIDED, around, is_nested, packed, plain, write
 from ._packed import Places, StridedNested, build, dense, join, parts, wrap
 
 
-@answers(STRIDED, "detach", "data", "alias")
+@answers("detach", "data", "alias", of=STRIDED)
 def detach(x):
     """The same elements without history."""
     return x._around(x._buffer)
 
 
-@answers(STRIDED, "conj")
+@answers("conj", of=STRIDED)
 def conj(x):
     """The conjugates; the tensor itself, if its numbers are real."""
     return x._around(x._buffer.conj()) if x.is_complex() else x
 
 
-@answers(STRIDED, "real")
+@answers("real", of=STRIDED)
 def real(x):
     """The real parts; the tensor itself, if its numbers are real."""
     return x._around(x._buffer.real.contiguous()) if x.is_complex() else x
 
 
-@answers(STRIDED, "resolve_conj", "resolve_neg", "cpu")
+@answers("resolve_conj", "resolve_neg", "cpu", of=STRIDED)
 def same(x, *args, **kwargs):
     """The tensor itself."""
     return x
 
 
-@answers(STRIDED, "is_shared")
+@answers("is_shared", of=STRIDED)
 def is_shared(x) -> bool:
     """Whether other processes can see the elements."""
     return x._buffer.is_shared()
 
 
-@answers(STRIDED, "share_memory_")
+@answers("share_memory_", of=STRIDED)
 def share_memory_(x):
     """Moves the elements to shared memory."""
     x._buffer.share_memory_()
     return x
 
 
-@answers(STRIDED, "nbytes")
+@answers("nbytes", of=STRIDED)
 def nbytes(x) -> int:
     """The bytes of the elements."""
     return x.numel() * x._buffer.element_size()
 
 
-@answers(STRIDED, "clone")
+@answers("clone", of=STRIDED)
 def clone(x, *, memory_format=_C.preserve_format):
     """A copy; with `contiguous_format` one element behind the other."""
     if memory_format is _C.contiguous_format:
@@ -73,7 +73,7 @@ def clone(x, *, memory_format=_C.preserve_format):
     return around(x, packed(x).clone())
 
 
-@answers(STRIDED, "contiguous")
+@answers("contiguous", of=STRIDED)
 def contiguous(x, memory_format=_C.contiguous_format):
     """The tensor itself, or a contiguous copy."""
     return x if x.is_contiguous() else join(parts(x), x)
@@ -103,7 +103,7 @@ for _name in words(
     STRIDED[_name] = _converted(_name)
 
 
-@answers(STRIDED, "copy_")
+@answers("copy_", of=STRIDED)
 def copy_(x, source, non_blocking=False):
     """The elements of a nested tensor of the same sizes."""
     if not is_nested(source):
@@ -116,14 +116,14 @@ def copy_(x, source, non_blocking=False):
     return write(x, source)
 
 
-@answers(STRIDED, "is_same_size")
+@answers("is_same_size", of=STRIDED)
 def is_same_size(a, b) -> bool:
     """Whether the elements have the same sizes."""
     both = isinstance(a, StridedNested) and isinstance(b, StridedNested)
     return both and a._at.sizes == b._at.sizes
 
 
-@answers(STRIDED, "unbind")
+@answers("unbind", of=STRIDED)
 def unbind(x, dim: int = 0):
     """The elements."""
     if dim != 0:
@@ -134,7 +134,7 @@ def unbind(x, dim: int = 0):
     return parts(x)
 
 
-@answers(STRIDED, "__getitem__")
+@answers("__getitem__", of=STRIDED)
 def get_item(x, index):
     """Elements by integers; parts of all of them behind an ellipsis."""
     parts_of_index = index if isinstance(index, tuple) else (index,)
@@ -172,7 +172,7 @@ def _rest(found: Tensor, rest: tuple) -> Tensor:
     return found[rest]
 
 
-@answers(STRIDED, "select")
+@answers("select", of=STRIDED)
 def select(x, dim: int, index: int):
     """An element; or of each one the part at `index` along `dim`."""
     place = wrap(x, dim)
@@ -201,7 +201,7 @@ def select(x, dim: int, index: int):
     return build(packed(x), Places(sizes, strides, offsets))
 
 
-@answers(STRIDED, "transpose", "swapaxes", "swapdims")
+@answers("transpose", "swapaxes", "swapdims", of=STRIDED)
 def transpose(x, dim0: int, dim1: int):
     """Two dimensions exchanged, not the first."""
     a, b = wrap(x, dim0), wrap(x, dim1)
@@ -222,13 +222,13 @@ def transpose(x, dim0: int, dim1: int):
 STRIDED["mT"] = lambda x: transpose(x, -2, -1)
 
 
-@answers(STRIDED, "mH", "adjoint")
+@answers("mH", "adjoint", of=STRIDED)
 def adjoint(x):
     """Its last dimensions turned around, conjugated."""
     return transpose(x.conj(), -2, -1)
 
 
-@answers(STRIDED, "unsqueeze")
+@answers("unsqueeze", of=STRIDED)
 def unsqueeze(x, dim: int):
     """A dimension of size 1, not the first."""
     place = wrap(x, dim, x.dim() + 1)
@@ -247,7 +247,7 @@ def unsqueeze(x, dim: int):
     return build(packed(x), Places(sizes, strides, x._at.offsets))
 
 
-@answers(STRIDED, "squeeze")
+@answers("squeeze", of=STRIDED)
 def squeeze(x, dim=None):
     """Without a dimension whose size is 1 everywhere, not the first."""
     if dim is None:
@@ -319,7 +319,7 @@ def _shape_of(size: tuple, asked: tuple, shape: tuple) -> tuple:
     return made
 
 
-@answers(STRIDED, "view", "_unsafe_view")
+@answers("view", "_unsafe_view", of=STRIDED)
 def view(x, *shape):
     """The elements in other shapes, without a copy."""
     if len(shape) == 1 and isinstance(shape[0], _C.dtype):
@@ -332,7 +332,7 @@ def view(x, *shape):
     return build(packed(x), at)
 
 
-@answers(STRIDED, "reshape", "view_as", "reshape_as")
+@answers("reshape", "view_as", "reshape_as", of=STRIDED)
 def reshape(x, *shape):
     """The elements in other shapes."""
     sizes = _shapes(x, shape, "reshape")
@@ -341,7 +341,7 @@ def reshape(x, *shape):
     return join([p.reshape(s) for p, s in zip(parts(x), sizes)], x)
 
 
-@answers(STRIDED, "chunk")
+@answers("chunk", of=STRIDED)
 def chunk(x, chunks: int, dim: int = 0):
     """Equal parts along the last dimension."""
     if wrap(x, dim) != x.dim() - 1:
@@ -393,7 +393,7 @@ def _narrowed(x, begin: int, length: int):
     return build(packed(x), Places(sizes, at.strides, offsets))
 
 
-@answers(STRIDED, "split", "split_with_sizes")
+@answers("split", "split_with_sizes", of=STRIDED)
 def split_with_sizes(x, split_size, dim: int = 0):
     """Parts of these sizes along the last dimension."""
     if isinstance(split_size, int):
@@ -423,7 +423,7 @@ def split_with_sizes(x, split_size, dim: int = 0):
     return tuple(found)
 
 
-@answers(STRIDED, "narrow")
+@answers("narrow", of=STRIDED)
 def narrow(x, dim: int, start: int, length: int):
     """Some of the elements."""
     place = wrap(x, dim)
@@ -438,7 +438,7 @@ def narrow(x, dim: int, start: int, length: int):
     return build(packed(x), at)
 
 
-@answers(STRIDED, "cat", "concat", "concatenate")
+@answers("cat", "concat", "concatenate", of=STRIDED)
 def cat(tensors, dim: int = 0):
     """Nested tensors behind each other, or side by side along a dimension."""
     tensors = list(tensors)
@@ -473,7 +473,7 @@ def cat(tensors, dim: int = 0):
     return join([_C.ops.cat(row, place - 1) for row in rows], tensors[0])
 
 
-@answers(STRIDED, "item")
+@answers("item", of=STRIDED)
 def item(x):
     """RuntimeError unless there is one number."""
     if x.numel() != 1:
@@ -483,7 +483,7 @@ def item(x):
     return plain(x._buffer.item)
 
 
-@answers(STRIDED, "__bool__", "is_nonzero")
+@answers("__bool__", "is_nonzero", of=STRIDED)
 def truth(x) -> bool:
     """RuntimeError unless there is one number."""
     if x.numel() != 1:

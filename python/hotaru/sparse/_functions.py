@@ -6,8 +6,7 @@ import functools
 
 from .._C import Tensor
 from ..autograd._jacobians import densified
-from . import _answers
-from ._answers import answer
+from ._kind import SPARSE, unknown
 from .compressed import reduce as compressed_reduce
 from .tensor import SparseTensor, parts_of, with_values
 
@@ -16,10 +15,10 @@ def _ask(name: str, args: tuple, kwargs: dict):
     """What the handler of this name answers; `name` is that of errors."""
 
     def called(*args, **kwargs):
-        raise _answers.unknown(name, args, kwargs)
+        raise unknown(name, args, kwargs)
 
     called.__name__ = name
-    return answer(called, args, kwargs)
+    return SPARSE.answer(called, args, kwargs)
 
 
 def sum(input: Tensor, dim=None, dtype=None) -> Tensor:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from .. import _C
+from .._answering.table import answers
 from .._C import Tensor
 from .._tensor.sparse_names import layout_name
 from . import compressed, coo
-from ._answers import answers
+from ._kind import ANY
 from .compressed import convert as compressed_convert
 from .compressed.check import layout_text
 from .history import linear
@@ -14,7 +15,7 @@ from .masks import sparse_mask
 from .tensor import is_sparse, parts_of
 
 
-@answers("to_dense", "_to_dense")
+@answers("to_dense", "_to_dense", of=ANY)
 def to_dense(tensor: Tensor, dtype=None, *, masked_grad=None) -> Tensor:
     """A strided tensor of the same elements.
 
@@ -54,7 +55,7 @@ def _whole(grad: Tensor, pattern: Tensor) -> Tensor:
     )
 
 
-@answers("to_sparse", "_to_sparse")
+@answers("to_sparse", "_to_sparse", of=ANY)
 def to_sparse(
     tensor: Tensor, sparse_dim=None, *, layout=None, blocksize=None,
     dense_dim=None,
@@ -134,25 +135,25 @@ def _check_same(asked: int | None, had: int) -> None:
         )
 
 
-@answers("to_sparse_coo")
+@answers("to_sparse_coo", of=ANY)
 def to_sparse_coo(tensor: Tensor) -> Tensor:
     """The tensor in coordinates."""
     return to_sparse(tensor)
 
 
-@answers("to_sparse_csr")
+@answers("to_sparse_csr", of=ANY)
 def to_sparse_csr(tensor: Tensor, dense_dim=None) -> Tensor:
     """The tensor compressed by rows."""
     return to_sparse(tensor, layout=_C.sparse_csr, dense_dim=dense_dim)
 
 
-@answers("to_sparse_csc")
+@answers("to_sparse_csc", of=ANY)
 def to_sparse_csc(tensor: Tensor, dense_dim=None) -> Tensor:
     """The tensor compressed by columns."""
     return to_sparse(tensor, layout=_C.sparse_csc, dense_dim=dense_dim)
 
 
-@answers("to_sparse_bsr")
+@answers("to_sparse_bsr", of=ANY)
 def to_sparse_bsr(tensor: Tensor, blocksize, dense_dim=None) -> Tensor:
     """The tensor in blocks, compressed by rows of them."""
     return to_sparse(
@@ -160,7 +161,7 @@ def to_sparse_bsr(tensor: Tensor, blocksize, dense_dim=None) -> Tensor:
     )
 
 
-@answers("to_sparse_bsc")
+@answers("to_sparse_bsc", of=ANY)
 def to_sparse_bsc(tensor: Tensor, blocksize, dense_dim=None) -> Tensor:
     """The tensor in blocks, compressed by columns of them."""
     return to_sparse(

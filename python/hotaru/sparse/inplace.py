@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from .. import _C
+from .._answering.table import answers
 from .._C import Tensor
 from .._extension.dtypes import scalar_type, type_string
 from ..autograd import Function
-from ._answers import answers, unknown
+from ._kind import ANY, unknown
 from .tensor import SparseTensor, is_sparse, parts_of
 
 
@@ -82,7 +83,7 @@ def replace(out: SparseTensor, source: SparseTensor) -> SparseTensor:
     return out
 
 
-@answers("copy_")
+@answers("copy_", of=ANY)
 def copy_(out: Tensor, source: Tensor, non_blocking: bool = False) -> Tensor:
     """The elements of another sparse tensor of the shape, in the own dtype."""
     if not is_sparse(out) or not is_sparse(source):
@@ -102,7 +103,7 @@ def copy_(out: Tensor, source: Tensor, non_blocking: bool = False) -> Tensor:
     return assign(out, source.clone().to(out.dtype))
 
 
-@answers("zero_")
+@answers("zero_", of=ANY)
 def zero_(tensor: SparseTensor) -> SparseTensor:
     """Without elements (of a compressed layout: of zeros)."""
     check_leaf(tensor)

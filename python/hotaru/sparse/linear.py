@@ -5,8 +5,9 @@ from __future__ import annotations
 import hotaru
 
 from .. import _C
+from .._answering.table import answers
 from .._C import Tensor
-from ._answers import answers
+from ._kind import ANY
 from .tensor import is_sparse
 
 
@@ -16,7 +17,7 @@ def _coordinates(tensor: Tensor) -> Tensor:
     return tensor.to_sparse_coo()
 
 
-@answers("linear")
+@answers("linear", of=ANY)
 def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """Input (*, K) times the transpose of weight (N, K), plus bias (N,).
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hotaru
 
+from .._answering.table import answers
 from .._C import Tensor
 from .._lowrank import _factors, _rank
-from ._answers import answers
+from ._kind import ANY
 from .tensor import SparseTensor, is_sparse
 
 
@@ -30,7 +31,7 @@ class _Shifted:
         return _Shifted(self.sparse.mH, self.shift.mH)
 
 
-@answers("svd_lowrank")
+@answers("svd_lowrank", of=ANY)
 def svd_lowrank(
     A: Tensor, q: int | None = 6, niter: int | None = 2, M: Tensor | None = None
 ) -> tuple[Tensor, Tensor, Tensor]:
@@ -44,7 +45,7 @@ def svd_lowrank(
     return _factors(A if M is None else _Shifted(A, M), q, niter)
 
 
-@answers("pca_lowrank")
+@answers("pca_lowrank", of=ANY)
 def pca_lowrank(
     A: Tensor, q: int | None = None, center: bool = True, niter: int = 2
 ) -> tuple[Tensor, Tensor, Tensor]:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hotaru
 
+from .._answering.table import answers
 from .._C import Tensor
 from . import coo
-from ._answers import answers
+from ._kind import ANY
 from .compressed import masks as compressed_masks
 from .history import linear
 from .tensor import (
@@ -55,7 +56,7 @@ def _at_coordinates(source, indices: Tensor, size: tuple) -> Tensor:
     )
 
 
-@answers("sparse_mask")
+@answers("sparse_mask", of=ANY)
 def sparse_mask(source: Tensor, mask: SparseTensor) -> SparseTensor:
     """The elements of `source` where `mask` has some, in its layout."""
     if not is_sparse(mask):

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from .._answering.table import answers
 from .._C import Tensor
 from . import coo
-from ._answers import NEEDS_COALESCED, answers
+from ._kind import ANY, NEEDS_COALESCED
 from .history import linear
 from .tensor import SparseTensor, parts_of, values_of, with_values
 
@@ -41,7 +42,7 @@ def _unary(name: str, linear: bool):
 
     if not linear:
         NEEDS_COALESCED[name] = _FIRST_NAMES.get(name, name)
-    return answers(name)(of_values)
+    return answers(name, of=ANY)(of_values)
 
 
 def _of_parts(tensor: Tensor, name: str, args, kwargs) -> Tensor:
@@ -60,7 +61,7 @@ def _passed(name: str):
             tensor,
         )
 
-    return answers(name)(of_values)
+    return answers(name, of=ANY)(of_values)
 
 
 def _cast(name: str):
@@ -77,7 +78,7 @@ def _cast(name: str):
             tensor,
         )
 
-    return answers(name)(of_values)
+    return answers(name, of=ANY)(of_values)
 
 
 def _strided_like(value):
@@ -96,7 +97,7 @@ for _name in _LINEAR:
     _unary(_name, True)
 
 
-@answers("real")
+@answers("real", of=ANY)
 def real(tensor: Tensor) -> Tensor:
     """The real parts; a real tensor as it is."""
     if not tensor.is_complex():
@@ -104,7 +105,7 @@ def real(tensor: Tensor) -> Tensor:
     return with_values(tensor, values_of(tensor).real)
 
 
-@answers("imag")
+@answers("imag", of=ANY)
 def imag(tensor: Tensor) -> Tensor:
     """The imaginary parts; RuntimeError of a real tensor."""
     return with_values(tensor, values_of(tensor).imag)

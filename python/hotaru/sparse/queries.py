@@ -3,26 +3,27 @@
 from __future__ import annotations
 
 from .. import _C
+from .._answering.table import answers
 from .._C import Tensor
 from .._tensor.sparse_names import expected
 from . import compressed
-from ._answers import answers
+from ._kind import ANY
 from .tensor import SparseTensor, parts_of, values_of
 
 
-@answers("_indices")
+@answers("_indices", of=ANY)
 def _indices(tensor: SparseTensor) -> Tensor:
     """The indices as they are, of a tensor in coordinates."""
     return parts_of(tensor).index
 
 
-@answers("_values")
+@answers("_values", of=ANY)
 def _values(tensor: SparseTensor) -> Tensor:
     """The values as they are, without history."""
     return parts_of(tensor).values
 
 
-@answers("indices")
+@answers("indices", of=ANY)
 def indices(tensor: SparseTensor) -> Tensor:
     """The indices of a coalesced tensor."""
     _check_coordinates(tensor, "indices")
@@ -30,7 +31,7 @@ def indices(tensor: SparseTensor) -> Tensor:
     return parts_of(tensor).index
 
 
-@answers("values")
+@answers("values", of=ANY)
 def values(tensor: SparseTensor) -> Tensor:
     """The values of a coalesced (or compressed) tensor, with its history."""
     _check_coalesced(tensor, "values")
@@ -50,33 +51,33 @@ def _check_coalesced(tensor: SparseTensor, what: str) -> None:
         )
 
 
-@answers("resolve_conj", "resolve_neg")
+@answers("resolve_conj", "resolve_neg", of=ANY)
 def resolved(tensor: SparseTensor) -> SparseTensor:
     """The tensor itself: its numbers are as they are."""
     return tensor
 
 
-@answers("storage_offset")
+@answers("storage_offset", of=ANY)
 def storage_offset(tensor: SparseTensor) -> int:
     """0, though it has no storage of its own."""
     return 0
 
 
-@answers("is_coalesced")
+@answers("is_coalesced", of=ANY)
 def is_coalesced(tensor: SparseTensor) -> bool:
     """Whether its indices are known to be sorted and different."""
     _check_coordinates(tensor, "is_coalesced")
     return _C._sparse_coalesced(tensor)
 
 
-@answers("_coalesced_")
+@answers("_coalesced_", of=ANY)
 def _coalesced_(tensor: SparseTensor, coalesced: bool) -> SparseTensor:
     """Says in place whether the indices are sorted and different."""
     _C._set_sparse_coalesced(tensor, coalesced)
     return tensor
 
 
-@answers("_nnz")
+@answers("_nnz", of=ANY)
 def _nnz(tensor: SparseTensor) -> int:
     """How many elements it keeps (of each batch)."""
     parts = parts_of(tensor)
@@ -85,14 +86,14 @@ def _nnz(tensor: SparseTensor) -> int:
     ]
 
 
-@answers("sparse_dim", "_dimI")
+@answers("sparse_dim", "_dimI", of=ANY)
 def sparse_dim(tensor: SparseTensor) -> int:
     """How many dimensions have indices."""
     parts = parts_of(tensor)
     return parts.index.shape[0] if parts.inner is None else 2
 
 
-@answers("dense_dim", "_dimV")
+@answers("dense_dim", "_dimV", of=ANY)
 def dense_dim(tensor: SparseTensor) -> int:
     """How many trailing dimensions the values have of their own."""
     parts = parts_of(tensor)
@@ -114,7 +115,7 @@ def _compressed_part(name: str, layouts: tuple, inner: bool):
 
     part.__name__ = name
     part.__doc__ = f"The {name} of a compressed tensor."
-    return answers(name)(part)
+    return answers(name, of=ANY)(part)
 
 
 _ROWS = (_C.sparse_csr, _C.sparse_bsr)
@@ -125,7 +126,7 @@ ccol_indices = _compressed_part("ccol_indices", _COLUMNS, False)
 row_indices = _compressed_part("row_indices", _COLUMNS, True)
 
 
-@answers("backward")
+@answers("backward", of=ANY)
 def backward(
     tensor: SparseTensor, gradient=None, retain_graph=None, create_graph=False,
     inputs=None,

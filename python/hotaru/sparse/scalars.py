@@ -2,33 +2,34 @@
 
 from __future__ import annotations
 
+from .._answering.table import answers
 from .._C import Tensor
 from ..autograd import _entry
-from ._answers import answers
+from ._kind import ANY
 
 
-@answers("item")
+@answers("item", of=ANY)
 def item(tensor: Tensor):
     """The only element."""
     return tensor.to_dense().item()
 
 
-@answers("__float__")
+@answers("__float__", of=ANY)
 def _float(tensor: Tensor) -> float:
     return float(tensor.to_dense())
 
 
-@answers("__int__", "__index__")
+@answers("__int__", "__index__", of=ANY)
 def _int(tensor: Tensor) -> int:
     return int(tensor.to_dense())
 
 
-@answers("__complex__")
+@answers("__complex__", of=ANY)
 def _complex(tensor: Tensor) -> complex:
     return complex(tensor.to_dense())
 
 
-@answers("__bool__", "is_nonzero")
+@answers("__bool__", "is_nonzero", of=ANY)
 def is_nonzero(tensor: Tensor) -> bool:
     """Whether the only element is not 0; RuntimeError unless there is one."""
     if tensor.numel() != 1:
@@ -37,7 +38,7 @@ def is_nonzero(tensor: Tensor) -> bool:
     return bool(tensor.to_dense())
 
 
-@answers("numpy", "__array__")
+@answers("numpy", "__array__", of=ANY)
 def numpy(tensor: Tensor, **options):
     """TypeError: there is no memory to share."""
     kind = "Sparse" if tensor.is_sparse else "SparseCsr"
@@ -47,26 +48,26 @@ def numpy(tensor: Tensor, **options):
     )
 
 
-@answers("tolist", "data_ptr")
+@answers("tolist", "data_ptr", of=ANY)
 def _no_memory(tensor: Tensor):
     raise RuntimeError(
         "Cannot access data pointer of Tensor that doesn't have storage"
     )
 
 
-@answers("storage", "untyped_storage", "is_shared", "share_memory_")
+@answers("storage", "untyped_storage", "is_shared", "share_memory_", of=ANY)
 def _no_storage(tensor: Tensor):
     kind = "Sparse" if tensor.is_sparse else "SparseCsr"
     raise NotImplementedError(f"Cannot access storage of {kind}TensorImpl")
 
 
-@answers("is_pinned")
+@answers("is_pinned", of=ANY)
 def is_pinned(tensor: Tensor, device=None) -> bool:
     """Never: the memory is that of the parts."""
     return False
 
 
-@answers("stride")
+@answers("stride", of=ANY)
 def stride(tensor: Tensor, dim=None):
     """Zeros: there is no memory of its own. Of compressed layouts there are no
     strides: RuntimeError.
@@ -76,13 +77,13 @@ def stride(tensor: Tensor, dim=None):
     return (0,) * tensor.dim() if dim is None else 0
 
 
-@answers("is_contiguous")
+@answers("is_contiguous", of=ANY)
 def is_contiguous(tensor: Tensor, memory_format=None) -> bool:
     """Never: there is no memory of its own."""
     return False
 
 
-@answers("_type", "type")
+@answers("_type", "type", of=ANY)
 def type_of(tensor: Tensor, dtype=None, non_blocking: bool = False, **options):
     """The name of its legacy class; with a dtype, the same in it."""
     from .._extension.dtypes import dtype_of_type, type_string
@@ -92,7 +93,7 @@ def type_of(tensor: Tensor, dtype=None, non_blocking: bool = False, **options):
     return tensor.to(dtype_of_type(dtype))
 
 
-@answers("grad")
+@answers("grad", of=ANY)
 def grad(outputs, inputs, **options):
     """`autograd.grad`, which is the engine's for sparse tensors, too."""
     return _entry.gradients(outputs, inputs, **options)

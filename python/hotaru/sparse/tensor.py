@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from .. import _C
+from .._answering.base import Answering
 from .._C import Tensor
 from .._late import lent
 from ..autograd import Function
 from ..autograd.forward_ad import refuse_tangents
+from ._kind import SPARSE
 
 COMPRESSED = (_C.sparse_csr, _C.sparse_csc, _C.sparse_bsr, _C.sparse_bsc)
 BLOCKED = (_C.sparse_bsr, _C.sparse_bsc)
@@ -30,7 +32,7 @@ class Parts(NamedTuple):
     values: Tensor
 
 
-class SparseTensor(Tensor):
+class SparseTensor(Answering, of=SPARSE):
     """A tensor in one of the layouts `sparse_coo`, `sparse_csr`, `sparse_csc`,
     `sparse_bsr` and `sparse_bsc`.
 
@@ -41,12 +43,6 @@ class SparseTensor(Tensor):
 
     made_by: str | None = None
     """The operator whose result it is, for the text of one with a history."""
-
-    @classmethod
-    def __torch_function__(cls, func, types, args=(), kwargs=None):
-        if not all(issubclass(t, _OURS) for t in types):
-            return NotImplemented
-        return lent("answer_sparse")(func, args, dict(kwargs or {}))
 
     view_of: SparseTensor | None = None
 
@@ -75,9 +71,6 @@ class SparseTensor(Tensor):
 
     __str__ = __repr__
 
-    def __format__(self, spec: str) -> str:
-        return format(repr(self), spec)
-
     def __reduce_ex__(self, protocol):
         return lent("reduce_sparse")(self)
 
@@ -85,7 +78,7 @@ class SparseTensor(Tensor):
         return lent("copy_sparse")(self, memo)
 
 
-_OURS = (SparseTensor, _C._SparseLayout)
+SparseTensor._beside = (SparseTensor, _C._SparseLayout)
 _C._set_sparse_type(SparseTensor)
 
 

@@ -15,8 +15,8 @@ from contextlib import contextmanager
 from typing import Any
 
 from ... import _C, is_grad_enabled
+from ..._answering.names import base_name, words
 from ..._C import Tensor
-from ..._dispatch.names import base_name, words
 from ..._dispatch.stack import native
 from ...autograd._entry import grad, gradients
 from ...utils import _pytree

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from ... import is_grad_enabled
+from ..._answering.names import writes
 from ..._C import Tensor
-from ..._dispatch.names import writes
 from ...utils import _pytree
 from .placement_types import Placement, Replicate
 

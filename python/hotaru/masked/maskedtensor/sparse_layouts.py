@@ -11,9 +11,10 @@ import warnings
 import hotaru
 
 from ... import _C
+from ..._answering.table import find
 from ..._C import Tensor, ops
 from ...sparse import coo
-from ...sparse._answers import HANDLERS
+from ...sparse._kind import SPARSE
 from ...sparse.masks import values_at
 from ...sparse.tensor import (
     SparseTensor,
@@ -223,7 +224,7 @@ def _position(data: SparseTensor, place: int) -> Tensor:
 
 def _passed(function, input, *args, **kwargs):
     """What moves elements, where sparse tensors have it."""
-    handler = HANDLERS.get(function.__name__)
+    handler = find(SPARSE.tables, function.__name__, (data_of(input),), {})
     if handler is None:
         return NotImplemented
     data = handler(data_of(input), *args, **kwargs)

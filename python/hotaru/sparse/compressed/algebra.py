@@ -5,8 +5,9 @@ from __future__ import annotations
 import hotaru
 
 from ... import _C
+from ..._answering.table import answers
 from ..._C import Tensor
-from .._answers import answers_compressed
+from .._kind import CSX
 from ..history import bilinear
 from ..tensor import is_sparse
 from .check import layout_text
@@ -56,7 +57,7 @@ def _adjoint(x: Tensor) -> Tensor:
     return turned.conj() if turned.is_complex() else turned
 
 
-@answers_compressed("mm", "smm", "hspmm")
+@answers("mm", "smm", "hspmm", of=CSX)
 def mm(a: Tensor, b: Tensor) -> Tensor:
     """The product of two matrices: `sparse_csr` if both are sparse, else
     strided, with strided derivatives.
@@ -68,7 +69,7 @@ def mm(a: Tensor, b: Tensor) -> Tensor:
     return product(a, b) if both else whole(a, b)
 
 
-@answers_compressed("_sparse_mm")
+@answers("_sparse_mm", of=CSX)
 def sparse_mm(a: Tensor, b: Tensor) -> Tensor:
     """The same whose derivatives by sparse matrices are sparse."""
     _check_mm(a, b)
@@ -81,7 +82,7 @@ def _check_mm(a: Tensor, b: Tensor) -> None:
     _refuse_unknown(a if both else hotaru.empty(0), a, b)
 
 
-@answers_compressed("mv")
+@answers("mv", of=CSX)
 def mv(a: Tensor, v: Tensor) -> Tensor:
     """A matrix times a vector; strided."""
     _check_vector(a, v)
@@ -99,7 +100,7 @@ def _check_vector(a: Tensor, v: Tensor) -> None:
         )
 
 
-@answers_compressed("addmv")
+@answers("addmv", of=CSX)
 def addmv(c, a, v, *, beta=1, alpha=1) -> Tensor:
     """Beta * c + alpha * (a @ v); strided."""
     _check_vector(a, v)
@@ -113,13 +114,13 @@ def _plus(c: Tensor, made: Tensor, beta, alpha) -> Tensor:
     return made + (c if beta == 1 else c * beta)
 
 
-@answers_compressed("addmm", "sspaddmm")
+@answers("addmm", "sspaddmm", of=CSX)
 def addmm(c, a, b, beta=1, alpha=1) -> Tensor:
     """Beta * c + alpha * (a @ b): strided if `c` is, else as `c`."""
     return _addmm(whole, c, a, b, beta, alpha)
 
 
-@answers_compressed("_sparse_addmm")
+@answers("_sparse_addmm", of=CSX)
 def sparse_addmm(c, a, b, beta=1, alpha=1) -> Tensor:
     """The same whose derivatives by sparse matrices are sparse."""
     return _addmm(product, c, a, b, beta, alpha)
@@ -144,7 +145,7 @@ def _addmm(strided, c, a, b, beta, alpha) -> Tensor:
     return _plus(c, product(a, b, c.layout), beta, alpha)
 
 
-@answers_compressed("bmm")
+@answers("bmm", of=CSX)
 def bmm(a: Tensor, b: Tensor) -> Tensor:
     """Products of batches of matrices, one of them compressed; strided."""
     _like_strided("bmm", a, b)
@@ -161,7 +162,7 @@ def _batched(a: Tensor, b: Tensor) -> Tensor:
     return sparse_dense(a, b) if is_sparse(a) else dense_sparse(a, b)
 
 
-@answers_compressed("baddbmm")
+@answers("baddbmm", of=CSX)
 def baddbmm(c, a, b, *, beta=1, alpha=1) -> Tensor:
     """Beta * c + alpha * bmm(a, b); strided."""
     if is_sparse(c):
@@ -173,7 +174,7 @@ def baddbmm(c, a, b, *, beta=1, alpha=1) -> Tensor:
     return _plus(c, _batched(a, b), beta, alpha)
 
 
-@answers_compressed("matmul", "__matmul__")
+@answers("matmul", "__matmul__", of=CSX)
 def matmul(a: Tensor, b: Tensor) -> Tensor:
     """Products of vectors, matrices and batches of them."""
     if a.dim() == 2 and b.dim() == 1:
@@ -194,13 +195,13 @@ def matmul(a: Tensor, b: Tensor) -> Tensor:
     return _batched(a, strided) if is_sparse(a) else _batched(strided, b)
 
 
-@answers_compressed("__rmatmul__")
+@answers("__rmatmul__", of=CSX)
 def rmatmul(b: Tensor, a: Tensor) -> Tensor:
     """Matmul with the factors exchanged."""
     return matmul(a, b)
 
 
-@answers_compressed("linear")
+@answers("linear", of=CSX)
 def linear(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """The product with the transposed weight, plus the bias."""
     made = matmul(x, weight.transpose(-2, -1))

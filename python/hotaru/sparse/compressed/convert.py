@@ -8,9 +8,10 @@ from typing import NamedTuple
 import hotaru
 
 from ... import _C
+from ..._answering.table import answers
 from ..._C import Tensor
 from .. import compressed, coo
-from .._answers import answers
+from .._kind import ANY
 from ..tensor import (
     BLOCKED,
     BY_ROWS,
@@ -292,7 +293,7 @@ def _into_blocks(what, found: Entries, layout, size, block, dtype):
     return assemble(Entries(*places, made), layout, (), size, dtype)
 
 
-@answers("_convert_indices_from_csr_to_coo")
+@answers("_convert_indices_from_csr_to_coo", of=ANY)
 def _convert_indices_from_csr_to_coo(
     crow_indices, col_indices, *, out_int32=False, transpose=False, out=None
 ) -> Tensor:
@@ -310,7 +311,7 @@ def _convert_indices_from_csr_to_coo(
     return made if out is None else out.resize_(made.shape).copy_(made)
 
 
-@answers("_convert_indices_from_coo_to_csr")
+@answers("_convert_indices_from_coo_to_csr", of=ANY)
 def _convert_indices_from_coo_to_csr(
     input, size: int, *, out_int32=False, out=None
 ) -> Tensor:

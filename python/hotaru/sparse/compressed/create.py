@@ -5,9 +5,10 @@ from __future__ import annotations
 import hotaru
 
 from ... import _C
+from ..._answering.table import answers
 from ..._C import Tensor
 from .. import compressed, coo, invariants
-from .._answers import answers_compressed
+from .._kind import CSX
 from ..tensor import (
     BLOCKED,
     BY_ROWS,
@@ -141,7 +142,7 @@ sparse_bsr_tensor, _validate_sparse_bsr_tensor_args = _of_layout("bsr", True)
 sparse_bsc_tensor, _validate_sparse_bsc_tensor_args = _of_layout("bsc", False)
 
 
-@answers_compressed("_validate_sparse_compressed_tensor_args")
+@answers("_validate_sparse_compressed_tensor_args", of=CSX)
 def _validate_sparse_compressed_tensor_args(
     compressed_indices, plain_indices, values, size, layout
 ) -> None:
@@ -202,7 +203,7 @@ def _empty(name: str):
         return made.requires_grad_(bool(options.get("requires_grad")))
 
     make.__name__ = name
-    return answers_compressed(name)(make)
+    return answers(name, of=CSX)(make)
 
 
 def _refuse_blocks(layout) -> None:
@@ -273,14 +274,14 @@ def _values_like(name: str):
         return _like(tensor, made, requires_grad)
 
     make.__name__ = name
-    return answers_compressed(name)(make)
+    return answers(name, of=CSX)(make)
 
 
 for _name in ("empty_like", "ones_like", "randn_like", "full_like"):
     _values_like(_name)
 
 
-@answers_compressed("zeros_like")
+@answers("zeros_like", of=CSX)
 def zeros_like(
     tensor, *, dtype=None, layout=None, device=None, requires_grad=False,
     memory_format=None,
@@ -312,7 +313,7 @@ def zeros_like(
     return made.requires_grad_(requires_grad)
 
 
-@answers_compressed("new_empty", "new_zeros")
+@answers("new_empty", "new_zeros", of=CSX)
 def new_zeros(
     tensor, *size, dtype=None, layout=None, device=None, requires_grad=False,
 ) -> Tensor:  # fmt: skip

@@ -7,15 +7,16 @@ import math
 import hotaru
 
 from ... import _C
+from ..._answering.table import answers
 from ..._C import Tensor
 from .. import compressed
-from .._answers import answers_compressed
+from .._kind import CSX
 from ..inplace import check_leaf, replace
 from ..tensor import BY_ROWS, Parts, SparseTensor, build, parts_of
 from .check import layout_text, require_compressed
 
 
-@answers_compressed("resize_", "sparse_resize_")
+@answers("resize_", "sparse_resize_", of=CSX)
 def resize_(tensor: SparseTensor, *size, memory_format=None) -> SparseTensor:
     """Another size, in place; elements of rows that go are gone.
 
@@ -62,7 +63,7 @@ def _with_lead(part: Tensor, lead: tuple) -> Tensor:
     return flat.reshape(*lead, last).contiguous()
 
 
-@answers_compressed("resize_as_sparse_")
+@answers("resize_as_sparse_", of=CSX)
 def resize_as_sparse_(tensor: Tensor, source: Tensor) -> Tensor:
     """The size and the number of elements of another tensor, in place; what
     the elements are is not told.
@@ -87,7 +88,7 @@ def resize_as_sparse_(tensor: Tensor, source: Tensor) -> Tensor:
     return tensor
 
 
-@answers_compressed("copy_")
+@answers("copy_", of=CSX)
 def copy_(tensor: Tensor, source: Tensor, non_blocking: bool = False) -> Tensor:
     """The elements of a tensor of the same layout with as many of them."""
     require_compressed(tensor.layout, "copy_sparse_compressed_")
@@ -132,7 +133,7 @@ def copy_(tensor: Tensor, source: Tensor, non_blocking: bool = False) -> Tensor:
     return replace(tensor, build(copied, source.shape).detach())
 
 
-@answers_compressed("zero_")
+@answers("zero_", of=CSX)
 def zero_(tensor: SparseTensor) -> SparseTensor:
     """No elements, in place."""
     check_leaf(tensor)

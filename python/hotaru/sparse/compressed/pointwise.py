@@ -6,6 +6,7 @@ import math
 
 import hotaru
 
+from ..._answering.table import answers
 from ..._C import Tensor
 from ...autograd import Function
 from .. import (
@@ -13,8 +14,8 @@ from .. import (
     coo,
     pointwise,  # noqa: F401
 )
-from .._answers import HANDLERS, answers_compressed, assign
-from ..inplace import check_leaf
+from .._kind import ANY, CSX
+from ..inplace import assign, check_leaf
 from ..tensor import (
     BLOCKED,
     COMPRESSED,
@@ -36,7 +37,7 @@ def _is_compressed(x) -> bool:
     return is_sparse(x) and x.layout in COMPRESSED
 
 
-@answers_compressed("mul", "multiply", "__mul__", "__rmul__")
+@answers("mul", "multiply", "__mul__", "__rmul__", of=CSX)
 def mul(a: Tensor, b) -> SparseTensor:
     """The product with a number, or with a tensor of the same shape at the
     elements of the compressed factor (of the first, if both are).
@@ -94,7 +95,7 @@ def _check_mask(source: Tensor, mask: SparseTensor) -> None:
         )
 
 
-@answers_compressed("mul_", "multiply_", "__imul__")
+@answers("mul_", "multiply_", "__imul__", of=CSX)
 def mul_(a: Tensor, b) -> Tensor:
     """The product, in place; of a compressed tensor alone."""
     if not _is_compressed(a):
@@ -102,7 +103,7 @@ def mul_(a: Tensor, b) -> Tensor:
     return assign(a, mul(a, b), in_place=True)
 
 
-@answers_compressed("div", "divide", "true_divide", "__truediv__")
+@answers("div", "divide", "true_divide", "__truediv__", of=CSX)
 def div(a: Tensor, b, *, rounding_mode: str | None = None) -> SparseTensor:
     """The quotient by a number; 0 / number is 0, so the elements tell all."""
     if not _is_compressed(a) or not _is_number(b):
@@ -112,7 +113,7 @@ def div(a: Tensor, b, *, rounding_mode: str | None = None) -> SparseTensor:
     return with_values(a, values)
 
 
-@answers_compressed("add", "__add__", "__radd__")
+@answers("add", "__add__", "__radd__", of=CSX)
 def add(a: Tensor, b: Tensor, *, alpha=1) -> Tensor:
     """A + alpha * b of the same shape: strided if one of them is, else in the
     layout of `a`, with the elements of both.
@@ -200,13 +201,13 @@ def _placed(found, values, layout, lead, size, grid, parts) -> SparseTensor:
     return assemble(made, layout, lead, size, parts.index.dtype)
 
 
-@answers_compressed("sub", "subtract", "__sub__")
+@answers("sub", "subtract", "__sub__", of=CSX)
 def sub(a: Tensor, b: Tensor, *, alpha=1) -> Tensor:
     """A - alpha * b, as `add` gives it."""
     return add(a, b, alpha=-alpha)
 
 
-@answers_compressed("rsub", "__rsub__")
+@answers("rsub", "__rsub__", of=CSX)
 def rsub(a: Tensor, b: Tensor) -> Tensor:
     """B - a."""
     return sub(b, a)
@@ -222,7 +223,7 @@ def _in_place(name: str, function) -> None:
             )
         return assign(a, made, in_place=True)
 
-    answers_compressed(name)(written)
+    answers(name, of=CSX)(written)
 
 
 for _name, _function in (
@@ -235,12 +236,12 @@ for _name, _function in (
     _in_place(_name, _function)
 
 
-@answers_compressed("abs_")
+@answers("abs_", of=CSX)
 def abs_(tensor: SparseTensor) -> SparseTensor:
     """Absolute values, in place; of real numbers alone."""
     if tensor.is_complex():
         raise RuntimeError("In-place abs is not supported for complex tensors.")
-    return assign(tensor, HANDLERS["abs"](tensor), in_place=True)
+    return assign(tensor, ANY["abs"](tensor), in_place=True)
 
 
 for _name, _same in (
@@ -248,10 +249,10 @@ for _name, _same in (
     ("__abs__", "abs"),
     ("__pos__", "positive"),
 ):
-    answers_compressed(_name)(HANDLERS[_same])
+    answers(_name, of=CSX)(ANY[_same])
 
 
-@answers_compressed("fill_")
+@answers("fill_", of=CSX)
 def fill_(tensor: SparseTensor, value) -> SparseTensor:
     """The elements that it keeps become `value`, in place."""
     check_leaf(tensor)
@@ -259,7 +260,7 @@ def fill_(tensor: SparseTensor, value) -> SparseTensor:
     return tensor
 
 
-@answers_compressed("normal_")
+@answers("normal_", of=CSX)
 def normal_(tensor: SparseTensor, *args, **kwargs) -> SparseTensor:
     """The elements that it keeps become random, in place."""
     check_leaf(tensor)
@@ -274,7 +275,7 @@ def _refused(name: str):
             f"unsupported tensor layout: {layout_text(first.layout)}"
         )
 
-    answers_compressed(name)(refuse)
+    answers(name, of=CSX)(refuse)
 
 
 for _name in [

@@ -5,9 +5,10 @@ from __future__ import annotations
 import hotaru
 
 from ... import _C
+from ..._answering.table import answers
 from ..._C import Tensor
 from ...autograd import Function
-from .._answers import answers_compressed
+from .._kind import CSX
 from ..tensor import Parts, SparseTensor, build, parts_of, values_of
 from . import convert as compressed_convert
 from .check import layout_text
@@ -44,7 +45,7 @@ class _SumAlong(Function):
         return grad.to(ctx.dtype).expand(ctx.size), None, None
 
 
-@answers_compressed("sum")
+@answers("sum", of=CSX)
 def sum(
     tensor: SparseTensor, dim=None, keepdim: bool = False, *, dtype=None
 ) -> Tensor:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from ..._answering.table import answers
 from ...utils import _pytree
-from .._answers import answers_compressed
+from .._kind import CSX
 from ..tensor import SparseTensor
 from .check import layout_text
 
@@ -12,7 +13,7 @@ def _no(what: str, names: tuple, error=RuntimeError) -> None:
     def refuse(*args, **kwargs):
         raise error(what)
 
-    answers_compressed(*names)(refuse)
+    answers(*names, of=CSX)(refuse)
 
 
 def _lacking(what: str, names: str) -> None:
@@ -22,7 +23,7 @@ def _lacking(what: str, names: str) -> None:
         short = layout_text(kind)[-3:].upper()
         raise RuntimeError(f"Sparse {short} tensors do not have {what}")
 
-    answers_compressed(*names.split())(refuse)
+    answers(*names.split(), of=CSX)(refuse)
 
 
 _lacking("strides", "stride squeeze unsqueeze narrow diagonal as_strided")
@@ -38,7 +39,7 @@ _no(
 )
 
 
-@answers_compressed("expand")
+@answers("expand", of=CSX)
 def expand(tensor: SparseTensor, *size) -> SparseTensor:
     """Refused, as PyTorch does."""
     raise RuntimeError(
@@ -46,7 +47,7 @@ def expand(tensor: SparseTensor, *size) -> SparseTensor:
     )
 
 
-@answers_compressed("numpy", "__array__")
+@answers("numpy", "__array__", of=CSX)
 def numpy(tensor: SparseTensor, *args, **kwargs):
     """Refused: to_dense() first."""
     raise TypeError(

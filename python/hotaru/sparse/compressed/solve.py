@@ -5,12 +5,13 @@ from __future__ import annotations
 import hotaru
 
 from ... import _C
+from ..._answering.table import answers
 from ..._C import Tensor
-from .._answers import answers_compressed
+from .._kind import CSX
 from .check import layout_text
 
 
-@answers_compressed("triangular_solve")
+@answers("triangular_solve", of=CSX)
 def triangular_solve(
     b: Tensor, a: Tensor, upper: bool = True, transpose: bool = False,
     unitriangular: bool = False,

@@ -5,9 +5,10 @@ from __future__ import annotations
 import hotaru
 
 from ... import _C
+from ..._answering.table import answers
 from ..._C import Tensor
 from .. import compressed, coo
-from .._answers import answers_compressed
+from .._kind import CSX
 from ..coo.select import spread
 from ..history import linear
 from ..tensor import (
@@ -39,7 +40,7 @@ def _wrapped(dim: int, dims: int) -> int:
     return dim % dims
 
 
-@answers_compressed("transpose", "swapaxes", "swapdims", "transpose_copy")
+@answers("transpose", "swapaxes", "swapdims", "transpose_copy", of=CSX)
 def transpose(tensor: SparseTensor, dim0: int, dim1: int) -> SparseTensor:
     """Two dimensions exchanged. Of the two sparse ones: the same indices, but
     rows are columns now. Batch dimensions only among themselves.
@@ -90,24 +91,24 @@ def _view(tensor: SparseTensor, made: SparseTensor) -> SparseTensor:
     return made
 
 
-@answers_compressed("_is_view")
+@answers("_is_view", of=CSX)
 def _is_view(tensor: SparseTensor) -> bool:
     """Whether its values are memory of another tensor's."""
     return tensor.view_of is not None
 
 
-@answers_compressed("t", "mT", "T")
+@answers("t", "mT", "T", of=CSX)
 def _turned(tensor: SparseTensor) -> SparseTensor:
     return transpose(tensor, -2, -1)
 
 
-@answers_compressed("adjoint", "mH", "H")
+@answers("adjoint", "mH", "H", of=CSX)
 def _adjoint(tensor: SparseTensor) -> SparseTensor:
     turned = transpose(tensor, -2, -1)
     return turned.conj() if turned.is_complex() else turned
 
 
-@answers_compressed("transpose_", "t_", "swapaxes_", "swapdims_")
+@answers("transpose_", "t_", "swapaxes_", "swapdims_", of=CSX)
 def transpose_(tensor: SparseTensor, *dims) -> SparseTensor:
     """Refused: rows would have to become columns in place."""
     raise RuntimeError(
@@ -116,7 +117,7 @@ def transpose_(tensor: SparseTensor, *dims) -> SparseTensor:
     )
 
 
-@answers_compressed("select", "select_copy")
+@answers("select", "select_copy", of=CSX)
 def select(tensor: Tensor, dim: int, index: int) -> Tensor:
     """One item of a dimension. Of a sparse dimension the result has
     coordinates, and batches are refused.
@@ -170,7 +171,7 @@ def _selected(tensor: SparseTensor, dim: int, index: int) -> Tensor:
     return coo.coalesce(found)
 
 
-@answers_compressed("__getitem__")
+@answers("__getitem__", of=CSX)
 def getitem(tensor: SparseTensor, key) -> Tensor:
     """Integers, between whole slices, which leave their dimensions."""
     keys = spread(tensor, key)
@@ -207,32 +208,32 @@ def _is_integer(key) -> bool:
     return hasattr(key, "__index__") and not isinstance(key, (bool, Tensor))
 
 
-@answers_compressed("__setitem__")
+@answers("__setitem__", of=CSX)
 def setitem(tensor: SparseTensor, key, value) -> None:
     """Refused: elements that are not there have no place."""
     raise TypeError("Cannot assign to a sparse tensor")
 
 
-@answers_compressed("unbind")
+@answers("unbind", of=CSX)
 def unbind(tensor: SparseTensor, dim: int = 0) -> tuple[Tensor, ...]:
     """The items of a dimension."""
     extent = tensor.shape[_wrapped(dim, tensor.dim())]
     return tuple(select(tensor, dim, i) for i in range(extent))
 
 
-@answers_compressed("__iter__")
+@answers("__iter__", of=CSX)
 def iterate(tensor: SparseTensor):
     """The items of the first dimension, in turn."""
     return iter(unbind(tensor))
 
 
-@answers_compressed("__len__")
+@answers("__len__", of=CSX)
 def length(tensor: SparseTensor) -> int:
     """The size of the first dimension."""
     return tensor.shape[0]
 
 
-@answers_compressed("to")
+@answers("to", of=CSX)
 def to(tensor: SparseTensor, *args, **kwargs) -> SparseTensor:
     """The tensor in another dtype or on another device; without elements on
     `meta`.
@@ -248,7 +249,7 @@ def to(tensor: SparseTensor, *args, **kwargs) -> SparseTensor:
     return build(Parts(parts.layout, index, inner, moved), tensor.shape)
 
 
-@answers_compressed("clone")
+@answers("clone", of=CSX)
 def clone(tensor: SparseTensor, *, memory_format=None) -> SparseTensor:
     """A copy of all parts, with history."""
     if memory_format not in (None, hotaru.preserve_format):
@@ -263,7 +264,7 @@ def clone(tensor: SparseTensor, *, memory_format=None) -> SparseTensor:
     return build(copied, tensor.shape)
 
 
-@answers_compressed("values")
+@answers("values", of=CSX)
 def values(tensor: SparseTensor) -> Tensor:
     """The values, with history; a view where the tensor itself is one."""
     found = values_of(tensor)

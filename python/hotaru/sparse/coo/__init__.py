@@ -7,9 +7,10 @@ import math
 import hotaru
 
 from ... import _C
+from ..._answering.table import answers
 from ..._C import Tensor
 from ..._tensor.sparse_names import expected
-from .._answers import answers
+from .._kind import ANY
 from ..history import linear
 from ..tensor import Parts, SparseTensor, build, parts_of, values_of
 
@@ -101,7 +102,7 @@ def summed(values: Tensor, group: Tensor, groups: int) -> Tensor:
     return zero.index_add(0, group, values)
 
 
-@answers("coalesce")
+@answers("coalesce", of=ANY)
 def coalesce(tensor: SparseTensor) -> SparseTensor:
     """The same with sorted indices, each once: values of equal ones add up."""
     if not tensor.is_sparse:

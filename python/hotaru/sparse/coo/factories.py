@@ -5,9 +5,10 @@ from __future__ import annotations
 import hotaru
 
 from ... import _C
+from ..._answering.table import answers
 from ..._C import Tensor
 from .. import coo, inplace
-from .._answers import answers_coo, unknown
+from .._kind import COO, unknown
 from ..tensor import SparseTensor, is_sparse, parts_of
 
 
@@ -19,7 +20,7 @@ def _sizes(args: tuple, size) -> tuple[int, ...]:
     return tuple(size)
 
 
-@answers_coo("zeros", "empty")
+@answers("zeros", "empty", of=COO, takes_out=True)
 def zeros(
     *args, size=None, out=None, dtype=None, layout=None, device=None,
     pin_memory=False, requires_grad=False, memory_format=None, names=None,
@@ -31,9 +32,6 @@ def zeros(
     if out is not None:
         made = inplace.replace(out.detach_(), made)
     return made.requires_grad_() if requires_grad else made
-
-
-zeros.takes_out = True
 
 
 def empty_of(size, dtype, device) -> SparseTensor:
@@ -74,7 +72,7 @@ def _like(name: str):
         made = coo.empty(tensor.shape, dims, **options)
         return made.requires_grad_() if wanted else made
 
-    return answers_coo(name)(like)
+    return answers(name, of=COO)(like)
 
 
 def base_of(name: str) -> str:
@@ -91,12 +89,12 @@ for _name in ("zeros_like", "empty_like", *_FILLS):
     _like(_name)
 
 
-@answers_coo("ones", "full")
+@answers("ones", "full", of=COO)
 def _filled(*args, **options):
     raise RuntimeError("full(...) is not implemented for sparse layout")
 
 
-@answers_coo("new_zeros", "new_empty")
+@answers("new_zeros", "new_empty", of=COO)
 def new_zeros(
     tensor: Tensor, *args, size=None, dtype=None, device=None, layout=None,
     pin_memory=False, requires_grad=False,
@@ -111,7 +109,7 @@ def new_zeros(
     return made.requires_grad_() if requires_grad else made
 
 
-@answers_coo("new_tensor")
+@answers("new_tensor", of=COO)
 def new_tensor(tensor: Tensor, data, *, dtype=None, device=None, **options):
     """Strided, of data."""
     return hotaru.tensor(
@@ -131,7 +129,7 @@ _NEW = (
 )
 
 
-@answers_coo("_new", "new")
+@answers("_new", "new", of=COO)
 def new(tensor: Tensor, *args, device=None) -> SparseTensor:
     """The old form of `sparse_coo_tensor`, of the tensor's dtype and device:
     of nothing, of a size, or of indices, values and a size.
@@ -211,7 +209,7 @@ def _check_dims(size, sparse: int, dense: int) -> None:
         )
 
 
-@answers_coo("sparse_resize_")
+@answers("sparse_resize_", of=COO)
 def sparse_resize_(
     tensor: SparseTensor, size, sparse_dim: int, dense_dim: int
 ) -> SparseTensor:
@@ -233,7 +231,7 @@ def sparse_resize_(
     return inplace.replace(tensor, made)
 
 
-@answers_coo("sparse_resize_and_clear_")
+@answers("sparse_resize_and_clear_", of=COO)
 def sparse_resize_and_clear_(
     tensor: SparseTensor, size, sparse_dim: int, dense_dim: int
 ) -> SparseTensor:
@@ -247,7 +245,7 @@ def sparse_resize_and_clear_(
     )
 
 
-@answers_coo("resize_as_", "resize_as_sparse_")
+@answers("resize_as_", "resize_as_sparse_", of=COO)
 def resize_as_(
     tensor: SparseTensor, other: SparseTensor, *, memory_format=None
 ) -> SparseTensor:

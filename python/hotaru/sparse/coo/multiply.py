@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import hotaru
 
+from ..._answering.table import answers
 from ..._C import Tensor
 from .. import coo
-from .._answers import answers_coo, unknown
+from .._kind import COO, unknown
 from ..history import linear
 from ..tensor import SparseTensor, is_sparse, parts_of, values_of, with_values
 from .shape import _sparse_broadcast_to
 
 
-@answers_coo("mul", "multiply", "__rmul__")
+@answers("mul", "multiply", "__rmul__", of=COO)
 def mul(a, b) -> SparseTensor:
     """The product with a number, with a strided tensor (shapes broadcast), or
     with one in coordinates of the same sparse sizes (dense ones broadcast).
@@ -102,7 +103,7 @@ def _divisor(b, what: str):
     return b
 
 
-@answers_coo("div", "divide", "true_divide")
+@answers("div", "divide", "true_divide", of=COO)
 def div(a: Tensor, b, *, rounding_mode=None) -> SparseTensor:
     """The quotient by a number or a strided tensor without dimensions."""
     b = _divisor(b, "division")
@@ -111,7 +112,7 @@ def div(a: Tensor, b, *, rounding_mode=None) -> SparseTensor:
     return with_values(a, values_of(a).div(b, rounding_mode=rounding_mode))
 
 
-@answers_coo("floor_divide", "__floordiv__")
+@answers("floor_divide", "__floordiv__", of=COO)
 def floor_divide(a: Tensor, b) -> SparseTensor:
     """The quotient rounded down."""
     b = _divisor(b, "floor division")
@@ -119,7 +120,7 @@ def floor_divide(a: Tensor, b) -> SparseTensor:
     return with_values(a, hotaru.floor_divide(values_of(a), b))
 
 
-@answers_coo("pow")
+@answers("pow", of=COO)
 def power(a: Tensor, exponent) -> SparseTensor:
     """The elements to the power of a number other than 0."""
     if isinstance(exponent, Tensor) or not is_sparse(a):

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import hotaru
 
+from ..._answering.table import answers
 from ..._C import Tensor
 from ..._extension.dtypes import scalar_type
-from .. import coo
-from .._answers import answers_coo
+from .. import coo, inplace
+from .._kind import COO
 from ..history import bilinear
 from ..tensor import SparseTensor, is_sparse, parts_of, values_of, with_values
 
@@ -117,7 +118,7 @@ def sparse_sparse(a: SparseTensor, b: SparseTensor) -> SparseTensor:
     return coo.coalesce(found)
 
 
-@answers_coo("mm")
+@answers("mm", of=COO)
 def mm(a: Tensor, b: Tensor) -> Tensor:
     """The product of two matrices: sparse if both are."""
     return _product(a, b, sparse_dense)
@@ -138,13 +139,13 @@ def _product(a: Tensor, b: Tensor, with_strided) -> Tensor:
     return with_strided(a, b)
 
 
-@answers_coo("_sparse_mm")
+@answers("_sparse_mm", of=COO)
 def _sparse_mm(a: Tensor, b: Tensor) -> Tensor:
     """`mm` whose derivative by a sparse matrix is at its elements."""
     return _product(a, b, at_elements)
 
 
-@answers_coo("mv")
+@answers("mv", of=COO)
 def mv(a: Tensor, b: Tensor) -> Tensor:
     """(n, m) by (m,) -> (n,)."""
     if a.dim() != 2 or b.dim() != 1:
@@ -158,7 +159,7 @@ def mv(a: Tensor, b: Tensor) -> Tensor:
     return sparse_dense(a, b.unsqueeze(1)).squeeze(1)
 
 
-@answers_coo("matmul", "__matmul__")
+@answers("matmul", "__matmul__", of=COO)
 def matmul(a: Tensor, b: Tensor) -> Tensor:
     """The product of matrices, batches of them, or a matrix and a vector."""
     if a.dim() == 2 and b.dim() == 1:
@@ -170,12 +171,12 @@ def matmul(a: Tensor, b: Tensor) -> Tensor:
     return mm(a, b)
 
 
-@answers_coo("__rmatmul__")
+@answers("__rmatmul__", of=COO)
 def _matmul_from_right(b: Tensor, a: Tensor) -> Tensor:
     return matmul(a, b)
 
 
-@answers_coo("bmm")
+@answers("bmm", of=COO)
 def bmm(a: Tensor, b: Tensor) -> Tensor:
     """(batch, n, m) in coordinates by (batch, m, k) strided."""
     if is_sparse(b):
@@ -218,7 +219,7 @@ def _batches(a: SparseTensor, b: Tensor) -> Tensor:
     return found.reshape(a.shape[0], a.shape[1], b.shape[2])
 
 
-@answers_coo("addmm")
+@answers("addmm", of=COO)
 def addmm(
     input: Tensor, mat1: Tensor, mat2: Tensor, *, beta=1, alpha=1
 ) -> Tensor:
@@ -226,7 +227,7 @@ def addmm(
     return _added(input, mat1, mat2, beta, alpha, mm)
 
 
-@answers_coo("_sparse_addmm")
+@answers("_sparse_addmm", of=COO)
 def _sparse_addmm(
     input: Tensor, mat1: Tensor, mat2: Tensor, *, beta=1, alpha=1
 ) -> Tensor:
@@ -260,7 +261,7 @@ def _matrix(tensor: Tensor, name: str) -> None:
         raise RuntimeError(f"{name}: expected a tensor in coordinates")
 
 
-@answers_coo("hspmm", "hsmm")
+@answers("hspmm", "hsmm", of=COO)
 def hspmm(mat1: Tensor, mat2: Tensor, *, out=None) -> SparseTensor:
     """mat1 @ mat2 with one dimension that has indices, the rows of `mat1`
     with elements, and one that has not.
@@ -285,7 +286,7 @@ def hspmm(mat1: Tensor, mat2: Tensor, *, out=None) -> SparseTensor:
     return _given(out, coo.make(rows.unsqueeze(0), product, size, True))
 
 
-@answers_coo("sspaddmm", "saddmm")
+@answers("sspaddmm", "saddmm", of=COO)
 def sspaddmm(
     input: Tensor, mat1: Tensor, mat2: Tensor, *, beta=1, alpha=1, out=None
 ) -> SparseTensor:
@@ -308,7 +309,7 @@ def sspaddmm(
 saddmm = sspaddmm
 
 
-@answers_coo("smm")
+@answers("smm", of=COO)
 def smm(mat1: Tensor, mat2: Tensor) -> SparseTensor:
     """mat1 @ mat2, sparse: of a sparse and a strided matrix."""
     size = (mat1.shape[0], mat2.shape[1])
@@ -326,6 +327,4 @@ hsmm = hspmm
 
 
 def _given(out, result: SparseTensor) -> SparseTensor:
-    from .._answers import assign
-
-    return result if out is None else assign(out, result)
+    return result if out is None else inplace.assign(out, result)

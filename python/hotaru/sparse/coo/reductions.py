@@ -5,10 +5,11 @@ from __future__ import annotations
 import hotaru
 
 from ... import _C
+from ..._answering.table import answers
 from ..._C import Tensor
 from ...autograd import Function
 from .. import coo
-from .._answers import answers_coo, unknown
+from .._kind import COO, unknown
 from ..tensor import SparseTensor, parts_of, values_of, with_values
 from .shape import wrap
 
@@ -28,7 +29,7 @@ class _Total(Function):
         return grad.expand(ctx.size)
 
 
-@answers_coo("sum")
+@answers("sum", of=COO)
 def total(
     tensor: SparseTensor, dim=None, keepdim: bool = False, *, dtype=None
 ) -> Tensor:
@@ -49,7 +50,7 @@ def total(
     return found
 
 
-@answers_coo("_sparse_sum")
+@answers("_sparse_sum", of=COO)
 def _sparse_sum(input: SparseTensor, dim=None, *, dtype=None) -> Tensor:
     """`torch.sparse.sum`: the derivative is sparse, at the elements of
     `input`.
@@ -95,7 +96,7 @@ def _summed_dtype(dtype):
     return hotaru.int64
 
 
-@answers_coo("norm")
+@answers("norm", of=COO)
 def norm(tensor: SparseTensor, p="fro", dim=None, keepdim=False, dtype=None):
     """The norm of all elements."""
     if dtype is not None:
@@ -123,7 +124,7 @@ def norm(tensor: SparseTensor, p="fro", dim=None, keepdim=False, dtype=None):
     return values_of(coo.coalesce(tensor)).reshape(-1).norm(p)
 
 
-@answers_coo("any")
+@answers("any", of=COO)
 def any_of(tensor: SparseTensor, *dim, **options) -> Tensor:
     """Whether an element is not zero."""
     if dim or options:
@@ -166,7 +167,7 @@ def _softened(tensor: SparseTensor, dim: int, dtype, log: bool):
     return with_values(tensor, powers / sums[group])
 
 
-@answers_coo("_sparse_softmax")
+@answers("_sparse_softmax", of=COO)
 def softmax(input: SparseTensor, dim: int, *, dtype=None) -> SparseTensor:
     """Softmax along a dimension of the elements that are kept: others count as
     minus infinity.
@@ -174,7 +175,7 @@ def softmax(input: SparseTensor, dim: int, *, dtype=None) -> SparseTensor:
     return _softened(input, dim, dtype, False)
 
 
-@answers_coo("_sparse_log_softmax")
+@answers("_sparse_log_softmax", of=COO)
 def log_softmax(input: SparseTensor, dim: int, *, dtype=None) -> SparseTensor:
     """The logarithm of `softmax`."""
     return _softened(input, dim, dtype, True)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import hotaru
 
 from ... import _C
+from ..._answering.table import answers
 from ..._C import Tensor
 from .. import coo
-from .._answers import answers_coo, unknown
+from .._kind import COO, unknown
 from ..tensor import SparseTensor, parts_of, values_of
 from .shape import unsqueeze, wrap
 
@@ -20,7 +21,7 @@ def _shape_without(tensor: Tensor, dim: int) -> tuple[int, ...]:
     return (*tensor.shape[:dim], *tensor.shape[dim + 1 :])
 
 
-@answers_coo("select", "select_copy")
+@answers("select", "select_copy", of=COO)
 def select(tensor: SparseTensor, dim: int, index: int) -> Tensor:
     """What is at one position of a dimension: sparse unless the dimension is
     the only sparse one.
@@ -50,7 +51,7 @@ def select(tensor: SparseTensor, dim: int, index: int) -> Tensor:
     return coo.make(kept, values, size, coalesced)
 
 
-@answers_coo("index_select")
+@answers("index_select", of=COO)
 def index_select(tensor: SparseTensor, dim: int, index: Tensor) -> SparseTensor:
     """The given positions of a dimension, which may count from the end."""
     if tensor.dim() == 0:
@@ -84,7 +85,7 @@ def index_select(tensor: SparseTensor, dim: int, index: Tensor) -> SparseTensor:
     return coo.make(found, values.index_select(0, place), size)
 
 
-@answers_coo("narrow_copy")
+@answers("narrow_copy", of=COO)
 def narrow_copy(
     tensor: SparseTensor, dim: int, start: int, length: int
 ) -> SparseTensor:
@@ -138,7 +139,7 @@ def _is_number(key) -> bool:
     )
 
 
-@answers_coo("__getitem__")
+@answers("__getitem__", of=COO)
 def item_at(tensor: SparseTensor, key) -> Tensor:
     """x[key] for integers, None and whole slices beside them: `select` and
     `unsqueeze` in turn.
@@ -168,26 +169,26 @@ def item_at(tensor: SparseTensor, key) -> Tensor:
     return tensor
 
 
-@answers_coo("__setitem__")
+@answers("__setitem__", of=COO)
 def _set_item(tensor: Tensor, key, value):
     raise TypeError("Cannot assign to a sparse tensor")
 
 
-@answers_coo("unbind")
+@answers("unbind", of=COO)
 def unbind(tensor: SparseTensor, dim: int = 0) -> tuple[Tensor, ...]:
     """`select` at each position of a dimension."""
     dim = wrap(dim, tensor.dim())
     return tuple(select(tensor, dim, i) for i in range(tensor.shape[dim]))
 
 
-@answers_coo("__len__")
+@answers("__len__", of=COO)
 def _length(tensor: SparseTensor) -> int:
     if tensor.dim() == 0:
         raise TypeError("len() of a 0-d tensor")
     return tensor.shape[0]
 
 
-@answers_coo("__iter__")
+@answers("__iter__", of=COO)
 def _iterate(tensor: SparseTensor):
     if tensor.dim() == 0:
         raise TypeError("iteration over a 0-d tensor")

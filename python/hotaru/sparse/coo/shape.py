@@ -5,9 +5,10 @@ from __future__ import annotations
 import hotaru
 
 from ... import _C
+from ..._answering.table import answers
 from ..._C import Tensor
 from .. import coo
-from .._answers import answers_coo
+from .._kind import COO
 from ..history import linear
 from ..tensor import SparseTensor, is_sparse, parts_of, values_of
 
@@ -23,7 +24,7 @@ def wrap(dim: int, dims: int) -> int:
     return dim % span
 
 
-@answers_coo("permute")
+@answers("permute", of=COO)
 def permute(tensor: SparseTensor, *order, dims=None) -> SparseTensor:
     """Dimensions in another order: sparse ones first."""
     dims = order if dims is None else (dims,)
@@ -85,7 +86,7 @@ def _stays_sorted(order, indices: Tensor, tensor: SparseTensor) -> bool:
     return bool((flat[1:] > flat[:-1]).all())
 
 
-@answers_coo("transpose", "swapaxes", "swapdims")
+@answers("transpose", "swapaxes", "swapdims", of=COO)
 def transpose(tensor: SparseTensor, dim0: int, dim1: int) -> SparseTensor:
     """Two sparse dimensions, or two dense ones, in the other's place."""
     a, b = wrap(dim0, tensor.dim()), wrap(dim1, tensor.dim())
@@ -101,7 +102,7 @@ def transpose(tensor: SparseTensor, dim0: int, dim1: int) -> SparseTensor:
     return _reordered(tensor, order)
 
 
-@answers_coo("t")
+@answers("t", of=COO)
 def t(tensor: SparseTensor) -> SparseTensor:
     """A matrix with rows as columns; fewer dimensions as they are."""
     sparse = coo.sparse_dims(tensor)
@@ -113,20 +114,20 @@ def t(tensor: SparseTensor) -> SparseTensor:
     return _reordered(tensor, list(range(sparse))[::-1])
 
 
-@answers_coo("T", "mT")
+@answers("T", "mT", of=COO)
 def _turned(tensor: SparseTensor) -> SparseTensor:
     if tensor.dim() < 2:
         return tensor
     return transpose(tensor, -2, -1)
 
 
-@answers_coo("H", "mH", "adjoint")
+@answers("H", "mH", "adjoint", of=COO)
 def _adjoint(tensor: SparseTensor) -> SparseTensor:
     turned = _turned(tensor)
     return turned.conj() if tensor.is_complex() else turned
 
 
-@answers_coo("unsqueeze")
+@answers("unsqueeze", of=COO)
 def unsqueeze(tensor: SparseTensor, dim: int) -> SparseTensor:
     """One more dimension of size 1; sparse up to where dense ones begin."""
     dim = wrap(dim, tensor.dim() + 1)
@@ -146,7 +147,7 @@ def _unsqueezed(tensor: SparseTensor, dim: int) -> SparseTensor:
     return coo.make(indices, values, size, _C._sparse_coalesced(tensor))
 
 
-@answers_coo("_sparse_broadcast_to", "broadcast_to")
+@answers("_sparse_broadcast_to", "broadcast_to", of=COO)
 def _sparse_broadcast_to(tensor: SparseTensor, size) -> SparseTensor:
     """Dimensions of size 1 repeated, and new ones in front, as broadcasting
     does: elements are copied.
@@ -218,7 +219,7 @@ def _check_joined(tensors, dim: int) -> None:
             )
 
 
-@answers_coo("cat", "concat", "concatenate")
+@answers("cat", "concat", "concatenate", of=COO)
 def cat(tensors, dim: int = 0) -> SparseTensor:
     """One behind the other along a sparse or a dense dimension."""
     tensors = list(tensors)
@@ -247,7 +248,7 @@ def cat(tensors, dim: int = 0) -> SparseTensor:
     return coo.make(hotaru.cat(indices, 1), hotaru.cat(values), size)
 
 
-@answers_coo("stack")
+@answers("stack", of=COO)
 def stack(tensors, dim: int = 0) -> SparseTensor:
     """One behind the other along a new dimension."""
     tensors = list(tensors)
@@ -261,11 +262,11 @@ def stack(tensors, dim: int = 0) -> SparseTensor:
     return cat([unsqueeze(t, dim) for t in tensors], dim)
 
 
-@answers_coo("reshape", "flatten")
+@answers("reshape", "flatten", of=COO)
 def _reshape(tensor: SparseTensor, *shape, **options):
     raise RuntimeError("reshape is not implemented for sparse tensors")
 
 
-@answers_coo("expand", "expand_as")
+@answers("expand", "expand_as", of=COO)
 def _expand(tensor: SparseTensor, *shape, **options):
     raise RuntimeError("expand is unsupported for Sparse tensors")

@@ -5,9 +5,10 @@ from __future__ import annotations
 import hotaru
 
 from ... import _C
+from ..._answering.table import answers
 from ..._C import Tensor
 from .. import coo, inplace
-from .._answers import answers_coo
+from .._kind import COO
 from ..history import linear
 from ..tensor import is_sparse, parts_of, values_of, with_values
 
@@ -16,7 +17,7 @@ _SPARSE_FIRST = (
 )
 
 
-@answers_coo("add")
+@answers("add", of=COO)
 def add(a: Tensor, b: Tensor, *, alpha=1) -> Tensor:
     """A + alpha * b, sparse if `a` is; then `b` must be, too."""
     if is_sparse(a):
@@ -63,7 +64,7 @@ def _elements(tensor: Tensor, dtype, alpha) -> tuple[Tensor, Tensor]:
     return flat, values if alpha == 1 else values * alpha
 
 
-@answers_coo("add_")
+@answers("add_", of=COO)
 def add_(a: Tensor, b: Tensor, *, alpha=1) -> Tensor:
     """The same in place; of a strided tensor, in its memory."""
     if is_sparse(a):
@@ -127,23 +128,23 @@ def _joined(a: Tensor, b: Tensor, alpha) -> Tensor:
     return coo.coalesce(both) if coalesced else both
 
 
-@answers_coo("sub", "subtract")
+@answers("sub", "subtract", of=COO)
 def sub(a: Tensor, b: Tensor, *, alpha=1) -> Tensor:
     """A - alpha * b, as `add`."""
     return add(a, b, alpha=-alpha)
 
 
-@answers_coo("sub_", "subtract_")
+@answers("sub_", "subtract_", of=COO)
 def sub_(a: Tensor, b: Tensor, *, alpha=1) -> Tensor:
     """The same in place."""
     return add_(a, b, alpha=-alpha)
 
 
-@answers_coo("rsub", "__rsub__")
+@answers("rsub", "__rsub__", of=COO)
 def _reflected(a: Tensor, b, *, alpha=1) -> Tensor:
     return add(b, a, alpha=-alpha)
 
 
-@answers_coo("__radd__")
+@answers("__radd__", of=COO)
 def _number_first(a: Tensor, b) -> Tensor:
     return add(a, b)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from functools import cache
+from typing import NamedTuple
+
 from .. import _C
 from .._C import Tensor
 
@@ -17,7 +20,7 @@ _SLOTS = {
     "invert": "bitwise_not", "lshift": "bitwise_left_shift",
     "rshift": "bitwise_right_shift", "subtract": "sub", "multiply": "mul",
     "divide": "div", "true_divide": "div", "negative": "neg",
-    "absolute": "abs",
+    "absolute": "abs", "pos": "positive",
 }  # fmt: skip
 _REFLECTED = frozenset(
     words(
@@ -28,24 +31,20 @@ _REFLECTED = frozenset(
 _ASSIGNED = frozenset(
     words("iadd isub imul itruediv ipow iand ior ixor imod ifloordiv")
 )
-_METHODS_OF_OBJECTS = frozenset(
-    words(
-        "__getitem__ __setitem__ __len__ __iter__ __bool__ __float__ __int__ "
-        "__contains__ __array__"
-    )
+_SAME = frozenset(
+    words("add sub mul div pow matmul neg abs eq ne lt gt le ge pos")
 )
 
 
 def base_name(name: str) -> str:
     """The operator's name without how it is written: of __iadd__ and add_."""
     name = name.partition(".")[0]
-    if name in _METHODS_OF_OBJECTS:
-        return name
     if name.startswith("__"):
         word = name.strip("_")
         if word in _REFLECTED or word in _ASSIGNED:
             word = word[1:]
-        return _SLOTS.get(word, word)
+        known = word in _SLOTS or word in _SAME
+        return _SLOTS.get(word, word) if known else name
     word = name[:-1] if name.endswith("_") else name
     return _SLOTS.get(word, word)
 
@@ -57,6 +56,28 @@ def writes(name: str) -> bool:
     if name.startswith("__"):
         return word in _ASSIGNED
     return name.endswith("_")
+
+
+class Form(NamedTuple):
+    """How the name of an operator is written."""
+
+    base: str
+    """The operator's name."""
+    writes: bool
+    """Whether it changes its first argument."""
+    is_same: bool
+    """Whether it takes what `base` takes, and makes a tensor as that does."""
+    plain: str
+    """The name of the form that makes a tensor."""
+
+
+@cache
+def form(name: str) -> Form:
+    """How a name is written: as in __iadd__, add_, __radd__, subtract."""
+    base, in_place = base_name(name), writes(name)
+    is_same = not in_place and name.strip("_") not in _REFLECTED
+    plain = base if name.startswith("__") else name.removesuffix("_")
+    return Form(base, in_place, is_same, plain)
 
 
 def out_of_place(name: str):

@@ -1,0 +1,115 @@
+"""The classes of tensors that answer operators themselves, and their kinds."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from .. import _C
+from .._C import Tensor
+from .._dispatch.stack import nobody_asked
+from . import call
+from .about import about
+from .table import Table
+
+
+class Kind:
+    """What a kind of tensors says to calls: its tables, and what it does where
+    these have no answer.
+
+    `classes` are those of its tensors.
+    """
+
+    absent: frozenset = frozenset()
+    """Attributes that such tensors do not have."""
+    passes_out = False
+    """Whether handlers are given `out`, as any other argument."""
+
+    def __init__(self, name: str, *tables: Table) -> None:
+        self.name, self.tables = name, tables
+        self.about = about(name)
+        self.classes: set[type] = set()
+
+    def answer(self, function, args: tuple, kwargs: dict) -> Any:
+        """What the function gives for arguments of which some are of the
+        kind.
+        """
+        return call.answer(self, function, args, kwargs)
+
+    def some(self, tree) -> list:
+        """The tensors of the kind among arguments, those in lists and
+        dictionaries, too.
+        """
+        found: list = []
+        self._add(tree, found)
+        return found
+
+    def _add(self, tree, found: list) -> None:
+        if isinstance(tree, (list, tuple)):
+            for each in tree:
+                self._add(each, found)
+        elif isinstance(tree, dict):
+            self._add(tuple(tree.values()), found)
+        elif isinstance(tree, Answering) and tree._kind is self:
+            found.append(tree)
+
+    def attribute(self, accessor, way: str, *args) -> Any:
+        """What `accessor`, of an attribute, gives."""
+        return call.attribute(self, accessor, way, args)
+
+    def plain(self, function, *args, **kwargs) -> Any:
+        """The function as it is for tensors that nobody else answers for."""
+        with _C.DisableTorchFunctionSubclass(), nobody_asked():
+            return function(*args, **kwargs)
+
+    def refuse(self, function, name: str, args: tuple, kwargs: dict) -> Any:
+        """Raises for an operator that has no meaning for the arguments."""
+        raise NotImplementedError(f"{name}: not for {self.name} tensors")
+
+    def write(self, out: Tensor, result: Tensor, name: str | None) -> Tensor:
+        """Gives `out` what was computed: by an operator in place, or as `out=`
+        where `name` is None.
+        """
+        return out.copy_(result)
+
+    def set_data(self, accessor, x: Tensor, value: Tensor) -> Any:
+        """`x.data = value`."""
+        return self.plain(accessor, x, value)
+
+    def finish(self, name: str, args: tuple, result: Any) -> Any:
+        """The result as the caller gets it."""
+        return result
+
+
+class Answering(Tensor):
+    """A tensor whose `_kind` answers all functions of it."""
+
+    _kind: ClassVar[Kind]
+    _beside: ClassVar[tuple | None] = None
+    """Classes beside which it answers; None: beside all."""
+
+    def __init_subclass__(cls, of: Kind | None = None, **kwargs) -> None:
+        super().__init_subclass__(**kwargs)
+        if of is not None:
+            cls._kind = of
+            of.classes.add(cls)
+
+    @classmethod
+    def __torch_function__(cls, func, types, args=(), kwargs=None):
+        beside = cls._beside
+        if beside is not None and not all(issubclass(t, beside) for t in types):
+            return NotImplemented
+        return cls._kind.answer(func, args, kwargs or {})
+
+    def __format__(self, spec: str) -> str:
+        return format(repr(self), spec)
+
+
+class Wrapping(Answering):
+    """One without memory of its own, which other tensors keep: operators below
+    autograd come to it, too.
+    """
+
+    @classmethod
+    def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
+        name = getattr(func, "overloadpacket", func).__name__
+        return cls._kind.answer(getattr(_C.ops, name), args, kwargs or {})

@@ -1,0 +1,112 @@
+"""One call with arguments of a kind that answers itself."""
+
+from __future__ import annotations
+
+import functools
+from types import FunctionType
+from typing import Any
+
+from .. import _C
+from .names import form
+from .table import call, find, find_out_of_place
+
+_ACCESSORS = frozenset(["__get__", "__set__", "__delete__"])
+_FIRST = ("input", "self", "tensor", "tensors", "query")
+# Attributes that are operators.
+_COMPUTED = frozenset(["T", "mT", "H", "mH", "real", "imag", "data", "nbytes"])
+
+
+def answer(kind, function, args: tuple, kwargs: dict) -> Any:
+    """What the function gives: by the first of these.
+
+    - who answers the operator, however it is written,
+    - the method of the kind's class,
+    - any tensor, of names about the tensor itself,
+    - the function's own body, of functions that are written in Python,
+    - who answers the form that makes a tensor, written to the first argument.
+
+    Else the kind's refusal is raised. `out` is written last.
+    """
+    name = function.__name__
+    if name in _ACCESSORS:
+        return kind.attribute(function, name, *args)
+    name = name.partition(".")[0]
+    if not args and kwargs:
+        args, kwargs = _first(kwargs)
+    out = None
+    given = kwargs
+    if "out" in kwargs and not kind.passes_out:
+        kwargs = dict(kwargs)
+        out = kwargs.pop("out")
+        given = kwargs if out is None else {**kwargs, "out": out}
+    handler = find(kind.tables, name, args, given)
+    if handler is not None:
+        if getattr(handler, "takes_out", False):
+            return call(handler, function, args, {**kwargs, "out": out})
+        result = call(handler, function, args, kwargs)
+    else:
+        return _unlisted(kind, function, name, args, given)
+    if out is not None:
+        return write_out(kind, out, result)
+    return kind.finish(name, args, result)
+
+
+def _unlisted(kind, function, name: str, args: tuple, kwargs: dict) -> Any:
+    own = args and own_methods(kind, type(args[0])).get(name)
+    if own:
+        return own(*args, **kwargs)
+    if name in kind.about:
+        return kind.plain(function, *args, **kwargs)
+    if type(function) is _C.Function:  # what it calls is asked for
+        return function.__wrapped__(*args, **kwargs)
+    handler = find_out_of_place(kind.tables, name, args, kwargs)
+    if handler is None:
+        return kind.refuse(function, name, args, kwargs)
+    if getattr(handler, "asked", False):
+        function = getattr(_C.ops, form(name).plain)
+    return kind.write(args[0], call(handler, function, args, kwargs), name)
+
+
+def write_out(kind, out, result) -> Any:
+    """Writes results where the caller wants them."""
+    if isinstance(out, (tuple, list)):
+        pairs = zip(out, result)
+        return type(out)(write_out(kind, o, r) for o, r in pairs)
+    return kind.write(out, result, None)
+
+
+def attribute(kind, accessor, way: str, args: tuple) -> Any:
+    """What reading, writing or deleting an attribute gives."""
+    name = accessor.__self__.__name__
+    if way == "__get__":
+        handler = find(kind.tables, f".{name}", args, {})
+        if handler is None and name in _COMPUTED:
+            handler = find(kind.tables, name, args, {})
+        if handler is not None:
+            return call(handler, accessor, args, {})
+        if name in kind.absent:
+            return kind.refuse(accessor, name, args, {})
+    elif way == "__set__" and name == "data":
+        return kind.set_data(accessor, *args)
+    return kind.plain(accessor, *args)
+
+
+@functools.cache
+def own_methods(kind, cls: type) -> dict:
+    """The methods that a kind's classes have themselves, by name."""
+    return {
+        name: value
+        for each in reversed(cls.__mro__)
+        if each in kind.classes
+        for name, value in vars(each).items()
+        if type(value) is FunctionType
+    }
+
+
+def _first(kwargs: dict) -> tuple[tuple, dict]:
+    """The arguments with the first in its place that was given by name."""
+    for name in _FIRST:
+        if name in kwargs:
+            rest = {k: v for k, v in kwargs.items() if k != name}
+            return (kwargs[name],), rest
+    return (), kwargs
