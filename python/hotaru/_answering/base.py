@@ -23,17 +23,16 @@ class Kind:
     """Attributes that such tensors do not have."""
     passes_out = False
     """Whether handlers are given `out`, as any other argument."""
+    writes_back = True
+    """Whether operators in place are their other forms, written back."""
 
     def __init__(self, name: str, *tables: Table) -> None:
         self.name, self.tables = name, tables
         self.about = about(name)
         self.classes: set[type] = set()
 
-    def answer(self, function, args: tuple, kwargs: dict) -> Any:
-        """What the function gives for arguments of which some are of the
-        kind.
-        """
-        return call.answer(self, function, args, kwargs)
+    answer = call.answer
+    attribute = call.attribute
 
     def some(self, tree) -> list:
         """The tensors of the kind among arguments, those in lists and
@@ -51,10 +50,6 @@ class Kind:
             self._add(tuple(tree.values()), found)
         elif isinstance(tree, Answering) and tree._kind is self:
             found.append(tree)
-
-    def attribute(self, accessor, way: str, *args) -> Any:
-        """What `accessor`, of an attribute, gives."""
-        return call.attribute(self, accessor, way, args)
 
     def plain(self, function, *args, **kwargs) -> Any:
         """The function as it is for tensors that nobody else answers for."""

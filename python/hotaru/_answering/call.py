@@ -8,12 +8,14 @@ from typing import Any
 
 from .. import _C
 from .names import form
-from .table import call, find, find_out_of_place
+from .table import find
 
 _ACCESSORS = frozenset(["__get__", "__set__", "__delete__"])
 _FIRST = ("input", "self", "tensor", "tensors", "query")
 # Attributes that are operators.
-_COMPUTED = frozenset(["T", "mT", "H", "mH", "real", "imag", "data", "nbytes"])
+_COMPUTED = frozenset(
+    ["T", "mT", "H", "mH", "real", "imag", "data", "nbytes", "_version"]
+)
 
 
 def answer(kind, function, args: tuple, kwargs: dict) -> Any:
@@ -30,22 +32,21 @@ def answer(kind, function, args: tuple, kwargs: dict) -> Any:
     name = function.__name__
     if name in _ACCESSORS:
         return kind.attribute(function, name, *args)
-    name = name.partition(".")[0]
+    if "." in name:
+        name = name.partition(".")[0]
     if not args and kwargs:
         args, kwargs = _first(kwargs)
-    out = None
-    given = kwargs
+    out, given = None, kwargs
     if "out" in kwargs and not kind.passes_out:
         kwargs = dict(kwargs)
         out = kwargs.pop("out")
         given = kwargs if out is None else {**kwargs, "out": out}
-    handler = find(kind.tables, name, args, given)
-    if handler is not None:
-        if getattr(handler, "takes_out", False):
-            return call(handler, function, args, {**kwargs, "out": out})
-        result = call(handler, function, args, kwargs)
-    else:
+    way = find(kind, name, args, given)
+    if way is None:
         return _unlisted(kind, function, name, args, given)
+    if way.takes_out:
+        return way.call(function, args, {**kwargs, "out": out})
+    result = way.call(function, args, kwargs)
     if out is not None:
         return write_out(kind, out, result)
     return kind.finish(name, args, result)
@@ -59,12 +60,14 @@ def _unlisted(kind, function, name: str, args: tuple, kwargs: dict) -> Any:
         return kind.plain(function, *args, **kwargs)
     if type(function) is _C.Function:  # what it calls is asked for
         return function.__wrapped__(*args, **kwargs)
-    handler = find_out_of_place(kind.tables, name, args, kwargs)
-    if handler is None:
+    how, way = form(name), None
+    if how.writes and kind.writes_back:
+        way = find(kind, how.plain, args, kwargs)
+    if way is None:
         return kind.refuse(function, name, args, kwargs)
-    if getattr(handler, "asked", False):
-        function = getattr(_C.ops, form(name).plain)
-    return kind.write(args[0], call(handler, function, args, kwargs), name)
+    if way.asked:
+        function = getattr(_C.ops, how.plain)
+    return kind.write(args[0], way.call(function, args, kwargs), name)
 
 
 def write_out(kind, out, result) -> Any:
@@ -75,18 +78,17 @@ def write_out(kind, out, result) -> Any:
     return kind.write(out, result, None)
 
 
-def attribute(kind, accessor, way: str, args: tuple) -> Any:
+def attribute(kind, accessor, action: str, *args) -> Any:
     """What reading, writing or deleting an attribute gives."""
     name = accessor.__self__.__name__
-    if way == "__get__":
-        handler = find(kind.tables, f".{name}", args, {})
-        if handler is None and name in _COMPUTED:
-            handler = find(kind.tables, name, args, {})
-        if handler is not None:
-            return call(handler, accessor, args, {})
+    if action == "__get__":
+        if name in _COMPUTED:
+            way = find(kind, name, args, {})
+            if way is not None:
+                return way.call(accessor, args, {})
         if name in kind.absent:
             return kind.refuse(accessor, name, args, {})
-    elif way == "__set__" and name == "data":
+    elif action == "__set__" and name == "data":
         return kind.set_data(accessor, *args)
     return kind.plain(accessor, *args)
 

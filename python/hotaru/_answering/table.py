@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any, Callable
+import functools
+from typing import Any, Callable, NamedTuple
 
 from .names import form
 
@@ -21,6 +21,10 @@ class Table(dict):
         super().__init__()
         self.forms: dict[str, Callable] = {}
         self.applies = applies
+
+    def __setitem__(self, name: str, function: Callable) -> None:
+        super().__setitem__(name, function)
+        ways.cache_clear()
 
 
 def answers(
@@ -40,6 +44,7 @@ def answers(
     def register(function: Callable) -> Callable:
         for name in names:
             table[name] = function
+        ways.cache_clear()
         if asked or every_form:
             function.asked = True
         if takes_out:
@@ -49,36 +54,42 @@ def answers(
     return register
 
 
-def find(
-    tables: Iterable[Table], name: str, args: tuple, kwargs: dict
-) -> Callable | None:
+class Way(NamedTuple):
+    """A function that answers an operator, and how it is called."""
+
+    handler: Callable
+    applies: Callable[[tuple, dict], bool] | None
+    asked: bool
+    takes_out: bool
+
+    def call(self, function, args: tuple, kwargs: dict) -> Any:
+        """What the handler gives."""
+        if self.asked:
+            return self.handler(function, *args, **kwargs)
+        return self.handler(*args, **kwargs)
+
+
+@functools.cache
+def ways(kind, name: str) -> tuple[Way, ...]:
+    """Who answers an operator of a kind, in the order of its tables."""
+    how = form(name)
+    found = []
+    for table in kind.tables:
+        handler = table.get(name)
+        if handler is None and how.is_same:
+            handler = table.get(how.base)
+        if handler is None:
+            handler = table.forms.get(how.base)
+        if handler is not None:
+            asked = getattr(handler, "asked", False)
+            takes_out = getattr(handler, "takes_out", False)
+            found.append(Way(handler, table.applies, asked, takes_out))
+    return tuple(found)
+
+
+def find(kind, name: str, args: tuple, kwargs: dict) -> Way | None:
     """Who answers the operator for these arguments."""
-    way = form(name)
-    for table in tables:
-        found = table.get(name)
-        if found is None and way.is_same:
-            found = table.get(way.base)
-        if found is None:
-            found = table.forms.get(way.base)
-        if found is not None and (
-            table.applies is None or table.applies(args, kwargs)
-        ):
-            return found
+    for way in ways(kind, name):
+        if way.applies is None or way.applies(args, kwargs):
+            return way
     return None
-
-
-def find_out_of_place(
-    tables: Iterable[Table], name: str, args: tuple, kwargs: dict
-) -> Callable | None:
-    """Who answers the form of an operator in place that makes a tensor."""
-    way = form(name)
-    if not way.writes:
-        return None
-    return find(tables, way.plain, args, kwargs)
-
-
-def call(handler: Callable, function, args: tuple, kwargs: dict) -> Any:
-    """What a handler gives."""
-    if getattr(handler, "asked", False):
-        return handler(function, *args, **kwargs)
-    return handler(*args, **kwargs)

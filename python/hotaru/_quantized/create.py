@@ -8,7 +8,7 @@ from .. import _C
 from .._C import Tensor
 from .._extension.dtypes import scalar_type
 from .._overrides import overridable
-from . import answers
+from . import operators  # noqa: F401  (they answer from now on)
 from .choose import choose_qparams, range_of
 from .dtypes import (
     QuantizedDtype,
@@ -18,6 +18,7 @@ from .dtypes import (
     quint4x2,
     quint8,
 )
+from .kind import not_quantized
 from .rounding import over_axis, quantize
 from .tensor import (
     QuantizedTensor,
@@ -203,7 +204,7 @@ def _query(name: str):
     def function(self: Tensor):
         if is_quantized(self):
             return getattr(QuantizedTensor, name)(self)
-        raise answers.not_quantized(name, self)
+        raise not_quantized(name, self)
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = f"`Tensor.{name}` of a quantised tensor."

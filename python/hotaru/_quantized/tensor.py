@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable
+from typing import Any
 
 import hotaru
 
 from .. import _C
+from .._answering.base import Wrapping
 from .._C import Tensor
 from .._late import lent
 from .dtypes import (
@@ -16,27 +17,18 @@ from .dtypes import (
     per_tensor_affine,
     qscheme,
 )
+from .kind import QUANTIZED
 from .rounding import dequantize, over_axis
 
 
-class QuantizedTensor(Tensor):
+class QuantizedTensor(Wrapping, of=QUANTIZED):
     """Integers with a scale and a zero point, for all or for each channel.
 
     It has no memory of its own; `int_repr` gives the integers, which views
-    share. Operators are answered by name (`answers.py`).
+    share. Operators are answered by name (`operators.py`).
     """
 
     is_quantized = True
-    answered_by: Callable  # set by `answers`
-
-    @classmethod
-    def __torch_function__(cls, func, types, args=(), kwargs=None):
-        return cls.answered_by(func, args, dict(kwargs or {}))
-
-    @classmethod
-    def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
-        name = getattr(func, "overloadpacket", func).__name__
-        return cls.answered_by(getattr(_C.ops, name), args, dict(kwargs or {}))
 
     @property
     def dtype(self) -> QuantizedDtype:
@@ -121,9 +113,6 @@ class QuantizedTensor(Tensor):
 
     __str__ = __repr__
 
-    def __format__(self, spec: str) -> str:
-        return format(repr(self), spec)
-
     def __deepcopy__(self, memo):
         made = like(self, self._integers.clone())
         memo[id(self)] = made
@@ -131,8 +120,6 @@ class QuantizedTensor(Tensor):
 
     def __reduce_ex__(self, protocol):
         return lent("reduce_quantized")(self)
-
-    __hash__ = Tensor.__hash__
 
 
 def _filled(text: str, said: list[str], width: int = 80) -> str:

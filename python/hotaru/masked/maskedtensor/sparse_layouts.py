@@ -224,11 +224,12 @@ def _position(data: SparseTensor, place: int) -> Tensor:
 
 def _passed(function, input, *args, **kwargs):
     """What moves elements, where sparse tensors have it."""
-    handler = find(SPARSE.tables, function.__name__, (data_of(input),), {})
-    if handler is None:
+    way = find(SPARSE, function.__name__, (data_of(input),), {})
+    if way is None:
         return NotImplemented
-    data = handler(data_of(input), *args, **kwargs)
-    return wrap(*prepared(data, handler(mask_of(input), *args, **kwargs)))
+    data = way.handler(data_of(input), *args, **kwargs)
+    mask = way.handler(mask_of(input), *args, **kwargs)
+    return wrap(*prepared(data, mask))
 
 
 def _same_size(function, input, other):

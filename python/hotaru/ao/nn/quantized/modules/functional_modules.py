@@ -5,7 +5,7 @@ from __future__ import annotations
 import hotaru
 
 from ..... import nn
-from ....._quantized.answers import requantized
+from ....._quantized.operators import requantized
 from ....._quantized.tensor import build
 from .utils import load_qparams, output_qparams, save_qparams
 
