@@ -34,16 +34,19 @@ ABOUT = frozenset(words(_HISTORY + _PLACE + _SHAPE + _NUMBERS + _OBJECT))
 _NOT = {
     "sparse": "__len__ is_pinned type_of record_stream",
     "nested": "dense_dim is_same_size is_contiguous resolve_conj resolve_neg "
-    "set_ size sparse_dim storage_offset stride",
-    "quantized": "is_signed resolve_conj resolve_neg set_",
-    "masked": "",
+    "size sparse_dim storage_offset stride",
+    "quantized": "is_signed resolve_conj resolve_neg",
+    "masked": "_is_view dense_dim is_pinned sparse_dim",
     "distributed": "dense_dim is_pinned resolve_conj resolve_neg "
     "sparse_dim",
 }  # fmt: skip
 
 
 # What it answers so beside these.
-_ALSO = {"sparse": "broadcast_tensors set_"}
+_ALSO = {
+    "sparse": "broadcast_tensors set_",
+    "masked": "data_ptr dim_order is_nonzero",
+}
 
 
 def about(kind: str) -> frozenset:

@@ -19,6 +19,8 @@ class Kind:
     `classes` are those of its tensors.
     """
 
+    attributes: frozenset = frozenset()
+    """Attributes that handlers read and write: `.grad` answers for grad."""
     absent: frozenset = frozenset()
     """Attributes that such tensors do not have."""
     passes_out = False
@@ -55,6 +57,12 @@ class Kind:
         """The function as it is for tensors that nobody else answers for."""
         with _C.DisableTorchFunctionSubclass(), nobody_asked():
             return function(*args, **kwargs)
+
+    def body(self, function, name: str, args: tuple, kwargs: dict) -> Any:
+        """What a function written in Python gives, which nobody answers: what
+        it calls is asked for.
+        """
+        return function.__wrapped__(*args, **kwargs)
 
     def refuse(self, function, name: str, args: tuple, kwargs: dict) -> Any:
         """Raises for an operator that has no meaning for the arguments."""

@@ -58,8 +58,8 @@ def _unlisted(kind, function, name: str, args: tuple, kwargs: dict) -> Any:
         return own(*args, **kwargs)
     if name in kind.about:
         return kind.plain(function, *args, **kwargs)
-    if type(function) is _C.Function:  # what it calls is asked for
-        return function.__wrapped__(*args, **kwargs)
+    if type(function) is _C.Function:
+        return kind.body(function, name, args, kwargs)
     how, way = form(name), None
     if how.writes and kind.writes_back:
         way = find(kind, how.plain, args, kwargs)
@@ -81,6 +81,9 @@ def write_out(kind, out, result) -> Any:
 def attribute(kind, accessor, action: str, *args) -> Any:
     """What reading, writing or deleting an attribute gives."""
     name = accessor.__self__.__name__
+    if name in kind.attributes:
+        way = find(kind, f".{name}", args, {})
+        return way.call(accessor, args, {})
     if action == "__get__":
         if name in _COMPUTED:
             way = find(kind, name, args, {})

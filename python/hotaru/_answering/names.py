@@ -28,6 +28,7 @@ _REFLECTED = frozenset(
     "rdiv"
 )
 )  # fmt: skip
+_COMMUTES = frozenset(words("radd rmul rand ror rxor"))
 _ASSIGNED = frozenset(
     words("iadd isub imul itruediv ipow iand ior ixor imod ifloordiv")
 )
@@ -65,8 +66,8 @@ class Form(NamedTuple):
     """The operator's name."""
     writes: bool
     """Whether it changes its first argument."""
-    is_same: bool
-    """Whether it takes what `base` takes, and makes a tensor as that does."""
+    same: str
+    """The name of an operator that takes and gives the same."""
     plain: str
     """The name of the form that makes a tensor."""
 
@@ -75,9 +76,13 @@ class Form(NamedTuple):
 def form(name: str) -> Form:
     """How a name is written: as in __iadd__, add_, __radd__, subtract."""
     base, in_place = base_name(name), writes(name)
-    is_same = not in_place and name.strip("_") not in _REFLECTED
-    plain = base if name.startswith("__") else name.removesuffix("_")
-    return Form(base, in_place, is_same, plain)
+    word = name.strip("_")
+    if word in _ASSIGNED:
+        return Form(base, True, f"{base}_", base)
+    if in_place:
+        return Form(base, True, name, name[:-1])
+    is_same = word not in _REFLECTED or word in _COMMUTES
+    return Form(base, False, base if is_same else name, name)
 
 
 def out_of_place(name: str):

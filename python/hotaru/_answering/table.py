@@ -76,10 +76,8 @@ def ways(kind, name: str) -> tuple[Way, ...]:
     found = []
     for table in kind.tables:
         handler = table.get(name)
-        if handler is None and how.is_same:
-            handler = table.get(how.base)
         if handler is None:
-            handler = table.forms.get(how.base)
+            handler = table.get(how.same) or table.forms.get(how.base)
         if handler is not None:
             asked = getattr(handler, "asked", False)
             takes_out = getattr(handler, "takes_out", False)

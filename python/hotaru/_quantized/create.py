@@ -213,7 +213,7 @@ def _query(name: str):
 
 def qscheme(self: Tensor):
     """NotImplementedError: the tensor is not quantised."""
-    raise answers.not_quantized("qscheme", self)
+    raise not_quantized("qscheme", self)
 
 
 int_repr = _query("int_repr")

@@ -1,6 +1,6 @@
 """Tensors some of whose elements do not count."""
 
-from . import _calls
+from . import binary, reductions, whole
 from .core import MaskedTensor, is_masked_tensor
 from .creation import as_masked_tensor, masked_tensor
 

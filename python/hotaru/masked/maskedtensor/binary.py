@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from ... import _C
+from ..._answering.names import writes
+from ..._answering.table import answers
 from ..._C import Tensor, ops
+from ._kind import STRIDED
 from .core import MaskedTensor, _masks_match, data_of, mask_of, wrap
 from .unary import NAMED_ONLY, operators
 
@@ -22,24 +25,8 @@ INPLACE_BINARY_NAMES = [n + "_" for n in BINARY_NAMES if n not in _NOT_IN_PLACE]
 NATIVE_BINARY_FNS = operators(BINARY_NAMES)
 NATIVE_INPLACE_BINARY_FNS = operators(INPLACE_BINARY_NAMES)
 
-#: Python's operators, as Tensor's slots; the reflected ones swap.
-SLOTS = {
-    "__add__": "add", "__sub__": "sub", "__mul__": "mul",
-    "__truediv__": "div", "__floordiv__": "floor_divide",
-    "__mod__": "remainder", "__and__": "bitwise_and", "__or__": "bitwise_or",
-    "__xor__": "bitwise_xor", "__lshift__": "bitwise_left_shift",
-    "__rshift__": "bitwise_right_shift", "__eq__": "eq", "__ne__": "ne",
-    "__le__": "le", "__ge__": "ge", "__gt__": "gt", "__lt__": "lt",
-    "__iadd__": "add_", "__isub__": "sub_", "__imul__": "mul_",
-    "__itruediv__": "div_", "__ifloordiv__": "floor_divide_",
-    "__imod__": "remainder_", "__iand__": "bitwise_and_",
-    "__ior__": "bitwise_or_", "__ixor__": "bitwise_xor_",
-    "__radd__": "add", "__rmul__": "mul",
-    "__rand__": "bitwise_and", "__ror__": "bitwise_or",
-    "__rxor__": "bitwise_xor",
-}  # fmt: skip
 
-
+@answers(*BINARY_NAMES, *INPLACE_BINARY_NAMES, of=STRIDED, asked=True)
 def binary(operator, first, second, *args, **kwargs):
     """The operator on all pairs, with the mask of whichever has one."""
     if NAMED_ONLY & set(kwargs):
@@ -55,12 +42,13 @@ def binary(operator, first, second, *args, **kwargs):
             "an issue on Github."
         )
     found = operator(data_of(first), data_of(second), *args, **kwargs)
-    if operator.__name__.endswith("_"):
+    if writes(operator.__name__):
         return first
     masked = first if isinstance(first, MaskedTensor) else second
     return wrap(found, mask_of(masked).expand_as(found))
 
 
+@answers("where", of=STRIDED, asked=True)
 def where(operator, condition, first, second):
     """Elements and mask of the first where the condition holds."""
     if not isinstance(condition, Tensor):
@@ -81,6 +69,7 @@ def _whole_mask(x):
     return ops.ones(shape, dtype=_C.bool)
 
 
+@answers("copy_", of=STRIDED, asked=True)
 def copy_(operator, first, second, *args, **kwargs):
     """The elements of the second in place of the first's; the mask stays."""
     operator(data_of(first), data_of(second), *args, **kwargs)

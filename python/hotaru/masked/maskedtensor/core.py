@@ -5,8 +5,10 @@ from __future__ import annotations
 import warnings
 
 from ... import _C
+from ..._answering.base import Answering
 from ..._C import Tensor, ops
 from ..._late import lent
+from ._kind import MASKED
 
 _SUPPORTED = (
     _C.float16, _C.float32, _C.float64, _C.bool, _C.int8, _C.int16, _C.int32,
@@ -14,7 +16,7 @@ _SUPPORTED = (
 )  # fmt: skip
 
 
-class MaskedTensor(Tensor):
+class MaskedTensor(Answering, of=MASKED):
     """A tensor with a mask of its shape: False where an element is none.
 
     Functions of tensors take it where masks have a meaning to them: those of
@@ -39,12 +41,6 @@ class MaskedTensor(Tensor):
         pass
 
     @classmethod
-    def __torch_function__(cls, func, types, args=(), kwargs=None):
-        if not all(issubclass(cls, t) for t in types):
-            return NotImplemented
-        return cls._answer(func, args, kwargs or {})
-
-    @classmethod
     def unary(cls, fn, data: Tensor, mask: Tensor) -> MaskedTensor:
         """A function of all elements of plain data, with a mask."""
         return cls(fn(data), mask)
@@ -64,6 +60,16 @@ class MaskedTensor(Tensor):
     @property
     def _masked_data(self) -> Tensor:
         return self.get_data().detach()
+
+    def __deepcopy__(self, memo) -> MaskedTensor:
+        if not self.is_leaf:
+            raise RuntimeError(
+                "Only Tensors created explicitly by the user (graph leaves) "
+                "support the deepcopy protocol at the moment."
+            )
+        made = wrap(*copies(self._masked_data, self.get_mask()))
+        memo[id(self)] = made.requires_grad_(self.requires_grad)
+        return made
 
     def to_tensor(self, value) -> Tensor:
         """A plain tensor, with `value` in place of what does not count."""
@@ -130,8 +136,8 @@ class MaskedTensor(Tensor):
 
     __str__ = __repr__
 
-    def __format__(self, spec: str) -> str:
-        return format(repr(self), spec)
+
+MaskedTensor._beside = (MaskedTensor,)
 
 
 def _sparse_layouts():

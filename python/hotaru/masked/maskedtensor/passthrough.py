@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from ..._answering.table import answers
+from ._kind import STRIDED
 from .core import MaskedTensor, data_of, mask_of, wrap
 
 PASSTHROUGH_NAMES = [
-    "__getitem__", "broadcast_to", "cat", "chunk", "col2im", "concat",
+    "__getitem__", "broadcast_tensors", "broadcast_to", "cat", "chunk", "col2im", "concat",
     "concatenate", "contiguous", "diagonal", "expand", "expand_as", "flatten",
     "fold", "im2col", "index_select", "narrow", "reshape", "reshape_as",
     "select", "split", "split_with_sizes", "stack", "swapaxes", "swapdims",
@@ -14,10 +16,9 @@ PASSTHROUGH_NAMES = [
 ]  # fmt: skip
 #: Blocks of pictures, which have no form for bool.
 _BLOCKS = ("col2im", "fold", "im2col", "unfold")
-#: Attributes that do the same.
-PASSTHROUGH_ATTRIBUTES = ["mT"]
 
 
+@answers("mT", *PASSTHROUGH_NAMES, of=STRIDED, asked=True)
 def passthrough(function, *args, **kwargs):
     """The function of the data, with the same function of the mask."""
     data = function(*_mapped(data_of, args), **_mapped(data_of, kwargs))

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from ... import masked
+from ..._answering.table import answers
 from ..._C import Tensor, ops
+from ._kind import STRIDED
 from .core import data_of, mask_of, wrap
 
 REDUCE_NAMES = [
@@ -14,6 +16,7 @@ REDUCE_NAMES = [
 _OF_ANY_DTYPE = frozenset(("sum", "mean", "prod", "norm", "var", "std"))
 
 
+@answers(*REDUCE_NAMES, of=STRIDED, asked=True)
 def reduce(function, input, *args, **kwargs):
     """The reduction, over all dimensions or those of `dim`.
 

@@ -11,10 +11,11 @@ import warnings
 import hotaru
 
 from ... import _C
-from ..._answering.table import find
-from ..._C import Tensor, ops
+from ..._answering.names import writes
+from ..._answering.table import answers, find
+from ..._C import Tensor
 from ...sparse import coo
-from ...sparse._kind import SPARSE
+from ...sparse._kind import SPARSE as OF_SPARSE
 from ...sparse.masks import values_at
 from ...sparse.tensor import (
     SparseTensor,
@@ -23,7 +24,8 @@ from ...sparse.tensor import (
     with_values,
 )
 from .. import _sparse as masked_sparse
-from .binary import BINARY_NAMES, INPLACE_BINARY_NAMES, SLOTS
+from ._kind import SPARSE
+from .binary import BINARY_NAMES, INPLACE_BINARY_NAMES
 from .core import MaskedTensor, _masks_match, data_of, mask_of, wrap
 from .passthrough import PASSTHROUGH_NAMES
 from .reductions import REDUCE_NAMES
@@ -102,34 +104,25 @@ def sparse(tensor: MaskedTensor, layout) -> MaskedTensor:
     return wrap(with_values(mask, values), mask)
 
 
-def answer(function, args, kwargs):
-    """What the function gives; NotImplemented where it is not for these."""
-    name = function.__name__
-    if name in ("__get__", "__set__", "__delete__"):
-        return _attribute(function, *args)
-    if name in SLOTS:
-        name = SLOTS[name]
-        function = getattr(ops, name, None) or getattr(Tensor, name)
-    for names, handler in _HANDLERS:
-        if name in names:
-            return handler(function, *args, **kwargs)
-    return NotImplemented
+def _answers(*names: str):
+    return answers(*names, of=SPARSE, asked=True)
 
 
-def _attribute(accessor, self, *rest):
-    name = accessor.__self__.__name__
-    if name == "grad" and not rest:
-        found = accessor(self)
-        if found is None:
-            return None
-        if type(found) is not SparseTensor:
-            found = _C._as_subclass(SparseTensor, found)
-        return wrap(*prepared(found, mask_of(self)))
-    if name == "data" and not rest:
+@_answers(".grad", ".data")
+def _of_accessor(accessor, self, *rest):
+    if rest:
+        return accessor(self, *map(data_of, rest))
+    if accessor.__self__.__name__ == "data":
         return wrap(of_masked(self).detach(), mask_of(self))
-    return accessor(self, *(data_of(x) for x in rest))
+    found = accessor(self)
+    if found is None:
+        return None
+    if type(found) is not SparseTensor:
+        found = _C._as_subclass(SparseTensor, found)
+    return wrap(*prepared(found, mask_of(self)))
 
 
+@_answers(*UNARY_NAMES, *INPLACE_UNARY_NAMES)
 def _unary(function, input, *args, **kwargs):
     if NAMED_ONLY & set(kwargs):
         raise ValueError(
@@ -142,21 +135,23 @@ def _unary(function, input, *args, **kwargs):
 def _mapped(function, input, *args, **kwargs):
     data = data_of(input)
     with_new = function(values_of(data), *args, **kwargs)
-    if function.__name__.endswith("_"):
+    if writes(function.__name__):
         return data
     return with_values(data, with_new)
 
 
 def _written(function, input, data):
-    if function.__name__.endswith("_"):
+    if writes(function.__name__):
         return input
     return wrap(data, mask_of(input))
 
 
+@_answers("clone", "detach", "ones_like", "zeros_like", *CAST_NAMES)
 def _alike(function, input, *args, **kwargs):
     return wrap(_mapped(function, input, *args, **kwargs), mask_of(input))
 
 
+@_answers(*BINARY_NAMES, *INPLACE_BINARY_NAMES)
 def _binary(function, first, second, *args, **kwargs):
     if NAMED_ONLY & set(kwargs):
         raise ValueError("len(kwargs) must equal 0")
@@ -177,8 +172,8 @@ def _binary(function, first, second, *args, **kwargs):
     values = [values_of(x) if isinstance(x, SparseTensor) else x for x in pair]
     found = function(*values, *args, **kwargs)
     return _written(
-        function, first if function.__name__.endswith("_") else masked,
-        pattern if function.__name__.endswith("_")
+        function, first if writes(function.__name__) else masked,
+        pattern if writes(function.__name__)
         else with_values(pattern, found),
     )  # fmt: skip
 
@@ -193,6 +188,7 @@ def _check_pair(a: SparseTensor, b: SparseTensor) -> None:
         )
 
 
+@_answers(*REDUCE_NAMES)
 def _reduce(function, input, *args, **kwargs):
     from ... import masked
 
@@ -222,9 +218,10 @@ def _position(data: SparseTensor, place: int) -> Tensor:
     return row * inside + place % inside
 
 
+@_answers(*PASSTHROUGH_NAMES)
 def _passed(function, input, *args, **kwargs):
     """What moves elements, where sparse tensors have it."""
-    way = find(SPARSE, function.__name__, (data_of(input),), {})
+    way = find(OF_SPARSE, function.__name__, (data_of(input),), {})
     if way is None:
         return NotImplemented
     data = way.handler(data_of(input), *args, **kwargs)
@@ -232,47 +229,18 @@ def _passed(function, input, *args, **kwargs):
     return wrap(*prepared(data, mask))
 
 
-def _same_size(function, input, other):
-    return function(data_of(input), data_of(other))
-
-
-def _itself(function, input, *args, **kwargs):
-    return function(input, *args, **kwargs)
-
-
+@_answers("conj", "resolve_conj", "resolve_neg")
 def _same(function, input):
     return input
 
 
+@_answers("_type", "type")
 def _type(function, input, dtype=None, *args, **kwargs):
     if dtype is None:
         return function(data_of(input))
     return _alike(function, input, dtype, *args, **kwargs)
 
 
+@_answers("is_contiguous", "contiguous")
 def _no_strides(function, input, *args, **kwargs):
     raise ValueError("MaskedTensors with sparse data do not have is_contiguous")
-
-
-_HANDLERS = (
-    ({*UNARY_NAMES, *INPLACE_UNARY_NAMES}, _unary),
-    ({*BINARY_NAMES, *INPLACE_BINARY_NAMES}, _binary),
-    (set(REDUCE_NAMES), _reduce),
-    ({"clone", "detach", "ones_like", "zeros_like", *CAST_NAMES}, _alike),
-    (set(PASSTHROUGH_NAMES) - {"contiguous"}, _passed),
-    ({"conj", "resolve_conj", "resolve_neg"}, _same),
-    ({"_type", "type"}, _type),
-    ({"is_same_size"}, _same_size),
-    ({"is_contiguous", "contiguous"}, _no_strides),
-    (
-        {
-            "__hash__", "__len__", "dim", "element_size", "get_device",
-            "has_names", "is_complex", "is_distributed", "is_floating_point",
-            "is_inference",
-            "is_shared", "is_signed", "ndimension", "nelement", "numel",
-            "register_hook", "register_post_accumulate_grad_hook",
-            "requires_grad_", "retain_grad", "size",
-        },
-        _itself,
-    ),
-)  # fmt: skip

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import math
 
+from ..._answering.names import writes
+from ..._answering.table import answers
 from ..._C import Tensor, ops
 from ..._tensor.elements import CASTS
+from ._kind import STRIDED
 from .core import data_of, mask_of, wrap
 
 UNARY_NAMES = [
@@ -40,6 +43,7 @@ CAST_NAMES = ["to", "type", "type_as", *CASTS]
 NAMED_ONLY = {"alpha", "decimals", "out", "rounding_mode"}
 
 
+@answers(*UNARY_NAMES, *INPLACE_UNARY_NAMES, of=STRIDED, asked=True)
 def unary(operator, input, *args, **kwargs):
     """The operator on all elements, with the input's mask."""
     if NAMED_ONLY & set(kwargs):
@@ -52,11 +56,12 @@ def unary(operator, input, *args, **kwargs):
             "MaskedTensor unary ops do not support additional Tensor arguments"
         )
     found = operator(data_of(input), *args, **kwargs)
-    if operator.__name__.endswith("_"):
+    if writes(operator.__name__):
         return input
     return wrap(found, mask_of(input))
 
 
+@answers("cpu", *CAST_NAMES, of=STRIDED, asked=True)
 def cast(function, input, *args, **kwargs):
     """The data in another form, or of another dtype; itself if it is so."""
     data = data_of(input)
@@ -69,6 +74,7 @@ def cast(function, input, *args, **kwargs):
     return wrap(found, mask)
 
 
+@answers("softmax", of=STRIDED, asked=True)
 def softmax(operator, input, dim, dtype=None, **kwargs):
     """Softmax of the elements that count."""
     data, mask = data_of(input), mask_of(input)
