@@ -6,19 +6,19 @@ from collections.abc import Callable, Sequence
 
 from ... import Tensor, no_grad
 from ... import dtype as Dtype
+from ..._answering.base import Wrapping
 from ..._dispatch import wrappers
 from ..collectives import broadcast
 from ..device_mesh import DeviceMesh, current_mesh
 from ..objects import all_gather_object
 from . import _history
-from ._answers import answer
 from ._dtensor_spec import DTensorSpec, TensorMeta, dense_stride, normalized
-from ._lists import of_lists
+from ._kind import DISTRIBUTED
 from ._redistribute import moved
 from .placement_types import Partial, Placement, Replicate, Shard
 
 
-class DTensor(Tensor):
+class DTensor(Wrapping, of=DISTRIBUTED):
     """A tensor of which every rank of a mesh has a part.
 
     Its shape is that of the whole. Operators of DTensors give DTensors: each
@@ -48,22 +48,6 @@ class DTensor(Tensor):
 
     def __init__(self, *args, **kwargs) -> None:
         pass
-
-    @classmethod
-    def __torch_function__(cls, func, types, args=(), kwargs=None):
-        name = func.__name__
-        if name.startswith(("_foreach_", "_fused_")):
-            return of_lists(func, name, args, dict(kwargs or {}))
-        return answer(func, args, dict(kwargs or {}))
-
-    @classmethod
-    def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
-        from ... import _C
-
-        name = getattr(func, "overloadpacket", func).__name__
-        return cls.__torch_function__(
-            getattr(_C.ops, name), types, args, kwargs
-        )
 
     @property
     def device_mesh(self) -> DeviceMesh:
@@ -229,8 +213,6 @@ class DTensor(Tensor):
             tuple(self.shape), tuple(self._spec.tensor_meta.stride),
             self.requires_grad, getattr(self, "_is_param", False),
         )  # fmt: skip
-
-    __hash__ = Tensor.__hash__
 
 
 _history._made.append(DTensor)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ..._C import Tensor, ops
-from ._answers import run
 from ._call import WHOLE, Call, R, Way, all_replicated, composed, rule
+from ._plan import run
 from ._pointwise import SUM
 from .placement_types import Shard, _StridedShard
 

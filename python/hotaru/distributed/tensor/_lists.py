@@ -8,8 +8,8 @@ from ... import _C, inf, is_grad_enabled, stack
 from ..._C import Tensor
 from ...linalg import vector_norm
 from . import _history
-from ._answers import plain, replicated
 from ._dtensor_spec import DTensorSpec, TensorMeta
+from ._plan import plain, replicated
 from ._redistribute import moved
 from .placement_types import Partial, Replicate
 

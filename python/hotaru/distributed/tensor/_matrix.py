@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ._answers import run
 from ._call import Call, R, Rule, Way, all_replicated, composed, rule
+from ._plan import run
 from ._pointwise import SUM
 from .placement_types import Placement, Shard
 

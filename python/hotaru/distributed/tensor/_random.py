@@ -7,8 +7,8 @@ from __future__ import annotations
 from ... import empty, get_rng_state, int64, manual_seed, set_rng_state
 from ..collectives import broadcast
 from ..groups import get_process_group_ranks
-from ._answers import plain
 from ._call import Call, rule
+from ._plan import plain
 from ._pointwise import like, pointwise
 from .placement_types import Shard
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ... import inf
-from ._answers import operator, plain, run
 from ._call import Call, R, Rule, Way, all_replicated, composed, rule
+from ._plan import operator, plain, run
 from ._pointwise import (
     AVERAGE,
     SUM,

@@ -6,8 +6,8 @@ import math
 from collections.abc import Callable, Sequence
 
 from ..._C import Tensor, dtype
-from ._answers import plain
 from ._call import Call, R, Way, all_replicated, composed, rule
+from ._plan import plain
 from ._pointwise import along, wrap_dim
 from .placement_types import Partial, Shard
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from ._answers import wholes
+from ._plan import wholes
 
 __all__ = ["implicit_replication"]
 

@@ -15,10 +15,9 @@ from contextlib import contextmanager
 from typing import Any
 
 from ... import _C, is_grad_enabled
-from ..._answering.names import base_name, words
+from ..._answering.names import base_name
 from ..._C import Tensor
 from ..._dispatch.stack import native
-from ...autograd._entry import grad, gradients
 from ...utils import _pytree
 from . import _history
 from ._call import (
@@ -40,56 +39,6 @@ from .placement_types import (
     _StridedShard,
 )
 
-_PLAIN = frozenset(
-    words(
-        "requires_grad_ register_hook retain_grad detach_ "
-        "register_post_accumulate_grad_hook element_size is_floating_point "
-        "is_complex is_signed is_inference __hash__ is_tensor __class__ "
-        "_is_view get_device is_neg is_conj is_distributed hash is_storage "
-        "has_names __dir__ __setattr__ result_type can_cast type_of "
-        "is_autocast_enabled size stride dim ndimension numel nelement "
-        "storage_offset is_contiguous __len__ is_same_size is_shared"
-    )
-)
-_OWN = frozenset(
-    words(
-        "__repr__ __format__ __deepcopy__ __reduce_ex__ detach to_local "
-        "full_tensor redistribute data_ptr untyped_storage"
-    )
-)
-_VALUES = frozenset(
-    words(
-        "item tolist numpy __bool__ __float__ __int__ __index__ __array__ "
-        "__complex__ __contains__ equal allclose is_nonzero"
-    )
-)
-_TRANSPOSED = {"T", "mT", "H", "mH"}
-
-
-def answer(function, args: tuple, kwargs: dict) -> Any:
-    """What the function gives for arguments of which some lie in parts."""
-    name = function.__name__.split(".")[0]
-    if name in ("__get__", "__set__", "__delete__"):
-        return _attribute(function, name, *args)
-    if name in _PLAIN:
-        return itself(function, *args, **kwargs)
-    if function is grad:
-        # No operator: a pass over histories, whose gradients may be in parts.
-        return gradients(*args, **kwargs)
-    if _nothing_in_parts(args, kwargs):
-        return plain(function, *args, **kwargs)
-    if name in _OWN and isinstance(args[0], _history._made[0]):
-        return getattr(type(args[0]), name)(*args, **kwargs)
-    if name in _VALUES:
-        return _of_wholes(function, args, kwargs)
-    if type(function) is _C.Function:
-        return function.__wrapped__(*args, **kwargs)
-    out = kwargs.pop("out", None) if "out" in kwargs else None
-    result = operator(function, name, args, kwargs)
-    if out is None:
-        return result
-    return _pytree.tree_map(_assign, out, result)
-
 
 def operator(function, name: str, args: tuple, kwargs: dict) -> Any:
     """An operator's results."""
@@ -106,12 +55,6 @@ def plain(function, *args, **kwargs) -> Any:
     """The function as it is for tensors that nobody else answers for."""
     with _C.DisableTorchFunctionSubclass():
         return native(function, args, kwargs)
-
-
-def itself(function, *args, **kwargs) -> Any:
-    """What is no operator, of the DTensor itself."""
-    with _C.DisableTorchFunctionSubclass():
-        return function(*args, **kwargs)
 
 
 def run(call: Call, rule: Rule) -> Any:
@@ -341,10 +284,10 @@ def _in_place_of_whole(call: Call):
     given, named = call.with_tensors(parts)
     plain(call.function, *given, **named)
     found = replicated(parts[0], out._spec.mesh)
-    return _assign(out, found)
+    return assign(out, found)
 
 
-def _assign(out, result):
+def assign(out, result):
     """Writes a result where the caller wants it."""
     if not isinstance(out, _history._made[0]):
         raise RuntimeError("out= of an operator of DTensors must be a DTensor")
@@ -355,48 +298,3 @@ def _assign(out, result):
         )
     there = _history.redistributed(result, out._spec.placements)
     return _history.written(out, _history.part(there))
-
-
-def _nothing_in_parts(args, kwargs) -> bool:
-    made = _history._made[0]
-    if any(isinstance(arg, made) for arg in args):
-        return False
-    return not any(
-        isinstance(leaf, made) for leaf in _pytree.tree_leaves((args, kwargs))
-    )
-
-
-def _of_wholes(function, args: tuple, kwargs: dict):
-    made = _history._made[0]
-    args, kwargs = _pytree.tree_map(
-        lambda x: x.full_tensor() if isinstance(x, made) else x, (args, kwargs)
-    )
-    return function(*args, **kwargs)
-
-
-def _attribute(accessor, kind: str, *args) -> Any:
-    name = accessor.__self__.__name__
-    if kind == "__get__":
-        if name in _TRANSPOSED:
-            x = args[0]
-            order = (0, 1) if x.dim() == 2 else (-2, -1)
-            if name == "T" and x.dim() != 2:
-                return x.permute(*reversed(range(x.dim())))
-            made = x.transpose(*order)
-            return made.conj() if name in ("H", "mH") else made
-        if name == "data":
-            return args[0].detach()
-        if name in ("real", "imag"):
-            return operator(getattr(_C.ops, name), name, args, {})
-    if kind == "__set__" and name == "data":
-        return _set_data(*args)
-    return itself(accessor, *args)
-
-
-def _set_data(x, value) -> None:
-    if not isinstance(value, _history._made[0]):
-        raise RuntimeError(
-            "incompatible tensor type: the data of a DTensor is a DTensor"
-        )
-    x._local_tensor, x._spec = value._local_tensor, value._spec
-    plain(Tensor.data.__set__, x, value)
