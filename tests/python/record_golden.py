@@ -13,6 +13,7 @@ import sys
 import conftest  # noqa: F401  (finds the folders)
 import outcomes
 import test_amp_golden
+import test_answering
 import test_autograd_golden
 import test_compressed_golden
 import test_conformance_core
@@ -35,6 +36,7 @@ import torch
 FAMILIES = (
     *test_amp_golden.FAMILIES,
     "amp_lists",
+    *test_answering.FAMILIES,
     *test_autograd_golden.FAMILIES,
     *test_compressed_golden.FAMILIES,
     *test_conformance_core.FAMILIES,

@@ -25,8 +25,9 @@ _NUMBERS = """
     is_signed resolve_conj resolve_neg result_type type_of
 """
 _OBJECT = """
-    __class__ __dir__ __hash__ __setattr__ get_overridable_functions has_names
-    hash is_autocast_enabled is_storage is_tensor
+    __class__ __dir__ __hash__ __setattr__ _names
+    get_overridable_functions has_names hash is_autocast_enabled is_storage
+    is_tensor
 """
 ABOUT = frozenset(words(_HISTORY + _PLACE + _SHAPE + _NUMBERS + _OBJECT))
 
@@ -45,8 +46,27 @@ _NOT = {
 # What it answers so beside these.
 _ALSO = {
     "sparse": "broadcast_tensors set_",
-    "masked": "data_ptr dim_order is_nonzero",
+    "masked": "data_ptr dim_order",
 }
+
+# Functions of other kinds of tensors, and such as have no meaning for it:
+# refused, whatever their bodies would say.
+_PARTS = """
+    ccol_indices col_indices crow_indices indices is_coalesced row_indices
+    sparse_dim dense_dim
+"""
+_REFUSED = {
+    "sparse": "dequantize",
+    "nested": "dequantize is_set_to" + _PARTS,
+    "quantized": "is_set_to",
+    "masked": "",
+    "distributed": "dense_dim dequantize is_set_to sparse_dim",
+}
+
+
+def refused(kind: str) -> frozenset:
+    """The names that a kind of tensors refuses."""
+    return frozenset(words(_REFUSED[kind]))
 
 
 def about(kind: str) -> frozenset:

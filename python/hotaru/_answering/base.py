@@ -8,7 +8,7 @@ from .. import _C
 from .._C import Tensor
 from .._dispatch.stack import nobody_asked
 from . import call
-from .about import about
+from .about import about, refused
 from .table import Table
 
 
@@ -30,11 +30,15 @@ class Kind:
 
     def __init__(self, name: str, *tables: Table) -> None:
         self.name, self.tables = name, tables
-        self.about = about(name)
+        self.about, self.refused = about(name), refused(name)
         self.classes: set[type] = set()
 
     answer = call.answer
     attribute = call.attribute
+
+    def has(self, x) -> bool:
+        """Whether it is a tensor of the kind."""
+        return isinstance(x, Answering) and x._kind is self
 
     def some(self, tree) -> list:
         """The tensors of the kind among arguments, those in lists and
@@ -50,7 +54,7 @@ class Kind:
                 self._add(each, found)
         elif isinstance(tree, dict):
             self._add(tuple(tree.values()), found)
-        elif isinstance(tree, Answering) and tree._kind is self:
+        elif self.has(tree):
             found.append(tree)
 
     def plain(self, function, *args, **kwargs) -> Any:

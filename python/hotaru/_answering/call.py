@@ -58,7 +58,7 @@ def _unlisted(kind, function, name: str, args: tuple, kwargs: dict) -> Any:
         return own(*args, **kwargs)
     if name in kind.about:
         return kind.plain(function, *args, **kwargs)
-    if type(function) is _C.Function:
+    if type(function) is _C.Function and name not in kind.refused:
         return kind.body(function, name, args, kwargs)
     how, way = form(name), None
     if how.writes and kind.writes_back:

@@ -37,6 +37,7 @@ _SAME = frozenset(
 )
 
 
+@cache
 def base_name(name: str) -> str:
     """The operator's name without how it is written: of __iadd__ and add_."""
     name = name.partition(".")[0]
@@ -50,6 +51,7 @@ def base_name(name: str) -> str:
     return _SLOTS.get(word, word)
 
 
+@cache
 def writes(name: str) -> bool:
     """Whether the operator of that name changes its first argument."""
     name = name.partition(".")[0]
@@ -57,6 +59,12 @@ def writes(name: str) -> bool:
     if name.startswith("__"):
         return word in _ASSIGNED
     return name.endswith("_")
+
+
+def called(function) -> str:
+    """The name of a function, or of the attribute that an accessor reads."""
+    name = function.__name__
+    return function.__self__.__name__ if name == "__get__" else name
 
 
 class Form(NamedTuple):

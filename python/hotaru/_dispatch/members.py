@@ -86,6 +86,15 @@ def _reflected(name: str) -> Callable:
     return call
 
 
+def _as_number(name: str, convert: Callable) -> Callable:
+    def call(self):
+        if self.numel() != 1:  # the error of any tensor
+            return getattr(ops.zeros(1).expand(self.numel()), name)()
+        return convert(_item(self))
+
+    return call
+
+
 _METHODS: dict[str, Callable] = {
     **{slot: getattr(ops, name) for slot, name in _SLOTS.items()
        if hasattr(ops, name)},
@@ -100,13 +109,14 @@ _METHODS: dict[str, Callable] = {
     "__getitem__": get_item,
     "__setitem__": set_item,
     "__iter__": lambda self: iter(ops.unbind(self, 0)),
-    "item": _item,
+    "item": _as_number("item", lambda number: number),
     "tolist": _refuse("tolist", ", got {}"),
     "numpy": _refuse("numpy", "."),
-    "__bool__": lambda self: bool(_item(self)),
-    "__float__": lambda self: float(_item(self)),
-    "__int__": lambda self: int(_item(self)),
-    "__index__": lambda self: operator.index(_item(self)),
+    "is_nonzero": _as_number("is_nonzero", bool),
+    "__bool__": _as_number("__bool__", bool),
+    "__float__": _as_number("__float__", float),
+    "__int__": _as_number("__int__", int),
+    "__index__": _as_number("__index__", operator.index),
 }  # fmt: skip
 _ATTRIBUTES: dict[str, Callable] = {
     "shape": _asked(SIZE, Tensor.shape.__get__),

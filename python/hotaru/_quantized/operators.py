@@ -15,7 +15,7 @@ from .._C import Tensor
 from ..utils import _pytree
 from .dtypes import qint8
 from .kind import HANDLERS, need_one_scale, refused
-from .rounding import quantize
+from .rounding import over_axis, quantize
 from .tensor import QuantizedTensor, build, is_quantized, like
 
 # Of quint8: scale and zero point; of qint8 zero points are 128 less.
@@ -85,7 +85,9 @@ def _kept(function, x, *rest, **kwargs):
     return x if made is x._integers else like(x, made)
 
 
-@_answers("resolve_conj resolve_neg conj real to_dense", first=True)
+@_answers(
+    "resolve_conj resolve_neg conj conj_physical real to_dense", first=True
+)
 def _itself(function, x, *rest, **kwargs):
     return x
 
@@ -96,16 +98,60 @@ def _of_memory(function, x, *rest, **kwargs):
 
 
 @_answers(
-    "alias view reshape flatten unflatten transpose t permute movedim swapaxes "
-    "swapdims squeeze unsqueeze expand repeat narrow select chunk split unbind "
-    "split_with_sizes tensor_split index_select __getitem__ flip roll view_as "
-    "ravel channel_shuffle pixel_shuffle tile",
+    "alias view reshape flatten unflatten permute movedim repeat flip roll "
+    "view_as ravel channel_shuffle pixel_shuffle tile",
     first=True,
 )
 def _moved(function, x, *rest, **kwargs):
     need_one_scale(function, x)
     made = function(x._integers, *rest, **kwargs)
     return _pytree.tree_map(lambda y: like(x, y), made)
+
+
+@_answers("t transpose swapaxes swapdims", first=True)
+def _transposed(function, x, *rest, **kwargs):
+    _check_strides(x)
+    return like(x, function(x._integers, *rest, **kwargs))
+
+
+@_answers(
+    "__getitem__ chunk expand index_select narrow select split "
+    "split_with_sizes squeeze tensor_split unbind unsafe_chunk unsafe_split "
+    "unsqueeze",
+    first=True,
+)
+def _part(function, x, *rest, **kwargs):
+    made = function(x._integers, *rest, **kwargs)
+    if x._axis is None:
+        return _pytree.tree_map(lambda y: like(x, y), made)
+    count = x._integers.shape[x._axis]
+    channels = over_axis(_C.ops.arange(count), x._axis, x.dim())
+    channels = function(channels.expand(x.shape), *rest, **kwargs)
+    return _pytree.tree_map(
+        lambda y, own: _of_channels(function, x, y, own), made, channels
+    )
+
+
+def _of_channels(function, x, integers, channels) -> QuantizedTensor:
+    """Integers of x, of which each is of the channel that is said."""
+    for axis in range(channels.dim()):
+        count = channels.shape[axis]
+        rows = channels.movedim(axis, 0)
+        rows = rows.reshape(count, rows.numel() // max(count, 1))
+        own = rows[:, 0] if rows.numel() else rows.flatten()
+        if not (rows == own.unsqueeze(1)).all():
+            continue
+        scale, zero_point = x._scale[own], x._zero_point[own]
+        if len(own) and (own == own[0]).all() and not _has_floats(x):
+            scale, zero_point = scale[0].item(), zero_point[0].item()
+            return build(integers, x._dtype, scale, zero_point, None)
+        return build(integers, x._dtype, scale, zero_point, axis)
+    need_one_scale(function, x)
+
+
+def _has_floats(x) -> bool:
+    """Whether zero points are floats, which one of a tensor is not."""
+    return x._zero_point.is_floating_point()
 
 
 @_answers(
@@ -275,7 +321,7 @@ def _joined(function, tensors, dim=0):
     return like(first, function(parts, dim))
 
 
-@_answers("item tolist numpy __array__ __float__ is_nonzero")
+@_answers("item tolist numpy __array__ __float__ __int__ __index__ is_nonzero")
 def _values(function, x, *args):
     return function(x.dequantize(), *args)
 
@@ -335,7 +381,17 @@ def _to(function, x, *args, **kwargs):
     kwargs = {k: v for k, v in kwargs.items() if v is not x._dtype}
     if not args and not kwargs:
         return x
-    return like(x, function(x._integers, *args, **kwargs))
+    made = function(x._integers, *args, **kwargs)
+    return x if made is x._integers else like(x, made)
+
+
+@_answers("broadcast_tensors")
+def _broadcast(function, *tensors):
+    made = function(*(x._integers for x in tensors))
+    return [
+        x if y.shape == x.shape else x.expand(y.shape)
+        for x, y in zip(tensors, made)
+    ]
 
 
 @_answers("float double half bfloat16 int long")

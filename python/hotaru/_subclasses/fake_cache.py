@@ -205,7 +205,9 @@ def _is_view(leaf: Tensor, args: tuple) -> bool:
 def _made(look: TensorMetadata, base: Tensor | None) -> Tensor:
     if base is not None:
         place = look.shape, look.stride, look.storage_offset
-        return native(ops.as_strided, (base, *place), {})
+        found = native(ops.as_strided, (base, *place), {})
+        # Histories are recorded above; `detach` gives none at all.
+        return native(Tensor.detach, (found,), {})
     return empty_strided(
         look.shape, look.stride, dtype=look.dtype, device="meta"
     )

@@ -12,7 +12,7 @@ from .._C import Tensor, _late
 
 # By file; "type=_type" is the method `type`, which the file calls `_type`.
 _METHODS = {
-    "methods": "_is_view dense_dim sparse_dim __repr__ "
+    "methods": "_is_view _is_zerotensor dense_dim sparse_dim __repr__ "
     "__format__ __array__ __array_wrap__ __dlpack__ __dlpack_device__ numpy "
     "backward requires_grad_ register_hook register_post_accumulate_grad_hook "
     "retain_grad new_tensor is_same_size is_conj is_neg module_load "

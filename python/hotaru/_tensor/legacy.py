@@ -159,6 +159,8 @@ def _make_class(name: str, dtype, own: str):
                 isinstance(obj, _C.Tensor)
                 and obj.dtype is dtype
                 and obj.device.type == own
+                and obj.layout is _C.strided
+                and not obj.is_nested
             )
 
     def __new__(cls, *args, **keywords):

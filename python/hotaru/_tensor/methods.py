@@ -198,6 +198,11 @@ def sparse_dim(self) -> int:
     return 0
 
 
+def _is_zerotensor(self) -> bool:
+    """Whether it has no memory, as all elements are 0: there are none such."""
+    return False
+
+
 def dense_dim(self) -> int:
     """How many dimensions are dense: all."""
     return self.dim()

@@ -7,7 +7,7 @@ from typing import Any
 from .. import _C
 from .._answering.base import Kind, Wrapping
 from .._answering.names import words
-from .._answering.table import Table
+from .._answering.table import Table, answers
 from .._C import Tensor
 from ..autograd import Function
 from ..autograd.forward_ad import refuse_tangents
@@ -43,6 +43,9 @@ _REFUSED = {
 }
 
 
+_OF_GEOMETRY = ("broadcast_tensors", "tolist")
+
+
 class _Nested(Kind):
     absent = frozenset(words("T mT H mH real imag data nbytes"))
 
@@ -51,6 +54,8 @@ class _Nested(Kind):
         if not found:
             return self.plain(function, *args, **kwargs)
         x = found[0]
+        if not x.is_jagged and name in _OF_GEOMETRY:
+            x.stride()  # is an error
         if not x.is_jagged:
             raise NotImplementedError(
                 f"Could not run 'aten::{name}' with arguments from the "
@@ -77,6 +82,13 @@ class _Nested(Kind):
 
 
 NESTED = _Nested("nested", STRIDED, JAGGED)
+
+
+@answers("__float__", "__int__", "__index__", of=STRIDED, asked=True)
+@answers("__float__", "__int__", "__index__", of=JAGGED, asked=True)
+def _number(function, x):
+    """The only number, or the error of a tensor of several."""
+    return function(x._whole().detach())
 
 
 class Nested(Wrapping, of=NESTED):

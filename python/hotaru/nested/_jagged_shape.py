@@ -451,6 +451,24 @@ def resolved(x):
     return x
 
 
+@answers("real", of=JAGGED)
+def real(x):
+    """The real parts; the tensor itself, if its numbers are real."""
+    return like(x, packed(x).real) if x.is_complex() else x
+
+
+@answers("broadcast_tensors", of=JAGGED)
+def broadcast_tensors(*tensors):
+    """Nested tensors of one shape, as they are."""
+    first = tensors[0]
+    for x in tensors:
+        if not isinstance(x, NestedTensor) or x._size != first._size:
+            raise RuntimeError(
+                "broadcast_tensors: nested tensors are of one shape"
+            )
+    return list(tensors)
+
+
 @answers("is_shared", of=JAGGED)
 def is_shared(x) -> bool:
     """Whether other processes can see values and offsets."""

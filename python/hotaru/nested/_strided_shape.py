@@ -20,7 +20,7 @@ def detach(x):
     return x._around(x._buffer)
 
 
-@answers("conj", of=STRIDED)
+@answers("conj", "conj_physical", of=STRIDED)
 def conj(x):
     """The conjugates; the tensor itself, if its numbers are real."""
     return x._around(x._buffer.conj()) if x.is_complex() else x
@@ -30,6 +30,12 @@ def conj(x):
 def real(x):
     """The real parts; the tensor itself, if its numbers are real."""
     return x._around(x._buffer.real.contiguous()) if x.is_complex() else x
+
+
+@answers("imag", of=STRIDED)
+def imag(x):
+    """The imaginary parts; RuntimeError of a real tensor."""
+    return x._around(x._buffer.imag.contiguous())
 
 
 @answers("resolve_conj", "resolve_neg", "cpu", of=STRIDED)

@@ -7,17 +7,17 @@ from .._answering.table import answers
 from .._C import Tensor
 from .._tensor.sparse_names import expected
 from . import compressed
-from ._kind import ANY
+from ._kind import ANY, COO
 from .tensor import SparseTensor, parts_of, values_of
 
 
-@answers("_indices", of=ANY)
+@answers("_indices", of=COO)
 def _indices(tensor: SparseTensor) -> Tensor:
     """The indices as they are, of a tensor in coordinates."""
     return parts_of(tensor).index
 
 
-@answers("_values", of=ANY)
+@answers("_values", of=COO)
 def _values(tensor: SparseTensor) -> Tensor:
     """The values as they are, without history."""
     return parts_of(tensor).values
@@ -63,6 +63,23 @@ def storage_offset(tensor: SparseTensor) -> int:
     return 0
 
 
+@answers("nbytes", of=COO)
+def nbytes(tensor: SparseTensor) -> int:
+    """RuntimeError: it has parts, which have bytes."""
+    raise RuntimeError(
+        "nbytes is not defined for sparse tensors.  If you want the size of "
+        "the constituent tensors, add the nbytes of the indices and values.  "
+        "If you want the size of the  equivalent dense tensor, multiply "
+        "numel() by element_size()"
+    )
+
+
+@answers("contiguous", of=COO)
+def contiguous(tensor: SparseTensor, memory_format=None) -> SparseTensor:
+    """RuntimeError: there is no memory of its own."""
+    raise RuntimeError("unsupported memory format option Contiguous")
+
+
 @answers("is_coalesced", of=ANY)
 def is_coalesced(tensor: SparseTensor) -> bool:
     """Whether its indices are known to be sorted and different."""
@@ -86,14 +103,16 @@ def _nnz(tensor: SparseTensor) -> int:
     ]
 
 
-@answers("sparse_dim", "_dimI", of=ANY)
+@answers("_dimI", of=COO)
+@answers("sparse_dim", of=ANY)
 def sparse_dim(tensor: SparseTensor) -> int:
     """How many dimensions have indices."""
     parts = parts_of(tensor)
     return parts.index.shape[0] if parts.inner is None else 2
 
 
-@answers("dense_dim", "_dimV", of=ANY)
+@answers("_dimV", of=COO)
+@answers("dense_dim", of=ANY)
 def dense_dim(tensor: SparseTensor) -> int:
     """How many trailing dimensions the values have of their own."""
     parts = parts_of(tensor)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import operator
+
 from .._answering.table import answers
 from .._C import Tensor
 from ..autograd import _entry
@@ -19,9 +21,14 @@ def _float(tensor: Tensor) -> float:
     return float(tensor.to_dense())
 
 
-@answers("__int__", "__index__", of=ANY)
+@answers("__int__", of=ANY)
 def _int(tensor: Tensor) -> int:
     return int(tensor.to_dense())
+
+
+@answers("__index__", of=ANY)
+def _index(tensor: Tensor) -> int:
+    return operator.index(tensor.to_dense())
 
 
 @answers("__complex__", of=ANY)

@@ -22,7 +22,10 @@ def _masked(lib, layout=None):
     rows = lib.tensor(ROWS)
     mask = lib.tensor(ROWS) != 0
     if layout is not None:
-        rows, mask = rows.to_sparse(layout=layout), mask.to_sparse(layout=layout)
+        rows, mask = (
+            rows.to_sparse(layout=layout),
+            mask.to_sparse(layout=layout),
+        )
     return lib.masked.masked_tensor(rows, mask)
 
 
@@ -89,7 +92,7 @@ ATTRIBUTES = """
 """.split()  # noqa: SIM905
 METHODS = """
     __bool__ __complex__ __dir__ __float__ __hash__ __index__ __int__ __len__
-    _conj _dimI _dimV _indices _is_view _is_zerotensor _nnz _values adjoint
+    _indices _is_view _is_zerotensor _nnz _values adjoint
     bfloat16 bool byte ccol_indices cdouble cfloat chalf char clone coalesce
     col_indices conj conj_physical contiguous cpu crow_indices data_ptr
     dense_dim dequantize detach detach_ dim dim_order double element_size
@@ -99,7 +102,7 @@ METHODS = """
     ndimension nelement numel q_per_channel_axis q_per_channel_scales
     q_per_channel_zero_points q_scale q_zero_point qscheme requires_grad_
     resolve_conj resolve_neg retain_grad row_indices short size
-    sparse_dim storage_offset storage_type stride t tolist type values
+    sparse_dim storage_offset stride t tolist type values
 """.split()  # noqa: SIM905
 # Functions of the tensor alone, and of it beside others.
 QUESTIONS = {
@@ -146,17 +149,19 @@ QUESTIONS = {
     "detached": lambda lib, x: x.requires_grad_().detach().requires_grad,
     "wanted": lambda lib, x: x.requires_grad_().requires_grad,
     "leaf": lambda lib, x: x.requires_grad_().is_leaf,
-    "clone of wanted": lambda lib, x: x.requires_grad_().clone().grad_fn
-    is not None,
+    "clone of wanted": lambda lib, x: (
+        x.requires_grad_().clone().grad_fn is not None
+    ),
     "hook": lambda lib, x: x.requires_grad_().register_hook(print) is not None,
-    "hook after": lambda lib, x: x.requires_grad_()
-    .register_post_accumulate_grad_hook(print)
-    is not None,
+    "hook after": lambda lib, x: (
+        x.requires_grad_().register_post_accumulate_grad_hook(print) is not None
+    ),
     "hook of none": lambda lib, x: x.register_hook(print),
     "set attribute": lambda lib, x: setattr(x, "own", 3) or x.own,
     "set grad": lambda lib, x: setattr(x, "grad", None) or x.grad,
-    "set requires_grad": lambda lib, x: setattr(x, "requires_grad", True)
-    or x.requires_grad,
+    "set requires_grad": lambda lib, x: (
+        setattr(x, "requires_grad", True) or x.requires_grad
+    ),
     "has shape": lambda lib, x: hasattr(x, "shape"),
     "has nothing": lambda lib, x: hasattr(x, "nothing_of_the_kind"),
     "isinstance": lambda lib, x: isinstance(x, lib.Tensor),
@@ -174,7 +179,7 @@ QUESTIONS = {
     "iter": lambda lib, x: len(list(x)),
     "untyped_storage": lambda lib, x: x.untyped_storage().nbytes() > 0,
     "storage": lambda lib, x: x.storage() is not None,
-    "record_stream": lambda lib, x: x.record_stream,
+    "storage_type": lambda lib, x: x.storage_type().__name__,
     "is_autocast": lambda lib, x: lib.is_autocast_enabled("cpu"),
     "repr": lambda lib, x: isinstance(repr(x), str),
     "format": lambda lib, x: isinstance(f"{x}", str),
@@ -196,6 +201,8 @@ def said(lib, value):
         return _of_tensor(lib, value)
     if isinstance(value, (list, tuple)):
         return [said(lib, item) for item in value]
+    if type(value) not in (int, bool) and isinstance(value, (int, lib.SymInt)):
+        return "a ragged size"
     if isinstance(value, complex):
         return [value.real, value.imag]
     if isinstance(value, _PLAIN_VALUES):
@@ -210,9 +217,7 @@ def _of_tensor(lib, x):
     kind = type(x).__name__
     if kind not in ("MaskedTensor", "DTensor", "FakeTensor"):
         kind = "nested" if x.is_nested else "Tensor"
-    shape = [s if isinstance(s, int) else str(s) for s in x.shape] if (
-        not x.is_nested
-    ) else x.dim()
+    shape = x.dim() if x.is_nested else list(x.shape)
     found = [kind, str(x.layout), str(x.dtype), shape, x.requires_grad]
     return [*found, _numbers(x, kind)]
 

@@ -8,6 +8,7 @@ from ... import _C
 from ..._answering.base import Kind
 from ..._answering.names import words
 from ..._answering.table import Table, answers
+from ..._dispatch.same import gives_itself
 from ...autograd._entry import gradients
 from ...utils import _pytree
 from . import _plan
@@ -28,15 +29,23 @@ class _Distributed(Kind):
     def refuse(self, function, name, args, kwargs):
         if not self.some((args, kwargs)):
             return self.plain(function, *args, **kwargs)
+        if name in self.refused:
+            raise NotImplementedError(
+                f"aten.{name}.default: not for DTensors; call it on to_local()"
+            )
         kwargs = dict(kwargs)
         out = kwargs.pop("out", None)
+        if args and self.has(args[0]):
+            local = args[0]._local_tensor
+            if gives_itself(name, (local, *args[1:]), kwargs):
+                return args[0]
         result = _plan.operator(function, name, args, kwargs)
         if out is None:
             return result
         return _pytree.tree_map(_plan.assign, out, result)
 
     def set_data(self, accessor, x, value):
-        if not self.some((value,)):
+        if not self.has(value):
             raise RuntimeError(
                 "incompatible tensor type: the data of a DTensor is a DTensor"
             )
@@ -58,10 +67,15 @@ def _answers(names: str):
 )
 def _of_wholes(function, *args, **kwargs):
     def whole(x):
-        return x.full_tensor() if DISTRIBUTED.some((x,)) else x
+        return x.full_tensor() if DISTRIBUTED.has(x) else x
 
     args, kwargs = _pytree.tree_map(whole, (args, kwargs))
     return function(*args, **kwargs)
+
+
+@answers("is_shared", of=HANDLERS)
+def _is_shared(x):
+    return x._local_tensor.is_shared()
 
 
 @answers("grad", of=HANDLERS)
@@ -92,6 +106,8 @@ def _data(x):
 
 @answers("real", of=HANDLERS)
 def _real(x):
+    if not x.is_complex():
+        return x
     return _plan.operator(_C.ops.real, "real", (x,), {})
 
 

@@ -34,7 +34,7 @@ def _is_strided(args: tuple, kwargs: dict) -> bool:
 # Others make tensors without masks, or are of other kinds of tensors.
 _COMPOSED = frozenset(
     words(
-        "__array__ __complex__ __contains__ __rdiv__ __rtruediv__ _rdiv "
+        "__array__ __contains__ __rdiv__ __rtruediv__ _rdiv "
         "_typed_storage storage typed_storage untyped_storage"
     )
 )

@@ -61,6 +61,15 @@ class MaskedTensor(Answering, of=MASKED):
     def _masked_data(self) -> Tensor:
         return self.get_data().detach()
 
+    _base = None
+
+    def _is_view(self) -> bool:
+        return False
+
+    def __reduce_ex__(self, protocol):
+        parts = self._masked_data, self.get_mask(), self.requires_grad
+        return _rebuilt, parts
+
     def __deepcopy__(self, memo) -> MaskedTensor:
         if not self.is_leaf:
             raise RuntimeError(
@@ -171,6 +180,10 @@ def wrap(data: Tensor, mask: Tensor, requires_grad: bool = False):
             "gradients"
         )
     return found.requires_grad_()
+
+
+def _rebuilt(data: Tensor, mask: Tensor, requires_grad: bool) -> MaskedTensor:
+    return wrap(data, mask, requires_grad)
 
 
 def data_of(x):

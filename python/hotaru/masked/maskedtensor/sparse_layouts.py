@@ -11,7 +11,7 @@ import warnings
 import hotaru
 
 from ... import _C
-from ..._answering.names import writes
+from ..._answering.names import called, writes
 from ..._answering.table import answers, find
 from ..._C import Tensor
 from ...sparse import coo
@@ -146,7 +146,17 @@ def _written(function, input, data):
     return wrap(data, mask_of(input))
 
 
-@_answers("clone", "detach", "ones_like", "zeros_like", *CAST_NAMES)
+@_answers("cpu", *CAST_NAMES)
+def _cast(function, input, *args, **kwargs):
+    data = data_of(input)
+    values = values_of(data)
+    found = function(values, *args, **kwargs)
+    if found is values:
+        return input
+    return wrap(with_values(data, found), mask_of(input))
+
+
+@_answers("clone", "detach", "ones_like", "zeros_like")
 def _alike(function, input, *args, **kwargs):
     return wrap(_mapped(function, input, *args, **kwargs), mask_of(input))
 
@@ -218,10 +228,10 @@ def _position(data: SparseTensor, place: int) -> Tensor:
     return row * inside + place % inside
 
 
-@_answers(*PASSTHROUGH_NAMES)
+@_answers("H", "T", "adjoint", "mH", "mT", *PASSTHROUGH_NAMES)
 def _passed(function, input, *args, **kwargs):
     """What moves elements, where sparse tensors have it."""
-    way = find(OF_SPARSE, function.__name__, (data_of(input),), {})
+    way = find(OF_SPARSE, called(function), (data_of(input),), {})
     if way is None:
         return NotImplemented
     data = way.handler(data_of(input), *args, **kwargs)
@@ -229,18 +239,22 @@ def _passed(function, input, *args, **kwargs):
     return wrap(*prepared(data, mask))
 
 
-@_answers("conj", "resolve_conj", "resolve_neg")
-def _same(function, input):
-    return input
-
-
 @_answers("_type", "type")
 def _type(function, input, dtype=None, *args, **kwargs):
     if dtype is None:
         return function(data_of(input))
-    return _alike(function, input, dtype, *args, **kwargs)
+    return _cast(function, input, dtype, *args, **kwargs)
 
 
 @_answers("is_contiguous", "contiguous")
 def _no_strides(function, input, *args, **kwargs):
+    if input.layout is _C.sparse_csr:
+        raise RuntimeError("Sparse CSR tensors do not have is_contiguous")
     raise ValueError("MaskedTensors with sparse data do not have is_contiguous")
+
+
+@_answers("broadcast_tensors")
+def _broadcast_tensors(function, *tensors):
+    if any(x.shape != tensors[0].shape for x in tensors):
+        return NotImplemented
+    return list(tensors)

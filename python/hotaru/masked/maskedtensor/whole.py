@@ -19,9 +19,24 @@ def _alike(function, input, **kwargs):
     return wrap(function(data_of(input), **kwargs), mask_of(input))
 
 
-@_answers("conj", "resolve_conj", "resolve_neg")
+@answers("conj", "resolve_conj", "resolve_neg", "real", of=SPARSE, asked=True)
+@_answers("conj", "resolve_conj", "resolve_neg", "real")
 def _itself(function, input):
     return input
+
+
+@answers("imag", of=SPARSE, asked=True)
+@_answers("imag")
+def _imag(function, input):
+    raise RuntimeError(
+        "imag is not implemented for tensors with non-complex dtypes."
+    )
+
+
+@answers("is_shared", of=SPARSE, asked=True)
+@_answers("is_shared")
+def _is_shared(function, input):
+    return not input.is_sparse and function(data_of(input))
 
 
 @_answers("type", "_type")
@@ -36,8 +51,19 @@ def _of_data(function, input):
     return function(data_of(input))
 
 
-@_answers("item", "__bool__", "__float__", "__int__", "__index__")
+_NUMBERS = (
+    "item", "__bool__", "__complex__", "__float__", "__int__", "__index__",
+    "is_nonzero",
+)  # fmt: skip
+
+
+@answers(*_NUMBERS, of=SPARSE, asked=True)
+@_answers(*_NUMBERS)
 def _item(function, input):
+    if input.numel() != 1:  # the error of any tensor
+        return function(ops.zeros(1).expand(input.numel()))
+    if input.is_sparse:
+        return function(input.to_dense())
     if not bool(mask_of(input)):
         raise ValueError(
             "__torch_dispatch__, aten._local_scalar_dense: expected a mask "
