@@ -66,10 +66,10 @@ _REFUSED = {
 
 def refused(kind: str) -> frozenset:
     """The names that a kind of tensors refuses."""
-    return frozenset(words(_REFUSED[kind]))
+    return frozenset(words(_REFUSED.get(kind, "")))
 
 
 def about(kind: str) -> frozenset:
     """The names that a kind of tensors answers as any tensor does."""
     also = frozenset(words(_ALSO.get(kind, "")))
-    return ABOUT - frozenset(words(_NOT[kind])) | also
+    return ABOUT - frozenset(words(_NOT.get(kind, ""))) | also
