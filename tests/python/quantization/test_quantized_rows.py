@@ -60,3 +60,29 @@ def test_iteration_and_truth():
         iter(q[0][0])
     with pytest.raises(RuntimeError, match="ambiguous"):
         bool(q)
+
+
+@pytest.mark.parametrize(
+    ("part", "scales", "axis"),
+    [
+        (lambda x: x[0], 0.5, None),
+        (lambda x: x[1:], 0.25, None),
+        (lambda x: x[[1, 0]], [0.25, 0.5], 0),
+        (lambda x: x[:, 1], [0.5, 0.25], 0),
+        (lambda x: x.unsqueeze(0), [0.5, 0.25], 1),
+        (lambda x: x.split(1)[1], 0.25, None),
+        (lambda x: x.narrow(1, 0, 2), [0.5, 0.25], 0),
+    ],
+)
+def test_parts_of_channels_keep_their_scales(part, scales, axis):
+    numbers = torch.tensor([[1.0, 0.0, -2.0], [0.0, 3.0, 0.5]])
+    q = torch.quantize_per_channel(
+        numbers, torch.tensor([0.5, 0.25]), torch.tensor([0, 1]), 0, torch.qint8
+    )
+    found = part(q)
+    assert found.dequantize().equal(part(numbers))
+    if axis is None:
+        assert found.q_scale() == scales
+    else:
+        assert found.q_per_channel_scales().tolist() == scales
+        assert found.q_per_channel_axis() == axis

@@ -278,3 +278,11 @@ def test_what_is_made_of_numbers_is_fake():
     assert [len(fake) for fake in made] == [1, 2, 2, 5, 4]
     # Outside they are as they were.
     assert type(x.new_tensor([1.0])) is torch.Tensor
+
+
+def test_what_is_remembered_of_views_has_no_history_of_its_own():
+    x = FakeTensorMode().from_tensor(torch.ones(2)).requires_grad_()
+    y = x * 2
+    for _ in range(3):  # the first is computed, others are remembered
+        assert not y.detach().requires_grad
+        assert y.view(1, 2).requires_grad
