@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from .._dims import wrap_dim
+
 __all__ = ["canonical_dim", "check_leaves"]
 
 
@@ -11,13 +13,7 @@ def canonical_dim(ndim: int, dim):
     """
     if not isinstance(dim, (int, float)):
         return dim
-    count = max(ndim, 1)
-    if not -count <= dim < count:
-        raise IndexError(
-            "Dimension out of range (expected to be in range of "
-            f"[{-count}, {count - 1}], but got {dim})"
-        )
-    return dim + count if dim < 0 else dim
+    return wrap_dim(dim, ndim)
 
 
 def check_leaves(xs: list, dim: int, error: type) -> None:

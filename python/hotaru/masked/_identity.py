@@ -6,6 +6,7 @@ import math
 
 from .. import _C
 from .._C import Tensor, ops
+from .._dims import wrap_dim
 from .._extension.dtypes import iinfo
 
 
@@ -67,13 +68,7 @@ def dims(dim, input: Tensor) -> list[int]:
         return list(range(rank))
     found = []
     for one in [dim] if isinstance(dim, int) else dim:
-        least, most = min(-rank, -1), max(rank - 1, 0)
-        if not least <= one <= most:
-            raise IndexError(
-                "Dimension out of range (expected to be in range of "
-                f"[{least}, {most}], but got {one})"
-            )
-        one %= max(rank, 1)
+        one = wrap_dim(one, rank)
         if one in found:
             raise RuntimeError(
                 f"dim={one} appears multiple times in the list of dims"

@@ -9,6 +9,7 @@ from .._answering.base import Kind, Wrapping
 from .._answering.names import words
 from .._answering.table import Table, answers
 from .._C import Tensor
+from .._dims import wrap_dim
 from ..autograd import Function
 from ..autograd.forward_ad import refuse_tangents
 
@@ -154,6 +155,11 @@ def around(like: Nested, whole: Tensor) -> Nested:
 def is_nested(x: Any) -> bool:
     """Whether it is a nested tensor of either layout."""
     return isinstance(x, Nested)
+
+
+def wrap(x: Nested, dim: int, count: int | None = None) -> int:
+    """The dimension from 0 on; IndexError where there is none."""
+    return wrap_dim(dim, x.dim() if count is None else count)
 
 
 plain = NESTED.plain

@@ -8,7 +8,7 @@ from .._extension.size import Size
 from .._tensor.nested_names import jagged
 from ..autograd import Function
 from . import _ints
-from ._base import NESTED, Nested, around, packed, plain
+from ._base import NESTED, Nested, around, packed, plain, wrap
 
 
 class NestedTensor(Nested, of=NESTED):
@@ -299,17 +299,6 @@ def _ends(lengths: Tensor) -> Tensor:
     """Offsets of elements that follow each other."""
     zero = _C.ops.zeros(1, dtype=lengths.dtype, device=lengths.device)
     return _C.ops.cat([zero, lengths.cumsum(0)])
-
-
-def wrap(x: Nested, dim: int) -> int:
-    """The dimension from 0 on; IndexError where there is none."""
-    count = x.dim()
-    if not -count <= dim < count:
-        raise IndexError(
-            "Dimension out of range (expected to be in range of "
-            f"[{-count}, {count - 1}], but got {dim})"
-        )
-    return dim % count
 
 
 def inner(

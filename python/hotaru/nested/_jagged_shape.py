@@ -275,13 +275,7 @@ def movedim(x, source, destination):
 @answers("unsqueeze", of=JAGGED)
 def unsqueeze(x, dim: int):
     """A dimension of size 1, not the first."""
-    count = x.dim() + 1
-    if not -count <= dim < count:
-        raise IndexError(
-            "Dimension out of range (expected to be in range of "
-            f"[{-count}, {count - 1}], but got {dim})"
-        )
-    place = dim % count
+    place = wrap(x, dim, x.dim() + 1)
     if place == 0:
         raise RuntimeError(
             "unsqueeze(): not supported for NestedTensor on dim=0"
@@ -417,13 +411,7 @@ def cat(tensors, dim: int = 0):
 def stack(tensors, dim: int = 0):
     """Side by side along a new inner dimension."""
     first = next(x for x in tensors if is_nested(x))
-    count = first.dim() + 1
-    if not -count <= dim < count:
-        raise IndexError(
-            "Dimension out of range (expected to be in range of "
-            f"[{-count}, {count - 1}], but got {dim})"
-        )
-    place = dim % count
+    place = wrap(first, dim, first.dim() + 1)
     if place == 0:
         raise RuntimeError("stack(): not supported for NestedTensor on dim=0")
     ragged = first._ragged_idx + (place <= first._ragged_idx)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from .. import _C
 from .._C import Tensor
-from ._base import NESTED, Nested, around, packed, plain
+from ._base import NESTED, Nested, around, packed, plain, wrap
 
 Sizes = tuple[int, ...]
 
@@ -246,17 +246,6 @@ def regular(x: StridedNested, dim: int) -> int | None:
     """The size along a dimension from 1 on; None where it differs."""
     found = {size[dim - 1] for size in x._at.sizes}
     return found.pop() if len(found) == 1 else None
-
-
-def wrap(x: Nested, dim: int, count: int | None = None) -> int:
-    """The dimension from 0 on; IndexError where there is none."""
-    count = x.dim() if count is None else count
-    if not -count <= dim < count:
-        raise IndexError(
-            "Dimension out of range (expected to be in range of "
-            f"[{-count}, {count - 1}], but got {dim})"
-        )
-    return dim % count
 
 
 def buffer_of(x: StridedNested) -> Tensor:

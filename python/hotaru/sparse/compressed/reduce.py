@@ -7,6 +7,7 @@ import hotaru
 from ... import _C
 from ..._answering.table import answers
 from ..._C import Tensor
+from ..._dims import wrap_dim
 from ...autograd import Function
 from .._kind import CSX
 from ..tensor import Parts, SparseTensor, build, parts_of, values_of
@@ -75,13 +76,7 @@ def _sparse_csr_prod(
 
 def _dims(dim, dims: int) -> set[int]:
     wanted = dim if isinstance(dim, (tuple, list)) else (dim,)
-    for d in wanted:
-        if not -dims <= d < dims:
-            raise IndexError(
-                f"Dimension out of range (expected to be in range of [{-dims},"
-                f" {dims - 1}], but got {d})"
-            )
-    return {d % dims for d in wanted} or set(range(dims))
+    return {wrap_dim(d, dims) for d in wanted} or set(range(dims))
 
 
 def _reduced(tensor, dim, keepdim: bool, dtype, how: str) -> SparseTensor:

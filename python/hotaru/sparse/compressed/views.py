@@ -7,6 +7,7 @@ import hotaru
 from ... import _C
 from ..._answering.table import answers
 from ..._C import Tensor
+from ..._dims import wrap_dim
 from .. import compressed, coo
 from .._kind import CSX
 from ..coo.select import spread
@@ -31,22 +32,13 @@ _FLIPPED = {
 }
 
 
-def _wrapped(dim: int, dims: int) -> int:
-    if not -dims <= dim < dims:
-        raise IndexError(
-            f"Dimension out of range (expected to be in range of [{-dims}, "
-            f"{dims - 1}], but got {dim})"
-        )
-    return dim % dims
-
-
 @answers("transpose", "swapaxes", "swapdims", "transpose_copy", of=CSX)
 def transpose(tensor: SparseTensor, dim0: int, dim1: int) -> SparseTensor:
     """Two dimensions exchanged. Of the two sparse ones: the same indices, but
     rows are columns now. Batch dimensions only among themselves.
     """
     dims, parts = tensor.dim(), parts_of(tensor)
-    a, b = _wrapped(dim0, dims), _wrapped(dim1, dims)
+    a, b = wrap_dim(dim0, dims), wrap_dim(dim1, dims)
     if compressed.dense_dims(tensor):
         raise RuntimeError(
             "transpose(): hybrid sparse compressed tensors with dense "
@@ -123,7 +115,7 @@ def select(tensor: Tensor, dim: int, index: int) -> Tensor:
     coordinates, and batches are refused.
     """
     parts, size = parts_of(tensor), list(tensor.shape)
-    dim = _wrapped(dim, len(size))
+    dim = wrap_dim(dim, len(size))
     extent, batch = size[dim], parts.index.dim() - 1
     if not -extent <= index < extent:
         raise IndexError(
@@ -217,7 +209,7 @@ def setitem(tensor: SparseTensor, key, value) -> None:
 @answers("unbind", of=CSX)
 def unbind(tensor: SparseTensor, dim: int = 0) -> tuple[Tensor, ...]:
     """The items of a dimension."""
-    extent = tensor.shape[_wrapped(dim, tensor.dim())]
+    extent = tensor.shape[wrap_dim(dim, tensor.dim())]
     return tuple(select(tensor, dim, i) for i in range(extent))
 
 

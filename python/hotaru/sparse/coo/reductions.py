@@ -7,11 +7,11 @@ import hotaru
 from ... import _C
 from ..._answering.table import answers
 from ..._C import Tensor
+from ..._dims import wrap_dim
 from ...autograd import Function
 from .. import coo
 from .._kind import COO, unknown
 from ..tensor import SparseTensor, parts_of, values_of, with_values
-from .shape import wrap
 
 
 class _Total(Function):
@@ -45,7 +45,7 @@ def total(
     found = _sparse_sum(tensor, dim)
     if keepdim:
         dims = (dim,) if isinstance(dim, int) else dim
-        for d in sorted(wrap(d, tensor.dim()) for d in dims):
+        for d in sorted(wrap_dim(d, tensor.dim()) for d in dims):
             found = found.unsqueeze(d)
     return found
 
@@ -67,7 +67,7 @@ def _sparse_sum(input: SparseTensor, dim=None, *, dtype=None) -> Tensor:
     if dim is None:
         return values_of(input).sum()
     dims = [dim] if isinstance(dim, int) else list(dim)
-    dims = [wrap(d, input.dim()) for d in dims]
+    dims = [wrap_dim(d, input.dim()) for d in dims]
     for d in dims:
         if dims.count(d) > 1:
             raise RuntimeError(
@@ -112,7 +112,7 @@ def norm(tensor: SparseTensor, p="fro", dim=None, keepdim=False, dtype=None):
             "norm_sparse currently does not support keepdim=True"
         )
     dims = [] if dim is None else [dim] if isinstance(dim, int) else list(dim)
-    if dims and sorted(wrap(d, tensor.dim()) for d in dims) != list(
+    if dims and sorted(wrap_dim(d, tensor.dim()) for d in dims) != list(
         range(tensor.dim())
     ):
         raise RuntimeError(
@@ -150,7 +150,7 @@ def _largest(values: Tensor, group: Tensor, groups: int) -> Tensor:
 def _softened(tensor: SparseTensor, dim: int, dtype, log: bool):
     if dtype is not None:
         tensor = tensor.to(dtype)
-    dim = wrap(dim, tensor.dim())
+    dim = wrap_dim(dim, tensor.dim())
     tensor = coo.coalesce(tensor)
     values, sparse = values_of(tensor), coo.sparse_dims(tensor)
     if dim >= sparse:

@@ -7,10 +7,11 @@ import hotaru
 from ... import _C
 from ..._answering.table import answers
 from ..._C import Tensor
+from ..._dims import wrap_dim
 from .. import coo
 from .._kind import COO, unknown
 from ..tensor import SparseTensor, parts_of, values_of
-from .shape import unsqueeze, wrap
+from .shape import unsqueeze
 
 
 def _others(indices: Tensor, dim: int) -> Tensor:
@@ -28,7 +29,7 @@ def select(tensor: SparseTensor, dim: int, index: int) -> Tensor:
     """
     if tensor.dim() == 0:
         raise IndexError("select() cannot be applied to a 0-dim tensor.")
-    dim, index = wrap(dim, tensor.dim()), int(index)
+    dim, index = wrap_dim(dim, tensor.dim()), int(index)
     extent = tensor.shape[dim]
     if not -extent <= index < extent:
         raise IndexError(
@@ -56,7 +57,7 @@ def index_select(tensor: SparseTensor, dim: int, index: Tensor) -> SparseTensor:
     """The given positions of a dimension, which may count from the end."""
     if tensor.dim() == 0:
         raise IndexError("index_select() cannot be applied to a 0-dim tensor.")
-    dim = wrap(dim, tensor.dim())
+    dim = wrap_dim(dim, tensor.dim())
     if index.dim() != 1 or index.dtype != _C.int64:
         raise IndexError(
             "index_select() argument index must be 1-D strided (non-sparse) "
@@ -177,7 +178,7 @@ def _set_item(tensor: Tensor, key, value):
 @answers("unbind", of=COO)
 def unbind(tensor: SparseTensor, dim: int = 0) -> tuple[Tensor, ...]:
     """`select` at each position of a dimension."""
-    dim = wrap(dim, tensor.dim())
+    dim = wrap_dim(dim, tensor.dim())
     return tuple(select(tensor, dim, i) for i in range(tensor.shape[dim]))
 
 

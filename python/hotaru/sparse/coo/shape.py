@@ -7,21 +7,11 @@ import hotaru
 from ... import _C
 from ..._answering.table import answers
 from ..._C import Tensor
+from ..._dims import wrap_dim
 from .. import coo
 from .._kind import COO
 from ..history import linear
 from ..tensor import SparseTensor, is_sparse, parts_of, values_of
-
-
-def wrap(dim: int, dims: int) -> int:
-    """The dimension counted from the front; IndexError where there is none."""
-    span = max(dims, 1)
-    if not -span <= dim < span:
-        raise IndexError(
-            f"Dimension out of range (expected to be in range of [{-span}, "
-            f"{span - 1}], but got {dim})"
-        )
-    return dim % span
 
 
 @answers("permute", of=COO)
@@ -37,7 +27,7 @@ def permute(tensor: SparseTensor, *order, dims=None) -> SparseTensor:
             f"i.e. input.dim() = {tensor.dim()} is not equal to len(dims) = "
             f"{len(dims)}"
         )
-    order = [wrap(d, tensor.dim()) for d in dims]
+    order = [wrap_dim(d, tensor.dim()) for d in dims]
     if len(set(order)) != len(order):
         raise RuntimeError("permute(): duplicate dims are not allowed.")
     sparse = coo.sparse_dims(tensor)
@@ -89,7 +79,7 @@ def _stays_sorted(order, indices: Tensor, tensor: SparseTensor) -> bool:
 @answers("transpose", "swapaxes", "swapdims", of=COO)
 def transpose(tensor: SparseTensor, dim0: int, dim1: int) -> SparseTensor:
     """Two sparse dimensions, or two dense ones, in the other's place."""
-    a, b = wrap(dim0, tensor.dim()), wrap(dim1, tensor.dim())
+    a, b = wrap_dim(dim0, tensor.dim()), wrap_dim(dim1, tensor.dim())
     sparse = coo.sparse_dims(tensor)
     if (a < sparse) != (b < sparse):
         raise RuntimeError(
@@ -130,7 +120,7 @@ def _adjoint(tensor: SparseTensor) -> SparseTensor:
 @answers("unsqueeze", of=COO)
 def unsqueeze(tensor: SparseTensor, dim: int) -> SparseTensor:
     """One more dimension of size 1; sparse up to where dense ones begin."""
-    dim = wrap(dim, tensor.dim() + 1)
+    dim = wrap_dim(dim, tensor.dim() + 1)
     return linear(
         lambda x: _unsqueezed(x, dim), lambda g: g.select(dim, 0), tensor
     )
@@ -223,7 +213,7 @@ def _check_joined(tensors, dim: int) -> None:
 def cat(tensors, dim: int = 0) -> SparseTensor:
     """One behind the other along a sparse or a dense dimension."""
     tensors = list(tensors)
-    dim = wrap(dim, tensors[0].dim())
+    dim = wrap_dim(dim, tensors[0].dim())
     _check_joined(tensors, dim)
     sparse = coo.sparse_dims(tensors[0])
     indices, values, begin = [], [], 0
@@ -258,7 +248,7 @@ def stack(tensors, dim: int = 0) -> SparseTensor:
                 "Concatenating sparse tensors, but a dense tensor was found at "
                 f"position {i}."
             )
-    dim = wrap(dim, tensors[0].dim() + 1)
+    dim = wrap_dim(dim, tensors[0].dim() + 1)
     return cat([unsqueeze(t, dim) for t in tensors], dim)
 
 
