@@ -55,7 +55,7 @@ LENT = {
     "make_wrapper": "_dispatch.wrappers:make",
     "copy_wrapper": "_dispatch.wrappers:copied",
     # Pickles and copies of all kinds of tensors begin at the tensor.
-    "copy_sparse": "sparse.pickling:deepcopy",
+    "copied_sparse": "sparse.pickling:copied",
     "reduce_sparse": "sparse.pickling:reduce",
     "sparse_of_parts": "sparse.pickling:_rebuild_sparse_tensor",
     "nested_of_tables": "nested._packed:from_tables",

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from typing import Any, ClassVar
 
 from .. import _C
 from .._C import Tensor
-from .._dispatch.stack import nobody_asked
+from .._tensor.attributes import attributes_of
+from .._tensor.copying import check_leaf
 from . import call
 from .about import about, refused
 from .table import Table
@@ -59,8 +61,12 @@ class Kind:
 
     def plain(self, function, *args, **kwargs) -> Any:
         """The function as it is for tensors that nobody else answers for."""
-        with _C.DisableTorchFunctionSubclass(), nobody_asked():
-            return function(*args, **kwargs)
+        before = _C._without_dispatch(True)
+        try:
+            with _C.DisableTorchFunctionSubclass():
+                return function(*args, **kwargs)
+        finally:
+            _C._without_dispatch(before)
 
     def body(self, function, name: str, args: tuple, kwargs: dict) -> Any:
         """What a function written in Python gives, which nobody answers: what
@@ -87,6 +93,10 @@ class Kind:
         return result
 
 
+# Attributes that say how a tensor came to be, which a copy did not.
+_OF_RESULTS = frozenset(["_seen", "made_by", "view_of"])
+
+
 class Answering(Tensor):
     """A tensor whose `_kind` answers all functions of it."""
 
@@ -106,6 +116,21 @@ class Answering(Tensor):
         if beside is not None and not all(issubclass(t, beside) for t in types):
             return NotImplemented
         return cls._kind.answer(func, args, kwargs or {})
+
+    def _copied(self) -> Answering:
+        """A copy without history: what the class says."""
+        raise NotImplementedError
+
+    def __deepcopy__(self, memo):
+        check_leaf(self)
+        made = self._copied().requires_grad_(self.requires_grad)
+        memo[id(self)] = made
+        if self.grad is not None:
+            made.grad = deepcopy(self.grad, memo)
+        for name, value in attributes_of(self).items():
+            if name not in made.__dict__ and name not in _OF_RESULTS:
+                setattr(made, name, deepcopy(value, memo))
+        return made
 
     def __format__(self, spec: str) -> str:
         return format(repr(self), spec)

@@ -113,10 +113,8 @@ class QuantizedTensor(Wrapping, of=QUANTIZED):
 
     __str__ = __repr__
 
-    def __deepcopy__(self, memo):
-        made = like(self, self._integers.clone())
-        memo[id(self)] = made
-        return made
+    def _copied(self) -> QuantizedTensor:
+        return like(self, self._integers.clone())
 
     def __reduce_ex__(self, protocol):
         return lent("reduce_quantized")(self)

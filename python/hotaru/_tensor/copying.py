@@ -30,14 +30,9 @@ def _copy_with_memory(tensor, memo):
     return _C._over_storage(tensor, copies[key])
 
 
-def __deepcopy__(self, memo):
-    if _C._overridden(self):
-        return _C._handle_torch_function(
-            Tensor.__deepcopy__, (self,), (self, memo), {}
-        )
-    if id(self) in memo:
-        return memo[id(self)]
-    if not self.is_leaf:
+def check_leaf(tensor) -> None:
+    """RuntimeError for a result, which is not copied with its history."""
+    if not tensor.is_leaf:
         raise RuntimeError(
             "Only Tensors created explicitly by the user (graph leaves) "
             "support the deepcopy protocol at the moment.  "
@@ -45,6 +40,16 @@ def __deepcopy__(self, memo):
             "of a torch.nn.utils."
             "weight_norm usage, see https://github.com/pytorch/pytorch/pull/103001"
         )
+
+
+def __deepcopy__(self, memo):
+    if _C._overridden(self):
+        return _C._handle_torch_function(
+            Tensor.__deepcopy__, (self,), (self, memo), {}
+        )
+    if id(self) in memo:
+        return memo[id(self)]
+    check_leaf(self)
     if _C._dispatches(self):
         copy = lent("copy_wrapper")(self)
     else:

@@ -123,18 +123,8 @@ class Nested(Wrapping, of=NESTED):
     def _is_view(self) -> bool:
         return self._base is not None
 
-    def __deepcopy__(self, memo):
-        if not self.is_leaf:
-            raise RuntimeError(
-                "Only Tensors created explicitly by the user (graph leaves) "
-                "support the deepcopy protocol at the moment.  If you were "
-                "attempting to deepcopy a module, this may be because of a "
-                "torch.nn.utils.weight_norm usage, see "
-                "https://github.com/pytorch/pytorch/pull/103001"
-            )
-        made = self._around(self._whole().detach().clone())
-        memo[id(self)] = made
-        return made.requires_grad_(self.requires_grad)
+    def _copied(self) -> Nested:
+        return self._around(self._whole().detach().clone())
 
 
 def packed(x: Nested) -> Tensor:

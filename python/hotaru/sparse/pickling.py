@@ -60,23 +60,11 @@ def reduce(tensor: SparseTensor):
     return function, (parts.layout, data)
 
 
-def deepcopy(tensor: SparseTensor, memo: dict) -> SparseTensor:
-    """A copy of all parts."""
-    if id(tensor) in memo:
-        return memo[id(tensor)]
-    if not tensor.is_leaf:
-        raise RuntimeError(
-            "Only Tensors created explicitly by the user (graph leaves) "
-            "support the deepcopy protocol at the moment."
-        )
+def copied(tensor: SparseTensor) -> SparseTensor:
+    """A copy of all parts, without history."""
     parts = parts_of(tensor)
     copies = Parts(
         parts.layout, *(None if p is None else p.clone() for p in parts[1:])
     )
     coalesced = parts.inner is None and _C._sparse_coalesced(tensor)
-    made = build(copies, tensor.shape, coalesced)
-    memo[id(tensor)] = made
-    made.requires_grad_(tensor.requires_grad)
-    if tensor.grad is not None:
-        made.grad = deepcopy(tensor.grad, memo)
-    return made
+    return build(copies, tensor.shape, coalesced)

@@ -74,8 +74,8 @@ class SparseTensor(Answering, of=SPARSE):
     def __reduce_ex__(self, protocol):
         return lent("reduce_sparse")(self)
 
-    def __deepcopy__(self, memo):
-        return lent("copy_sparse")(self, memo)
+    def _copied(self) -> SparseTensor:
+        return lent("copied_sparse")(self)
 
 
 SparseTensor._beside = (SparseTensor, _C._SparseLayout)

@@ -192,19 +192,8 @@ class DTensor(Wrapping, of=DISTRIBUTED):
             return self._local_tensor.__format__(spec)
         return format(repr(self), spec)
 
-    def __deepcopy__(self, memo: dict) -> DTensor:
-        """A copy of the part; a leaf's only."""
-        if not self.is_leaf:
-            raise RuntimeError(
-                "Only Tensors created explicitly by the user (graph leaves) "
-                "support the deepcopy protocol at the moment."
-            )
-        made = type(self)(self._local_tensor.clone(), self._spec)
-        made.requires_grad_(self.requires_grad)
-        if getattr(self, "_is_param", False):
-            made._is_param = True
-        memo[id(self)] = made
-        return made
+    def _copied(self) -> DTensor:
+        return type(self)(self._local_tensor.clone(), self._spec)
 
     def __reduce_ex__(self, protocol):
         """The part and where it lies; the mesh must be there to load it."""

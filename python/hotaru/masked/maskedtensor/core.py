@@ -70,15 +70,8 @@ class MaskedTensor(Answering, of=MASKED):
         parts = self._masked_data, self.get_mask(), self.requires_grad
         return _rebuilt, parts
 
-    def __deepcopy__(self, memo) -> MaskedTensor:
-        if not self.is_leaf:
-            raise RuntimeError(
-                "Only Tensors created explicitly by the user (graph leaves) "
-                "support the deepcopy protocol at the moment."
-            )
-        made = wrap(*copies(self._masked_data, self.get_mask()))
-        memo[id(self)] = made.requires_grad_(self.requires_grad)
-        return made
+    def _copied(self) -> MaskedTensor:
+        return wrap(*copies(self._masked_data, self.get_mask()))
 
     def to_tensor(self, value) -> Tensor:
         """A plain tensor, with `value` in place of what does not count."""
