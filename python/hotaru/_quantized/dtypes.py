@@ -19,7 +19,25 @@ __all__ = [
 ]  # fmt: skip
 
 
-class QuantizedDtype:
+class _Named:
+    """An object of PyTorch's module, which pickles and copies take by name."""
+
+    _name: str
+
+    def __repr__(self) -> str:
+        return f"torch.{self._name}"
+
+    def __reduce__(self) -> str:
+        return self._name
+
+    def __copy__(self):
+        return self
+
+    def __deepcopy__(self, memo):
+        return self
+
+
+class QuantizedDtype(_Named):
     """A dtype whose elements are integers with a scale.
 
     It is a `torch.dtype` to Python (`isinstance`). What is compiled has no
@@ -52,18 +70,6 @@ class QuantizedDtype:
         """Its name."""
         return self._name
 
-    def __repr__(self) -> str:
-        return f"torch.{self._name}"
-
-    def __reduce__(self) -> str:
-        return self._name
-
-    def __copy__(self):
-        return self
-
-    def __deepcopy__(self, memo):
-        return self
-
 
 # Pickles say of which module a dtype is.
 QuantizedDtype.__module__ = _C.dtype.__module__
@@ -89,25 +95,13 @@ def is_quantized_dtype(dtype) -> bool:
     return type(dtype) is QuantizedDtype
 
 
-class qscheme:  # noqa: N801, PyTorch's name
+class qscheme(_Named):  # noqa: N801, PyTorch's name
     """Whether scales are those of a tensor or of its channels, and whether
     zero stands in the middle.
     """
 
     def __init__(self, name: str) -> None:
         self._name = name
-
-    def __repr__(self) -> str:
-        return f"torch.{self._name}"
-
-    def __reduce__(self) -> str:
-        return self._name
-
-    def __copy__(self):
-        return self
-
-    def __deepcopy__(self, memo):
-        return self
 
 
 qscheme.__module__ = _C.dtype.__module__

@@ -131,7 +131,17 @@ def _positive_part(x: Tensor) -> Tensor:
     return (x.clamp(min=0) + x - x.clamp(max=0)) / 2
 
 
-class Binomial(ProbsOrLogits, Distribution):
+class _OfTries(ProbsOrLogits):
+    def _store_count(self, total_count, probs, logits):
+        """Keeps what was given, each of one shape, which it returns."""
+        given = self._only_one(probs, logits)
+        self.total_count, value = broadcast_all(total_count, given)
+        self.total_count = self.total_count.type_as(value)
+        self._store(probs, value)
+        return value.size()
+
+
+class Binomial(_OfTries, Distribution):
     """How many of `total_count` tries succeed."""
 
     arg_constraints = {
@@ -143,11 +153,8 @@ class Binomial(ProbsOrLogits, Distribution):
     def __init__(
         self, total_count=1, probs=None, logits=None, validate_args=None
     ) -> None:
-        given = self._only_one(probs, logits)
-        self.total_count, value = broadcast_all(total_count, given)
-        self.total_count = self.total_count.type_as(value)
-        self._store(probs, value)
-        super().__init__(value.size(), validate_args=validate_args)
+        size = self._store_count(total_count, probs, logits)
+        super().__init__(size, validate_args=validate_args)
 
     @constraints.dependent_property(is_discrete=True, event_dim=0)
     def support(self):
@@ -208,7 +215,7 @@ class Binomial(ProbsOrLogits, Distribution):
         return self._all_values(values, expand)
 
 
-class NegativeBinomial(ProbsOrLogits, Distribution):
+class NegativeBinomial(_OfTries, Distribution):
     """How many tries succeed before `total_count` fail; need not be whole."""
 
     arg_constraints = {
@@ -221,11 +228,8 @@ class NegativeBinomial(ProbsOrLogits, Distribution):
     def __init__(
         self, total_count, probs=None, logits=None, validate_args=None
     ) -> None:
-        given = self._only_one(probs, logits)
-        self.total_count, value = broadcast_all(total_count, given)
-        self.total_count = self.total_count.type_as(value)
-        self._store(probs, value)
-        super().__init__(value.size(), validate_args=validate_args)
+        size = self._store_count(total_count, probs, logits)
+        super().__init__(size, validate_args=validate_args)
 
     @property
     def mean(self) -> Tensor:

@@ -82,6 +82,28 @@ class ByMatrix:
     def scale_tril(self) -> Tensor:
         return self._of_batch(self._unbroadcasted_scale_tril)
 
+    def _only_one(self, matrices: tuple, error: type) -> dict:
+        """The matrix that was given, by its name."""
+        given = {
+            name: matrix
+            for name, matrix in zip(self._names, matrices)
+            if matrix is not None
+        }
+        if len(given) != 1:
+            raise error(
+                "Exactly one of covariance_matrix or precision_matrix or "
+                "scale_tril may be specified."
+            )
+        return given
+
+    @staticmethod
+    def _check_matrix(matrix: Tensor, name: str) -> None:
+        if matrix.dim() < 2:
+            raise ValueError(
+                f"{name} must be at least two-dimensional, with optional "
+                "leading batch dimensions"
+            )
+
     @lazy_property
     def covariance_matrix(self) -> Tensor:
         factor = self._unbroadcasted_scale_tril
@@ -117,23 +139,10 @@ class MultivariateNormal(ByMatrix, Distribution):
         if loc.dim() < 1:
             raise ValueError("loc must be at least one-dimensional.")
         matrices = covariance_matrix, precision_matrix, scale_tril
-        given = {
-            name: matrix
-            for name, matrix in zip(self._names, matrices)
-            if matrix is not None
-        }
-        if len(given) != 1:
-            raise ValueError(
-                "Exactly one of covariance_matrix or precision_matrix or "
-                "scale_tril may be specified."
-            )
+        given = self._only_one(matrices, ValueError)
         ((name, matrix),) = given.items()
-        if matrix.dim() < 2:
-            told = "scale_tril matrix" if name == "scale_tril" else name
-            raise ValueError(
-                f"{told} must be at least two-dimensional, with optional "
-                "leading batch dimensions"
-            )
+        told = "scale_tril matrix" if name == "scale_tril" else name
+        self._check_matrix(matrix, told)
         batch = torch.broadcast_shapes(matrix.shape[:-2], loc.shape[:-1])
         setattr(self, name, matrix.expand(batch + (-1, -1)))
         self.loc = loc.expand(batch + (-1,))
@@ -267,6 +276,28 @@ class LowRankMultivariateNormal(Distribution):
             scaled.shape[-1], dtype=scaled.dtype, device=scaled.device
         )
         return self._of_batch(root * torch.linalg.cholesky(scaled + eye))
+
+    def _only_one(self, matrices: tuple, error: type) -> dict:
+        """The matrix that was given, by its name."""
+        given = {
+            name: matrix
+            for name, matrix in zip(self._names, matrices)
+            if matrix is not None
+        }
+        if len(given) != 1:
+            raise error(
+                "Exactly one of covariance_matrix or precision_matrix or "
+                "scale_tril may be specified."
+            )
+        return given
+
+    @staticmethod
+    def _check_matrix(matrix: Tensor, name: str) -> None:
+        if matrix.dim() < 2:
+            raise ValueError(
+                f"{name} must be at least two-dimensional, with optional "
+                "leading batch dimensions"
+            )
 
     @lazy_property
     def covariance_matrix(self) -> Tensor:

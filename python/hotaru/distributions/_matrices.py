@@ -43,22 +43,9 @@ class Wishart(ByMatrix, ExponentialFamily):
         validate_args: bool | None = None,
     ) -> None:
         matrices = covariance_matrix, precision_matrix, scale_tril
-        given = {
-            name: matrix
-            for name, matrix in zip(self._names, matrices)
-            if matrix is not None
-        }
-        if len(given) != 1:
-            raise AssertionError(
-                "Exactly one of covariance_matrix or precision_matrix or "
-                "scale_tril may be specified."
-            )
+        given = self._only_one(matrices, AssertionError)
         ((name, matrix),) = given.items()
-        if matrix.dim() < 2:
-            raise ValueError(
-                "scale_tril must be at least two-dimensional, with optional "
-                "leading batch dimensions"
-            )
+        self._check_matrix(matrix, "scale_tril")
         if isinstance(df, Number):
             df = torch.tensor(df, dtype=matrix.dtype, device=matrix.device)
         batch = torch.broadcast_shapes(matrix.shape[:-2], df.shape)

@@ -6,7 +6,7 @@ from typing import Any
 
 from .. import _C
 from .._answering.base import Kind, Wrapping
-from .._answering.names import words
+from .._answering.names import form, words
 from .._answering.table import Table, answers
 from .._C import Tensor
 from .._dims import wrap_dim
@@ -71,6 +71,8 @@ class _Nested(Kind):
         )
 
     def write(self, out, result, name):
+        if name is not None and form(name).plain in VIEWS:
+            return self.refuse(None, name, (out,), {})
         return write(out, result)
 
     def set_data(self, accessor, x, value):

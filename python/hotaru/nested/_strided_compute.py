@@ -142,7 +142,7 @@ def _rows(x: Tensor):
     return parts(x) if is_nested(x) else x.unbind(0)
 
 
-@answers("matmul", "__matmul__", of=STRIDED)
+@answers("matmul", of=STRIDED)
 def matmul(a, b):
     """Products of the elements' matrices; both nested, or as by `linear`."""
     if not (is_nested(a) and is_nested(b)):

@@ -161,9 +161,11 @@ def _is_unary(slot) -> bool:
 
 def _schema_signature(text: str) -> inspect.Signature:
     """Parameters from "add(Tensor self, *, Scalar alpha=1) -> Tensor"."""
+    from .._function_schema.signatures import split
+
     inside = text[text.index("(") + 1 : text.rindex(") ->")]
     parameters, kind = [], inspect.Parameter.POSITIONAL_OR_KEYWORD
-    for part in _split(inside):
+    for part in split(inside):
         if part == "*":
             kind = inspect.Parameter.KEYWORD_ONLY
             continue
@@ -174,15 +176,3 @@ def _schema_signature(text: str) -> inspect.Signature:
         value = None if default else inspect.Parameter.empty
         parameters.append(inspect.Parameter(name, kind, default=value))
     return inspect.Signature(parameters)
-
-
-def _split(inside: str) -> list[str]:
-    """At commas outside of brackets."""
-    parts, depth, start = [], 0, 0
-    for i, c in enumerate(inside):
-        depth += (c in "([") - (c in ")]")
-        if c == "," and depth == 0:
-            parts.append(inside[start:i].strip())
-            start = i + 1
-    last = inside[start:].strip()
-    return [*parts, last] if last else parts

@@ -87,17 +87,14 @@ def _fused(module: Module, bn: Module, fuse, *options) -> Module:
             "bn.running_mean and bn.running_var must not be None"
         )
     fused = copy.deepcopy(module)
-    fused.weight, fused.bias = fuse(
-        fused.weight,
-        fused.bias,
-        bn.running_mean,
-        bn.running_var,
-        bn.eps,
-        bn.weight,
-        bn.bias,
-        *options,
-    )
+    fused.weight, fused.bias = with_norm(fused, bn, fuse, *options)
     return fused
+
+
+def with_norm(module: Module, bn: Module, fuse, *options) -> tuple:
+    """Weight and bias of a module with those of a norm in them."""
+    norm = bn.running_mean, bn.running_var, bn.eps, bn.weight, bn.bias
+    return fuse(module.weight, module.bias, *norm, *options)
 
 
 def _folded(weight, bias, mean, var, eps, scale, shift, axis) -> tuple:

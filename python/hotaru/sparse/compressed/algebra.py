@@ -174,7 +174,7 @@ def baddbmm(c, a, b, *, beta=1, alpha=1) -> Tensor:
     return _plus(c, _batched(a, b), beta, alpha)
 
 
-@answers("matmul", "__matmul__", of=CSX)
+@answers("matmul", of=CSX)
 def matmul(a: Tensor, b: Tensor) -> Tensor:
     """Products of vectors, matrices and batches of them."""
     if a.dim() == 2 and b.dim() == 1:

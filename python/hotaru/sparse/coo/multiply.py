@@ -13,7 +13,7 @@ from ..tensor import SparseTensor, is_sparse, parts_of, values_of, with_values
 from .shape import _sparse_broadcast_to
 
 
-@answers("mul", "multiply", "__rmul__", of=COO)
+@answers("mul", of=COO)
 def mul(a, b) -> SparseTensor:
     """The product with a number, with a strided tensor (shapes broadcast), or
     with one in coordinates of the same sparse sizes (dense ones broadcast).
@@ -112,7 +112,7 @@ def div(a: Tensor, b, *, rounding_mode=None) -> SparseTensor:
     return with_values(a, values_of(a).div(b, rounding_mode=rounding_mode))
 
 
-@answers("floor_divide", "__floordiv__", of=COO)
+@answers("floor_divide", of=COO)
 def floor_divide(a: Tensor, b) -> SparseTensor:
     """The quotient rounded down."""
     b = _divisor(b, "floor division")

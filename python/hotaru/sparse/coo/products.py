@@ -159,7 +159,7 @@ def mv(a: Tensor, b: Tensor) -> Tensor:
     return sparse_dense(a, b.unsqueeze(1)).squeeze(1)
 
 
-@answers("matmul", "__matmul__", of=COO)
+@answers("matmul", of=COO)
 def matmul(a: Tensor, b: Tensor) -> Tensor:
     """The product of matrices, batches of them, or a matrix and a vector."""
     if a.dim() == 2 and b.dim() == 1:

@@ -143,8 +143,3 @@ def sub_(a: Tensor, b: Tensor, *, alpha=1) -> Tensor:
 @answers("rsub", "__rsub__", of=COO)
 def _reflected(a: Tensor, b, *, alpha=1) -> Tensor:
     return add(b, a, alpha=-alpha)
-
-
-@answers("__radd__", of=COO)
-def _number_first(a: Tensor, b) -> Tensor:
-    return add(a, b)

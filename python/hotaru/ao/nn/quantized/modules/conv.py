@@ -8,7 +8,7 @@ from ..... import nn
 from ....._quantized import products
 from .....nn.modules import conv as _floats
 from .....nn.modules._arguments import ntuple
-from .....nn.utils.fusion import fuse_conv_bn_weights
+from .....nn.utils.fusion import fuse_conv_bn_weights, with_norm
 from .....nn.utils.parametrize import type_before_parametrizations
 from ...intrinsic.modules import fused as nni
 from .utils import (
@@ -220,14 +220,8 @@ class _ConvNd(WeightedQuantizedModule):
         observed = mod
         if hasattr(mod, "weight_fake_quant"):
             if hasattr(mod, "bn"):
-                mod.weight, mod.bias = fuse_conv_bn_weights(
-                    mod.weight,
-                    mod.bias,
-                    mod.bn.running_mean,
-                    mod.bn.running_var,
-                    mod.bn.eps,
-                    mod.bn.weight,
-                    mod.bn.bias,
+                mod.weight, mod.bias = with_norm(
+                    mod, mod.bn, fuse_conv_bn_weights
                 )
         else:
             kind = type_before_parametrizations(mod)

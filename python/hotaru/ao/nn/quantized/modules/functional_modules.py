@@ -7,7 +7,7 @@ import hotaru
 from ..... import nn
 from ....._quantized.operators import requantized
 from ....._quantized.tensor import build
-from .utils import load_qparams, output_qparams, save_qparams
+from .utils import KeepsQparams, output_qparams
 
 __all__ = ["FXFloatFunctional", "FloatFunctional", "QFunctional"]
 
@@ -66,7 +66,7 @@ class FloatFunctional(FXFloatFunctional):
         return self.activation_post_process(made)
 
 
-class QFunctional(FXFloatFunctional):
+class QFunctional(KeepsQparams, FXFloatFunctional):
     """The operators of quantised tensors, with the scale of their outputs."""
 
     _said = "Functional"
@@ -76,18 +76,6 @@ class QFunctional(FXFloatFunctional):
         self.scale = 1.0
         self.zero_point = 0
         self.activation_post_process = nn.Identity()
-
-    def _save_to_state_dict(self, destination, prefix, keep_vars) -> None:
-        super()._save_to_state_dict(destination, prefix, keep_vars)
-        save_qparams(self, destination, prefix)
-
-    def _load_from_state_dict(
-        self, state_dict, prefix, local_metadata, strict, *rest
-    ) -> None:
-        load_qparams(self, state_dict, prefix)
-        super()._load_from_state_dict(
-            state_dict, prefix, local_metadata, False, *rest
-        )
 
     def _get_name(self) -> str:
         return "QFunctional"

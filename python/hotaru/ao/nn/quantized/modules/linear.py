@@ -8,15 +8,14 @@ from ....._quantized import products
 from .....nn import Module
 from .....nn.modules.linear import Linear as _Linear
 from .....nn.modules.linear import NonDynamicallyQuantizableLinear
-from .....nn.utils.fusion import fuse_linear_bn_weights
+from .....nn.utils.fusion import fuse_linear_bn_weights, with_norm
 from .....nn.utils.parametrize import type_before_parametrizations
 from ...intrinsic.modules.fused import _FusedModule
 from .utils import (
+    KeepsQparams,
     WeightedQuantizedModule,
     _quantize_weight,
-    load_qparams,
     output_qparams,
-    save_qparams,
     weight_observer_of,
 )
 
@@ -82,7 +81,7 @@ class LinearPackedParams(Module):
         return repr(self._weight_bias())
 
 
-class Linear(WeightedQuantizedModule):
+class Linear(KeepsQparams, WeightedQuantizedModule):
     """y = x Aᵀ + b of a quantised tensor, with the scale of y.
 
     Args:
@@ -133,18 +132,6 @@ class Linear(WeightedQuantizedModule):
             x, *self._weight_bias(), self.scale, self.zero_point
         )
 
-    def _save_to_state_dict(self, destination, prefix, keep_vars) -> None:
-        super()._save_to_state_dict(destination, prefix, keep_vars)
-        save_qparams(self, destination, prefix)
-
-    def _load_from_state_dict(
-        self, state_dict, prefix, local_metadata, strict, *rest
-    ) -> None:
-        load_qparams(self, state_dict, prefix)
-        super()._load_from_state_dict(
-            state_dict, prefix, local_metadata, False, *rest
-        )
-
     def _weight_bias(self):
         return self._packed_params._weight_bias()
 
@@ -167,14 +154,8 @@ class Linear(WeightedQuantizedModule):
         if hasattr(mod, "weight_fake_quant"):
             observed = mod
             if hasattr(mod, "bn"):
-                mod.weight, mod.bias = fuse_linear_bn_weights(
-                    mod.weight,
-                    mod.bias,
-                    mod.bn.running_mean,
-                    mod.bn.running_var,
-                    mod.bn.eps,
-                    mod.bn.weight,
-                    mod.bn.bias,
+                mod.weight, mod.bias = with_norm(
+                    mod, mod.bn, fuse_linear_bn_weights
                 )
         else:
             kinds = cls._FLOAT_MODULE

@@ -83,6 +83,22 @@ def weight_observer_of(mod, use_precomputed_fake_quant: bool = False):
     return observer
 
 
+class KeepsQparams:
+    """A module whose state has the scale and zero point of its output."""
+
+    def _save_to_state_dict(self, destination, prefix, keep_vars) -> None:
+        super()._save_to_state_dict(destination, prefix, keep_vars)
+        save_qparams(self, destination, prefix)
+
+    def _load_from_state_dict(
+        self, state_dict, prefix, local_metadata, strict, *rest
+    ) -> None:
+        load_qparams(self, state_dict, prefix)
+        super()._load_from_state_dict(
+            state_dict, prefix, local_metadata, False, *rest
+        )
+
+
 def save_qparams(module, destination, prefix) -> None:
     """Puts scale and zero point of the output into a state."""
     destination[prefix + "scale"] = hotaru.tensor(module.scale)

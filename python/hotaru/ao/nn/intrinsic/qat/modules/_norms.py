@@ -10,6 +10,8 @@ from __future__ import annotations
 import hotaru
 
 from ......nn import init
+from ......nn.parameter import Parameter
+from ......nn.utils.fusion import with_norm
 
 
 class FoldedNorm:
@@ -67,6 +69,13 @@ def take_norm(made, bn) -> None:
     made.bn.running_mean = bn.running_mean
     made.bn.running_var = bn.running_var
     made.bn.num_batches_tracked = bn.num_batches_tracked
+
+
+def take_folded(made, module, fuse) -> None:
+    """Gives a module the weight and bias of another with its norm in them."""
+    weight, bias = with_norm(module, module.bn, fuse)
+    made.weight = Parameter(weight.detach())
+    made.bias = Parameter(bias.detach())
 
 
 def update_bn_stats(mod) -> None:

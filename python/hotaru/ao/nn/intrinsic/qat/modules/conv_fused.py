@@ -12,7 +12,13 @@ from ....qat.modules import conv as _qat
 from ....qat.modules._floats import check_float, need, take_parameters
 from ...modules import fused as _fused
 from ...modules.fused import _FusedModule
-from ._norms import FoldedNorm, freeze_bn_stats, take_norm, update_bn_stats
+from ._norms import (
+    FoldedNorm,
+    freeze_bn_stats,
+    take_folded,
+    take_norm,
+    update_bn_stats,
+)
 
 __all__ = [
     "ConvBn1d", "ConvBn2d", "ConvBn3d", "ConvBnReLU1d", "ConvBnReLU2d",
@@ -131,17 +137,7 @@ class _ConvBnNd(FoldedNorm, _FusedModule):
             True,
             self.padding_mode,
         )
-        weight, bias = fuse_conv_bn_weights(
-            self.weight,
-            self.bias,
-            self.bn.running_mean,
-            self.bn.running_var,
-            self.bn.eps,
-            self.bn.weight,
-            self.bn.bias,
-        )
-        made.weight = Parameter(weight.detach())
-        made.bias = Parameter(bias.detach())
+        take_folded(made, self, fuse_conv_bn_weights)
         if cls._FLOAT_RELU_MODULE is not None:
             made = cls._FUSED_FLOAT_MODULE(made, cls._FLOAT_RELU_MODULE())
         made.train(self.training)

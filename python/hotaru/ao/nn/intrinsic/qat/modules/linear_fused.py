@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from ...... import nn
-from ......nn.parameter import Parameter
 from ......nn.utils.fusion import fuse_linear_bn_weights
 from ....qat.modules._floats import check_float, need, take_parameters
 from ...modules.fused import LinearBn1d as _LinearBn1d
 from ...modules.fused import _FusedModule
-from ._norms import FoldedNorm, take_norm
+from ._norms import FoldedNorm, take_folded, take_norm
 
 F = nn.functional
 
@@ -64,16 +63,6 @@ class LinearBn1d(FoldedNorm, nn.Linear, _FusedModule):
     def to_float(self):
         """The linear map with the norm in its weights."""
         made = nn.Linear(self.in_features, self.out_features)
-        weight, bias = fuse_linear_bn_weights(
-            self.weight,
-            self.bias,
-            self.bn.running_mean,
-            self.bn.running_var,
-            self.bn.eps,
-            self.bn.weight,
-            self.bn.bias,
-        )
-        made.weight = Parameter(weight.detach())
-        made.bias = Parameter(bias.detach())
+        take_folded(made, self, fuse_linear_bn_weights)
         made.train(self.training)
         return made
