@@ -24,10 +24,10 @@ _SLOTS = {
 }  # fmt: skip
 _REFLECTED = frozenset(
     words(
-    "radd rsub rmul rtruediv rpow rmatmul rfloordiv rmod rand ror rxor "
-    "rdiv"
+        "radd rsub rmul rtruediv rpow rmatmul rfloordiv rmod rand ror rxor "
+        "rlshift rrshift rdiv"
+    )
 )
-)  # fmt: skip
 _COMMUTES = frozenset(words("radd rmul rand ror rxor"))
 _ASSIGNED = frozenset(
     words("iadd isub imul itruediv ipow iand ior ixor imod ifloordiv")

@@ -6,6 +6,7 @@ import operator
 from typing import Callable
 
 from .. import _C
+from .._answering.names import base_name, form, words
 from .._C import Tensor, ops
 from .._extension.size import Size
 from .calls import Call
@@ -13,27 +14,12 @@ from .indexing import get_item, set_item
 from .questions import DIM, NUMEL, OFFSET, SCALAR, SIZE, STRIDE, Question
 from .stack import native
 
-_SLOTS = {
-    "__add__": "add", "__radd__": "add", "__sub__": "sub", "__mul__": "mul",
-    "__rmul__": "mul", "__truediv__": "div", "__div__": "div",
-    "__floordiv__": "floor_divide", "__mod__": "remainder", "__pow__": "pow",
-    "__matmul__": "matmul", "__and__": "bitwise_and",
-    "__rand__": "bitwise_and", "__or__": "bitwise_or",
-    "__ror__": "bitwise_or", "__xor__": "bitwise_xor",
-    "__rxor__": "bitwise_xor", "__lshift__": "bitwise_left_shift",
-    "__rshift__": "bitwise_right_shift", "__eq__": "eq", "__ne__": "ne",
-    "__lt__": "lt", "__le__": "le", "__gt__": "gt", "__ge__": "ge",
-    "__neg__": "neg", "__abs__": "abs", "__invert__": "bitwise_not",
-    "__iadd__": "add_", "__isub__": "sub_", "__imul__": "mul_",
-    "__itruediv__": "div_", "__ipow__": "pow_", "__iand__": "bitwise_and_",
-    "__ior__": "bitwise_or_", "__ixor__": "bitwise_xor_",
-    "__imod__": "remainder_", "__ifloordiv__": "floor_divide_",
-}  # fmt: skip
-_REFLECTED = {
-    "__rtruediv__": "div", "__rfloordiv__": "floor_divide",
-    "__rmod__": "remainder", "__rpow__": "pow", "__rmatmul__": "matmul",
-    "__rlshift__": "bitwise_left_shift", "__rrshift__": "bitwise_right_shift",
-}  # fmt: skip
+_SLOTS = words(
+    "add radd sub mul rmul truediv div floordiv mod pow matmul and rand or ror "
+    "xor rxor lshift rshift eq ne lt le gt ge neg abs invert iadd isub imul "
+    "itruediv ipow iand ior ixor imod ifloordiv"
+)
+_REFLECTED = words("rtruediv rfloordiv rmod rpow rmatmul rlshift rrshift")
 
 
 def find(function) -> Callable | None:
@@ -96,9 +82,10 @@ def _as_number(name: str, convert: Callable) -> Callable:
 
 
 _METHODS: dict[str, Callable] = {
-    **{slot: getattr(ops, name) for slot, name in _SLOTS.items()
-       if hasattr(ops, name)},
-    **{slot: _reflected(name) for slot, name in _REFLECTED.items()},
+    **{f"__{slot}__": getattr(ops, form(f"__{slot}__").same)
+       for slot in _SLOTS},
+    **{f"__{slot}__": _reflected(base_name(f"__{slot}__"))
+       for slot in _REFLECTED},
     "__rsub__": ops.rsub,
     "size": _asked(SIZE, Tensor.size),
     "stride": _asked(STRIDE, Tensor.stride, True),
