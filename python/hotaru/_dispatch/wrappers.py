@@ -18,6 +18,8 @@ def make(
     Raises TypeError for a class without that method, NotImplementedError where
     device or layout are to be asked of the class.
     """
+    if not isinstance(cls, type):
+        raise TypeError(f"cls must be a type (got {type(cls).__name__})")
     if not _C._dispatching_type(cls):
         raise TypeError(f"{cls.__name__} must define __torch_dispatch__")
     if dispatch_device or dispatch_layout:

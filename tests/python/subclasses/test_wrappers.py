@@ -29,3 +29,8 @@ def test_a_derivative_that_asks_for_itself_is_an_error():
         (x * 2).sum().backward()
     with pytest.raises(RecursionError, match="tree_map"):  # once more
         (x * 2).sum().backward()
+
+
+def test_a_wrapper_is_of_a_class():
+    with pytest.raises(TypeError, match="cls must be a type"):
+        torch.Tensor._make_wrapper_subclass(torch.ones(2), (2,))
