@@ -100,18 +100,66 @@ Tensor batched(const Tensor& x, IntSpan leading, int64_t batches) {
       reshape(expand(x, size), Dims{batches, x.size(-2), x.size(-1)}));
 }
 
+/// Of sum v out, where out is cdist_gradient(g, x1, x2, d, p): sums over the
+/// pairs of g f(x1 - x2, d), f(u, d) = sign(u) (|u| / d)^(p - 1), and 0 where
+/// either is. It makes the differences of all pairs, which the kernels never
+/// do.
+Tensors second_gradient(Backward& b, const Tensor& v, double p) {
+  const Tensor g = b.saved(0), x1 = b.saved(1), x2 = b.saved(2);
+  Tensors out{{}, zeros_like(x1), zeros_like(x2), zeros_like(b.saved(3))};
+  if (p == 0) return {zeros_like(g), out[1], out[2], out[3]};
+  const Tensor u = sub(unsqueeze(x1, 2), unsqueeze(x2, 1));
+  // Those of the pairs may have more dimensions in front.
+  const auto for_pairs = [&](const Tensor& t) {
+    return reshape(t, Dims{x1.size(0), x1.size(1), x2.size(1), 1});
+  };
+  const Tensor d = for_pairs(b.saved(3)), weight = unsqueeze(v, 2);
+  const auto by_pair = [&](const Tensor& t) {
+    return reshape(sum(t, Dims{-1}), g.sizes());
+  };
+  if (p == 1 || std::isinf(p)) {  // constant but for its steps
+    const Tensor f = p == 1 ? sign(u) : mul(sign(u), eq(abs(u), d));
+    out[0] = by_pair(mul(weight, f));
+    return out;
+  }
+  const Tensor none = p == 2 ? eq(d, Scalar(0))
+                             : logical_or(eq(d, Scalar(0)), eq(u, Scalar(0)));
+  // 1 in place of what must not be divided by.
+  const Tensor far = masked_fill(expand(d, none.sizes()), none, 1);
+  const Tensor slope = masked_fill(
+      p == 2 ? reciprocal(far)
+             : div(pow(div(masked_fill(abs(u), none, 1), far), Scalar(p - 2)),
+                   far),
+      none, 0);
+  const Tensor f = mul(u, slope);
+  out[0] = by_pair(mul(weight, f));
+  const Tensor flow = mul(mul(for_pairs(g), weight), Scalar(p - 1));
+  const Tensor by_u = mul(flow, slope);
+  if (b.needs(1)) out[1] = sum(by_u, Dims{2});
+  if (b.needs(2)) out[2] = neg(sum(by_u, Dims{1}));
+  if (b.needs(3)) out[3] = neg(by_pair(div(mul(flow, f), far)));
+  return out;
+}
+
 }  // namespace
 
 Tensor cdist_gradient(const Tensor& g, const Tensor& x1, const Tensor& x2,
                       const Tensor& distances, double p) {
   static const Kernel& run = kernel("cdist_grad");
-  HOTARU_CHECK_AS(NotImplementedError,
-                  !autograd::needs_grad(g, x1, x2, distances),
-                  "the derivative for '_cdist_backward' is not implemented.");
   const Tensor out = allocate(x1.sizes(), x1.dtype(), x1.device());
-  const Tensor dense = contiguous(g), at = contiguous(distances);
+  Tensor dense, at;
+  {
+    autograd::NoGrad guard;
+    dense = contiguous(g), at = contiguous(distances);
+  }
   enqueue(run, {write(out), read(dense), read(x1), read(x2), read(at)},
           CdistAttributes{p});
+  if (autograd::needs_grad(g, x1, x2, distances))
+    autograd::record("CdistBackwardBackward0", out, {g, x1, x2, distances},
+                     {g, x1, x2, distances},
+                     [p](Backward& b, const Tensor& v) -> Tensors {
+                       return second_gradient(b, v, p);
+                     });
   return out;
 }
 

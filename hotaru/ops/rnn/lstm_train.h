@@ -1,5 +1,5 @@
 // An LSTM layer with its gradient in one piece: for float32 and bfloat16, where
-// speed counts more than second derivatives.
+// speed counts most. Only gradients of gradients go step by step.
 #pragma once
 
 #include "hotaru/ops/rnn/rnn_cell.h"
@@ -18,8 +18,7 @@ bool lstm_train_fits(RnnMode mode, const Tensor& x, const RnnState& state,
                      const CellWeights& weights);
 
 /// The layer over x [T, B, I] in one direction, its gradient recorded. Gates
-/// and cells are float32 in between. A backward pass that is itself recorded is
-/// an error.
+/// and cells are float32 in between.
 LstmSequence lstm_train(bool reverse, const Tensor& x, const RnnState& state,
                         const CellWeights& weights);
 
