@@ -36,7 +36,8 @@ class ArchiveReader : public io::PickleHost {
     }
     unit_->set_origin({code_modules(), check_version()});
     io::check_byte_order(*zip_);
-    unit_->set_parse_limits({.memory = memory_limit()});
+    unit_->set_parse_limits(
+        {.depth = ParseLimits::kArchiveDepth, .memory = memory_limit()});
     // The loader runs while the archive loads and, for functions that are
     // first called later, afterwards.
     unit_->set_loader([zip = zip_](std::string_view module) {

@@ -5,10 +5,13 @@
 #include <utility>
 
 #include "hotaru/core/checks/check.h"
+#include "hotaru/runtime/threads/stack_room.h"
+#include "hotaru/script/archive/elif_chain.h"
 #include "hotaru/script/archive/literal.h"
 #include "hotaru/script/archive/op_spelling.h"
 #include "hotaru/script/archive/source_printer.h"
 #include "hotaru/script/run/foreign.h"
+#include "hotaru/script/source/parser.h"
 
 namespace hotaru::script {
 
@@ -183,13 +186,27 @@ class FunctionPrinter {
   }
 
   void inner_block(const Block& inner) {
+    check_depth(inner);
     indent_ += 2;
     block(inner);
     indent_ -= 2;
   }
 
+  // What could not be read back is not written.
+  void check_depth(const Block& inner) const {
+    constexpr int kDeepest = ParseLimits::kArchiveDepth - 10;
+    if (indent_ > 2 * kDeepest || stack_is_low()) {
+      fail_at(inner.first->range, "code that is nested more than ",
+              std::min(indent_ / 2, kDeepest), " levels deep cannot be saved");
+    }
+  }
+
   // Defines the outputs by an expression.
   void define(const Node& node, const std::string& value) {
+    if (inlines_) {
+      texts_[node.out()] = value;
+      return;
+    }
     if (node.outputs.empty()) return line(value);
     if (node.outputs.size() == 1) {
       return line(concat(name(node.out()), " = ", value));
@@ -297,18 +314,42 @@ class FunctionPrinter {
     line(concat("if ", text(node.in(0)), ":"));
     for (const Var* out : node.outputs) name(out);
     // Each branch declares what it widens.
-    std::set<std::string> before = declared_;
-    for (size_t i = 0; i < 2; ++i) {
-      if (i == 1) line("else:");
+    const std::set<std::string> before = declared_;
+    BranchTargets targets(node.outputs);
+    const Node* part = &node;
+    inner_block_yielding(*part->blocks[0], targets);
+    while (const Node* next = elif_of(*part->blocks[1])) {
+      line(concat("elif ", condition(*part->blocks[1], *next), ":"));
+      targets.enter(*next);
+      part = next;
       declared_ = before;
-      inner_block_yielding(*node.blocks[i], node.outputs);
+      inner_block_yielding(*part->blocks[0], targets);
     }
+    line("else:");
+    declared_ = before;
+    inner_block_yielding(*part->blocks[1], targets);
     for (const Var* out : node.outputs) declared_.insert(text(out));
   }
 
-  void inner_block_yielding(const Block& inner,
-                            const std::vector<Var*>& targets) {
-    yields_.push_back(&targets);
+  // What stands before the end in the block, as one expression: its input.
+  std::string condition(const Block& block, const Node& end) {
+    const bool outer = std::exchange(inlines_, true);
+    for (const Node* node = block.first; node != &end; node = node->next) {
+      print_node(*node);
+    }
+    inlines_ = outer;
+    return text(end.in(0));
+  }
+
+  void short_circuit(const Node& node) {
+    const Block& side = *evaluated_side(node);
+    const char* word = &side == node.blocks[0] ? " and " : " or ";
+    const std::string right = condition(side, *side.terminator());
+    define(node, concat("(", text(node.in(0)), word, right, ")"));
+  }
+
+  void inner_block_yielding(const Block& inner, const BranchTargets& targets) {
+    yields_.push_back(targets);
     inner_block(inner);
     yields_.pop_back();
   }
@@ -331,7 +372,7 @@ class FunctionPrinter {
     start_loop(node, 1, {&body.params});
     line(concat("for ", name(body.params[0]), " in range(", text(node.in(0)),
                 "):"));
-    inner_block_yielding(body, node.outputs);
+    inner_block_yielding(body, BranchTargets(node.outputs));
     loops_.pop_back();
   }
 
@@ -343,7 +384,7 @@ class FunctionPrinter {
     start_loop(node, 0, {&test.params, &body.params});
     if (test.first == last) {
       line(concat("while ", text(last->in(0)), ":"));
-      inner_block_yielding(body, node.outputs);
+      inner_block_yielding(body, BranchTargets(node.outputs));
       loops_.pop_back();
       return;
     }
@@ -356,7 +397,7 @@ class FunctionPrinter {
     line("  pass");
     line("else:");
     line("  break");
-    yields_.push_back(&node.outputs);
+    yields_.push_back(BranchTargets(node.outputs));
     block(body);
     yields_.pop_back();
     indent_ -= 2;
@@ -369,6 +410,7 @@ class FunctionPrinter {
     std::string as;
     if (!node.out()->uses.empty()) as = concat(" as ", name(node.out()));
     line(concat("with ", text(node.in(0)), as, ":"));
+    check_depth(*node.block);
     indent_ += 2;
     withs_.push_back({entered->block, entered->in(0), out_.size()});
     return entered;
@@ -488,7 +530,7 @@ class FunctionPrinter {
         line(concat(text(node.in(0)), ".", node.name, " = ", text(node.in(1))));
         break;
       case NodeKind::kIf:
-        branch(node);
+        inlines_ ? short_circuit(node) : branch(node);
         break;
       case NodeKind::kLoop:
         counted_loop(node);
@@ -559,12 +601,13 @@ class FunctionPrinter {
       case NodeKind::kExit:
         return exit(node);
       case NodeKind::kYield:
-        assign_all(*yields_.back(), node.inputs);
+        assign_all(yields_.back().targets(), yields_.back().values(node));
         break;
       case NodeKind::kReturn:
         line(concat("return ", text(node.in(0))));
         break;
       case NodeKind::kBreak:
+        unreachable_outputs(*node.block);
         assign_all(*loops_.back(), node.inputs);
         line("break");
         break;
@@ -572,7 +615,10 @@ class FunctionPrinter {
         assign_all(*loops_.back(), node.inputs);
         NodeKind owner = node.block->owner->kind;
         bool at_end = owner == NodeKind::kLoop || owner == NodeKind::kWhile;
-        if (!at_end) line("continue");
+        if (!at_end) {
+          unreachable_outputs(*node.block);
+          line("continue");
+        }
         break;
       }
       case NodeKind::kUnreachable:
@@ -584,18 +630,23 @@ class FunctionPrinter {
     return &node;
   }
 
-  // PyTorch does not know that what comes before never ends.
+  // PyTorch does not know that what comes before never ends, or that what
+  // leaves a loop doesn't.
   void unreachable(const Block& block) {
+    unreachable_outputs(block);
     if (!block.owner) {
       line(result_->kind == TypeKind::kNone
                ? "return None"
                : concat("return uninitialized(", program_.type_text(result_),
                         ")"));
-    } else if (block.owner->kind == NodeKind::kIf) {
-      for (const Var* out : block.owner->outputs) {
-        line(concat(text(out), " = uninitialized(",
-                    program_.type_text(out->type), ")"));
-      }
+    }
+  }
+
+  void unreachable_outputs(const Block& block) {
+    if (!block.owner || block.owner->kind != NodeKind::kIf) return;
+    for (const Var* out : yields_.back().targets()) {
+      line(concat(text(out), " = uninitialized(", program_.type_text(out->type),
+                  ")"));
     }
   }
 
@@ -615,9 +666,11 @@ class FunctionPrinter {
   // A name, or the text of a constant.
   std::unordered_map<const Var*, std::string> texts_;
   std::unordered_map<const Var*, std::string> numbers_;
-  std::vector<const std::vector<Var*>*> yields_;
+  std::vector<BranchTargets> yields_;
   std::vector<const std::vector<Var*>*> loops_;
   std::vector<With> withs_;
+  // Whether values are parts of an expression rather than lines.
+  bool inlines_ = false;
 };
 
 }  // namespace

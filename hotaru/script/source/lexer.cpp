@@ -194,9 +194,6 @@ Token Lexer::begin_line() {
   }
   line_start_ = false;
   if (width > indents_.back()) {
-    if (indents_.size() > kMaxBrackets) {
-      fail_at({&source_, pos_, pos_ + 1}, "too many levels of indentation");
-    }
     indents_.push_back(width);
     return make(TokenKind::kIndent, start);
   }

@@ -320,7 +320,6 @@ std::span<const Stmt* const> Parser::block() {
 }
 
 const Stmt* Parser::if_statement() {
-  Level level(*this);
   // The parts of a chain lie beside each other, though each is in the else of
   // the one before.
   std::vector<Stmt*> parts;

@@ -10,6 +10,9 @@ namespace hotaru::script {
 
 /// What one parse may use; beyond it the parser throws ScriptError.
 struct ParseLimits {
+  /// The depth of archives, where expressions are spread over statements. What
+  /// is nested deeper is not saved.
+  static constexpr int kArchiveDepth = 8000;
   /// Nesting of expressions and statements. A chain of elif or of operators
   /// is one level. What recurses over a tree also looks at the stack that is
   /// left (runtime/threads/stack_room.h).
