@@ -322,6 +322,7 @@ TEST(SourcePrinter, PrintsStatementsInPyTorchsNotation) {
             "      total1 = torch.add(total, x0)\n"
             "      total0 = total1\n"
             "    else:\n"
+            "      total0 = uninitialized(int)\n"
             "      break\n"
             "    total = total0\n"
             "  _2 = torch.ge(total, 0)\n"
