@@ -82,7 +82,9 @@ def asarray(
     Raises:
         ValueError: copy=False where the memory cannot be shared.
     """
-    if copy is False and type(obj).__module__ == "numpy" and obj.ndim == 0:
+    # Numbers of NumPy's have no memory; arrays without dimensions do.
+    number = type(obj).__module__ == "numpy" and not hasattr(obj, "ctypes")
+    if copy is False and number and getattr(obj, "ndim", None) == 0:
         raise RuntimeError(
             "can't alias NumPy scalars. Either remove copy=False or transform "
             "it in a ndarray."

@@ -44,6 +44,25 @@ def test_asarray_shares():
         torch.asarray(x, dtype=torch.float64, copy=False)
 
 
+@pytest.mark.parametrize("value", [3.0, 3, True, 3j])
+def test_arrays_without_dimensions_are_shared(value):
+    for copy in (False, None):
+        array = np.array(value)
+        shared = torch.asarray(array, copy=copy)
+        array[()] = 0
+        assert shared.shape == ()
+        assert shared.item() == 0
+    array = np.array(value)
+    own = torch.asarray(array, copy=True)
+    array[()] = 0
+    assert own.item() == value
+    with pytest.raises(ValueError, match="can't alias tensor with dtype"):
+        torch.asarray(np.array(value), dtype=torch.float16, copy=False)
+    # A number of NumPy's has no memory to share.
+    with pytest.raises(RuntimeError, match="can't alias NumPy scalars"):
+        torch.asarray(np.array([value])[0], copy=False)
+
+
 def test_asarray_and_history():
     y = torch.ones(2, requires_grad=True) * 2
     assert torch.asarray(y, requires_grad=False).grad_fn is None
