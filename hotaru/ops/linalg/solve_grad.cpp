@@ -148,10 +148,15 @@ void record_cholesky(const Tensor& out, const Tensor& A) {
 
 namespace {
 
+/// The triangle of a factor that is read.
+Tensor triangle(const Tensor& factor, bool upper) {
+  return upper ? triu(factor) : tril(factor);
+}
+
 /// The gradient of a factor from that of its matrix's inverse, half of it.
 Tensor factor_gradient(const Tensor& half, const Tensor& factor, bool upper) {
-  const Tensor both = half + adjoint(half);
-  return upper ? -matmul(factor, both) : -matmul(both, factor);
+  const Tensor both = half + adjoint(half), read = triangle(factor, upper);
+  return triangle(upper ? -matmul(read, both) : -matmul(both, read), upper);
 }
 
 }  // namespace

@@ -288,3 +288,26 @@ def test_singular_matrices_of_small_integers_are_found(dtype):
         assert found > 0.7
     grid = torch.arange(1, 10, dtype=torch.float32).reshape(3, 3)
     assert L.det(grid) == 0
+
+
+@pytest.mark.parametrize("upper", [False, True])
+@pytest.mark.parametrize("dtype", [torch.float64, torch.complex128])
+def test_a_factor_is_one_triangle(dtype, upper):
+    """What stands in the other one has no part in the derivatives."""
+    torch.manual_seed(0)
+    factor = torch.randn(2, 3, 3, dtype=dtype) + 3 * torch.eye(3)
+    factor.requires_grad_()
+    b = torch.randn(3, 2, dtype=dtype, requires_grad=True)
+
+    def inverse(a):
+        return torch.cholesky_inverse(a, upper)
+
+    def solution(a, b):
+        return torch.cholesky_solve(b, a, upper)
+
+    for f, inputs in ((inverse, (factor,)), (solution, (factor, b))):
+        assert torch.autograd.gradcheck(f, inputs, check_forward_ad=True)
+        assert torch.autograd.gradgradcheck(f, inputs)
+        grad = torch.autograd.grad(f(*inputs).abs().sum(), factor)[0]
+        other = grad.tril(-1) if upper else grad.triu(1)
+        assert not other.any()
