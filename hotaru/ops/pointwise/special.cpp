@@ -74,13 +74,12 @@ Tensor apply(const Tensor& x) {
   return apply_unary(kWhich, x);
 }
 
-/// The value at 0 of a formula that divides by x: by this in its place, so that
-/// the formula's own derivative is a number there, too.
-Tensor one_at_zero(const Tensor& x) {
-  return masked_fill(x, eq(x, 0), 1);
-}
-Tensor or_at_zero(const Tensor& x, const Tensor& formula, double value) {
-  return masked_fill(formula, eq(x, 0), value);
+/// y / x of y = i1(x) or i1e(x), and 1/2 where the quotient would have lost its
+/// digits: y, and the power series beyond its first term, are next to nothing.
+Tensor i1_by_x(const Tensor& x, const Tensor& y) {
+  const double least = x.dtype() == DType::kFloat16 ? 1e-4 : 1e-30;
+  const Tensor none = lt(abs(x), least);
+  return masked_fill(y / masked_fill(x, none, 1), none, 0.5);
 }
 
 /// y / x of y = i1(x), or of y = i1e(x) if `scaled`, to be differentiated
@@ -135,20 +134,17 @@ UnaryOp describe(Unary which) {
               [](const Tensor& x, const Tensor& y) {
                 if (needs_grad(x))
                   return apply<k_i0>(x) - i1_over_x(x, y, false);
-                return or_at_zero(x, apply<k_i0>(x) - y / one_at_zero(x), 0.5);
+                return apply<k_i0>(x) - i1_by_x(x, y);
               },
               true};
     case k_i1e:
-      return {
-          "i1e_cpu", "SpecialI1EBackward0",
-          [](const Tensor& x, const Tensor& y) {
-            if (needs_grad(x))
-              return apply<k_i0e>(x) - sign(x) * y - i1_over_x(x, y, true);
-            return or_at_zero(
-                x, apply<k_i0e>(x) - y * (sign(x) + reciprocal(one_at_zero(x))),
-                0.5);
-          },
-          true};
+      return {"i1e_cpu", "SpecialI1EBackward0",
+              [](const Tensor& x, const Tensor& y) {
+                if (needs_grad(x))
+                  return apply<k_i0e>(x) - sign(x) * y - i1_over_x(x, y, true);
+                return apply<k_i0e>(x) - sign(x) * y - i1_by_x(x, y);
+              },
+              true};
     case k_log_ndtr:
       return {
           "log_ndtr_cpu", "SpecialLogNdtrBackward0",

@@ -1,6 +1,9 @@
 // Strings: their making, formats and items.
 #include <algorithm>
 #include <cctype>
+#include <cmath>
+#include <iomanip>
+#include <sstream>
 
 #include "hotaru/core/checks/check.h"
 #include "hotaru/script/builtins/builtins.h"
@@ -100,10 +103,15 @@ std::string_view kind_name(const Value& value) {
 
 // A number in the notation that Python has of the same letter.
 std::string formatted(char kind, const Value& value) {
-  if (kind == 'd' || kind == 'i') {
-    return std::to_string(value.as_scalar().to_int());
-  }
   std::ostringstream number;
+  if (kind == 'd' || kind == 'i') {
+    if (!value.is_double()) return std::to_string(value.as_scalar().to_int());
+    const double whole = std::trunc(value.to_double());
+    HOTARU_CHECK_AS(ValueError, std::isfinite(whole), "cannot convert float ",
+                    std::isnan(whole) ? "NaN" : "infinity", " to integer");
+    number << std::fixed << std::setprecision(0) << whole + 0.0;  // no "-0"
+    return number.str();
+  }
   if (kind == 'f' || kind == 'F') number << std::fixed;
   if (kind == 'e' || kind == 'E') number << std::scientific;
   if (kind == 'E' || kind == 'G') number << std::uppercase;

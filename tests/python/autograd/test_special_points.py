@@ -474,3 +474,22 @@ def test_bessel_functions_forward_over_reverse(name):
     third = func.grad(func.grad(func.grad(f)))(x)
     assert second.item() == pytest.approx(BESSEL[name](2, 0.25), rel=1e-12)
     assert third.item() == pytest.approx(BESSEL[name](3, 0.25), rel=1e-12)
+
+
+@pytest.mark.parametrize("name", ["i1", "i1e"])
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+@pytest.mark.parametrize("create_graph", [False, True])
+def test_slopes_at_the_least_numbers(name, dtype, create_graph):
+    """Quotients of two of them have no digits, and 1 / x is infinite."""
+    dtype = getattr(hotaru, dtype)
+    least = hotaru.finfo(dtype).smallest_normal
+    epsilon = hotaru.finfo(dtype).eps
+    for value in (0.0, least * epsilon, least / 7, least, least * 5):
+        x = hotaru.tensor([value, -value], dtype=dtype, requires_grad=True)
+        y = getattr(hotaru.special, name)(x)
+        (slope,) = hotaru.autograd.grad(y.sum(), x, create_graph=create_graph)
+        # That of i1e is 1/2 - |x|.
+        wanted = hotaru.full((2,), 0.5, dtype=dtype)
+        hotaru.testing.assert_close(
+            slope, wanted, rtol=epsilon, atol=2 * abs(value) + epsilon
+        )

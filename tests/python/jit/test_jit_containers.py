@@ -1,5 +1,7 @@
 """Lists and dicts that Python and compiled functions share."""
 
+import math
+
 import pytest
 
 import hotaru as torch
@@ -141,6 +143,15 @@ def test_formats_of_percent():
     def g(x: str):
         return "%d" % x  # noqa: UP031
 
+    @torch.jit.script
+    def whole(x: float):
+        return "%d" % x  # noqa: UP031
+
+    for x in (3.7, -0.5, -8.0, 1e30):
+        assert whole(x) == str(int(x))
+    for x in (math.nan, math.inf, -math.inf):
+        with pytest.raises(RuntimeError, match="cannot convert float"):
+            whole(x)
     with pytest.raises(RuntimeError, match="%d requires a number"):
         torch.jit.script(g)("a")
 

@@ -214,3 +214,19 @@ def test_decimals_of_16_bit_numbers():
     assert y.item() == -2.703125
     y = torch.tensor([12345.0], dtype=torch.float16).round(decimals=-2)
     assert y.item() == 12304
+
+
+@pytest.mark.parametrize("dtype", [torch.complex64, torch.complex128])
+@pytest.mark.parametrize("shape", [(5,), (70,), (3000,), (40, 33), (33, 40)])
+def test_norms_of_infinite_complex_numbers(dtype, shape):
+    """An element with an infinite part is infinite, as its abs is."""
+    inf, nan = math.inf, math.nan
+    for special in ((inf, nan), (nan, -inf), (nan, 1.0), (inf, inf)):
+        for dim in range(-1, len(shape) - 1):
+            x = torch.ones(shape, dtype=dtype)
+            x.view(-1)[x.numel() // 2] = complex(*special)
+            for view in (x, x.t() if x.dim() == 2 else x[::2]):
+                for p in (1, 2, 3, inf):
+                    got = torch.linalg.vector_norm(view, p, dim=dim)
+                    want = torch.linalg.vector_norm(view.abs(), p, dim=dim)
+                    torch.testing.assert_close(got, want, equal_nan=True)

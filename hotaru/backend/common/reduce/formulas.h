@@ -188,10 +188,17 @@ template <class T>
 struct SumSquares : SumAbs<T> {
   using typename SumAbs<T>::Acc;
   HOTARU_BOTH static Acc load(T x) {
-    if constexpr (kIsComplex<T>)
-      return lib::norm(x);
-    else
+    if constexpr (kIsComplex<T>) {
+      const Acc square = x.real() * x.real() + x.imag() * x.imag();
+      if (!not_a_number(square)) return square;
+      // As of abs: infinite, whatever the other part is.
+      constexpr Acc kInfinite = std::numeric_limits<Acc>::infinity();
+      const Acc re = x.real() < 0 ? -x.real() : x.real();
+      const Acc im = x.imag() < 0 ? -x.imag() : x.imag();
+      return re == kInfinite || im == kInfinite ? kInfinite : square;
+    } else {
       return Acc(x) * Acc(x);
+    }
   }
   static bool serves(const NormAttributes& a) { return a.order == 2; }
   HOTARU_BOTH static Acc finish(Acc acc, double, const NormAttributes&) {

@@ -152,6 +152,29 @@ struct Fast<formulas::SumSquares<T>> {
                    int64_t width) requires std::is_floating_point_v<T> {
     add_square_rows(acc, x, count, stride, width);
   }
+  // Of complex numbers: the squares of the parts. Where that is not a number it
+  // may be infinite by the formula, which takes longer.
+  static Acc block(const T* x, int64_t n) requires kIsComplex<T> {
+    const Acc quick = sum_squares_block(reinterpret_cast<const Acc*>(x), 2 * n);
+    if (!formulas::not_a_number(quick)) return quick;
+    Acc acc = 0;
+    for (int64_t i = 0; i < n; ++i) acc += formulas::SumSquares<T>::load(x[i]);
+    return acc;
+  }
+  static void rows(Acc* acc, const T* x, int64_t count, int64_t stride,
+                   int64_t width) requires kIsComplex<T> {
+    for (int64_t i = 0; i < count; ++i)
+      for (int64_t j = 0; j < width; ++j) {
+        const T z = x[i * stride + j];
+        acc[j] += z.real() * z.real() + z.imag() * z.imag();
+      }
+    for (int64_t j = 0; j < width; ++j) {
+      if (!formulas::not_a_number(acc[j])) continue;
+      acc[j] = 0;
+      for (int64_t i = 0; i < count; ++i)
+        acc[j] += formulas::SumSquares<T>::load(x[i * stride + j]);
+    }
+  }
 };
 
 template <class T>
