@@ -1,11 +1,20 @@
 #include "hotaru/ops/line_result.h"
 
 #include "hotaru/autograd/record.h"
+#include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/factory.h"
 #include "hotaru/ops/index/gather.h"
 #include "hotaru/ops/shape/view.h"
 
-namespace hotaru::grad {
+namespace hotaru {
+
+std::tuple<Tensor, Tensor> only_element(const Tensor& self) {
+  const autograd::NoGrad guard;
+  return {clone(self),
+          zeros(self.sizes(), TensorOptions(DType::kInt64, self.device()))};
+}
+
+namespace grad {
 
 void selection(const char* name, const Tensor& values, const Tensor& indices,
                const Tensor& self, int64_t dim, bool keepdim) {
@@ -21,4 +30,5 @@ void selection(const char* name, const Tensor& values, const Tensor& indices,
                    });
 }
 
-}  // namespace hotaru::grad
+}  // namespace grad
+}  // namespace hotaru

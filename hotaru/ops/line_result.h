@@ -26,6 +26,9 @@ std::tuple<Tensor, Tensor> run_selection(const Kernel& kernel,
   return {values, indices};
 }
 
+/// The same of a tensor without dimensions, of any dtype: its only element.
+std::tuple<Tensor, Tensor> only_element(const Tensor& self);
+
 namespace grad {
 
 /// Records that `values` are elements of self at `indices` along a dimension

@@ -102,8 +102,11 @@ void warn_of_parts(const Tensor& from, DType to) {
 }  // namespace
 
 Tensor copy_(const Tensor& self, const Tensor& src, bool non_blocking) {
-  if (self.is_same(src)) return self;
   autograd::check_inplace(self, src);
+  if (self.is_same(src)) {
+    self.bump_version();
+    return self;
+  }
   check_written(self);
   HOTARU_CHECK(same(broadcast_shapes(self.sizes(), src.sizes()), self.sizes()),
                "output with shape ", shape_text(self.sizes()),

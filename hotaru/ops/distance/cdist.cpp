@@ -34,7 +34,9 @@ void check_operands(const Tensor& x1, const Tensor& x2, double p) {
   HOTARU_CHECK(x1.size(-1) == x2.size(-1),
                "X1 and X2 must have the same number of columns. X1: ",
                x1.size(-1), " X2: ", x2.size(-1));
-  HOTARU_CHECK(x1.dtype() == x2.dtype(), "expected scalar type ",
+  // Of distances between nothing the first says the dtype.
+  const bool none = x1.size(-1) == 0 || x1.size(-2) == 0 || x2.size(-2) == 0;
+  HOTARU_CHECK(x1.dtype() == x2.dtype() || none, "expected scalar type ",
                scalar_type_name(x1.dtype()), " but found ",
                scalar_type_name(x2.dtype()));
   HOTARU_CHECK(p >= 0, "cdist only supports non-negative p values");
@@ -175,7 +177,7 @@ Tensor cdist(const Tensor& x1, const Tensor& x2, double p,
   int64_t batches = 1;
   for (const int64_t n : leading) batches *= n;
   const Tensor a = batched(x1, leading, batches),
-               b = batched(x2, leading, batches);
+               b = batched(to(x2, x1.dtype()), leading, batches);
   const bool large = a.size(1) > 25 || b.size(1) > 25;
   const bool product = p == 2 && (mode == 1 || (mode == 0 && large));
   Dims size = leading;

@@ -13,6 +13,7 @@ namespace hotaru {
 
 Tensor cosine_similarity(const Tensor& x1, const Tensor& x2, int64_t dim,
                          double eps) {
+  HOTARU_CHECK(eps >= 0, "eps must be non-negative, got: ", eps);
   // After broadcasting numbers count, too.
   const DType common = promote_types(x1.dtype(), x2.dtype());
   HOTARU_CHECK(is_floating_point(common),

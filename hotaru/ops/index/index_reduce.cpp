@@ -47,7 +47,7 @@ Tensor index_reduce(const Tensor& self, int64_t dim, const Tensor& index,
                int64_t(at) < from.dim() ? from.size(int64_t(at)) : 0,
                "), for dim: ", dim);
   HOTARU_CHECK(
-      rows.dim() == from.dim() &&
+      self.dim() == source.dim() &&
           without(rows.sizes(), at) == without(from.sizes(), at),
       "source tensor shape must match self tensor shape, excluding the "
       "specified dimension. Got self.shape = ",

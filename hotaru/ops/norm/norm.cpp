@@ -137,6 +137,9 @@ Normalised run_batch_norm(const Tensor& input, const Tensor& weight,
     check_parameter_dtype(input, t);
   };
   check_floating("batch_norm", input);
+  HOTARU_CHECK_AS(ValueError, running_mean.defined() == running_var.defined(),
+                  "running_mean and running_var must either both be None or "
+                  "neither be None");
   check(running_mean, "running_mean", !training);
   check(running_var, "running_var", !training);
   check(weight, "weight", false);
@@ -255,9 +258,9 @@ void check_groups(const Tensor& input, int64_t channels, int64_t groups,
   check_floating("GroupNormKernelImpl", input);
 }
 
-std::tuple<Tensor, Tensor, Tensor> native_group_norm(
-    const Tensor& input, const Tensor& weight, const Tensor& bias, int64_t n,
-    int64_t c, int64_t space, int64_t groups, double eps) {
+Normalised run_group_norm(const Tensor& input, const Tensor& weight,
+                          const Tensor& bias, int64_t n, int64_t c,
+                          int64_t space, int64_t groups, double eps) {
   check_groups(input, c, groups, weight, bias);
   int64_t total;
   HOTARU_CHECK(
@@ -266,9 +269,16 @@ std::tuple<Tensor, Tensor, Tensor> native_group_norm(
           total == input.numel(),
       "Expected ", n, " * ", c, " * ", space,
       " elements in input, but got input of shape ", shape_text(input.sizes()));
+  return row_norm("NativeGroupNormBackward0", input, weight, bias,
+                  Dims{n, groups}, group_attributes(n, c, space, groups, eps));
+}
+
+std::tuple<Tensor, Tensor, Tensor> native_group_norm(
+    const Tensor& input, const Tensor& weight, const Tensor& bias, int64_t n,
+    int64_t c, int64_t space, int64_t groups, double eps) {
   Normalised out =
-      row_norm("NativeGroupNormBackward0", input, weight, bias, Dims{n, groups},
-               group_attributes(n, c, space, groups, eps));
+      run_group_norm(input, weight, bias, n, c, space, groups, eps);
+  record_statistics("NativeGroupNormBackward0", out.mean, out.rstd, input, eps);
   const DType shown = shown_dtype(input, weight, bias);
   return {out.out, to(out.mean, shown), to(out.rstd, shown)};
 }
@@ -295,10 +305,10 @@ Tensor group_norm(const Tensor& input, int64_t num_groups, const Tensor& weight,
                "Expected at least 2 dimensions for input tensor but received ",
                input.dim());
   const int64_t n = input.size(0), c = input.size(1);
-  const auto [out, mean, rstd] =
-      native_group_norm(input, weight, bias, n, c,
-                        numel_of(input.sizes().subspan(2)), num_groups, eps);
-  return in_format_of(input, out);
+  const Normalised normed =
+      run_group_norm(input, weight, bias, n, c,
+                     numel_of(input.sizes().subspan(2)), num_groups, eps);
+  return in_format_of(input, normed.out);
 }
 
 Tensor instance_norm(const Tensor& input, const Tensor& weight,

@@ -90,6 +90,11 @@ Tensors fused(const Kernel& kernel, Backward& node, const Tensor& g,
   return out;
 }
 
+/// The dtype that statistics are in.
+DType statistics_of(const Tensors& grads) {
+  return grads[grads[0].defined() ? 0 : 1].dtype();
+}
+
 /// The gradients, that of the bias with the other inputs in its graph.
 Tensors named(const Backward& node, Tensors grads) {
   if (grads[2].defined()) grads[2] = flat_in_both(node, grads[2]);
@@ -119,6 +124,33 @@ void record_row_norm(const char* name, const Tensor& out, const Tensor& x,
                      shaped_like(composite(pattern, g, node.saved(0), weight,
                                            a.eps, {}, {}),
                                  weight, shape.bias_size, shape.bias_dtype));
+      });
+}
+
+void record_statistics(const char* name, const Tensor& mean, const Tensor& rstd,
+                       const Tensor& x, double eps) {
+  if (!autograd::needs_grad(x)) return;
+  autograd::record(
+      name, Tensors{mean, rstd}, {x}, {x},
+      [size = Dims(mean.sizes()), eps](Backward& node,
+                                       const Tensors& grads) -> Tensors {
+        const Tensor x = node.saved(0);
+        if (x.numel() == 0) return {zeros_like(x)};
+        Dims rows = size, ones = size;
+        rows.push_back(x.numel() / numel_of(size));
+        ones.push_back(1);
+        const double count = double(rows.back());
+        const Tensor values = to(reshape(x, rows), statistics_of(grads));
+        Tensor out = zeros_like(values);
+        if (grads[0].defined()) out = out + reshape(grads[0], ones) / count;
+        if (grads[1].defined()) {
+          const Tensor centred = values - hotaru::mean(values, Dims{-1}, true);
+          const Tensor rstd =
+              rsqrt(hotaru::mean(centred * centred, Dims{-1}, true) + eps);
+          const Tensor slope = reshape(grads[1], ones) * rstd * rstd * rstd;
+          out = out - centred * slope / count;
+        }
+        return {to(reshape(out, x.sizes()), x.dtype())};
       });
 }
 

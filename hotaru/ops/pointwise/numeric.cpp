@@ -376,7 +376,8 @@ HOTARU_WITH_IN_PLACE("lcm", "(Tensor", " self, Tensor other)", lcm);
 HOTARU_OP(
     "logaddexp2(Tensor self, Tensor other) -> Tensor",
     +[](const Tensor& self, const Tensor& other) {
-      check_floating("logaddexp2_cpu", self);
+      const DType common = result_type({self, other});
+      if (!is_floating_point(common)) refuse_dtype("logaddexp2_cpu", common);
       static const elementwise::Spec spec{kernel("logaddexp2")};
       const Tensor out = elementwise::binary(spec, self, other);
       if (autograd::needs_grad(self, other))

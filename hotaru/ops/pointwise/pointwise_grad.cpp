@@ -516,13 +516,24 @@ Tensor share(const Tensor& x) {
   return x.is_complex() ? hotaru::reciprocal(hotaru::exp(-x) + 1)
                         : hotaru::sigmoid(x);
 }
+/// a - b; bools have no difference of their own.
+Tensor apart(const Tensor& a, const Tensor& b) {
+  const auto number = [](const Tensor& x) {
+    return x.dtype() == DType::kBool ? to(x, DType::kUInt8) : x;
+  };
+  return number(a) - number(b);
+}
 }  // namespace
 
 void logaddexp(const Tensor& out, const Tensor& self, const Tensor& other) {
   from_inputs<kBoth, kBoth>(
       "LogaddexpBackward0", out, self, other,
-      [](auto& g, auto& a, auto& b) { return g * hotaru::conj(share(a - b)); },
-      [](auto& g, auto& a, auto& b) { return g * hotaru::conj(share(b - a)); });
+      [](auto& g, auto& a, auto& b) {
+        return g * hotaru::conj(share(apart(a, b)));
+      },
+      [](auto& g, auto& a, auto& b) {
+        return g * hotaru::conj(share(apart(b, a)));
+      });
 }
 
 void logaddexp2(const Tensor& out, const Tensor& self, const Tensor& other) {
@@ -531,8 +542,8 @@ void logaddexp2(const Tensor& out, const Tensor& self, const Tensor& other) {
   };
   from_inputs<kBoth, kBoth>(
       "Logaddexp2Backward0", out, self, other,
-      [part](auto& g, auto& a, auto& b) { return g * part(a - b); },
-      [part](auto& g, auto& a, auto& b) { return g * part(b - a); });
+      [part](auto& g, auto& a, auto& b) { return g * part(apart(a, b)); },
+      [part](auto& g, auto& a, auto& b) { return g * part(apart(b, a)); });
 }
 
 void copysign(const Tensor& out, const Tensor& self, const Tensor& other) {

@@ -2,6 +2,7 @@
 
 #include "hotaru/autograd/record.h"
 #include "hotaru/core/checks/check.h"
+#include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/line_result.h"
 #include "hotaru/ops/pointwise/pointwise.h"
 #include "hotaru/ops/reduce/extremum_grad.h"
@@ -58,7 +59,9 @@ std::tuple<Tensor, Tensor> over_one(const Tensor& self, int64_t dim,
   HOTARU_CHECK(!self.is_complex(), which.full,
                "(): does not support complex input");
   const auto [values, indices] =
-      run_selection(kernel, self, dim, keepdim, LineAttributes{dim});
+      self.dim() == 0
+          ? only_element(self)
+          : run_selection(kernel, self, dim, keepdim, LineAttributes{dim});
   if (autograd::needs_grad(self))
     grad::selection(which.one_node, values, indices, self, dim, keepdim);
   return {values, indices};
@@ -136,8 +139,9 @@ std::tuple<Tensor, Tensor> aminmax(const Tensor& self, Optional<int64_t> dim,
   Tensor smallest, largest;
   {
     autograd::NoGrad guard;
-    smallest = amin(self, dims, keepdim);
-    largest = amax(self, dims, keepdim);
+    const bool single = dim && self.dim() == 0 && !self.is_complex();
+    smallest = single ? clone(self) : amin(self, dims, keepdim);
+    largest = single ? clone(self) : amax(self, dims, keepdim);
   }
   if (autograd::needs_grad(self))
     grad::aminmax(smallest, largest, self, dims, keepdim);

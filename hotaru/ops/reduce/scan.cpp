@@ -2,6 +2,7 @@
 
 #include "hotaru/autograd/record.h"
 #include "hotaru/core/checks/check.h"
+#include "hotaru/core/cpp_type.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/factory.h"
 #include "hotaru/ops/create/reorder.h"
@@ -46,13 +47,17 @@ using Scan = Tensor (*)(const Tensor&, int64_t, Optional<DType>);
 /// A gradient that needs the old values takes them from a copy.
 Tensor store(const Tensor& self, Scan scan, int64_t dim, Optional<DType> dtype,
              RecordScan record, bool needs_old) {
+  HOTARU_CHECK(!dtype || *dtype == self.dtype(),
+               "Bad in-place call: input tensor dtype ",
+               cpp_type_name(self.dtype()), " and output tensor dtype ",
+               cpp_type_name(dtype.value_or(self.dtype())), " should match");
   autograd::check_inplace(self);
   const bool recorded = autograd::needs_grad(self);
   if (recorded && needs_old)
-    return copy_(self, scan(clone(self), dim, dtype.value_or(self.dtype())));
+    return copy_(self, scan(clone(self), dim, self.dtype()));
   {
     autograd::NoGrad guard;
-    copy_(untracked(self), scan(self, dim, dtype.value_or(self.dtype())));
+    copy_(untracked(self), scan(self, dim, self.dtype()));
   }
   if (recorded) record(self, self, wrap_dim(dim, self.dim()));
   self.bump_version();
@@ -65,11 +70,15 @@ std::tuple<Tensor, Tensor> extremes(const Kernel& kernel, const char* node,
       IndexError, self.dim() > 0 || dim == 0 || dim == -1, kernel.name(),
       "(): Expected reduction dim -1 or 0 for scalar but got ", dim);
   dim = wrap_dim(dim, self.dim());
-  const Tensor values = row_major_like(self);
-  const Tensor indices =
-      empty(self.sizes(), TensorOptions(DType::kInt64, self.device()));
-  enqueue(kernel, {write(values), write(indices), read(self)},
-          LineAttributes{dim});
+  Tensor values, indices;
+  if (self.dim() == 0) {
+    std::tie(values, indices) = only_element(self);
+  } else {
+    values = row_major_like(self);
+    indices = empty(self.sizes(), TensorOptions(DType::kInt64, self.device()));
+    enqueue(kernel, {write(values), write(indices), read(self)},
+            LineAttributes{dim});
+  }
   if (autograd::needs_grad(self))
     grad::selection(node, values, indices, self, dim, true);
   return {values, indices};

@@ -115,8 +115,10 @@ ValuesAndIndices kthvalue(const Tensor& self, int64_t k, int64_t dim,
   HOTARU_CHECK(k >= 1 && k <= n,
                "kthvalue(): selected number k out of range for dimension ",
                dim);
-  const auto [values, indices] = run_selection(
-      kKthvalue, self, dim, keepdim, SortAttributes{.dim = dim, .k = k});
+  const auto [values, indices] =
+      self.dim() == 0 ? only_element(self)
+                      : run_selection(kKthvalue, self, dim, keepdim,
+                                      SortAttributes{.dim = dim, .k = k});
   if (autograd::needs_grad(self))
     grad::selection("KthvalueBackward0", values, indices, self, dim, keepdim);
   return {values, indices};
@@ -140,7 +142,9 @@ ValuesAndIndices mode(const Tensor& self, int64_t dim, bool keepdim) {
   dim = wrap_dim(dim, self.dim());
   check_nonempty_dim("mode", self, dim);
   const auto [values, indices] =
-      run_selection(kMode, self, dim, keepdim, LineAttributes{dim});
+      self.dim() == 0
+          ? only_element(self)
+          : run_selection(kMode, self, dim, keepdim, LineAttributes{dim});
   if (autograd::needs_grad(self))
     grad::selection("ModeBackward0", values, indices, self, dim, keepdim);
   return {values, indices};

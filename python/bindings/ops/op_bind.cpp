@@ -250,7 +250,8 @@ bool Signature::take_rest(size_t i, const Call& call, size_t from,
   ArgType element = schema_->arguments[i].type;
   element.list = false;
   for (size_t k = from; k < call.positional; ++k)
-    if (!to_value(call.args[k], element, &items.emplace_back())) return false;
+    if (!to_element(call.args[k], k - from, element, &items.emplace_back()))
+      return false;
   values[i] = Value::list(std::move(items));
   present[i] = true;
   return true;

@@ -56,7 +56,7 @@ int64_t wrong_element(std::span<PyObject* const> elements, ArgType type) {
   type.list = false;
   Value ignored;
   for (size_t i = 0; i < elements.size(); ++i)
-    if (!to_value(elements[i], type, &ignored)) return int64_t(i);
+    if (!to_element(elements[i], i, type, &ignored)) return int64_t(i);
   return -1;
 }
 

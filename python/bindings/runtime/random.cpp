@@ -87,6 +87,8 @@ void init_random(nb::module_& m) {
           "__init__",
           [](PyGenerator* self, nb::handle device) {
             const Device d = resolve(to_device(device.ptr()));
+            HOTARU_CHECK(d.type != DeviceType::kMeta,
+                         "META device type not an accelerator.");
             new (self) PyGenerator{
                 DeviceTable::instance().backend(d.type).make_generator(
                     d.index)};

@@ -91,7 +91,7 @@ bool to_list(PyObject* object, const ArgType& type, Value* out) {
   }
   std::vector<Value> items(size_t(PySequence_Fast_GET_SIZE(object)));
   const bool fits = for_items(object, [&](PyObject* item, Py_ssize_t i) {
-    return to_value(item, element, &items[size_t(i)]);
+    return to_element(item, size_t(i), element, &items[size_t(i)]);
   });
   if (fits) *out = Value::list(std::move(items));
   return fits;
@@ -315,6 +315,14 @@ bool to_value(PyObject* object, const ArgType& type, Value* out) {
            (type.kind == ArgKind::kTensor && type.optional_elements);
   }
   return type.list ? to_list(object, type, out) : to_single(object, type, out);
+}
+
+bool to_element(PyObject* object, size_t place, const ArgType& type,
+                Value* out) {
+  if (place == 0 || type.kind != ArgKind::kInt || !PyBool_Check(object))
+    return to_value(object, type, out);
+  *out = int64_t{object == Py_True};
+  return true;
 }
 
 Value to_value(PyObject* object) {

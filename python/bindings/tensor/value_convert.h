@@ -35,6 +35,10 @@ bool is_number(PyObject* object);
 /// Converts an argument to what a schema type asks for. False, without a
 /// Python error, when the object is of another kind.
 bool to_value(PyObject* object, const ArgType& type, Value* out);
+/// The same for an element of a list: of integers all but the first may be
+/// bools, as in PyTorch.
+bool to_element(PyObject* object, size_t place, const ArgType& type,
+                Value* out);
 /// Converts by the object's own type; for values that no schema describes
 /// (arguments of script functions). TypeError if there is no counterpart.
 Value to_value(PyObject* object);

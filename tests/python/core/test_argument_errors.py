@@ -273,3 +273,64 @@ def test_what_is_no_index(part, index):
         with pytest.raises(IndexError) as raised:
             call()
         assert str(raised.value) == text
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "text"),
+    [
+        ("x.cumsum_(0, dtype=torch.float64)", RuntimeError, "Bad in-place"),
+        ("x.cumprod_(0, dtype=torch.int32)", RuntimeError, "should match"),
+        ("i.cumsum_(0, dtype=torch.float32)", RuntimeError, "dtype int and"),
+        (
+            "n.index_reduce_(0, i[:1], x[:1], 'mean')",
+            RuntimeError,
+            "self.shape = [] source.shape = [1]",
+        ),
+        (
+            "x[:1].index_reduce(0, i[:1], n, 'prod')",
+            RuntimeError,
+            "self.shape = [1] source.shape = []",
+        ),
+        ("F.cosine_similarity(x, x, 0, -1.)", RuntimeError, "got: -1"),
+        ("F.cosine_similarity(x, x, 0, nan)", RuntimeError, "got: nan"),
+        ("F.batch_norm(y, x, None, training=True)", ValueError, "neither"),
+        (
+            "torch.native_batch_norm(y, None, None, None, x, False, 0.1, 1.0)",
+            ValueError,
+            "neither be None",
+        ),
+        ("F.instance_norm(y[None], None, x)", ValueError, "neither be None"),
+        ("torch.Generator('meta')", RuntimeError, "META device type not an"),
+        ("torch.Generator(device='meta')", RuntimeError, "accelerator"),
+    ],
+)
+def test_arguments_that_do_not_go_together(call, error, text):
+    names = {"torch": torch, "F": torch.nn.functional, "nan": float("nan")}
+    names["x"], names["y"] = torch.ones(3), torch.ones(4, 3)
+    names["i"] = torch.zeros(3, dtype=torch.int32)
+    names["n"] = torch.tensor(2.0)
+    with pytest.raises(error, match=re.escape(text)):
+        eval(call, names)
+    assert names["x"].tolist() == [1, 1, 1]
+
+
+def test_running_sums_in_their_own_dtype():
+    x = torch.tensor([1, 2, 3], dtype=torch.int32)
+    assert x.clone().cumsum_(0, dtype=torch.int32).tolist() == [1, 3, 6]
+    assert x.clone().cumprod_(0).tolist() == [1, 2, 6]
+
+
+@pytest.mark.parametrize("dtype", [torch.int64, torch.int32, torch.bool])
+@pytest.mark.parametrize("other", [torch.float16, torch.float32])
+def test_integers_beside_floats_are_floats(dtype, other):
+    a, b = torch.tensor([1, 0]).to(dtype), torch.tensor([1.5, 2]).to(other)
+    b.requires_grad_()
+    for x, y in ((a, b), (b, a), (a[0], b)):
+        got = torch.logaddexp2(x, y)
+        wanted = torch.logaddexp2(x.to(other), y.to(other))
+        assert got.dtype == other
+        assert torch.equal(got, wanted)
+        (slope,) = torch.autograd.grad(got.sum(), b)
+        assert slope.dtype == other
+    with pytest.raises(NotImplementedError, match="logaddexp2_cpu"):
+        torch.logaddexp2(a, a)

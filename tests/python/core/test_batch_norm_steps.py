@@ -109,3 +109,27 @@ def test_values_far_from_zero_keep_their_digits(norm, offset):
     unit = (torch.nextafter(unit, unit + 1) - unit).item()
     most = 0.6 * unit / x.std().item() + 1e-6
     assert (norm(x.float()).double() - norm(x)).abs().max() < most
+
+
+@pytest.mark.parametrize("groups", [1, 2, 4])
+def test_statistics_of_groups_have_derivatives(groups):
+    torch.manual_seed(0)
+    x = torch.randn(3, 4, 5, dtype=torch.float64, requires_grad=True)
+    weight = torch.randn(4, dtype=torch.float64, requires_grad=True)
+
+    def statistics(x):
+        return torch.native_group_norm(x, weight, None, 3, 4, 5, groups, EPS)
+
+    for kept in ([1], [2], [0, 1, 2]):
+
+        def f(x, kept=kept):
+            found = statistics(x)
+            return tuple(found[i] for i in kept)
+
+        assert torch.autograd.gradcheck(f, (x,), check_forward_ad=True)
+        assert torch.autograd.gradgradcheck(f, (x,))
+    low = torch.randn(3, 4, 5).bfloat16().requires_grad_()
+    mean = torch.native_group_norm(low, None, None, 3, 4, 5, groups, EPS)[1]
+    mean.sum().backward()
+    assert low.grad.dtype == torch.bfloat16
+    assert (low.grad == torch.tensor(groups / 20).bfloat16()).all()

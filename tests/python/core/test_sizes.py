@@ -258,3 +258,32 @@ def test_splits_at_a_tensors_places(hotaru):
     assert [p.tolist() for p in parts] == [[0], [1, 2, 3]]
     parts = x.tensor_split(hotaru.tensor(2))
     assert [p.tolist() for p in parts] == [[0, 1], [2, 3]]
+
+
+@pytest.mark.parametrize(
+    ("call", "size"),
+    [
+        ("x.expand(size)", (5, 1, 5)),
+        ("x.view(size)", (5, 1, 5)),
+        ("x.reshape(*size)", (5, 1, 5)),
+        ("torch.zeros(*size)", (5, 1, 5)),
+        ("torch.rand(size)", (5, 1, 5)),
+        ("x.new_full(size, 2)", (5, 1, 5)),
+        ("x.repeat(*size)", (25, 1, 25)),
+        ("F.conv2d(x[None], x[None], stride=size[:2])", (1, 1, 1, 1)),
+        ("F.pad(x, size[:2])", (5, 1, 11)),
+        ("F.avg_pool2d(x, (1, size[1]), (2, size[1]))", (5, 1, 5)),
+        ("x.sum((0, size[1]))", (5,)),
+    ],
+)
+def test_bools_among_sizes(hotaru, call, size):
+    """True is 1 everywhere but in the first place, as in PyTorch."""
+    names = {"torch": hotaru, "F": hotaru.nn.functional}
+    names["x"] = hotaru.ones(5, 1, 5)
+    for kind in (tuple, list):
+        got = eval(call, {**names, "size": kind((5, True, 5))})
+        assert got.shape == size
+    with pytest.raises(TypeError):
+        hotaru.zeros((True, 5))
+    with pytest.raises(TypeError):
+        hotaru.ones(5).expand(True, 5)

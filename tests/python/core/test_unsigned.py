@@ -142,3 +142,27 @@ def test_signed_elements_refuse_them(big):
         with pytest.raises(RuntimeError, match=text):
             f()
     assert signed.item() == 0
+
+
+@pytest.mark.parametrize("dtype", WIDE)
+def test_the_only_element_is_whatever_is_selected(dtype):
+    """Without dimensions there is nothing to compare."""
+    x = torch.tensor(2**15 + 1).to(dtype)
+    for f in (
+        lambda: x.max(0),
+        lambda: x.min(dim=-1, keepdim=True),
+        lambda: x.mode(),
+        lambda: x.kthvalue(1),
+        lambda: x.cummax(0),
+        lambda: x.cummin(0),
+    ):
+        values, indices = f()
+        assert values.equal(x)
+        assert values.data_ptr() != x.data_ptr()
+        assert indices.shape == ()
+        assert indices.item() == 0
+    for bound in x.aminmax(dim=0):
+        assert bound.equal(x)
+    for f in (x.max, x.amax, x.aminmax, lambda: x[None].max(0)):
+        with pytest.raises(NotImplementedError):
+            f()

@@ -201,3 +201,27 @@ def test_results_of_functions_that_are_views_of_their_own(hotaru):
     y.sum().backward()
     assert y.tolist() == [[6, 6], [6, 6]]
     assert x.grad.tolist() == [6] * 4
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int64", "complex64"])
+def test_what_leaves_the_values_as_they_are_is_a_write_all_the_same(
+    hotaru, dtype
+):
+    dtype = getattr(hotaru, dtype)
+    for write in (
+        lambda x: x.copy_(x),
+        lambda x: x.__setitem__(slice(None), x),
+        lambda x: x.conj_physical_(),
+        lambda x: hotaru.conj_physical(x, out=x),
+        lambda x: x.add_(0),
+    ):
+        x = hotaru.ones(2, 2, dtype=dtype)
+        write(x)
+        assert x._version == 1
+    leaf = hotaru.ones(2, requires_grad=True)
+    for write in (lambda: leaf.copy_(leaf), leaf.conj_physical_):
+        with pytest.raises(RuntimeError, match="a leaf Variable"):
+            write()
+    y = leaf * 2
+    y.copy_(y).sum().backward()
+    assert leaf.grad.tolist() == [2, 2]

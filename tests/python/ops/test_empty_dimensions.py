@@ -141,3 +141,18 @@ def test_circular_padding_of_nothing():
         F.pad(x, (-2, -2), mode="circular")
     with pytest.raises(RuntimeError, match="wrapping around more than once"):
         F.pad(x[..., :0], (0, 1), mode="circular")
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [((0, 2), (3, 2)), ((3, 2), (0, 2)), ((3, 0), (2, 0)), ((0, 0), (0, 0))],
+)
+def test_distances_between_nothing_have_the_dtype_of_the_first(first, second):
+    for dtype, other in (("float64", "float32"), ("float32", "float64")):
+        x = torch.ones(first, dtype=getattr(torch, dtype))
+        y = torch.ones(second, dtype=getattr(torch, other))
+        got = torch.cdist(x, y)
+        assert got.dtype == x.dtype
+        assert got.equal(torch.zeros(first[0], second[0], dtype=x.dtype))
+    with pytest.raises(RuntimeError, match="expected scalar type Double"):
+        torch.cdist(torch.ones(1, 2).double(), torch.ones(1, 2))
