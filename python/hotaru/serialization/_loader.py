@@ -8,7 +8,7 @@ import warnings
 
 from .. import _C, _weights_only_unpickler
 from ..storage._typed import TypedStorage, UntypedStorage
-from ._names import found, storage_type, text_of
+from ._names import Marker, found, storage_type, text_of
 from ._options import (
     LoadEndianness,
     _serialization_tls,
@@ -34,7 +34,8 @@ def unpickler(module, file, persistent_load, **arguments):
                 known = storage_type(name)
                 if known is not None:
                     return known
-            return found(module, name, inner)
+            made = found(module, name, inner)
+            return storage_type(made.name) if type(made) is Marker else made
 
     careful = module is _weights_only_unpickler
     made = Unpickler(file, **arguments)

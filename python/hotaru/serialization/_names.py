@@ -44,12 +44,15 @@ class Marker:
 
     def __init__(self, name: str) -> None:
         self.name = name
+        # Picklers that know nothing of it look there, and find it.
+        self.__module__ = _markers_home
 
     def __reduce__(self) -> str:
         return self.name
 
 
 _markers: dict[str, Marker] = {}
+_markers_home = __name__.rpartition(".")[0] + "._markers"
 
 
 def marker(name: str) -> Marker:

@@ -7,6 +7,7 @@ whose attributes are the same there.
 from __future__ import annotations
 
 import contextlib
+import io
 import pickle
 import sys
 import threading
@@ -15,6 +16,7 @@ from .. import _C
 from .._C import StorageBase
 from .._quantized.dtypes import STORAGE_NAMES
 from ..storage._typed import _NAMES, TypedStorage
+from ._foreign import renamed
 from ._names import marker, written
 from ._places import location_tag
 
@@ -125,10 +127,13 @@ def dump(obj, file, storages: Storages, protocol: int, module=None) -> None:
         RuntimeError: memory that tensors of several dtypes share.
     """
     if module in (None, pickle):
-        pickler = _Pickler(file, protocol)
+        kind, text = _Pickler, file
     else:
-        mixed = type("_Pickler", (_Apart, module.Pickler), {})
-        pickler = mixed(file, protocol)
+        kind = type("_Pickler", (_Apart, module.Pickler), {})
+        text = io.BytesIO()
+    pickler = kind(text, protocol)
     pickler.entry = storages.entry
     with _deeper():
         pickler.dump(obj)
+    if text is not file:
+        file.write(renamed(text.getvalue()))
