@@ -319,7 +319,8 @@ class StudentT(Distribution):
 
     @property
     def variance(self) -> Tensor:
-        variance = self.scale.pow(2) * self.df / (self.df - 2)
+        df = self.df.masked_fill(self.df <= 2, 3)
+        variance = self.scale.pow(2) * df / (df - 2)
         variance = variance.masked_fill(self.df <= 2, inf)
         return variance.masked_fill(self.df <= 1, nan)
 

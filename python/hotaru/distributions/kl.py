@@ -94,9 +94,14 @@ def kl_divergence(p: Distribution, q: Distribution) -> Tensor:
 # Statistics: E[log x], and E[exp(-x / scale)], of what p draws.
 
 
-def _mean_of_log_between(low: Tensor, high: Tensor) -> Tensor:
-    whole = torch.special.xlogy(high, high) - torch.special.xlogy(low, low)
-    return whole / (high - low) - 1
+def _mean_of_log_between(low: Tensor, high: Tensor, width: Tensor) -> Tensor:
+    """E[log x] between positive limits, which may round to the same number."""
+    zero = low == 0
+    divisor = low.masked_fill(zero, 1)
+    below = torch.where(
+        zero, -torch.special.xlogy(low, low), low * (width / divisor).log1p()
+    )
+    return high.log() + below / width - 1
 
 
 _LOG = {
@@ -107,7 +112,7 @@ _LOG = {
     Exponential: lambda p: -p.rate.log() - euler_constant,
     Gamma: lambda p: torch.digamma(p.concentration) - p.rate.log(),
     Pareto: lambda p: p.scale.log() + p.alpha.reciprocal(),
-    Uniform: lambda p: _mean_of_log_between(p.low, p.high),
+    Uniform: lambda p: _mean_of_log_between(p.low, p.high, p.high - p.low),
 }
 _DECAY = {
     Exponential: lambda p, scale: p.rate / (p.rate + scale.reciprocal()),
@@ -159,7 +164,7 @@ def _log_laplace(p: Normal, q: Laplace) -> Tensor:
 
 
 def _log_beta(p: Uniform, q: Beta) -> Tensor:
-    log_other = _mean_of_log_between(1 - p.high, 1 - p.low)
+    log_other = _mean_of_log_between(1 - p.high, 1 - p.low, p.high - p.low)
     c1, c0 = q.concentration1, q.concentration0
     return (
         (c1 - 1) * _LOG[Uniform](p)

@@ -130,3 +130,24 @@ def test_registering_a_pair(hotaru):
 
     d.register_kl(Own, Foreign)(lambda p, q: "foreign")
     assert d.kl_divergence(own, Foreign()) == "foreign"
+
+
+@pytest.mark.parametrize("width", [1e-300, 1e-20, 1e-12, 1e-6])
+@pytest.mark.parametrize("low", [0.0, 0.25])
+def test_a_narrow_uniform_is_known_by_the_density_there(hotaru, width, low):
+    d = hotaru.distributions
+    if low + width == low:
+        width = 1e-14
+    high = _t(hotaru, low + width).requires_grad_()
+    width = high.item() - low
+    p = d.Uniform(_t(hotaru, low), high)
+    for q in (d.Beta(_t(hotaru, 2.0), 3.0), d.Gamma(_t(hotaru, 2.0), 3.0)):
+        kl = d.kl_divergence(p, q)
+        # E[log x] is log(width) - 1 next to 0, and log(low) elsewhere.
+        x = _t(hotaru, low + width / 2)
+        want = -math.log(width) - q.log_prob(x).item()
+        if not low:
+            want += 1 - math.log(2)
+        assert kl.item() == pytest.approx(want, rel=1e-5)
+        (slope,) = hotaru.autograd.grad(kl, high)
+        assert slope.isfinite()
