@@ -41,9 +41,9 @@ def check_amounts(**options) -> None:
 
 def check_betas(betas) -> None:
     """ValueError for a decay rate outside of [0, 1)."""
-    for i, beta in enumerate(betas):
-        if not 0.0 <= beta < 1.0:
-            raise ValueError(f"Invalid beta parameter at index {i}: {beta}")
+    for i in range(2):
+        if not 0.0 <= betas[i] < 1.0:
+            raise ValueError(f"Invalid beta parameter at index {i}: {betas[i]}")
 
 
 def check_tensors(options: dict, foreach: bool | None, capturable: bool):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .. import Tensor, zeros_like
+from .. import Tensor, as_tensor, zeros_like
 from ._arithmetic import check_lists, numbers, plus_, updates, value_of
 from ._listed import Listed, scalar
 from ._options import check_lr, check_options
@@ -65,14 +65,12 @@ def asgd(
         if capturable:
             share.copy_(1 / (step - t0).clamp(min=1))
         else:
-            share.fill_(1 / max(1, step - t0))
+            _put(share, 1 / max(1, step - t0))
 
 
 def _put(target: Tensor, value) -> None:
-    if isinstance(value, Tensor):
-        target.copy_(value)
-    else:
-        target.fill_(value)
+    """Rounds as fresh state does: read from a file it may be float64."""
+    target.copy_(as_tensor(value))
 
 
 class ASGD(Listed):

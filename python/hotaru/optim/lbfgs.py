@@ -77,7 +77,15 @@ class LBFGS(Optimizer):
 
         Returns:
             the loss at the start.
+
+        Raises:
+            AssertionError: another group was added.
         """
+        if len(self.param_groups) != 1:
+            raise AssertionError(
+                "Expected exactly one param_group, but got "
+                f"{len(self.param_groups)}"
+            )
         with no_grad():
             return self._iterate(closure)
 
