@@ -201,7 +201,14 @@ class LRScheduler:
         self._set(rates)
 
     def _set(self, rates: list) -> None:
-        for group, rate in zip(self.optimizer.param_groups, rates):
+        """ValueError where a group has come since, whose rate is not known."""
+        groups = self.optimizer.param_groups
+        if len(groups) != len(rates):
+            raise ValueError(
+                f"{type(self).__name__} has learning rates for {len(rates)} "
+                f"param groups, and the optimizer {len(groups)}"
+            )
+        for group, rate in zip(groups, rates):
             put(group, "lr", rate)
         self._last_lr = self._present()
 
