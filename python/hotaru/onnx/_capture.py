@@ -17,19 +17,30 @@ def is_tensor(value) -> bool:
     return isinstance(value, _C.Tensor)
 
 
-def named_arguments(model, args: tuple, kwargs: dict) -> dict:
-    """The arguments by parameter, positional ones first."""
+def _parameters(model) -> list[inspect.Parameter]:
     own = model.forward if isinstance(model, Module) else model
     try:
-        parameters = inspect.signature(own).parameters.values()
+        return list(inspect.signature(own).parameters.values())
     except (TypeError, ValueError):
-        parameters = ()
+        return []
+
+
+def starred(model) -> tuple[str | None, str | None]:
+    """What a model calls its `*args` and its `**kwargs`, if it has them."""
+    names = {p.kind: p.name for p in _parameters(model)}
+    kind = inspect.Parameter
+    return names.get(kind.VAR_POSITIONAL), names.get(kind.VAR_KEYWORD)
+
+
+def named_arguments(model, args: tuple, kwargs: dict) -> dict:
+    """The arguments by parameter, positional ones first."""
     names = [
         p.name
-        for p in parameters
+        for p in _parameters(model)
         if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
     ]
-    names += [f"arg_{i}" for i in range(len(names), len(args))]
+    star = starred(model)[0] or "arg"
+    names += [f"{star}_{i}" for i in range(len(args) - len(names))]
     return {**dict(zip(names, args)), **kwargs}
 
 

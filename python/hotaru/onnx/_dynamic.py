@@ -51,6 +51,12 @@ def _walk(value, spec, path: str, is_leaf, out: list) -> None:
     if is_leaf(value):
         out.append(_leaf_dims(spec, value, path))
     elif isinstance(value, Mapping):
+        unknown = set(spec or ()) - set(value)
+        if unknown:
+            raise ValueError(
+                f"dynamic_shapes names {sorted(unknown, key=str)} in {path}, "
+                f"which has {list(value)}"
+            )
         for key, item in value.items():
             inner = None if spec is None else spec.get(key)
             _walk(item, inner, f"{path}[{key!r}]", is_leaf, out)
@@ -65,12 +71,55 @@ def _walk(value, spec, path: str, is_leaf, out: list) -> None:
             _walk(item, inner, f"{path}[{i}]", is_leaf, out)
 
 
-def from_shapes(dynamic_shapes, named: dict, is_leaf) -> list[dict[int, str]]:
+def _of_many(spec) -> bool:
+    """Whether it is for several values: it has no names and no numbers."""
+    parts = (type(None), Mapping, tuple, list)
+    return isinstance(spec, (tuple, list)) and all(
+        isinstance(part, parts) for part in spec
+    )
+
+
+def _spread(dynamic_shapes, named: dict, star: tuple):
+    """With an entry for each of `*args` and `**kwargs`, as `named` has them."""
+    args, kwargs = star
+    numbered = (f"{args}_{i}" for i in range(len(named)))
+    extra = [name for name in numbered if args and name in named]
+    if isinstance(dynamic_shapes, Mapping):
+        spread = dict(dynamic_shapes)
+        if args in spread and args not in named:
+            spread.update(_each(args, extra, spread.pop(args)))
+        if kwargs in spread and kwargs not in named:
+            spread.update(spread.pop(kwargs) or {})
+        return spread
+    specs, first = list(dynamic_shapes), list(named).index
+    if extra and first(extra[0]) < len(specs):
+        at = first(extra[0])
+        if _of_many(specs[at]):
+            specs[at : at + 1] = _each(args, extra, specs[at]).values()
+    return specs
+
+
+def _each(name: str, extra: list[str], specs) -> dict:
+    if specs is None:
+        return dict.fromkeys(extra)
+    if len(specs) != len(extra):
+        raise ValueError(
+            f"dynamic_shapes: {len(specs)} entries for the {len(extra)} "
+            f"of {name}"
+        )
+    return dict(zip(extra, specs))
+
+
+def from_shapes(
+    dynamic_shapes, named: dict, is_leaf, star: tuple = (None, None)
+) -> list[dict[int, str]]:
     """Of `dynamic_shapes`, as `torch.export.export` takes them.
 
     `named` holds the arguments by parameter, in the order of the graph's
-    inputs.
+    inputs; `star` the names of `*args` and `**kwargs`, whose entries may stand
+    together, as there.
     """
+    dynamic_shapes = _spread(dynamic_shapes, named, star)
     if isinstance(dynamic_shapes, Mapping):
         unknown = set(dynamic_shapes) - set(named)
         if unknown:

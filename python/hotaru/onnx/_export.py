@@ -250,7 +250,10 @@ class _Job:
         inputs = inputs + self.names[len(inputs) :]
         dynamic: list[dict] = []
         if shapes is not None:
-            dynamic = _dynamic.from_shapes(shapes, self.named, self.is_input)
+            star = _capture.starred(self.model)
+            dynamic = _dynamic.from_shapes(
+                shapes, self.named, self.is_input, star
+            )
         elif axes:
             names = inputs or _capture.input_names(self.named)
             unknown = set(axes) - {*names, *outputs}
