@@ -49,6 +49,34 @@ def test_histogram_counts_every_value_once(tmp_path):
     assert value.histo.sum_squares == 1 + 0.25 + 0.25 + 4
 
 
+def test_fewer_buckets_hold_the_same_values(tmp_path):
+    values = hotaru.linspace(-3, 5, 100)
+    with SummaryWriter(str(tmp_path)) as writer:
+        writer.add_histogram("all", values)
+        writer.add_histogram("few", values, max_bins=64)
+        writer.add_histogram("three", values, bins=10, max_bins=3)
+    (_, every), (_, few), (_, three) = events(tmp_path)
+    assert len(few.histo.bucket) < len(every.histo.bucket)
+    assert sum(few.histo.bucket) == sum(every.histo.bucket) == 100
+    assert list(few.histo.bucket[:3]) == [0, 21, 15]
+    assert list(three.histo.bucket) == [0, 30, 30, 30, 10]
+    assert list(three.histo.bucket_limit) == pytest.approx(
+        [-3, -0.6, 1.8, 4.2, 5]
+    )
+
+
+def test_a_complex_number_is_no_scalar(tmp_path):
+    with SummaryWriter(str(tmp_path)) as writer, pytest.raises(TypeError):
+        writer.add_scalar("z", 1j)
+
+
+def test_tags_stay_as_they_are(tmp_path):
+    with SummaryWriter(str(tmp_path)) as writer:
+        writer.add_image("a b/\u00e9", hotaru.zeros(3, 2, 2))
+        writer.add_scalar("a b/\u00e9", 1.0)
+    assert [value.tag for _, value in events(tmp_path)] == ["a b/\u00e9"] * 2
+
+
 def test_pictures_side_by_side(tmp_path):
     from PIL import Image
 
@@ -65,7 +93,7 @@ def test_pictures_side_by_side(tmp_path):
 
 def test_what_is_missing_is_said(tmp_path):
     with SummaryWriter(str(tmp_path)) as writer:
-        with pytest.raises(NotImplementedError, match="add_graph"):
-            writer.add_graph(None)
+        with pytest.raises(NotImplementedError, match="add_onnx_graph"):
+            writer.add_onnx_graph("model.onnx")
         with pytest.raises(AttributeError):
             _ = writer.add_nothing

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import re
 
 import numpy as np
 from tensorboard.compat.proto.summary_pb2 import (
@@ -28,16 +27,15 @@ def array(value) -> np.ndarray:
     return np.asarray(value)
 
 
-def _clean(tag: str) -> str:
-    """A tag of letters, digits and -._/ alone, as TensorBoard groups them."""
-    return re.sub(r"[^-/\w\.]", "_", tag).lstrip("/")
-
-
 def scalar(tag: str, value, new_style: bool, double_precision: bool) -> Summary:
     """One number, as a field of its own or as a tensor."""
-    number = float(array(value).reshape(-1)[0])
-    if array(value).size != 1:
-        raise AssertionError("scalar should be 0D")
+    single = array(value)
+    if single.size != 1:
+        raise AssertionError(
+            "Tensor should contain one element (0 dimensions). Was given "
+            f"size: {single.size} and {single.ndim} dimensions."
+        )
+    number = float(single.item())
     if not new_style:
         return Summary(value=[Summary.Value(tag=tag, simple_value=number)])
     if double_precision:
@@ -59,17 +57,27 @@ def _default_bins() -> list[float]:
     return [-x for x in reversed(limits)] + [0.0] + limits
 
 
-_BINS = _default_bins()
+BINS = _default_bins()
 
 
-def histogram(tag: str, values, bins) -> Summary:
+def _joined(counts: np.ndarray, limits: np.ndarray, most: int):
+    """Neighbouring buckets as one, so that there are about `most`."""
+    several = len(counts) // most
+    whole = np.pad(counts, (0, -len(counts) % several))
+    joined = whole.reshape(-1, several).sum(1)
+    return joined, np.append(limits[:-1:several], limits[-1])
+
+
+def histogram(tag: str, values, bins, max_bins: int | None = None) -> Summary:
     """Counts between limits, and the moments. ValueError of no values."""
     values = array(values).astype(float).reshape(-1)
     if values.size == 0:
         raise ValueError("The input has no element.")
     counts, limits = np.histogram(
-        values, _BINS if bins == "tensorflow" else bins
+        values, BINS if isinstance(bins, str) and bins == "tensorflow" else bins
     )
+    if max_bins is not None and len(counts) > max_bins:
+        counts, limits = _joined(counts, limits, max_bins)
     filled = np.flatnonzero(counts)
     if filled.size == 0:
         raise ValueError("The histogram is empty, please file a bug report.")
@@ -95,9 +103,15 @@ def histogram_raw(
     return Summary(value=[Summary.Value(tag=tag, histo=proto)])
 
 
-def _rows(value, formats: str) -> np.ndarray:
+def _stacked(value) -> np.ndarray:
+    if isinstance(value, (list, tuple)):
+        return np.stack([array(one) for one in value])
+    return array(value)
+
+
+def rows(value, formats: str) -> np.ndarray:
     """Height, width, channels; several pictures are eight in a row."""
-    picture = array(value)
+    picture = _stacked(value)
     letters = formats.upper()
     if picture.ndim != len(letters) or len(set(letters)) != len(letters):
         raise AssertionError(
@@ -119,23 +133,33 @@ def _rows(value, formats: str) -> np.ndarray:
     return grid
 
 
+def pixels(value, arranged: np.ndarray) -> np.ndarray:
+    """As bytes; values that are no bytes already are between 0 and 1."""
+    scale = 1 if _stacked(value).dtype == np.uint8 else 255
+    scaled = arranged.astype(np.float32) * scale
+    made = scaled.clip(0, 255).astype(np.uint8)
+    last = made.shape[-1] == 1 and made.ndim == 3
+    return made.repeat(3, 2) if last else made
+
+
+def png(picture) -> bytes:
+    """The file of a picture of Pillow's."""
+    data = io.BytesIO()
+    picture.save(data, format="PNG")
+    return data.getvalue()
+
+
 def image(tag: str, value, formats: str) -> Summary:
     """A picture as PNG; floating-point values are between 0 and 1."""
     from PIL import Image
 
-    scale = 1 if array(value).dtype == np.uint8 else 255
-    rows = _rows(value, formats)
-    pixels = (rows.astype(np.float32) * scale).clip(0, 255).astype(np.uint8)
-    height, width, channels = pixels.shape
-    if channels == 1:
-        pixels, channels = pixels.repeat(3, 2), 3
-    data = io.BytesIO()
-    Image.fromarray(pixels).save(data, format="PNG")
+    made = pixels(value, rows(value, formats))
+    height, width, channels = made.shape
     held = Summary.Image(
         height=height, width=width, colorspace=channels,
-        encoded_image_string=data.getvalue(),
+        encoded_image_string=png(Image.fromarray(made)),
     )  # fmt: skip
-    return Summary(value=[Summary.Value(tag=_clean(tag), image=held)])
+    return Summary(value=[Summary.Value(tag=tag, image=held)])
 
 
 def text(tag: str, value: str) -> Summary:

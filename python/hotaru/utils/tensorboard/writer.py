@@ -11,6 +11,7 @@ from tensorboard.compat.proto.event_pb2 import Event, SessionLog
 from tensorboard.summary.writer.event_file_writer import EventFileWriter
 
 from . import summary
+from ._plugins import Plugins
 
 __all__ = ["FileWriter", "SummaryWriter"]
 
@@ -61,7 +62,7 @@ class FileWriter:
         self.event_writer.reopen()
 
 
-class SummaryWriter:
+class SummaryWriter(Plugins):
     """Writes what TensorBoard shows into a folder.
 
     Args:
@@ -81,14 +82,21 @@ class SummaryWriter:
             log_dir = os.path.join("runs", name)
         self.log_dir = log_dir
         self.purge_step = purge_step
-        self._options = (max_queue, flush_secs, filename_suffix)
+        self.max_queue, self.flush_secs = max_queue, flush_secs
+        self.filename_suffix = filename_suffix
+        self.default_bins = summary.BINS
         self.file_writer = self.all_writers = None
         self._get_file_writer()
+
+    def _file(self, folder) -> FileWriter:
+        return FileWriter(
+            folder, self.max_queue, self.flush_secs, self.filename_suffix
+        )
 
     def _get_file_writer(self) -> FileWriter:
         """The file, begun again where it was closed."""
         if self.file_writer is None:
-            self.file_writer = FileWriter(self.log_dir, *self._options)
+            self.file_writer = self._file(self.log_dir)
             self.all_writers = {self.file_writer.get_logdir(): self.file_writer}
             if self.purge_step is not None:
                 start = SessionLog(status=SessionLog.START)
@@ -124,7 +132,7 @@ class SummaryWriter:
             name = main_tag.replace("/", "_") + "_" + tag
             folder = os.path.join(str(self.log_dir), name)
             if folder not in self.all_writers:
-                self.all_writers[folder] = FileWriter(folder, *self._options)
+                self.all_writers[folder] = self._file(folder)
             self.all_writers[folder].add_summary(
                 summary.scalar(main_tag, value, False, False),
                 global_step,
@@ -136,7 +144,8 @@ class SummaryWriter:
         max_bins=None,
     ) -> None:  # fmt: skip
         """How values are spread; `bins` as of `numpy.histogram`."""
-        self._add(summary.histogram(tag, values, bins), global_step, walltime)
+        made = summary.histogram(tag, values, bins, max_bins)
+        self._add(made, global_step, walltime)
 
     def add_histogram_raw(
         self, tag, min, max, num, sum, sum_squares, bucket_limits,
@@ -211,20 +220,11 @@ class SummaryWriter:
         self.close()
 
     def __getattr__(self, name: str):
-        if name in _MISSING:
+        if name == "add_onnx_graph":
             raise NotImplementedError(
-                f"SummaryWriter.{name} is not implemented in hotaru: "
-                "add_scalar, add_histogram, add_image, add_figure and add_text "
-                "are"
+                "SummaryWriter.add_onnx_graph is not implemented in hotaru: "
+                "add_graph draws the model itself"
             )
         raise AttributeError(
             f"{type(self).__name__!r} object has no attribute {name!r}"
         )
-
-
-_MISSING = {
-    "add_audio", "add_custom_scalars", "add_custom_scalars_marginchart",
-    "add_custom_scalars_multilinechart", "add_embedding", "add_graph",
-    "add_hparams", "add_image_with_boxes", "add_mesh", "add_onnx_graph",
-    "add_pr_curve", "add_pr_curve_raw", "add_tensor", "add_video",
-}  # fmt: skip
