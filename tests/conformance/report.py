@@ -5,6 +5,8 @@ from __future__ import annotations
 import collections
 import re
 
+from suite.counts import wrapped
+
 DTYPES = (
     "float32", "float64", "int64", "int32", "bool", "bfloat16", "float16",
     "complex64", "complex128",
@@ -201,7 +203,8 @@ def report(found: dict[str, list[Outcome]], version: str) -> str:
         f"{version} says for each entry of its own databases what it does on "
         "the CPU, hotaru does the same, and each form of an entry in a dtype "
         "is one outcome, right or not. Values agree as closely as PyTorch's "
-        "`assert_close` asks, plus twice the error PyTorch itself makes.",
+        "`assert_close` asks, plus twice the error PyTorch itself makes. Its "
+        "own test files: [conformance_tests.md](conformance_tests.md).",
         summary(found),
     ]
     for suite, outcomes in found.items():
@@ -224,4 +227,4 @@ def report(found: dict[str, list[Outcome]], version: str) -> str:
     for suite, outcomes in found.items():
         if any(text != "ok" for *_, text in outcomes):
             parts += [f"### {_TITLES[suite]}", left(outcomes, suite == "op")]
-    return "\n\n".join(parts) + "\n"
+    return "\n\n".join(map(wrapped, parts)) + "\n"

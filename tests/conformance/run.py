@@ -208,15 +208,15 @@ def run_suite(suite: str, options) -> tuple[list[Outcome], int]:
 
 
 def write_report(path: Path, found: dict, of_tests: dict, version: str) -> None:
-    """Writes what was found; a part that did not run stays as it is."""
-    before = path.read_text(encoding="utf-8") if path.exists() else ""
-    text = report(found, version) if found else before
-    section = counts.kept(before)
+    """Writes what was found; a page whose part did not run stays as it is.
+
+    PyTorch's own tests have a page beside the other's: NAME_tests.md.
+    """
+    if found:
+        path.write_text(report(found, version), encoding="utf-8")
     if of_tests:
-        section = counts.section(of_tests, version)
-    if section:
-        text = counts.replaced(text, section)
-    path.write_text(text, encoding="utf-8")
+        beside = path.with_stem(path.stem + "_tests")
+        beside.write_text(counts.page(of_tests, version), encoding="utf-8")
 
 
 def main() -> int:

@@ -17,6 +17,7 @@ import importlib
 import inspect
 import itertools
 import re
+import textwrap
 import warnings
 from pathlib import Path
 from typing import NamedTuple
@@ -254,7 +255,20 @@ def report(counted, left) -> str:
     lines += ["", "## Parameters that are not taken", ""]
     for name in sorted(n for n in counted if n.lacks):
         lines.append(f"- `{name.full}`: {name.lacks}")
-    return "\n".join(lines) + "\n"
+    return "\n".join(map(wrapped, lines)) + "\n"
+
+
+def wrapped(line: str) -> str:
+    """A paragraph or an item in lines that can be read; tables stay."""
+    if line.startswith(("|", "#")):
+        return line
+    return textwrap.fill(
+        line,
+        96,
+        subsequent_indent="  " if line.startswith("- ") else "",
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
 
 
 def show(counted, left, options) -> None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import collections
 import re
+import textwrap
 
 # status, seconds, exception, where; by the test's name
 Row = tuple[str, float, str, str]
 Found = dict[str, dict[str, Row]]
 
-TITLE = "## PyTorch's own tests"
+TITLE = "# PyTorch's own tests over hotaru"
 _COLUMNS = {"F": "fail", "E": "error", "C": "crash", "H": "hang"}
 _LOW = re.compile(
     r"(complex32|chalf|uint16|uint32|uint64|float8\w+|quint8|qint8|qint32)$"
@@ -153,47 +154,35 @@ def clustered(found: Found, most: int) -> str:
     return "\n".join(f"{len(g):5} {key}   {g[0]}" for key, g in rows)
 
 
-def section(found: Found, version: str) -> str:
-    """The part of the document that is about these tests."""
+def page(found: Found, version: str) -> str:
+    """The page docs/conformance_tests.md."""
     right = sum(len(passed(rows)) for rows in found.values())
     of = sum(map(len, found.values()))
     missed = ", ".join(f"`{name}` {n}" for name, n in most_missed(found, 20))
-    return "\n\n".join(
-        [
-            TITLE,
-            "The test files of PyTorch 2.6 over hotaru: counted are the tests "
-            f"(of large files a fixed choice) that PyTorch {version} passes on "
-            f"the CPU in the same harness. **{_share(right, of)} pass.** Tests "
-            "of PyTorch's insides (dispatch modes, its compiler, `torch._C`) "
-            "count like others; a missing name can hide what is behind it. "
-            "Those that are promised to pass are listed in "
-            "`tests/conformance/known/tests/`; `./dev conformance --suite "
-            "tests --tests DIR` runs them "
-            "(`tests/conformance/suite/main.py` says where DIR comes from).",
-            _table(found),
-            "What is left, by reason:",
-            _left(found),
-            f"The names that most tests miss: {missed}.",
-        ]
+    parts = [
+        TITLE,
+        "Made by `./dev conformance --suite tests --tests DIR --report "
+        "docs/conformance.md`: the test files of PyTorch 2.6 over hotaru. "
+        "Counted are the tests (of large files a fixed choice) that PyTorch "
+        f"{version} passes on the CPU in the same harness. "
+        f"**{_share(right, of)} pass.** Tests of PyTorch's insides (dispatch "
+        "modes, its compiler, `torch._C`) count like others; a missing name "
+        "can hide what is behind it. Those that are promised to pass are "
+        "listed in `tests/conformance/known/tests/`; "
+        "`tests/conformance/suite/main.py` says where DIR comes from. The "
+        "rest of the suite is in [conformance.md](conformance.md).",
+        _table(found),
+        "## What is left",
+        _left(found),
+        f"The names that most tests miss: {missed}.",
+    ]
+    return "\n\n".join(map(wrapped, parts)) + "\n"
+
+
+def wrapped(part: str) -> str:
+    """A part of a page, with its paragraph in lines; tables stay."""
+    if part.startswith(("|", "#", "- ")):
+        return part
+    return textwrap.fill(
+        part, 96, break_long_words=False, break_on_hyphens=False
     )
-
-
-def replaced(document: str, text: str) -> str:
-    """The document with its section exchanged, or with it before the end."""
-    start = document.find(TITLE)
-    if start < 0:
-        end = document.find("## What is left")
-        end = len(document) if end < 0 else end
-        return f"{document[:end]}{text}\n\n{document[end:]}".rstrip() + "\n"
-    end = document.find("\n## ", start)
-    rest = "" if end < 0 else document[end:]
-    return f"{document[:start]}{text}\n{rest}"
-
-
-def kept(document: str) -> str | None:
-    """The section of a document."""
-    start = document.find(TITLE)
-    if start < 0:
-        return None
-    end = document.find("\n## ", start)
-    return document[start : end if end >= 0 else None].rstrip()
