@@ -1,7 +1,7 @@
 """Checks that no source file grows out of one reader's hands.
 
 Prints a warning for every file above 500 lines and exits with 1 if one has
-more than 1,000 (docs/design.md, section 12).
+more than 1,000 (docs/budgets.md).
 """
 
 from __future__ import annotations

@@ -391,7 +391,7 @@ all_tests() {
   fi
   if ((ci)); then
     .venv/bin/python scripts/slowest_tests.py "$RESULTS" \
-      --write docs/development.md
+      --write docs/slowest_tests.md
     # nvcc's objects hold code for several devices.
     step object-times .venv/bin/python scripts/build_times.py --limit 60 \
       --free /build/kernels/ || true

@@ -16,7 +16,7 @@ from golden import recordings
 
 ROOT = Path(__file__).parents[3]
 MODEL = Path(os.environ.get("HOTARU_SILERO", ROOT / ".cache/silero_vad.jit"))
-# Of design.md's budgets: the library, the extension, the device in software.
+# Of docs/budgets.md: the library, the extension, the device in software.
 MOST_MEGABYTES = 34
 MEGABYTE = 1e6
 
