@@ -7,6 +7,8 @@ quick_checks() {
   [[ $mode == fix ]] && format=(-i) ruff=(format) fix=(--fix)
   step layers .venv/bin/python scripts/check_layers.py || true
   step lengths .venv/bin/python scripts/check_lengths.py || true
+  step docs .venv/bin/python scripts/check_docs.py || true
+  step layers-drawn .venv/bin/python scripts/draw_layers.py --check || true
   step include-costs .venv/bin/python scripts/include_costs.py \
     --limit hotaru/core/error.h=25 --limit hotaru/core/tensor.h=70 || true
   step tests-by-folder .venv/bin/python scripts/select_tests.py --check || true
