@@ -6,7 +6,8 @@ of it where it names one; every path of the repository in `code` exists. Pages
 below docs/ hold at most 3,000 words (tables that scripts write, and benchmarks,
 may be longer), no line has more than 400 characters, and each can be reached
 from README.md or docs/README.md. Every environment variable that the library
-reads is in the table of docs/environment.md, and none else.
+reads is in the table of docs/environment.md, and none else. Pages that sources
+name are there.
 
 Prints each offence as `file:line: what is wrong` and exits with 1 if there was
 one.
@@ -290,6 +291,7 @@ SHELL = re.compile(r"\$\{?(HOTARU_\w+)")
 # A variable of many words; what else is written so in files that read some.
 MANY_WORDS = re.compile(r"[A-Z0-9]+(?:_[A-Z0-9]+)+")
 TYPES = re.compile(r"C_\w+|U?INT\d+_T")
+NAMED = re.compile(r"(?<![\w/.])docs/[\w/-]+\.(?:md|svg|png)")
 TABLED = re.compile(rf"`({NAME})`")
 
 
@@ -364,6 +366,20 @@ def environment(root: Path, pages: dict[str, Page], files: Files) -> list[str]:
     return found
 
 
+def named_by_sources(root: Path, files: Files) -> list[str]:
+    """Pages and pictures of docs/ that sources name and that are gone."""
+    found = []
+    for name in sorted(files.names):
+        if name != "dev" and not is_worker(name):
+            continue
+        text = (root / name).read_text(encoding="utf-8", errors="replace")
+        for match in NAMED.finditer(text):
+            if match[0] not in files.names:
+                line = text.count("\n", 0, match.start()) + 1
+                found.append(f"{name}:{line}: no page {match[0]}")
+    return found
+
+
 def tracked(root: Path) -> list[str]:
     """The repository's files, those that are not committed yet included."""
     listed = subprocess.run(
@@ -390,7 +406,8 @@ def check(root: Path, names: list[str]) -> list[str]:
         found += broken_links(page, pages, files)
         found += lost_paths(page, files)
         found += too_long(page)
-    return found + unreached(pages) + environment(root, pages, files)
+    found += unreached(pages) + named_by_sources(root, files)
+    return found + environment(root, pages, files)
 
 
 def main() -> int:

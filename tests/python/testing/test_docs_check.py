@@ -119,6 +119,10 @@ PLANTED = {
             "from README.md or docs/README.md"
         ],
     ),
+    "a page that a source names": (
+        {"hotaru/core/shape.h": "// docs/why.md, docs/gone.md\n"},
+        ["hotaru/core/shape.h:1: no page docs/gone.md"],
+    ),
     "a variable that the table lacks": (
         {"hotaru/core/shape.h": '// \n// std::getenv("HOTARU_NEW")\n'},
         ["hotaru/core/shape.h:2: HOTARU_NEW is not in docs/environment.md"],
