@@ -1,6 +1,6 @@
 """Draws the layers of the C++ code, as they are, for docs/architecture.md.
 
-The order of the layers is that of scripts/check_layers.py, their rooms are the
+The order of the layers is that of layers/native_order.py, their rooms are the
 folders, and a dot says that some file of the row's layer includes one of the
 column's. Nothing in the picture counts files or lines, so it changes when the
 structure does.
@@ -17,7 +17,9 @@ import sys
 from html import escape
 from pathlib import Path
 
-import check_layers
+from layers.native_order import LAYERS
+from layers.native_order import ROOMS as ORDERS
+from layers.native_rules import UMBRELLA, Edges, includes
 
 PICTURE = Path("docs/images/layers.svg")
 # What stands above all layers.
@@ -38,7 +40,7 @@ def layer_of(path: str) -> str | None:
     for way in WAYS_IN:
         if path.startswith(way + "/"):
             return way
-    if not path.startswith("hotaru/") or path == check_layers.UMBRELLA:
+    if not path.startswith("hotaru/") or path == UMBRELLA:
         return None
     return path.split("/")[1]
 
@@ -55,14 +57,14 @@ def rooms(files: list[str]) -> dict[str, list[str]]:
         found.setdefault(layer, set()).add(room)
     ordered = {}
     for layer, names in found.items():
-        order = check_layers.ROOMS.get(layer, ())
+        order = ORDERS.get(layer, ())
         first = [name for name in order if name in names]
         rest = sorted(names - set(first))
         ordered[layer] = [name for name in first + rest if name]
     return ordered
 
 
-def uses(edges: check_layers.Edges) -> set[tuple[str, str]]:
+def uses(edges: Edges) -> set[tuple[str, str]]:
     """Which row includes files of which other one."""
     found = set()
     for name, targets in edges.items():
@@ -88,10 +90,10 @@ def lines_of(names: list[str]) -> list[list[tuple[float, float, str]]]:
     return lines
 
 
-def draw(files: list[str], edges: check_layers.Edges) -> str:
+def draw(files: list[str], edges: Edges) -> str:
     """The picture as SVG; the lowest layer stands at the bottom."""
     held = rooms(files)
-    columns = [name for name in check_layers.LAYERS if name in held]
+    columns = [name for name in LAYERS if name in held]
     ways = [way for way in WAYS_IN if way in held]
     used = uses(edges)
     matrix = MARGIN + NAME + ROOMS + 2 * GAP
@@ -174,7 +176,7 @@ def main() -> int:
         text=True,
     )
     files = [name for name in listed.stdout.splitlines() if Path(name).exists()]
-    picture = draw(files, check_layers.includes(files))
+    picture = draw(files, includes(files))
     if not options.check:
         PICTURE.write_text(picture, encoding="utf-8")
         return 0

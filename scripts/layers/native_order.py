@@ -1,6 +1,6 @@
 """The order of the C++ layers in hotaru/, and the rooms in them.
 
-The order is that of docs/design.md, section 3: a file of a layer may include
+The order is that of docs/architecture.md: a file of a layer may include
 its own layer and those before it.
 """
 

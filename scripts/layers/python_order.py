@@ -12,6 +12,7 @@ PACKAGES = (
     "_own_names",
     "_overrides",
     "_types",
+    "_dims",
     "_function_schema",
     "_symbolic",
     "_awaits",
@@ -59,6 +60,7 @@ PACKAGES = (
     "cpu.amp",
     "cuda.amp",
     # Operators by their overloads, and who answers them.
+    "_answering",
     "_operators",
     "_ops",
     "_dispatch",

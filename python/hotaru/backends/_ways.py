@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 
+from .._late import lent
+
 
 @dataclasses.dataclass(frozen=True)
 class Way:
@@ -59,11 +61,10 @@ def ways(function, *args, graphed: bool = False, **kwargs) -> list[Call]:
     Raises:
         RuntimeError: the function cannot be captured; the text says why.
     """
-    from ..graphs import Graph, graph, passes
-
-    without = () if graphed else [name for name, _, _ in passes()]
-    captured = Graph(without=without)
-    with graph(captured):
+    graphs = lent("graphs")
+    without = () if graphed else [name for name, _, _ in graphs.passes()]
+    captured = graphs.Graph(without=without)
+    with graphs.graph(captured):
         # Held until the capture ends: what nobody wants is left out.
         result = function(*args, **kwargs)
     del result
