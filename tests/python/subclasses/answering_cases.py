@@ -171,8 +171,9 @@ QUESTIONS = {
     "hash": lambda lib, x: hash(x) == id(x),
     "shallow copy": lambda lib, x: copy.copy(x).dtype,
     "deep copy": lambda lib, x: copy.deepcopy(x),
-    "copied attribute": lambda lib, x: setattr(x, "own", [1])
-    or copy.deepcopy(x).own,
+    "copied attribute": lambda lib, x: (
+        setattr(x, "own", [1]) or copy.deepcopy(x).own
+    ),
     "copied leaf": lambda lib, x: copy.deepcopy(x.requires_grad_()),
     "copied result": lambda lib, x: copy.deepcopy(x.requires_grad_().clone()),
     "data is set": lambda lib, x: setattr(x, "data", x.data) or x.dtype,
