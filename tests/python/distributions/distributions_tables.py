@@ -147,7 +147,7 @@ SHAPED = [
     ),
     (
         "n=t([3.0, 4.5]), c=t([[2.0, 0.0], [0.5, 1.0]])",
-        "Wishart(n, scale_tril=c)",
+        "Wishart(n, scale_tril=c.tril())",
         "t([[3.0, 0.7], [0.7, 2.0]])",
     ),
     (

@@ -28,9 +28,9 @@ _SCRIPT = {
 }  # fmt: skip
 # Those and what tensors without elements and graphs in Python need.
 _EXPORT = {
-    "_dispatch", "_function_schema", "_functions", "_functorch",
-    "_higher_order_ops", "_library", "_operators", "_ops", "_prims_common",
-    "_subclasses",
+    "_answering", "_dims", "_dispatch", "_function_schema", "_functions",
+    "_functorch", "_higher_order_ops", "_library", "_operators", "_ops",
+    "_prims_common", "_subclasses",
     "_types", "backends", "export", "fx", "ops", "overrides",
 }  # fmt: skip
 _JSON = {"json", "_json"}
