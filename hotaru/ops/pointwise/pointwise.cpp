@@ -164,12 +164,14 @@ Tensor pow(const Scalar& base, const Tensor& exponent) {
   return out;
 }
 
-Tensor rsub(const Tensor& self, const Scalar& other) {
-  const Tensor y = operand(other, self);
-  check_sub(self, y);
-  Tensor out = binary(kAdd, y, self, {-1});
-  if (needs_grad(self)) grads::rsub(out, self, y, 1);
+Tensor rsub(const Tensor& self, const Tensor& number) {
+  check_sub(self, number);
+  Tensor out = binary(kAdd, number, self, {-1});
+  if (needs_grad(self)) grads::rsub(out, self, number, 1);
   return out;
+}
+Tensor rsub(const Tensor& self, const Scalar& other) {
+  return rsub(self, operand(other, self));
 }
 
 // With a number: it becomes a zero-dimensional operand that yields in
@@ -286,14 +288,18 @@ Tensor lerp(const Tensor& self, const Tensor& end, const Tensor& weight) {
   check_lerp(self, "end", end);
   if (weight.dim() > 0) check_lerp(self, "weight", weight);
   Tensor out = ternary(kLerp, self, end, weight);
-  if (needs_grad(self, end, weight)) grads::lerp(out, self, end, weight);
+  if (needs_grad(self, end, weight))
+    grads::lerp("LerpBackward1", out, self, end, weight);
   return out;
 }
 
 Tensor lerp(const Tensor& self, const Tensor& end, const Scalar& weight) {
   check_lerp(self, "end", end);
   check_inexact("lerp_kernel_scalar", self);
-  return lerp(self, end, operand(weight, self));
+  const Tensor w = operand(weight, self);
+  Tensor out = ternary(kLerp, self, end, w);
+  if (needs_grad(self, end)) grads::lerp("LerpBackward0", out, self, end, w);
+  return out;
 }
 
 Tensor addcmul(const Tensor& self, const Tensor& tensor1, const Tensor& tensor2,

@@ -617,13 +617,13 @@ void clamp(const Tensor& out, const Tensor& self, const Tensor& min,
       });
 }
 
-void lerp(const Tensor& out, const Tensor& self, const Tensor& end,
-          const Tensor& weight) {
+void lerp(const char* name, const Tensor& out, const Tensor& self,
+          const Tensor& end, const Tensor& weight) {
   const bool ends = needs_grad(self) || needs_grad(end);
   const bool weighed = needs_grad(weight);
   const Tensor a = weighed ? self : Tensor(), b = weighed ? end : Tensor();
   const Tensor w = ends ? weight : Tensor();
-  record("LerpBackward1", out, {self, end, weight}, {a, b, w},
+  record(name, out, {self, end, weight}, {a, b, w},
          [self = Like(self), end = Like(end), weight = Like(weight)](
              Backward& b, const Tensor& g) -> Tensors {
            const Tensor w = b.saved(2);

@@ -88,8 +88,8 @@ void clamp(const Tensor& out, const Tensor& self, const Optional<Scalar>& min,
 /// Limits that are tensors, one of which may be undefined.
 void clamp(const Tensor& out, const Tensor& self, const Tensor& min,
            const Tensor& max);
-void lerp(const Tensor& out, const Tensor& self, const Tensor& end,
-          const Tensor& weight);
+void lerp(const char* name, const Tensor& out, const Tensor& self,
+          const Tensor& end, const Tensor& weight);
 void addcmul(const Tensor& out, const Tensor& self, const Tensor& a,
              const Tensor& b, const Scalar& value);
 void addcdiv(const Tensor& out, const Tensor& self, const Tensor& a,

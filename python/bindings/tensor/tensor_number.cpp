@@ -126,6 +126,17 @@ PyObject* binary(PyObject* a, PyObject* b) {
   });
 }
 
+/// What is no tensor, minus one, has a name of its own in histories.
+PyObject* minus_slot(PyObject* a, PyObject* b) {
+  if (is_tensor(a)) return binary<minus>(a, b);
+  return guarded([&]() -> PyObject* {
+    const Tensor& self = tensor_of(b);
+    const Tensor number = other_operand(a, self);
+    if (!number.defined()) Py_RETURN_NOTIMPLEMENTED;
+    return wrap(rsub(self, number));
+  });
+}
+
 template <overrides::Name kName, overrides::Name kReflected, TensorFunction F>
 PyObject* power_slot(PyObject* a, PyObject* b, PyObject* modulus) {
   if (modulus != Py_None) Py_RETURN_NOTIMPLEMENTED;
@@ -289,8 +300,7 @@ void init_numbers(nanobind::module_& m) {
 void add_number_slots(std::vector<PyType_Slot>& slots) {
   const PyType_Slot mine[] = {
       {Py_nb_add, slot(overrides::binary<"add", "__radd__", binary<plus>>)},
-      {Py_nb_subtract,
-       slot(overrides::binary<"sub", "__rsub__", binary<minus>>)},
+      {Py_nb_subtract, slot(overrides::binary<"sub", "__rsub__", minus_slot>)},
       {Py_nb_multiply, slot(overrides::binary<"mul", "__rmul__", multiply>)},
       {Py_nb_true_divide, slot(overrides::binary<"div", "__rdiv__", divide>)},
       {Py_nb_floor_divide,
