@@ -368,12 +368,12 @@ def test_generators_take_weak_references():
         (lambda x: 1 - x, "RsubBackward1"),
         (lambda x: x - 1, "SubBackward0"),
         (lambda x: x - x, "SubBackward0"),
-        (lambda x: torch.rsub(x, 1), "RsubBackward1"),
-        (lambda x: torch.lerp(x, x, 0.5), "LerpBackward0"),
-        (lambda x: torch.lerp(x, x, torch.tensor(0.5)), "LerpBackward1"),
+        (lambda x: hotaru.rsub(x, 1), "RsubBackward1"),
+        (lambda x: hotaru.lerp(x, x, 0.5), "LerpBackward0"),
+        (lambda x: hotaru.lerp(x, x, hotaru.tensor(0.5)), "LerpBackward1"),
         (lambda x: x.clone().lerp_(x, 0.5), "LerpBackward0"),
     ],
 )
 def test_numbers_and_tensors_make_other_nodes(call, name):
-    x = torch.ones(2, requires_grad=True)
+    x = hotaru.ones(2, requires_grad=True)
     assert call(x).grad_fn.name() == name
