@@ -55,11 +55,18 @@ Weights of_weight_file(const std::string& path) {
   return out;
 }
 
+/// Whether a suffix is that of a format which nothing here writes.
+bool names_foreign(const std::string& path) {
+  for (const char* suffix :
+       {".gguf", ".json", ".npy", ".npz", ".h5", ".tflite", ".pb", ".txt"})
+    if (path.ends_with(suffix)) return true;
+  return false;
+}
+
 void write(const Weights& weights, const std::string& to) {
   if (to.ends_with(".safetensors"))
     return io::save_safetensors(to, weights.tensors, weights.metadata);
-  HOTARU_CHECK_AS(NotImplementedError,
-                  !to.ends_with(".gguf") && !to.ends_with(".json"), to,
+  HOTARU_CHECK_AS(NotImplementedError, !names_foreign(to), to,
                   ": hotaru writes tensors as .safetensors, or as a state dict "
                   "of torch.save (.pt, .pth, .bin)");
   auto dict = make_ref<DictObject>();

@@ -164,14 +164,25 @@ Tensor pow(const Scalar& base, const Tensor& exponent) {
   return out;
 }
 
-Tensor rsub(const Tensor& self, const Tensor& number) {
-  check_sub(self, number);
-  Tensor out = binary(kAdd, number, self, {-1});
-  if (needs_grad(self)) grads::rsub(out, self, number, 1);
+namespace {
+
+Tensor reversed(const char* node, const Tensor& self, const Tensor& other,
+                const Scalar& alpha) {
+  check_sub(other, self);
+  Tensor out = binary(kAdd, other, self, {-factor(other, self, alpha)});
+  if (needs_grad(self, other)) grads::rsub(node, out, self, other, alpha);
   return out;
 }
-Tensor rsub(const Tensor& self, const Scalar& other) {
-  return rsub(self, operand(other, self));
+
+}  // namespace
+
+Tensor rsub(const Tensor& self, const Tensor& other, const Scalar& alpha) {
+  const bool number = other.impl()->wrapped_number;
+  return reversed(number ? "RsubBackward1" : "RsubBackward0", self, other,
+                  alpha);
+}
+Tensor rsub(const Tensor& self, const Scalar& other, const Scalar& alpha) {
+  return rsub(self, operand(other, self), alpha);
 }
 
 // With a number: it becomes a zero-dimensional operand that yields in

@@ -33,9 +33,9 @@ Tensor mul(const Tensor& self, const Scalar& other);
 Tensor div(const Tensor& self, const Scalar& other);
 Tensor pow(const Tensor& self, const Scalar& exponent);
 /// other - self, base ** exponent, 1 / self.
-Tensor rsub(const Tensor& self, const Scalar& other);
-/// The same of a number that became an operand.
-Tensor rsub(const Tensor& self, const Tensor& number);
+/// other - alpha * self.
+Tensor rsub(const Tensor& self, const Scalar& other, const Scalar& alpha = 1);
+Tensor rsub(const Tensor& self, const Tensor& other, const Scalar& alpha = 1);
 Tensor pow(const Scalar& base, const Tensor& exponent);
 Tensor reciprocal(const Tensor& self);
 

@@ -300,9 +300,9 @@ void sub(const Tensor& out, const Tensor& self, const Tensor& other,
          const Scalar& alpha) {
   record_sum("SubBackward0", out, self, other, 1, -alpha);
 }
-void rsub(const Tensor& out, const Tensor& self, const Tensor& other,
-          const Scalar& alpha) {
-  record_sum("RsubBackward1", out, self, other, -alpha, 1);
+void rsub(const char* name, const Tensor& out, const Tensor& self,
+          const Tensor& other, const Scalar& alpha) {
+  record_sum(name, out, self, other, -alpha, 1);
 }
 
 void mul(const Tensor& out, const Tensor& self, const Tensor& other) {

@@ -57,8 +57,8 @@ void add(const Tensor& out, const Tensor& self, const Tensor& other,
          const Scalar& alpha);
 void sub(const Tensor& out, const Tensor& self, const Tensor& other,
          const Scalar& alpha);
-void rsub(const Tensor& out, const Tensor& self, const Tensor& other,
-          const Scalar& alpha);
+void rsub(const char* name, const Tensor& out, const Tensor& self,
+          const Tensor& other, const Scalar& alpha);
 void mul(const Tensor& out, const Tensor& self, const Tensor& other);
 void div(const Tensor& out, const Tensor& self, const Tensor& other);
 void div_rounded(const Tensor& out, const Tensor& self, const Tensor& other);

@@ -79,12 +79,12 @@ HOTARU_OP(
 HOTARU_OP(
     "rsub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
     +[](const Tensor& a, const Tensor& b, const Scalar& alpha) {
-      return sub(b, a, alpha);
+      return rsub(a, b, alpha);
     });
 HOTARU_OP(
     "rsub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor",
     +[](const Tensor& a, const Scalar& b, const Scalar& alpha) {
-      return alpha == Scalar(1) ? rsub(a, b) : sub(operand(b, a), a, alpha);
+      return rsub(a, b, alpha);
     });
 HOTARU_OP(
     "mul.Tensor(Tensor self, Tensor other) -> Tensor",

@@ -50,8 +50,7 @@ nb::object make_wrapper(nb::handle type, nb::handle size, nb::handle strides,
   Tensor made(make_ref<TensorImpl>(Ref<Storage>(std::move(storage)), element,
                                    sizes, steps, offset));
   if (requires_grad) autograd::set_requires_grad(made, true);
-  return nb::steal(
-      wrap_as(reinterpret_cast<PyTypeObject*>(type.ptr()), std::move(made)));
+  return nb::steal(wrap_as(class_of(type), std::move(made)));
 }
 
 }  // namespace
@@ -95,7 +94,8 @@ void init_dispatch(nb::module_& m) {
   m.def("_dispatches",
         [](nb::handle object) { return answers(Py_TYPE(object.ptr())); });
   m.def("_dispatching_type", [](nb::handle type) {
-    return answers(reinterpret_cast<PyTypeObject*>(type.ptr()));
+    return PyType_Check(type.ptr()) &&
+           answers(reinterpret_cast<PyTypeObject*>(type.ptr()));
   });
   m.def("_dispatch_applies", [](nb::args args) {
     return applies({PySequence_Fast_ITEMS(args.ptr()), args.size(), nullptr});

@@ -584,6 +584,16 @@ PyObject* wrap_as(PyTypeObject* type, Tensor tensor) {
   return allocate(type, std::move(tensor));
 }
 
+PyTypeObject* class_of(nb::handle type) {
+  HOTARU_CHECK_AS(TypeError, PyType_Check(type.ptr()),
+                  "cls must be a type (got ", Py_TYPE(type.ptr())->tp_name,
+                  ")");
+  auto* const cls = reinterpret_cast<PyTypeObject*>(type.ptr());
+  HOTARU_CHECK_AS(TypeError, PyType_IsSubtype(cls, tensor_type), "cls (",
+                  cls->tp_name, ") is no subclass of Tensor");
+  return cls;
+}
+
 void init_tensor(nb::module_& m) {
   std::vector<PyType_Slot> slots{
       {Py_tp_new, reinterpret_cast<void*>(new_tensor)},
@@ -629,19 +639,18 @@ void init_tensor(nb::module_& m) {
       },
       "The tensor's look at its memory, at another tensor's memory.");
   m.def("_as_subclass", [](nb::handle type, const Tensor& t) {
-    return nb::steal(wrap_as(reinterpret_cast<PyTypeObject*>(type.ptr()),
-                             view(t, t.sizes())));
+    return nb::steal(wrap_as(class_of(type), view(t, t.sizes())));
   });
   m.def(
       "_make_subclass",
       [](nb::handle type, const Tensor& data, bool requires_grad) {
+        PyTypeObject* const cls = class_of(type);
         HOTARU_CHECK(!requires_grad || is_differentiable(data.dtype()),
                      "Only Tensors of floating point and complex dtype can "
                      "require gradients");
         Tensor alias = make_alias(data);
         if (requires_grad) autograd::set_requires_grad(alias, true);
-        return nb::steal(wrap_as(reinterpret_cast<PyTypeObject*>(type.ptr()),
-                                 std::move(alias)));
+        return nb::steal(wrap_as(cls, std::move(alias)));
       },
       nb::arg("type"), nb::arg("data"), nb::arg("require_grad") = false);
 }

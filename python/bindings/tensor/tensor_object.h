@@ -33,6 +33,9 @@ PyObject* wrap(Tensor tensor);
 /// The same as an instance of a subclass, always a new object.
 PyObject* wrap_as(PyTypeObject* type, Tensor tensor);
 
+/// A subclass of Tensor; TypeError for what is none.
+PyTypeObject* class_of(nanobind::handle type);
+
 void init_tensor(nanobind::module_& m);
 
 }  // namespace hotaru::python

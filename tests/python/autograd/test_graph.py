@@ -369,6 +369,7 @@ def test_generators_take_weak_references():
         (lambda x: x - 1, "SubBackward0"),
         (lambda x: x - x, "SubBackward0"),
         (lambda x: hotaru.rsub(x, 1), "RsubBackward1"),
+        (lambda x: hotaru.rsub(x, x, alpha=2), "RsubBackward0"),
         (lambda x: hotaru.lerp(x, x, 0.5), "LerpBackward0"),
         (lambda x: hotaru.lerp(x, x, hotaru.tensor(0.5)), "LerpBackward1"),
         (lambda x: x.clone().lerp_(x, 0.5), "LerpBackward0"),

@@ -21,6 +21,11 @@ def _norm_batch(
 ) -> Tensor:
     # Without mean and var: those of the batch.
     training = mean is None
+    if mean is not None and var is not None:
+        # They may be parameters, of which PyTorch's exporter writes equal ones
+        # once; nothing flows there.
+        mean = mean.detach()
+        var = var.detach()
     if spatial and X.dim() > 1:
         return torch.batch_norm(
             X, scale, B, mean, var, training, 0.0, epsilon, False

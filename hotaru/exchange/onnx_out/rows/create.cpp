@@ -49,7 +49,14 @@ void arange(Lowering& l) {
 
 void eye(Lowering& l) {
   const DType of = l.out().dtype();
-  const std::string zeros = filled(l, like(l, 0, of), shape(l));
+  // Of a size that varies both dimensions are said by themselves.
+  const bool known = l.out().size(0) && l.out().size(1);
+  const std::string n = l.unsqueeze(l.tensor("n", DType::kInt64), {0});
+  const std::string m =
+      l.has("m") ? l.unsqueeze(l.tensor("m", DType::kInt64), {0}) : n;
+  const std::string sizes =
+      known ? shape(l) : l.op("Concat", {n, m}, {attr("axis", 0)});
+  const std::string zeros = filled(l, like(l, 0, of), sizes);
   l.result(
       l.op("EyeLike", {zeros}, {attr("dtype", io::onnx::data_type_of(of))}));
 }

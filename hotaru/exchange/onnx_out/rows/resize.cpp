@@ -15,12 +15,28 @@ std::vector<double> factors(const Lowering& l, int64_t n) {
   return int64_t(out.size()) == n ? out : std::vector<double>{};
 }
 
+// The sizes behind the second of x times these factors, rounded down.
+std::string scaled_sizes(const Lowering& l, const std::string& x,
+                         const std::vector<double>& scales) {
+  Names parts;
+  for (const double scale : scales)
+    parts.push_back(l.unsqueeze(l.number(Scalar(scale), DType::kFloat64), {0}));
+  const std::string factors = l.op("Concat", parts, {attr("axis", 0)});
+  const std::string sizes = l.cast(l.sizes_of(x, 2, 2 + int64_t(scales.size())),
+                                   DType::kInt64, DType::kFloat64);
+  return l.cast(l.op("Floor", {l.op("Mul", {sizes, factors})}), DType::kFloat64,
+                DType::kInt64);
+}
+
 void resized(Lowering& l, std::vector<Attribute> attributes) {
   const int64_t rank = l.rank();
   const int64_t n = rank - 2;
   const std::string x = l.tensor(0);
   const std::vector<double> scales = factors(l, n);
-  if (!scales.empty()) {
+  // Corners are aligned by the size as it is, rounded down, which readers of
+  // factors take for the product: sizes are written.
+  const bool by_size = l.has("align_corners") && l.flag("align_corners");
+  if (!scales.empty() && !by_size) {
     Names parts;
     std::vector<double> all = {1, 1};
     all.insert(all.end(), scales.begin(), scales.end());
@@ -38,8 +54,9 @@ void resized(Lowering& l, std::vector<Attribute> attributes) {
     if (!size) break;
     known.push_back(*size);
   }
-  const std::string sizes =
-      int64_t(known.size()) == n ? l.ints(known) : l.shape("output_size");
+  const std::string sizes = int64_t(known.size()) == n ? l.ints(known)
+                            : scales.empty()           ? l.shape("output_size")
+                                             : scaled_sizes(l, x, scales);
   l.result(
       l.op("Resize",
            {x, "", "",
@@ -77,6 +94,7 @@ void cubic(Lowering& l) {
 void linear_smooth(Lowering& l) {
   if (l.opset() < 18) l.refuse("needs opset 18");
   resized(l, {attr("mode", "linear"), attr("antialias", 1),
+              attr("exclude_outside", 1),
               attr("coordinate_transformation_mode", corners(l))});
 }
 
@@ -84,6 +102,7 @@ void cubic_smooth(Lowering& l) {
   if (l.opset() < 18) l.refuse("needs opset 18");
   // Antialiased pictures are made with another kernel.
   resized(l, {attr("mode", "cubic"), attr("antialias", 1),
+              attr("exclude_outside", 1),
               attr("coordinate_transformation_mode", corners(l)),
               attr("cubic_coeff_a", -0.5)});
 }
