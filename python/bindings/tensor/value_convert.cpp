@@ -319,8 +319,9 @@ bool to_value(PyObject* object, const ArgType& type, Value* out) {
 
 bool to_element(PyObject* object, size_t place, const ArgType& type,
                 Value* out) {
+  if (to_value(object, type, out)) return true;
   if (place == 0 || type.kind != ArgKind::kInt || !PyBool_Check(object))
-    return to_value(object, type, out);
+    return false;
   *out = int64_t{object == Py_True};
   return true;
 }
