@@ -18,7 +18,7 @@ from .. import (
     no_grad,
 )
 from ..graphs import _tree
-from ..graphs._values import kind_of
+from ..graphs._surroundings.values import kind_of
 from ..jit import ScriptFunction, ScriptModule, TracerWarning, trace
 from ..jit._tracing.traced import TracedInt
 from ..nn import Module

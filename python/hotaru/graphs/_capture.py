@@ -13,10 +13,10 @@ from .. import (
     uint8,
 )
 from . import _results, _state, _tree, _where
-from ._code import borrows_memory
 from ._exact import Exact
 from ._given import Given
 from ._graph import Graph, passes
+from ._surroundings.code import borrows_memory
 from ._training import Training
 
 

@@ -15,7 +15,7 @@ from .. import _C, Tensor, is_grad_enabled, no_grad
 from ..nn import Module, ModuleList
 from ..onnx.errors import UnsupportedOperatorError
 from . import _stance, _state, _tree, _where
-from ._reach import Reach
+from ._surroundings.reach import Reach
 
 # After so many compiled kinds in a row that no call asked for again, calls run
 # as they are.

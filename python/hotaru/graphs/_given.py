@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from .. import Tensor
 from . import _state
-from ._raw import (
+from ._surroundings.raw import (
     attributes_of,
     fill,
     items_of,

@@ -12,10 +12,10 @@ from ..nn import Buffer, Module, Parameter
 from . import _settings, _stance, _state, _tree
 from ._capture import Captured, Options
 from ._keys import Same, Signature
-from ._reach import Reach
 from ._results import CONSTANTS, has_attributes
+from ._surroundings.reach import Reach
+from ._surroundings.values import kind_of, place
 from ._training import key_of
-from ._values import kind_of, place
 
 CACHE_SIZE = 8
 # Tensors whose class has no say in what operators do.

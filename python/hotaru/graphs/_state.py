@@ -11,15 +11,15 @@ from __future__ import annotations
 from .. import _C, Tensor, no_grad
 from ..nn import Module
 from . import _tree
-from ._raw import (
+from ._surroundings.raw import (
     attributes_of,
     fill,
     items_of,
     pairs_of,
     put_attributes,
 )
-from ._reach import Reach
-from ._values import native_of, own_member
+from ._surroundings.reach import Reach
+from ._surroundings.values import native_of, own_member
 
 # Of every Module; the values of _parameters and _buffers are looked at apart.
 _INTERNAL = {*vars(Module()), "forward", "_c", "_originals"} - {"training"}

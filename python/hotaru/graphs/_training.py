@@ -13,7 +13,7 @@ from __future__ import annotations
 from .. import Tensor, empty_like, float64, no_grad, tensor
 from ..utils._deferred import Deferring
 from . import _state
-from ._code import binds_gradients
+from ._surroundings.code import binds_gradients
 
 _ARGUMENT = (
     "operation not permitted when stream is capturing: a gradient of an "

@@ -15,7 +15,7 @@ import dataclasses
 from collections import defaultdict
 
 from .. import Tensor
-from ._raw import (
+from ._surroundings.raw import (
     attributes_of,
     fill,
     is_struct,

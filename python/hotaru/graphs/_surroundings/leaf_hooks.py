@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .. import _C, Tensor
+from ... import _C, Tensor
 
 # Code that runs a backward pass has one of these names.
 _PASSES = {"backward", "grad"}

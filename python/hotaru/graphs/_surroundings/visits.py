@@ -11,12 +11,13 @@ import sys
 import types
 import weakref
 
-from .. import _C
-from .._own_names import is_own
-from ..nn import Module
-from . import _outside
-from ._code import finds_names, functional_names, names_of, texts_of
-from ._homes import (
+from ... import _C
+from ..._own_names import is_own
+from ...nn import Module
+from .._keys import Same
+from . import outside as _outside
+from .code import finds_names, functional_names, names_of, texts_of
+from .homes import (
     holds_data,
     is_installed,
     is_library,
@@ -24,10 +25,9 @@ from ._homes import (
     is_ours,
     top_of,
 )
-from ._keepers import keep, keep_buffer, keep_cell, keep_members, keep_names
-from ._keys import Same
-from ._raw import items_of, pairs_of
-from ._values import (
+from .keepers import keep, keep_buffer, keep_cell, keep_members, keep_names
+from .raw import items_of, pairs_of
+from .values import (
     SIMPLE,
     is_code,
     is_graphed,

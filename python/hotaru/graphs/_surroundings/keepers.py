@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import sys
 
-from ._raw import fill, items_of, pairs_of
+from .raw import fill, items_of, pairs_of
 
 _MISSING = object()
 

@@ -11,15 +11,16 @@ from __future__ import annotations
 
 import collections
 
-from .. import _C, Tensor
-from ..nn import functional
-from ..nn.modules import module as _module
-from . import _leaf_hooks, _outside
-from ._code import reads_options, reads_schedules
-from ._keepers import same_items
-from ._keys import Same, Signature
-from ._raw import attributes_of, slots_of
-from ._values import (
+from ... import _C, Tensor
+from ...nn import functional
+from ...nn.modules import module as _module
+from .._keys import Same, Signature
+from . import leaf_hooks as _leaf_hooks
+from . import outside as _outside
+from .code import reads_options, reads_schedules
+from .keepers import same_items
+from .raw import attributes_of, slots_of
+from .values import (
     SIMPLE,
     Leaf,
     is_array,
@@ -31,7 +32,7 @@ from ._values import (
     slotted,
     text_of,
 )
-from ._visits import ANY, CONTAINERS, END, INSTALLED, MAX_DEPTH, METHODS, Visits
+from .visits import ANY, CONTAINERS, END, INSTALLED, MAX_DEPTH, METHODS, Visits
 
 _MAX_VALUES = 20_000
 _BUFFERS = (bytearray, memoryview)

@@ -1,133 +1,15 @@
-"""Operators that programs define, and kernels for them.
-
-`custom_op` makes an operator of one function; `Library` and the functions here
-do the same step by step. Operators so defined are in `torch.ops`, like hotaru's
-own, whose kernels cannot be replaced. All functions may be called from any
-thread.
-"""
+"""What else is registered for an operator that is defined."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from . import _ops
-from ._library import definitions, fake_impl, rules, utils
-from ._library.autograd import Info, make_autograd_impl
-from ._library.custom_ops import CustomOpDef, custom_op, maybe_opdef
-from ._library.definitions import (
-    Library,
-    device_type_to_key,
-)
-from ._library.infer_schema import infer_schema
-from ._library.opcheck import OpCheckError, opcheck
-from ._operators import keys, table
-from ._operators.keys import fallthrough_kernel
-
-__all__ = [
-    "CustomOpDef", "Library", "OpCheckError", "custom_op", "define",
-    "fallthrough_kernel", "get_ctx", "impl", "impl_abstract", "infer_schema",
-    "opcheck", "register_autocast", "register_autograd", "register_fake",
-    "register_kernel", "register_torch_dispatch", "register_vmap",
-    "triton_op", "wrap_triton",
-]  # fmt: skip
-
-_scoped_library = definitions.scoped_library
-# Libraries of functions that were given none: they live as long as the process.
-_keep_alive: list[Library] = []
-
-
-def _library(namespace: str, lib: Library | None) -> Library:
-    if lib is not None:
-        return lib
-    made = Library(namespace, "FRAGMENT")
-    _keep_alive.append(made)
-    return made
-
-
-def define(qualname, schema, alias_analysis="", *, lib=None, tags=()):
-    """Defines an operator.
-
-    Called as `define(library, "name(Tensor x) -> Tensor")` it is a decorator:
-    the function is the operator's kernel for all devices, and gives its
-    gradients.
-
-    Args:
-        qualname: "namespace::name.overload".
-        schema: "(Tensor x) -> Tensor".
-        lib: what it lives as long as; None for as long as the process.
-        tags: of the operator.
-
-    Raises:
-        ValueError: a name without a namespace, a schema with a name.
-    """
-    if isinstance(qualname, Library):
-        return _define_with(qualname, schema, alias_analysis)
-    if not isinstance(qualname, str):
-        raise ValueError(
-            "define(qualname, schema): expected qualname to be instance of "
-            f"str, got {type(qualname)}"
-        )
-    namespace, name = utils.parse_namespace(qualname)
-    if not schema.lstrip().startswith("("):
-        raise ValueError(
-            "define(qualname, schema, ...): expected schema to look like e.g. "
-            f'"(Tensor x) -> Tensor" but got "{schema}"'
-        )
-    _library(namespace, lib).define(
-        name + schema, alias_analysis=alias_analysis, tags=tags
-    )
-    return None
-
-
-def _define_with(library: Library, schema: str, alias_analysis: str):
-    def decorate(function: Callable) -> Callable:
-        name = library.define(schema, alias_analysis)
-        library.impl(name, function)
-        return function
-
-    return decorate
-
-
-def impl(qualname, types, func=None, *, lib=None):
-    """Registers a kernel for device types.
-
-    Called as `impl(library, name, dispatch_key)` it is a decorator for the
-    kernel of a dispatch key.
-
-    Args:
-        qualname: "namespace::name.overload".
-        types: "cpu", "cuda", "meta", "default" for all; or several; or a
-            dispatch key.
-        func: the kernel; without it, a decorator is returned.
-        lib: what it lives as long as; None for as long as the process.
-    """
-    if isinstance(qualname, Library):
-        return _impl_with(qualname, types, func or "")
-    types = (types,) if isinstance(types, str) else types
-    chosen = {
-        t if t in keys.DispatchKey.__members__ else device_type_to_key(t)
-        for t in types
-    }
-
-    def register(function: Callable) -> Callable:
-        namespace, name = utils.parse_namespace(qualname)
-        library = _library(namespace, lib)
-        for key in sorted(chosen):
-            library.impl(name, function, key)
-        return function
-
-    if func is None:
-        return register
-    register(func)
-    return None
-
-
-def _impl_with(library: Library, name, dispatch_key: str):
-    def decorate(function: Callable) -> Callable:
-        library.impl(name, function, dispatch_key)
-        return function
-
-    return decorate
+from .. import _ops
+from .._library import rules, utils
+from .._library.autograd import Info, make_autograd_impl
+from .._library.custom_ops import CustomOpDef, maybe_opdef
+from .._operators import table
+from ._definitions import impl, library_of
 
 
 def _name_of(op, asked: str) -> str:
@@ -184,7 +66,7 @@ def register_fake(
         namespace, short = utils.parse_namespace(name)
 
         def register(function: Callable) -> Callable:
-            library = _library(namespace, lib)
+            library = library_of(namespace, lib)
             code = getattr(function, "__code__", None)
             source = (
                 f"{code.co_filename}:{code.co_firstlineno}"
@@ -251,7 +133,7 @@ def register_autograd(
     formula = Info(backward, setup_context)
     namespace, short = utils.parse_namespace(operator.qualname)
     kernel = make_autograd_impl(operator, formula)
-    _library(namespace, lib).impl(short, kernel, "Autograd")
+    library_of(namespace, lib).impl(short, kernel, "Autograd")
 
 
 def register_vmap(op, func=None, /, *, lib=None):
@@ -298,36 +180,9 @@ def register_torch_dispatch(
     namespace, short = utils.parse_namespace(name)
 
     def register(function: Callable) -> Callable:
-        _library(namespace, lib)._register_torch_dispatch_rule(
+        library_of(namespace, lib)._register_torch_dispatch_rule(
             short, torch_dispatch_class, function
         )
         return function
 
     return register if func is None else register(func)
-
-
-def get_ctx():
-    """What a fake kernel asks for sizes that depend on values; such sizes are
-    refused, as shapes on the meta device are numbers.
-
-    RuntimeError outside of a fake kernel.
-    """
-    found = fake_impl.get_ctx()
-    if found is None:
-        raise RuntimeError(
-            "torch.library.get_ctx() can only be called inside of a fake kernel"
-        )
-    return found
-
-
-def triton_op(name, fn=None, /, *, mutates_args, schema=None):
-    """RuntimeError: hotaru launches no kernels written in Triton."""
-    raise RuntimeError(
-        "hotaru launches no kernels written in Triton: register a kernel for "
-        "the device with torch.library.custom_op"
-    )
-
-
-def wrap_triton(triton_kernel, /):
-    """RuntimeError: hotaru launches no kernels written in Triton."""
-    return triton_op("", triton_kernel, mutates_args=())

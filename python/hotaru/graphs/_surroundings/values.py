@@ -5,12 +5,12 @@ from __future__ import annotations
 import sys
 import types
 
-from .. import _C, Tensor
-from .._own_names import is_own
-from ..nn import Module
-from ._homes import top_of
-from ._keys import Same
-from ._raw import has_slots
+from ... import _C, Tensor
+from ..._own_names import is_own
+from ...nn import Module
+from .._keys import Same
+from .homes import top_of
+from .raw import has_slots
 
 #: Classes whose values are equal where they are the same.
 SIMPLE = (type(None), bool, int, complex, str, bytes)

@@ -7,7 +7,7 @@ import pathlib
 import sys
 import types
 
-from .._own_names import is_own
+from ..._own_names import is_own
 
 # A flag of classes that are no native code's (Py_TPFLAGS_HEAPTYPE).
 _MADE_BY_CODE = 1 << 9

@@ -11,11 +11,11 @@ import threading
 import types
 import weakref
 
-from .. import Tensor
-from .._own_names import is_own
-from ..nn import Module
-from ._homes import top_of
-from ._raw import has_slots
+from ... import Tensor
+from ..._own_names import is_own
+from ...nn import Module
+from .homes import top_of
+from .raw import has_slots
 
 # Of libraries, members that are changed in place.
 _LISTS = {"sys": ("argv", "path", "orig_argv", "warnoptions")}

@@ -6,9 +6,9 @@ import dis
 import functools
 import types
 
-from ..nn import functional
-from ..nn.modules._arguments import LayerFunction
-from ._homes import is_ours
+from ...nn import functional
+from ...nn.modules._arguments import LayerFunction
+from .homes import is_ours
 
 _GRADIENTS = {"grad", "_grad"}
 # Means to bind and to delete attributes whose name the code need not have.

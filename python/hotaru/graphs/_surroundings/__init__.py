@@ -1,0 +1,1 @@
+"""What code can read besides its arguments: the walk from a function on."""
