@@ -57,7 +57,7 @@ from hotaru import (
 )
 from hotaru._extension.dtypes import finfo as finfo, iinfo as iinfo
 from hotaru._functions import *
-from hotaru._grad_mode import (
+from hotaru._extension.grad_mode import (
     enable_grad as enable_grad,
     inference_mode as inference_mode,
     no_grad as no_grad,
