@@ -1,10 +1,11 @@
 """What upper packages lend to lower ones.
 
-A file imports what stands below it; `scripts/layers/order.py` has the order.
-PyTorch's API goes the other way here and there: a tensor makes a sparse one of
-itself, a layer talks to other processes. Whoever stands below then asks
-`lent(name)` when it is called, and the row of that name says which upper module
-has the thing. No other file names a module in a text.
+A file imports what stands below it, in the order that
+`scripts/layers/python_order.py` has. PyTorch's API goes the other way here and
+there: a tensor makes a sparse one of itself, a layer talks to other processes.
+Whoever stands below then asks `lent(name)` when it is called, and the row of
+that name says which upper module has the thing. No other file names a module in
+a text.
 
 The lint holds that every row names something that is there, that somebody asks
 for it, and that it could not have been imported.

@@ -27,7 +27,6 @@ class Import(NamedTuple):
 
     line: int
     target: str
-    late: bool  # within a function
 
 
 @dataclass
@@ -96,14 +95,14 @@ class Imports:
             if isinstance(node, ast.Import):
                 for alias in node.names:
                     if alias.name in self.modules and "." in alias.name:
-                        yield Import(node.lineno, alias.name, late)
+                        yield Import(node.lineno, alias.name)
             elif isinstance(node, ast.ImportFrom):
                 for target in self._targets(module, node):
-                    yield Import(node.lineno, target, late)
+                    yield Import(node.lineno, target)
             elif isinstance(node, ast.Attribute) and not late:
                 target = self._attribute(node, roots)
                 if target is not None:
-                    yield Import(node.lineno, target, late)
+                    yield Import(node.lineno, target)
 
     def made_in(self, package: str, name: str) -> str | None:
         """The module that makes a name of a package, the package if it does

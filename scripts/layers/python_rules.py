@@ -34,7 +34,17 @@ class Package:
     root: str
     modules: dict[str, Module]
     imports: dict[str, list[Import]]
-    names: Imports
+
+    def graph(self) -> dict[str, dict[str, None]]:
+        """What each file imports, but for packages that it lies in."""
+        return {
+            name: dict.fromkeys(
+                one.target
+                for one in imports
+                if not name.startswith(f"{one.target}.")
+            )
+            for name, imports in self.imports.items()
+        }
 
 
 def read_package(files: list[str], source: str, root: str) -> Package:
@@ -43,10 +53,10 @@ def read_package(files: list[str], source: str, root: str) -> Package:
     modules = {n: m for n, m in modules.items() if n.split(".")[0] == root}
     names = Imports(modules)
     imports = {
-        name: [i for i in names.of(module) if i.target != name]
+        name: [i for i in dict.fromkeys(names.of(module)) if i.target != name]
         for name, module in modules.items()
     }
-    return Package(root, modules, imports, names)
+    return Package(root, modules, imports)
 
 
 def python_offences(
@@ -104,17 +114,9 @@ def in_circles(package: Package) -> list[str]:
     """Files that import each other. A package that a file lies in is not
     counted: its names come from the files that make them.
     """
-    graph = {
-        name: dict.fromkeys(
-            one.target
-            for one in imports
-            if not name.startswith(f"{one.target}.")
-        )
-        for name, imports in package.imports.items()
-    }
     return [
         f"{package.modules[circle[0]].file}:1: circle {' -> '.join(circle)}"
-        for circle in circles(graph)
+        for circle in circles(package.graph())
     ]
 
 
@@ -198,7 +200,8 @@ def _constants(module: Module) -> dict[str, str]:
 
 def wrong_rows(package: Package, order: tuple[str, ...]) -> list[str]:
     """Rows of what is lent that name nothing, that nobody asks for, or that
-    who asks could import.
+    somebody asks for who could import it: the module stands below, and does
+    not need who asks.
     """
     lender = package.modules.get(f"{package.root}.{LENDER}")
     if lender is None:
@@ -215,7 +218,7 @@ def wrong_rows(package: Package, order: tuple[str, ...]) -> list[str]:
                 looked_for.add(name)
             else:
                 found.append(f"{module.file}:{line}: nobody lends {name!r}")
-    methods = _named(package)
+    methods, graph = _named(package), package.graph()
     for name, value, line in rows:
         place = f"{lender.file}:{line}: {name!r}"
         module, _, inside = value.partition(":")
@@ -223,13 +226,26 @@ def wrong_rows(package: Package, order: tuple[str, ...]) -> list[str]:
         if module not in package.modules or not _has(package, module, inside):
             found.append(f"{place} is not in {value}")
             continue
-        above = rank(module, order)
-        lowest = [rank(n, order) for n in askers[name]]
-        if not lowest and name not in methods | looked_for:
+        if not askers[name] and name not in methods | looked_for:
             found.append(f"{place} is lent to nobody")
-        elif lowest and min(lowest) > above:
-            found.append(f"{place} could be imported by all who ask for it")
+        needs = _reached(graph, module)
+        found += [
+            f"{place} could be imported by {asker}"
+            for asker in askers[name]
+            if rank(asker, order) >= rank(module, order) and asker not in needs
+        ]
     return found
+
+
+def _reached(graph: dict[str, dict], start: str) -> set[str]:
+    """What a module needs, directly or by others, and itself."""
+    reached, pending = {start}, [start]
+    while pending:
+        for target in graph[pending.pop()]:
+            if target not in reached:
+                reached.add(target)
+                pending.append(target)
+    return reached
 
 
 def _rows(lender: Module) -> list[tuple[str, str, int]]:

@@ -132,7 +132,17 @@ _PLANTED = {
             '"top.make:build", "thing": "low:thing"',
             **{"python/hotaru/top/other.py": "lent('thing')"},
         ),
-        "'thing' could be imported by all who ask for it",
+        "'thing' could be imported by hotaru.top.other",
+    ),
+    "a row that is no circle within a package": (
+        _rows(
+            '"top.make:build", "other": "top.other"',
+            **{
+                "python/hotaru/top/other.py": "",
+                "python/hotaru/top/third.py": "lent('other')",
+            },
+        ),
+        "'other' could be imported by hotaru.top.third",
     ),
     "a name without a row": (
         _low("lent('other')"),
@@ -152,6 +162,13 @@ _FINE = {
     "what is only looked for": _rows(
         '"top.make:build", "low": "low"',
         **{"python/hotaru/top/other.py": "loaded('low')"},
+    ),
+    "a row for a circle within a package": _rows(
+        '"top.make:build", "other": "top.other"',
+        **{
+            "python/hotaru/top/other.py": "from .third import x",
+            "python/hotaru/top/third.py": "lent('other')",
+        },
     ),
     "a public name at a call": _low(
         "import hotaru\ndef f():\n    return hotaru.top.make"
