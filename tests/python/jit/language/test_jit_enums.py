@@ -13,7 +13,7 @@ import pytest
 
 import hotaru as torch
 
-GOLDEN = Path(__file__).parents[2] / "golden/script"
+GOLDEN = Path(__file__).parents[3] / "golden/script"
 
 
 class Color(enum.Enum):

@@ -7,7 +7,7 @@ import pytest
 import hotaru as torch
 from hotaru.autograd import profiler
 
-GOLDEN = Path(__file__).parents[1] / "golden"
+GOLDEN = Path(__file__).parents[2] / "golden"
 
 
 class Ranged(torch.nn.Module):
