@@ -16,7 +16,7 @@ import pytest
 import hotaru as torch
 from hotaru import nn
 
-GOLDEN = Path(__file__).resolve().parents[2] / "golden/plain_pickles.json"
+GOLDEN = Path(__file__).resolve().parents[3] / "golden/plain_pickles.json"
 
 
 def _tensor(values, dtype=None, stride=None, offset=0, grad=False):
