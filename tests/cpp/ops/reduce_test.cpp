@@ -1,5 +1,5 @@
 // Reductions over every layout against plain loops, and softmax's rows. The
-// values of PyTorch are compared in tests/python/ops/test_ops_golden.py.
+// values of PyTorch are compared in tests/python/ops/cases/test_ops_golden.py.
 #include "hotaru/ops/reduce/reduce.h"
 
 #include <gtest/gtest.h>
