@@ -14,10 +14,10 @@ import pytest
 import hotaru as torch
 
 HERE = Path(__file__).resolve()
-FILE = HERE.parents[1] / "golden" / "cuda_draws.json"
+FILE = HERE.parents[2] / "golden" / "cuda_draws.json"
 RECORDED = json.loads(FILE.read_text())
 SPEC = importlib.util.spec_from_file_location(
-    "record", HERE.parents[3] / "bench/gpu/record.py"
+    "record", HERE.parents[4] / "bench/gpu/record.py"
 )
 record = importlib.util.module_from_spec(SPEC)
 SPEC.loader.exec_module(record)

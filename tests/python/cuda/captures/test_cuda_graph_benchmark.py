@@ -8,7 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-SCRIPT = Path(__file__).resolve().parents[3] / "bench/gpu/graphs.py"
+SCRIPT = Path(__file__).resolve().parents[4] / "bench/gpu/graphs.py"
 
 
 def measured(file, *options):
