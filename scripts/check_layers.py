@@ -37,7 +37,7 @@ def main() -> int:
     native = listed("*.h", "*.cpp", "*.cu")
     python = listed("*.py")
     offences = native_offences(native) + python_offences(python)
-    offences += overfull(native)
+    offences += overfull(native) + overfull(python)
     for offence in offences:
         print(offence)
     return 1 if offences else 0
