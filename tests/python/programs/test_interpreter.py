@@ -21,7 +21,7 @@ import torch_shim
 torch_shim.install()
 for name in [n for n in sys.modules if n.split(".")[0] == "torch"]:
     del sys.modules[name]
-from hotaru._interpreter import main
+from hotaru._alias.interpreter import main
 main(sys.argv[1:])
 """
 

@@ -11,6 +11,7 @@ from datetime import timedelta
 
 import hotaru.distributed as dist
 import pytest
+from hotaru.distributed.backends import nccl
 
 import hotaru as torch
 
@@ -20,7 +21,7 @@ SOFT = os.environ.get("HOTARU_CUDA_DRIVER", "").startswith("soft")
 @pytest.fixture
 def world():
     if not dist.is_nccl_available():
-        pytest.skip("NCCL is not here: " + dist.nccl.why_not())
+        pytest.skip("NCCL is not here: " + nccl.why_not())
     dist.init_process_group(
         "nccl", store=dist.HashStore(), rank=0, world_size=1,
         timeout=timedelta(seconds=60), device_id=torch.device("cuda", 0),
@@ -126,7 +127,7 @@ def test_its_version_is_told(world):
 @pytest.mark.skipif(SOFT, reason="GPUs in software are each process's own")
 def test_two_ranks_are_told_to_take_a_gpu_each(tmp_path):
     if not dist.is_nccl_available():
-        pytest.skip("NCCL is not here: " + dist.nccl.why_not())
+        pytest.skip("NCCL is not here: " + nccl.why_not())
     code = f"""
 import sys, hotaru as torch, hotaru.distributed as dist
 dist.init_process_group("nccl", init_method="file://{tmp_path}/store",
