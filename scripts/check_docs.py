@@ -2,12 +2,12 @@
 
 Pages are README.md and its like in the root, and everything below docs/ and
 bench/notes. Of each page: every relative link leads to a file, and to a heading
-of it where it names one; every path of the repository in `code` exists. Pages
-below docs/ hold at most 3,000 words (tables that scripts write, and benchmarks,
-may be longer), no line has more than 400 characters, and each can be reached
-from README.md or docs/README.md. Every environment variable that the library
-reads is in the table of docs/environment.md, and none else. Pages that sources
-name are there.
+of it where it names one; every path of the repository in `code`, and in
+commands, exists. Pages below docs/ hold at most 3,000 words (tables that
+scripts write, and benchmarks, may be longer), no line has more than 400
+characters, and each can be reached from README.md or docs/README.md. Every
+environment variable that the library reads is in the table of
+docs/environment.md, and none else. Pages that sources name are there.
 
 Prints each offence as `file:line: what is wrong` and exits with 1 if there was
 one.
@@ -74,6 +74,9 @@ PRIVATE = re.compile(r"_\w+\.py")
 CODE = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")
 LINK = re.compile(r"(?<!\\)\]\(([^()\s]+)(?:\s\"[^\"]*\")?\)")
 HEADING = re.compile(r"^#+\s+(.*?)\s*$")
+COMMAND = re.compile(
+    r"(?<![\w./<-])((?:bench|cli|examples|hotaru|scripts|tests)/[\w./-]*\w)"
+)
 PATH = re.compile(r"[\w.+{},*-]+(?:/[\w.+{},*-]+)+/?")
 
 
@@ -83,8 +86,9 @@ class Page:
 
     name: str
     lines: list[str]
-    # Without fenced code: (number, line).
+    # Without fenced code, and that alone: (number, line).
     prose: list[tuple[int, str]] = field(default_factory=list)
+    fenced: list[tuple[int, str]] = field(default_factory=list)
     anchors: set[str] = field(default_factory=set)
 
     @classmethod
@@ -96,7 +100,9 @@ class Page:
         for number, line in enumerate(page.lines, 1):
             if line.lstrip().startswith("```"):
                 fenced = not fenced
-            elif not fenced:
+            elif fenced:
+                page.fenced.append((number, line))
+            else:
                 page.prose.append((number, line))
                 if heading := HEADING.match(line):
                     page.anchors.add(anchor(heading[1]))
@@ -228,6 +234,18 @@ def lost_paths(page: Page, files: Files) -> list[str]:
             elif is_source(word) and word not in files.bases:
                 found.append(f"{page.name}:{number}: no source {word}")
     return found
+
+
+def lost_in_commands(page: Page, files: Files) -> list[str]:
+    """Paths from the root that commands and code in a page name."""
+    if page.name.startswith("bench/notes/"):
+        return []
+    return [
+        f"{page.name}:{number}: no path {word}"
+        for number, line in page.fenced
+        for word in COMMAND.findall(line)
+        if word not in FOREIGN and not files.has(word)
+    ]
 
 
 def too_long(page: Page) -> list[str]:
@@ -404,7 +422,7 @@ def check(root: Path, names: list[str]) -> list[str]:
     found = []
     for page in pages.values():
         found += broken_links(page, pages, files)
-        found += lost_paths(page, files)
+        found += lost_paths(page, files) + lost_in_commands(page, files)
         found += too_long(page)
     found += unreached(pages) + named_by_sources(root, files)
     return found + environment(root, pages, files)

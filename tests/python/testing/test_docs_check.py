@@ -104,6 +104,13 @@ PLANTED = {
             "docs/why.md:5: no source _modes.py",
         ],
     ),
+    "a path in a command": (
+        {
+            "docs/why.md": "# Why\n\n## The cause\n\n```\npython tests/x.py"
+            " tests/python hotaru/core /tests/y.py\n```\n"
+        },
+        ["docs/why.md:6: no path tests/x.py"],
+    ),
     "a page of too many words": (
         {"docs/why.md": "# Why\n\n## The cause\n\n" + "word\n" * 2996},
         ["docs/why.md:1: 3001 words; 3000 at most"],
