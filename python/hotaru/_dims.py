@@ -15,3 +15,17 @@ def wrap_dim(dim: int, count: int) -> int:
             f"[{-count}, {count - 1}], but got {dim})"
         )
     return dim + count if dim < 0 else dim
+
+
+def moved_dims(source, destination, count: int) -> list[int]:
+    """The order of `count` dimensions after `movedim`."""
+    a, b = (
+        [
+            wrap_dim(d, count)
+            for d in ([dims] if isinstance(dims, int) else dims)
+        ]
+        for dims in (source, destination)
+    )
+    rest = iter(d for d in range(count) if d not in a)
+    at = dict(zip(b, a))
+    return [at[i] if i in at else next(rest) for i in range(count)]

@@ -8,6 +8,7 @@ from .. import _C
 from .._answering.names import words
 from .._answering.table import answers
 from .._C import Tensor
+from .._dims import moved_dims
 from . import _ints
 from ._base import JAGGED, is_nested, packed, plain
 from ._jagged import (
@@ -263,13 +264,7 @@ def permute(x, *dims):
 @answers("movedim", "moveaxis", of=JAGGED)
 def movedim(x, source, destination):
     """Dimensions moved to other places, the first where it is."""
-    both = [[d] if isinstance(d, int) else list(d) for d in
-            (source, destination)]  # fmt: skip
-    a, b = ([wrap(x, d) for d in given] for given in both)
-    rest = iter(d for d in range(x.dim()) if d not in a)
-    at = dict(zip(b, a))
-    return permute(x, *(at[i] if i in at else next(rest)
-                        for i in range(x.dim())))  # fmt: skip
+    return permute(x, *moved_dims(source, destination, x.dim()))
 
 
 @answers("unsqueeze", of=JAGGED)

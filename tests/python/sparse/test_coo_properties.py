@@ -218,3 +218,14 @@ def test_what_is_detached_has_no_history(hotaru):
     assert not made.detach().to_dense().requires_grad
     with torch.no_grad():
         assert not (made * 2).values().requires_grad
+
+
+@pytest.mark.parametrize("moves", [(0, 1), (0, -1), ((0, 1), (1, 2)), (2, 0)])
+def test_dimensions_move(hotaru, moves):
+    x = hotaru.arange(24.0).reshape(2, 3, 4)
+    assert x.to_sparse().movedim(*moves).to_dense().equal(x.movedim(*moves))
+
+
+def test_elements_stay_where_there_are_as_many(hotaru):
+    x = hotaru.eye(2).to_sparse_csr()
+    assert x.clone().resize_as_sparse_(x).values().tolist() == [1, 1]

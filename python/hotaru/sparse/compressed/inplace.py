@@ -66,7 +66,7 @@ def _with_lead(part: Tensor, lead: tuple) -> Tensor:
 @answers("resize_as_sparse_", of=CSX)
 def resize_as_sparse_(tensor: Tensor, source: Tensor) -> Tensor:
     """The size and the number of elements of another tensor, in place; what
-    the elements are is not told.
+    the elements are is not told, unless there are as many.
     """
     require_compressed(tensor.layout, "resize_as_sparse_compressed_: self ")
     require_compressed(source.layout, "resize_as_sparse_compressed_: src ")
@@ -77,12 +77,15 @@ def resize_as_sparse_(tensor: Tensor, source: Tensor) -> Tensor:
             f"source ({layout_text(source.layout)})"
         )
     mine, other = parts_of(tensor), parts_of(source)
+    values = mine.values
+    if values.shape != other.values.shape:
+        values = values.new_empty(tuple(other.values.shape))
     _C._set_sparse_parts(
         tensor,
         tuple(source.shape),
         other.index.to(mine.index.dtype, copy=True),
         other.inner.to(mine.inner.dtype, copy=True),
-        mine.values.new_empty(tuple(other.values.shape)),
+        values,
         False,
     )
     return tensor

@@ -7,7 +7,7 @@ import hotaru
 from ... import _C
 from ..._answering.table import answers
 from ..._C import Tensor
-from ..._dims import wrap_dim
+from ..._dims import moved_dims, wrap_dim
 from .. import coo
 from .._kind import COO
 from ..history import linear
@@ -42,6 +42,12 @@ def permute(tensor: SparseTensor, *order, dims=None) -> SparseTensor:
     if not dims or dims[0] != 0:
         _C._set_sparse_coalesced(made, False)
     return made
+
+
+@answers("movedim", "moveaxis", of=COO)
+def movedim(tensor: SparseTensor, source, destination) -> SparseTensor:
+    """Dimensions at other places, the others in their order."""
+    return permute(tensor, *moved_dims(source, destination, tensor.dim()))
 
 
 def _reordered(tensor: SparseTensor, order: list[int]) -> SparseTensor:
