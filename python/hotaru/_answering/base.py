@@ -11,6 +11,7 @@ from .._tensor.attributes import attributes_of
 from .._tensor.copying import check_leaf
 from . import call
 from .about import about, refused
+from .call import own_methods
 from .table import Table
 
 
@@ -109,6 +110,7 @@ class Answering(Tensor):
         if of is not None:
             cls._kind = of
             of.classes.add(cls)
+            of.about -= own_methods(of, cls).keys()
 
     @classmethod
     def __torch_function__(cls, func, types, args=(), kwargs=None):

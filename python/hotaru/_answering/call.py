@@ -22,8 +22,8 @@ def answer(kind, function, args: tuple, kwargs: dict) -> Any:
     """What the function gives: by the first of these.
 
     - who answers the operator, however it is written,
-    - the method of the kind's class,
     - any tensor, of names about the tensor itself,
+    - the method of the kind's class,
     - the function's own body, of functions that are written in Python,
     - who answers the form that makes a tensor, written to the first argument.
 
@@ -53,11 +53,11 @@ def answer(kind, function, args: tuple, kwargs: dict) -> Any:
 
 
 def _unlisted(kind, function, name: str, args: tuple, kwargs: dict) -> Any:
+    if name in kind.about:
+        return kind.plain(function, *args, **kwargs)
     own = args and own_methods(kind, type(args[0])).get(name)
     if own:
         return own(*args, **kwargs)
-    if name in kind.about:
-        return kind.plain(function, *args, **kwargs)
     if type(function) is _C.Function and name not in kind.refused:
         return kind.body(function, name, args, kwargs)
     how, way = form(name), None

@@ -20,7 +20,9 @@ _SLOTS = {
     "invert": "bitwise_not", "lshift": "bitwise_left_shift",
     "rshift": "bitwise_right_shift", "subtract": "sub", "multiply": "mul",
     "divide": "div", "true_divide": "div", "negative": "neg",
-    "absolute": "abs", "pos": "positive",
+    "absolute": "abs", "pos": "positive", "greater": "gt", "less": "lt",
+    "greater_equal": "ge", "less_equal": "le", "not_equal": "ne",
+    "moveaxis": "movedim",
 }  # fmt: skip
 _REFLECTED = frozenset(
     words(
@@ -59,12 +61,6 @@ def writes(name: str) -> bool:
     if name.startswith("__"):
         return word in _ASSIGNED
     return name.endswith("_")
-
-
-def called(function) -> str:
-    """The name of a function, or of the attribute that an accessor reads."""
-    name = function.__name__
-    return function.__self__.__name__ if name == "__get__" else name
 
 
 class Form(NamedTuple):

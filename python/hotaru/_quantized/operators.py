@@ -86,7 +86,8 @@ def _kept(function, x, *rest, **kwargs):
 
 
 @_answers(
-    "resolve_conj resolve_neg conj conj_physical real to_dense", first=True
+    "resolve_conj resolve_neg conj conj_physical positive real to_dense",
+    first=True,
 )
 def _itself(function, x, *rest, **kwargs):
     return x
@@ -99,11 +100,14 @@ def _of_memory(function, x, *rest, **kwargs):
 
 @_answers(
     "alias view reshape flatten unflatten permute movedim repeat flip roll "
-    "view_as ravel channel_shuffle pixel_shuffle tile",
+    "view_as ravel channel_shuffle pixel_shuffle tile diag diagonal dsplit "
+    "expand_as fliplr flipud hsplit msort repeat_interleave reshape_as rot90 "
+    "vsplit",
     first=True,
 )
 def _moved(function, x, *rest, **kwargs):
     need_one_scale(function, x)
+    rest = [y._integers if is_quantized(y) else y for y in rest]
     made = function(x._integers, *rest, **kwargs)
     return _pytree.tree_map(lambda y: like(x, y), made)
 
@@ -180,7 +184,9 @@ def _averages(function, x, *rest, **kwargs):
     return like(x, made.to(x._integers.dtype))
 
 
-@_answers("leaky_relu prelu hardswish elu celu threshold", first=True)
+@_answers(
+    "leaky_relu prelu hardswish elu celu threshold masked_fill", first=True
+)
 def _same_scale(function, x, *rest, **kwargs):
     need_one_scale(function, x)
     return requantized(function(x.dequantize(), *_numbers(rest), **kwargs), x)
@@ -300,6 +306,12 @@ def _to_sparse(function, x, *args, **kwargs):
     raise refused(getattr(function, "__name__", "to_sparse"))
 
 
+@_answers("argsort", first=True)
+def _order(function, x, *args, **kwargs):
+    need_one_scale(function, x)
+    return function(x._integers, *args, **kwargs)
+
+
 @_answers("sort topk")
 def _sorted(function, x, *args, **kwargs):
     need_one_scale(function, x)
@@ -370,6 +382,7 @@ def _fill(function, x, value):
 
 @_answers("to")
 def _to(function, x, *args, **kwargs):
+    args = [a.dtype if is_quantized(a) else a for a in args]
     asked = [*args, *kwargs.values()]
     for value in asked:
         if isinstance(value, _C.dtype) and value is not x._dtype:

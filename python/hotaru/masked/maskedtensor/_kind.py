@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from typing import Any
 
 from ... import _C
 from ..._answering.base import Kind
 from ..._answering.names import words
 from ..._answering.table import Table
+
+
+@contextmanager
+def asked():
+    """Inside, other kinds of tensors answer again, within a handler."""
+    before = _C._without_subclasses(False)
+    try:
+        yield
+    finally:
+        _C._without_subclasses(before)
 
 
 def refused(name: str) -> TypeError:

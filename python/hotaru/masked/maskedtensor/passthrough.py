@@ -18,7 +18,12 @@ PASSTHROUGH_NAMES = [
 _BLOCKS = ("col2im", "fold", "im2col", "unfold")
 
 
-@answers("H", "adjoint", "mH", "mT", *PASSTHROUGH_NAMES, of=STRIDED, asked=True)
+@answers(
+    *("H", "adjoint", "mH", "mT", "ravel"),
+    *PASSTHROUGH_NAMES,
+    of=STRIDED,
+    asked=True,
+)
 def passthrough(function, *args, **kwargs):
     """The function of the data, with the same function of the mask."""
     data = function(*_mapped(data_of, args), **_mapped(data_of, kwargs))

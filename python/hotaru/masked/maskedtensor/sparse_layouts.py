@@ -11,11 +11,10 @@ import warnings
 import hotaru
 
 from ... import _C
-from ..._answering.names import called, writes
-from ..._answering.table import answers, find
+from ..._answering.names import writes
+from ..._answering.table import answers
 from ..._C import Tensor
 from ...sparse import coo
-from ...sparse._kind import SPARSE as OF_SPARSE
 from ...sparse.masks import values_at
 from ...sparse.tensor import (
     SparseTensor,
@@ -24,7 +23,7 @@ from ...sparse.tensor import (
     with_values,
 )
 from .. import _sparse as masked_sparse
-from ._kind import SPARSE
+from ._kind import SPARSE, asked
 from .binary import BINARY_NAMES, INPLACE_BINARY_NAMES
 from .core import MaskedTensor, _masks_match, data_of, mask_of, wrap
 from .passthrough import PASSTHROUGH_NAMES
@@ -122,7 +121,7 @@ def _of_accessor(accessor, self, *rest):
     return wrap(*prepared(found, mask_of(self)))
 
 
-@_answers(*UNARY_NAMES, *INPLACE_UNARY_NAMES)
+@_answers("isfinite", "isreal", *UNARY_NAMES, *INPLACE_UNARY_NAMES)
 def _unary(function, input, *args, **kwargs):
     if NAMED_ONLY & set(kwargs):
         raise ValueError(
@@ -231,12 +230,13 @@ def _position(data: SparseTensor, place: int) -> Tensor:
 @_answers("H", "T", "adjoint", "mH", "mT", *PASSTHROUGH_NAMES)
 def _passed(function, input, *args, **kwargs):
     """What moves elements, where sparse tensors have it."""
-    way = find(OF_SPARSE, called(function), (data_of(input),), {})
-    if way is None:
+    try:
+        with asked():
+            data = function(data_of(input), *args, **kwargs)
+            mask = function(mask_of(input), *args, **kwargs)
+            return wrap(*prepared(data, mask))
+    except NotImplementedError:
         return NotImplemented
-    data = way.handler(data_of(input), *args, **kwargs)
-    mask = way.handler(mask_of(input), *args, **kwargs)
-    return wrap(*prepared(data, mask))
 
 
 @_answers("_type", "type")

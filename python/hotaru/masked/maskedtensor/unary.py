@@ -44,6 +44,7 @@ NAMED_ONLY = {"alpha", "decimals", "out", "rounding_mode"}
 
 
 @answers(*UNARY_NAMES, *INPLACE_UNARY_NAMES, of=STRIDED, asked=True)
+@answers("isfinite", "isreal", of=STRIDED, asked=True)
 def unary(operator, input, *args, **kwargs):
     """The operator on all elements, with the input's mask."""
     if NAMED_ONLY & set(kwargs):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..._answering.table import answers
 from ..._C import ops
 from . import unary
-from ._kind import SPARSE, STRIDED
+from ._kind import SPARSE, STRIDED, asked
 from .core import data_of, mask_of, wrap
 from .passthrough import passthrough
 
@@ -63,7 +63,8 @@ def _item(function, input):
     if input.numel() != 1:  # the error of any tensor
         return function(ops.zeros(1).expand(input.numel()))
     if input.is_sparse:
-        return function(input.to_dense())
+        with asked():
+            return function(input.to_dense())
     if not bool(mask_of(input)):
         raise ValueError(
             "__torch_dispatch__, aten._local_scalar_dense: expected a mask "
