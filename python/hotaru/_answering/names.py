@@ -22,7 +22,9 @@ _SLOTS = {
     "divide": "div", "true_divide": "div", "negative": "neg",
     "absolute": "abs", "pos": "positive", "greater": "gt", "less": "lt",
     "greater_equal": "ge", "less_equal": "le", "not_equal": "ne",
-    "moveaxis": "movedim",
+    "moveaxis": "movedim", "arccos": "acos", "arccosh": "acosh",
+    "arcsin": "asin", "arcsinh": "asinh", "arctan": "atan", "arctan2": "atan2",
+    "arctanh": "atanh",
 }  # fmt: skip
 _REFLECTED = frozenset(
     words(
