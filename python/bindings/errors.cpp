@@ -20,7 +20,7 @@ PyObject* linalg_error = nullptr;
 /// torch.OutOfMemoryError and torch.AcceleratorError, likewise.
 PyObject* out_of_memory_error = nullptr;
 PyObject* accelerator_error = nullptr;
-/// torch.distributed.DistError and what is below it, likewise.
+/// distributed.DistError and what is below it, likewise.
 PyObject* dist_error = nullptr;
 PyObject* dist_network_error = nullptr;
 PyObject* dist_store_error = nullptr;
@@ -112,7 +112,7 @@ void throw_named(const Error& e, std::string_view name) {
 
 void init_errors(nanobind::module_& m) {
   linalg_error = runtime_error_class(
-      m, "torch._C._LinAlgError",
+      m, "hotaru._C._LinAlgError",
       "A matrix that is singular or not positive-definite.");
   out_of_memory_error = runtime_error_class(m, "torch.OutOfMemoryError",
                                             "A device has no memory left.");
@@ -120,19 +120,19 @@ void init_errors(nanobind::module_& m) {
       m, "torch.AcceleratorError",
       "A device or its driver failed; `error_code` is the driver's number.");
   dist_error =
-      runtime_error_class(m, "torch.distributed.DistError",
+      runtime_error_class(m, "hotaru.distributed.DistError",
                           "Something went wrong among several processes.");
   dist_network_error = runtime_error_class(
-      m, "torch.distributed.DistNetworkError",
+      m, "hotaru.distributed.DistNetworkError",
       "Another process cannot be reached, or went away.", dist_error);
   dist_store_error = runtime_error_class(
-      m, "torch.distributed.DistStoreError",
+      m, "hotaru.distributed.DistStoreError",
       "A store did not answer as it was asked to, or in time.", dist_error);
   queue_empty_error = runtime_error_class(
-      m, "torch.distributed.QueueEmptyError",
+      m, "hotaru.distributed.QueueEmptyError",
       "A store's queue had nothing to take.", dist_store_error);
   dist_backend_error = runtime_error_class(
-      m, "torch.distributed.DistBackendError",
+      m, "hotaru.distributed.DistBackendError",
       "An operation of several processes failed; its text says whose fault.",
       dist_error);
   set_warning_handler([](std::string_view text) {

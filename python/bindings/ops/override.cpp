@@ -171,6 +171,7 @@ struct Function {
   PyObject* dict;
   PyObject* module;  // of a late one: where it is
   PyObject* name;    // and by what name
+  PyObject* method;  // of a late one that a class has: "Tensor.norm"
 };
 PyTypeObject* function_type = nullptr;
 
@@ -251,6 +252,7 @@ int function_traverse(PyObject* self, visitproc visit, void* arg) {
   Py_VISIT(cast(self)->dict);
   Py_VISIT(cast(self)->module);
   Py_VISIT(cast(self)->name);
+  Py_VISIT(cast(self)->method);
   return 0;
 }
 
@@ -259,6 +261,7 @@ int function_clear(PyObject* self) {
   Py_CLEAR(cast(self)->wrapped);
   Py_CLEAR(cast(self)->module);
   Py_CLEAR(cast(self)->name);
+  Py_CLEAR(cast(self)->method);
   return 0;
 }
 
@@ -275,8 +278,18 @@ PyObject* function_repr(PyObject* self) {
   return wrapped ? PyObject_Repr(wrapped) : nullptr;
 }
 
-/// Pickles and copies are the name, as of any function.
+/// Pickles and copies are the name, as of any function; of a method its class
+/// is asked for it.
 PyObject* function_reduce(PyObject* self, PyObject*) {
+  if (PyObject* method = cast(self)->method)
+    return guarded([&]() -> PyObject* {
+      const nb::object parts = nb::borrow(method).attr("rpartition")(".");
+      const nb::object owner = nb::module_::import_("hotaru").attr(parts[0]);
+      return nb::make_tuple(nb::module_::import_("builtins").attr("getattr"),
+                            nb::make_tuple(owner, parts[2]))
+          .release()
+          .ptr();
+    });
   PyObject* wrapped = wrapped_of(self);
   return wrapped ? PyObject_GetAttrString(wrapped, "__qualname__") : nullptr;
 }
@@ -325,13 +338,16 @@ nb::object overridable(nb::handle function) {
   return nb::steal(made);
 }
 
-/// A function that is in a module by that name, imported at its first use.
-nb::object late(nb::str module, nb::str name, bool answered) {
+/// A function that is in a module by that name, imported at its first use;
+/// `method`: see Function.
+nb::object late(nb::str module, nb::str name, bool answered,
+                nb::object method) {
   PyObject* made = function_type->tp_alloc(function_type, 0);
   if (!made) throw nb::python_error();
   cast(made)->vectorcall = answered ? function_call : plain_call;
   cast(made)->module = module.release().ptr();
   cast(made)->name = name.release().ptr();
+  if (!method.is_none()) cast(made)->method = method.release().ptr();
   return nb::steal(made);
 }
 
@@ -449,7 +465,7 @@ void init_overrides(nb::module_& m) {
   m.attr("Function") = nb::handle(reinterpret_cast<PyObject*>(function_type));
   m.def("_overridable", &overridable);
   m.def("_late", &late, nb::arg("module"), nb::arg("name"),
-        nb::arg("answered") = true);
+        nb::arg("answered") = true, nb::arg("method") = nb::none());
   m.def("_disabled_torch_function_impl",
         [](nb::handle func, nb::handle, nb::args args, nb::kwargs) {
           nb::raise_type_error("__torch_function__ is disabled");

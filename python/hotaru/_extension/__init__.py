@@ -44,17 +44,26 @@ def _name_of(function) -> str:
 copyreg.pickle(type(_C.tensor), _name_of)
 
 
-def _method(module: str, name: str):
-    return _C._late(f"hotaru._extension.{module}", name, False)
+def _by_class(method) -> tuple:
+    owner, _, name = method.__qualname__.rpartition(".")
+    return getattr, (getattr(_C, owner), name)
+
+
+copyreg.pickle(type(_C.Generator.seed), _by_class)
+
+
+def _method(module: str, name: str, owner: str | None = None):
+    path = owner and f"{owner}.{name}"
+    return _C._late(f"hotaru._extension.{module}", name, False, path)
 
 
 for _name in (
     "__reduce__", "__setstate__", "clone_state", "graphsafe_get_state",
     "graphsafe_set_state", "get_offset", "set_offset",
 ):  # fmt: skip
-    setattr(_C.Generator, _name, _method("generator", _name))
+    setattr(_C.Generator, _name, _method("generator", _name, "Generator"))
 for _name in ("__enter__", "__exit__", "is_capturing", "record_event"):
-    setattr(_C.Stream, _name, _method("streams", _name))
+    setattr(_C.Stream, _name, _method("streams", _name, "Stream"))
 _C.Stream.native_handle = property(
     _method("streams", "native_handle"),
     doc="The driver's stream; RuntimeError: it is a queue of the CPU.",

@@ -82,12 +82,18 @@ def _pairs(names: str):
 def _attach_methods() -> None:
     for file, names in _METHODS.items():
         for name, inside in _pairs(names):
-            setattr(Tensor, name, _late(f"{__name__}.{file}", inside))
+            module = f"{__name__}.{file}"
+            late = _late(module, inside, True, f"Tensor.{name}")
+            setattr(Tensor, name, late)
     for name in _LENT.split():
-        setattr(Tensor, name, _late("hotaru._late", name))
+        late = _late("hotaru._late", name, True, f"Tensor.{name}")
+        setattr(Tensor, name, late)
     for name in _UNSEEN.split():
-        setattr(Tensor, name, _late(f"{__name__}.copying", name, False))
-    Tensor.as_subclass = _late(_overrides.__name__, "as_subclass", False)
+        late = _late(f"{__name__}.copying", name, False, f"Tensor.{name}")
+        setattr(Tensor, name, late)
+    Tensor.as_subclass = _late(
+        _overrides.__name__, "as_subclass", False, "Tensor.as_subclass"
+    )
     for name, other in _pairs(_ALIASES):
         setattr(Tensor, name, getattr(Tensor, other))
     Tensor._make_subclass = staticmethod(_C._make_subclass)

@@ -445,6 +445,11 @@ def _install() -> None:
     cls._share_filename_cpu_ = _only_on_cpu("_share_filename_")
     for name, dtype in _CASTS.items():
         setattr(cls, name, _cast(dtype))
+    # Pickles name them.
+    for name, method in vars(cls).items():
+        if "<" in getattr(method, "__qualname__", ""):
+            method.__name__ = name
+            method.__qualname__ = f"UntypedStorage.{name}"
 
 
 _CASTS = {

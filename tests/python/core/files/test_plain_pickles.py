@@ -373,3 +373,48 @@ print([x.tolist() for x in torch.load(file).unbind()])
         capture_output=True, text=True, check=True,
     )  # fmt: skip
     assert result.stdout == "[[0.0, 1.0, 2.0], [0.0, 1.0]]\n"
+
+
+def _public(cls):
+    for name in dir(cls):
+        found = getattr(cls, name, None)
+        if callable(found) and not (name.startswith("_") and name[1] == "_"):
+            yield name, found
+
+
+@pytest.mark.parametrize(
+    "cls",
+    [torch.Tensor, torch.UntypedStorage, torch.Generator, torch.Size],
+)
+def test_methods_go_by_their_names(cls):
+    for name, method in _public(cls):
+        for protocol in (2, pickle.DEFAULT_PROTOCOL):
+            again = pickle.loads(pickle.dumps(method, protocol))
+            assert again == method, name
+        assert copy.deepcopy(method) == method, name
+        assert copy.copy(method) == method, name
+
+
+def test_methods_of_objects_take_them_along():
+    bound = pickle.loads(pickle.dumps(torch.tensor([3.0, 4.0]).norm))
+    assert bound().item() == 5
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        torch.linalg.LinAlgError,
+        torch.OutOfMemoryError,
+        torch.AcceleratorError,
+        torch.distributed.DistError,
+        torch.distributed.DistBackendError,
+        torch.distributed.DistNetworkError,
+        torch.distributed.DistStoreError,
+        torch.distributed.QueueEmptyError,
+    ],
+)
+def test_errors_go_from_process_to_process(error):
+    assert pickle.loads(pickle.dumps(error)) is error
+    again = pickle.loads(pickle.dumps(error("why")))
+    assert type(again) is error
+    assert again.args == ("why",)
