@@ -1,6 +1,7 @@
 #include "hotaru/ops/resample/grid_sample_grad.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "hotaru/autograd/record.h"
 #include "hotaru/ops/create/copy.h"
@@ -14,7 +15,10 @@
 namespace hotaru {
 namespace {
 
-using Attributes = GridSampleAttributes;
+/// Of the kernels, and whether there are three dimensions.
+struct Attributes : GridSampleAttributes {
+  bool deep;
+};
 
 /// A position and how fast it moves with what it was made of.
 struct Moving {
@@ -25,11 +29,14 @@ Tensor like(const Tensor& t, double value) {
   return full_like(t, Scalar(value));
 }
 
-/// Clipped to [0, size - 1]; what lies on an edge or beyond stands still.
-Moving clipped(const Moving& p, int64_t size) {
+/// Clipped to [0, size - 1]; what lies on an edge or beyond stands still. NaN
+/// comes to lie where the kernels have it.
+Moving clipped(const Moving& p, int64_t size, bool deep) {
   const Scalar last(double(size - 1));
   const Tensor inside = logical_and(gt(p.at, Scalar(0)), lt(p.at, last));
-  return {clamp(p.at, Scalar(0), last), p.slope * inside};
+  return {masked_fill(clamp(p.at, Scalar(0), last), isnan(p.at),
+                      deep ? last : Scalar(0)),
+          p.slope * inside};
 }
 
 /// Reflected at `low` and `high`.
@@ -37,9 +44,9 @@ Moving reflected(const Moving& p, double low, double high) {
   const double span = high - low;
   if (span == 0) return {zeros_like(p.at), zeros_like(p.at)};
   const Tensor away = p.at - Scalar(low), far = abs(away);
-  const Tensor extra = fmod(far, like(far, span));
-  const Tensor odd =
-      ne(fmod(floor(far / Scalar(span)), like(far, 2)), Scalar(0));
+  const Tensor turns = floor(far / Scalar(span));
+  const Tensor extra = far - turns * Scalar(span);
+  const Tensor odd = ne(fmod(turns, like(far, 2)), Scalar(0));
   const Tensor sign = where(lt(away, Scalar(0)), like(far, -1), like(far, 1));
   const Tensor turn = where(odd, like(far, -1), like(far, 1));
   return {where(odd, Scalar(span) - extra, extra) + Scalar(low),
@@ -48,9 +55,9 @@ Moving reflected(const Moving& p, double low, double high) {
 
 Moving padded(const Moving& p, int64_t size, const Attributes& a) {
   if (a.padding == GridPadding::kZeros) return p;
-  if (a.padding == GridPadding::kBorder) return clipped(p, size);
+  if (a.padding == GridPadding::kBorder) return clipped(p, size, a.deep);
   const double edge = a.align_corners ? 0 : -0.5;
-  return clipped(reflected(p, edge, double(size - 1) - edge), size);
+  return clipped(reflected(p, edge, double(size - 1) - edge), size, a.deep);
 }
 
 /// Where a coordinate in [-1, 1] lies among the elements of a dimension.
@@ -87,14 +94,16 @@ Tap tap(const Tensor& place, int64_t size, const Tensor& weight,
         const Tensor& change) {
   const Scalar last(double(size - 1));
   const Tensor inside = logical_and(ge(place, Scalar(0)), le(place, last));
-  return {to(clamp(place, Scalar(0), last), DType::kInt64), inside, weight,
-          change};
+  const Tensor index =
+      to(masked_fill(place, logical_not(inside), 0), DType::kInt64);
+  return {index, inside, weight, change};
 }
 
-/// The neighbours along one dimension, and the slope of the position.
+/// The neighbours along one dimension, the slope of the position, and which
+/// points lie nowhere.
 struct Line {
   std::vector<Tap> taps;
-  Tensor slope;
+  Tensor slope, lost;
 };
 
 /// `coordinate` [N, P] of a dimension. Positions are piecewise linear in it:
@@ -109,7 +118,7 @@ Line line_of(const Tensor& coordinate, int64_t size, const Attributes& a) {
     if (!cubic) p = padded(p, size, a);
     base = a.mode == GridMode::kNearest ? round(p.at) : floor(p.at);
   }
-  Line out{{}, p.slope};
+  Line out{{}, p.slope, isnan(p.at - base)};
   if (a.mode == GridMode::kNearest) {
     // One, with a history: second derivatives by the grid are zeros, not none.
     const Tensor all = ones(base.sizes(), {DType::kBool, base.device()});
@@ -117,7 +126,11 @@ Line line_of(const Tensor& coordinate, int64_t size, const Attributes& a) {
         tap(base, size, masked_fill(coordinate, all, 1), like(base, 0)));
     return out;
   }
-  const Tensor t = p.at - base + p.slope * (coordinate - detach(coordinate));
+  // Of an infinite one the difference to itself is not a number.
+  const Tensor moving =
+      masked_fill(coordinate, logical_not(isfinite(coordinate)), 0);
+  const Tensor t = masked_fill(p.at - base, out.lost, 0) +
+                   p.slope * (moving - detach(moving));
   if (!cubic) {
     out.taps.push_back(tap(base, size, Scalar(1) - t, like(base, -1)));
     out.taps.push_back(tap(base + Scalar(1), size, t, like(base, 1)));
@@ -140,7 +153,9 @@ Line line_of(const Tensor& coordinate, int64_t size, const Attributes& a) {
 }  // namespace
 
 Tensors grid_sample_gradients(const Tensor& g, const Tensor& x,
-                              const Tensor& grid, const Attributes& a) {
+                              const Tensor& grid,
+                              const GridSampleAttributes& attributes) {
+  const Attributes a{attributes, x.dim() == 5};
   const int64_t dims = x.dim() - 2, n = x.size(0), channels = x.size(1);
   const Tensor points = flatten(grid, 1, -2);  // [N, P, d]
   const Tensor planes = flatten(x, 2, -1);     // [N, C, S]
@@ -149,6 +164,9 @@ Tensors grid_sample_gradients(const Tensor& g, const Tensor& x,
   std::vector<Line> lines;
   for (int64_t d = 0; d < dims; ++d)
     lines.push_back(line_of(select(points, 2, dims - 1 - d), x.size(d + 2), a));
+  Tensor lost = lines[0].lost;
+  for (const Line& line : lines) lost = logical_or(lost, line.lost);
+  const Tensor known = masked_fill(grad, unsqueeze(lost, 1), 0);
   Tensor gx = zeros_like(planes);
   Tensors moved(size_t(dims), zeros_like(select(points, 2, 0)));
   std::vector<size_t> at(size_t(dims), 0);
@@ -161,7 +179,7 @@ Tensors grid_sample_gradients(const Tensor& g, const Tensor& x,
       weight = d ? weight * tap.weight : tap.weight;
     }
     const Tensor places = contiguous(expand(unsqueeze(index, 1), wide));
-    const Tensor here = grad * unsqueeze(inside, 1);
+    const Tensor here = known * unsqueeze(inside, 1);
     gx = scatter_add(gx, 2, places, here * unsqueeze(weight, 1));
     const Tensor value =
         sum(here * gather(planes, 2, places), Dims{1}, false);  // [N, P]
@@ -179,6 +197,9 @@ Tensors grid_sample_gradients(const Tensor& g, const Tensor& x,
       if (!more) at[d] = 0;
     }
   }
+  if (!a.deep && a.mode != GridMode::kNearest)
+    for (Tensor& t : moved)
+      t = masked_fill(t, lost, std::numeric_limits<double>::quiet_NaN());
   std::reverse(moved.begin(), moved.end());
   return {reshape(gx, x.sizes()), reshape(stack(moved, -1), grid.sizes())};
 }

@@ -36,3 +36,36 @@ def test_many_channels_as_few(mode, padding, nowhere, out):
     assert torch.allclose(ggrid, sum(p[2] for p in parts), **close)
     if padding == "zeros":
         assert ggrid.isnan().any() == (nowhere and mode != "nearest")
+
+
+@pytest.mark.parametrize("align", [False, True])
+@pytest.mark.parametrize("padding", ["zeros", "border", "reflection"])
+@pytest.mark.parametrize(
+    ("mode", "dims"),
+    [("bilinear", 2), ("nearest", 2), ("bicubic", 2), ("bilinear", 3)],
+)
+def test_recorded_passes_at_points_that_lie_nowhere(mode, dims, padding, align):
+    """Gradients are the same whether the pass is recorded or not."""
+    torch.manual_seed(0)
+    x = torch.randn(1, 2, *[4] * dims, dtype=torch.float64)
+    x.requires_grad_()
+    inf, nan = float("inf"), float("nan")
+    for far in (inf, -inf, nan, 1e30, 3e9):
+        points = torch.rand(1, *[1] * (dims - 1), 4, dims).double()
+        points[..., 0, 0] = far
+        points[..., 1, dims - 1] = far
+        points[..., 2, :] = far
+        points.requires_grad_()
+        y = F.grid_sample(x, points, mode, padding, align)
+        wanted, recorded = (
+            torch.autograd.grad(
+                y.sum(), (x, points), create_graph=create, retain_graph=True
+            )
+            for create in (False, True)
+        )
+        for a, b in zip(recorded, wanted):
+            torch.testing.assert_close(a, b, equal_nan=True)
+        second = torch.autograd.grad(
+            recorded[1][..., 3, :].sum(), x, allow_unused=True
+        )[0]
+        assert second is None or second.isfinite().all()
