@@ -169,7 +169,9 @@ void mish(const Tensor& out, const Tensor& self, const Tensor& x,
            [](const Tensor& g, const Tensor& x) {
              const Tensor s = sigmoid(x);
              const Tensor t = tanh(hotaru::softplus(x));
-             return g * (t + x * s * (1 - t * t));
+             // Its slope is straight far out, where the product is 0.
+             const Tensor near = masked_fill(x, isinf(x), 0);
+             return g * (t + near * s * (1 - t * t));
            });
 }
 

@@ -181,8 +181,11 @@ Tensors grid_sample_gradients(const Tensor& g, const Tensor& x,
     const Tensor places = contiguous(expand(unsqueeze(index, 1), wide));
     const Tensor here = known * unsqueeze(inside, 1);
     gx = scatter_add(gx, 2, places, here * unsqueeze(weight, 1));
-    const Tensor value =
-        sum(here * gather(planes, 2, places), Dims{1}, false);  // [N, P]
+    // Elsewhere the first element is read, which may be infinite.
+    const Tensor elements =
+        masked_fill(gather(planes, 2, places),
+                    unsqueeze(logical_or(lost, logical_not(inside)), 1), 0);
+    const Tensor value = sum(here * elements, Dims{1}, false);  // [N, P]
     for (size_t k = 0; k < at.size(); ++k) {
       Tensor change = value * lines[k].slope;
       for (size_t d = 0; d < at.size(); ++d) {

@@ -493,3 +493,14 @@ def test_slopes_at_the_least_numbers(name, dtype, create_graph):
         hotaru.testing.assert_close(
             slope, wanted, rtol=epsilon, atol=2 * abs(value) + epsilon
         )
+
+
+def test_mish_is_straight_far_out():
+    x = hotaru.tensor([float("inf"), 1e30, -1e30], requires_grad=True)
+    for create_graph in (False, True):
+        (slope,) = hotaru.autograd.grad(
+            hotaru.nn.functional.mish(x).sum(), x, create_graph=create_graph
+        )
+        assert slope.tolist() == [1, 1, 0]
+    (second,) = hotaru.autograd.grad(slope.sum(), x)
+    assert second.tolist() == [0, 0, 0]

@@ -133,3 +133,20 @@ def test_statistics_of_groups_have_derivatives(groups):
     mean.sum().backward()
     assert low.grad.dtype == torch.bfloat16
     assert (low.grad == torch.tensor(groups / 20).bfloat16()).all()
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("create_graph", [False, True])
+def test_fixed_statistics_leave_gradients_to_the_weights(dtype, create_graph):
+    """Whatever the values are: infinite ones change no gradient of theirs."""
+    x = torch.ones(3, 2, 4, dtype=dtype)
+    x[0, 0, 1], x[1, 0, 2], x[2, 1, 3] = float("inf"), -1e38, float("nan")
+    x.requires_grad_()
+    weight = torch.tensor([2.0, 3.0], dtype=dtype)
+    y = F.batch_norm(
+        x, torch.zeros(2, dtype=dtype), torch.ones(2, dtype=dtype), weight
+    )
+    (grad,) = torch.autograd.grad(y.sum(), x, create_graph=create_graph)
+    torch.testing.assert_close(
+        grad.detach(), weight[:, None].expand(3, 2, 4), rtol=1e-4, atol=0
+    )

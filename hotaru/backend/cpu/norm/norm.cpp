@@ -405,8 +405,11 @@ void batch_norm_grad_of(const KernelCall& call) {
     if (!gx.defined()) return;
     T* to = gx.data<T>();
     const A scale = weight[c] * rstd;
-    const A shift = a.training ? A(sum / n) : A(0);
-    const A slope = a.training ? A(dot * rstd * rstd / n) : A(0);
+    if (!a.training) {  // whatever x is: it may be infinite
+      shape.each(c, [&](int64_t i) { to[i] = T(scale * A(g[i])); });
+      return;
+    }
+    const A shift = A(sum / n), slope = A(dot * rstd * rstd / n);
     shape.each(c, [&](int64_t i) {
       to[i] = T(scale * (A(g[i]) - shift - (A(x[i]) - mean) * slope));
     });

@@ -69,3 +69,19 @@ def test_recorded_passes_at_points_that_lie_nowhere(mode, dims, padding, align):
             recorded[1][..., 3, :].sum(), x, allow_unused=True
         )[0]
         assert second is None or second.isfinite().all()
+
+
+@pytest.mark.parametrize("mode", ["bilinear", "bicubic"])
+def test_recorded_passes_beside_infinite_elements(mode):
+    """What lies outside takes nothing of the picture's first element."""
+    x = torch.ones(1, 1, 3, 3, dtype=torch.float64)
+    x[0, 0, 0, 0] = float("inf")
+    x.requires_grad_()
+    points = torch.tensor([0.99, 0.99, 5.0, 5.0], dtype=torch.float64)
+    points = points.reshape(1, 2, 1, 2).requires_grad_()
+    y = F.grid_sample(x, points, mode, "zeros", False)
+    for create in (False, True):
+        (grad,) = torch.autograd.grad(
+            y.sum(), points, create_graph=create, retain_graph=True
+        )
+        assert grad.isfinite().all()

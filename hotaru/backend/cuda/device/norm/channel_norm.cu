@@ -232,7 +232,11 @@ __device__ void channel_grad(const NormParams& p) {
       shift = values<T>(p.sums)[2 * c] / n;
       slope = values<T>(p.sums)[2 * c + 1] * rstd / n;
     }
-    return [=](A x, A g) { return scale * (g - shift - (x - mean) * slope); };
+    // Without training x has no part in it: it may be infinite.
+    const bool fixed = !p.training;
+    return [=](A x, A g) {
+      return scale * (fixed ? g : g - shift - (x - mean) * slope);
+    };
   });
 }
 
