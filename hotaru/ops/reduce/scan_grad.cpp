@@ -69,34 +69,25 @@ Tensor cumprod_products(const Tensor& x, const Tensor& g, int64_t dim) {
              fold_from_end(conj(others), g, dim));
 }
 
-/// Sum over j >= i of w_j exp(x_i - out_j) for w = max(sign * g, 0), in
-/// logarithms, as exp(-out) alone may overflow.
-Tensor one_sign(const Tensor& x, const Tensor& out, const Tensor& w,
-                int64_t dim) {
-  // Finite, so that the derivative of this is, too.
-  const double none = w.dtype() == DType::kFloat64 ? -1e300 : -1e30;
-  const Tensor nothing = le(w, Scalar(0));
-  const Tensor logs = masked_fill(log(masked_fill(w, nothing, 1)), nothing,
-                                  w.dtype() == DType::kFloat16 ? -6e4 : none);
-  const Tensor back = flip(sub(logs, out), Dims{dim});
-  return exp(add(flip(logcumsumexp(back, dim), Dims{dim}), x));
-}
-
 /// a - b, 0 where both are the same infinity.
 Tensor difference(const Tensor& a, const Tensor& b) {
   const Tensor same = eq(a, b);
   return sub(masked_fill(a, same, 0), masked_fill(b, same, 0));
 }
 
-/// Sum over j >= i of g_j exp(x_i - out_j), as a function that is linear in g,
-/// for passes that are differentiated themselves. As out never falls, factors
-/// are at most 1.
-Tensor from_end(const Tensor& x, const Tensor& out, const Tensor& g,
+/// Sum over j >= i of g_j exp(x_i - out_j). As out never falls, factors are at
+/// most 1. Of 16-bit numbers in float32.
+Tensor from_end(const Tensor& given, const Tensor& result, const Tensor& grad,
                 int64_t dim) {
+  const auto wide = [](const Tensor& t) {
+    return itemsize(t.dtype()) == 2 ? to(t, DType::kFloat32) : t;
+  };
+  const Tensor x = wide(given), out = wide(result), g = wide(grad);
   const int64_t n = x.size(dim);
   const Tensor factors =
       exp(difference(narrow(out, dim, 0, n - 1), narrow(out, dim, 1, n - 1)));
-  return mul(exp(difference(x, out)), fold_from_end(factors, g, dim));
+  return to(mul(exp(difference(x, out)), fold_from_end(factors, g, dim)),
+            given.dtype());
 }
 
 }  // namespace
@@ -130,15 +121,13 @@ void cumprod(const Tensor& out, const Tensor& self, int64_t dim) {
 }
 
 void logcumsumexp(const Tensor& out, const Tensor& self, int64_t dim) {
-  autograd::record(
-      "LogcumsumexpBackward0", out, {self}, {self, saved_output(out)},
-      [dim](Backward& b, const Tensor& g) -> autograd::Tensors {
-        const Tensor x = b.saved(0), y = b.saved(1);
-        if (x.dim() == 0) return {g};
-        if (autograd::grad_enabled() && x.numel() > 0 && !x.is_complex())
-          return {from_end(x, y, g, dim)};
-        return {sub(one_sign(x, y, g, dim), one_sign(x, y, neg(g), dim))};
-      });
+  autograd::record("LogcumsumexpBackward0", out, {self},
+                   {self, saved_output(out)},
+                   [dim](Backward& b, const Tensor& g) -> autograd::Tensors {
+                     const Tensor x = b.saved(0), y = b.saved(1);
+                     if (x.dim() == 0 || x.numel() == 0) return {g};
+                     return {from_end(x, y, g, dim)};
+                   });
 }
 
 }  // namespace hotaru::grad

@@ -504,3 +504,32 @@ def test_mish_is_straight_far_out():
         assert slope.tolist() == [1, 1, 0]
     (second,) = hotaru.autograd.grad(slope.sum(), x)
     assert second.tolist() == [0, 0, 0]
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", "float32", "float64"])
+@pytest.mark.parametrize("far", [-1e30, -300.0, 17.0, 300.0, 1e4, 1e30])
+@pytest.mark.parametrize("create_graph", [False, True])
+def test_running_logarithms_pass_gradients_on(dtype, far, create_graph):
+    """Each gradient goes to the elements that its sum is made of, by their
+    shares in it, however large they are.
+    """
+    dtype = getattr(hotaru, dtype)
+    values = [0.5, far, -0.25, 0.75]
+    x = hotaru.tensor(values, dtype=dtype, requires_grad=True)
+    weights = [1.0, -2.0, 3.0, 5.0]
+    (grad,) = hotaru.autograd.grad(
+        x.logcumsumexp(0),
+        x,
+        hotaru.tensor(weights, dtype=dtype),
+        create_graph=create_graph,
+    )
+    values = x.tolist()
+    wanted = [0.0] * 4
+    for j, weight in enumerate(weights):
+        most = max(values[: j + 1])
+        shares = [math.exp(max(v - most, -800)) for v in values[: j + 1]]
+        for i, share in enumerate(shares):
+            wanted[i] += weight * share / sum(shares)
+    limit = {hotaru.bfloat16: 0.06, hotaru.float32: 3e-6}.get(dtype, 1e-14)
+    for got, want in zip(grad.tolist(), wanted):
+        assert abs(got - want) <= limit * 10
