@@ -354,11 +354,12 @@ Tensor not_negative(const Tensor& b) {
 }
 
 /// g b a^(b - 1), and 0 where b is. Its own derivative by b is a^(b - 1) there,
-/// so that a pass that is recorded masks only what has none: a of 0 or NaN.
+/// so that a pass that is recorded masks only what has none: a of 0 or NaN, or
+/// next to 0.
 Tensor pow_by_base(const Tensor& g, const Tensor& a, const Tensor& b) {
   Tensor none = eq(b, 0);
   if (autograd::grad_enabled())
-    none = logical_and(none, logical_or(eq(a, 0), ne(a, a)));
+    none = logical_and(none, logical_not(isfinite(hotaru::reciprocal(a))));
   const Tensor base = harmless(a, none);
   const Tensor exact = in_precision_of(g, b);
   const Tensor slope = exact * hotaru::pow(base, exact - 1);

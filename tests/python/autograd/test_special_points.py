@@ -533,3 +533,12 @@ def test_running_logarithms_pass_gradients_on(dtype, far, create_graph):
     limit = {hotaru.bfloat16: 0.06, hotaru.float32: 3e-6}.get(dtype, 1e-14)
     for got, want in zip(grad.tolist(), wanted):
         assert abs(got - want) <= limit * 10
+
+
+@pytest.mark.parametrize("base", [0.0, 1e-40, -1e-45, float("nan")])
+def test_a_power_of_zero_has_no_slope(base):
+    x = hotaru.tensor([base], requires_grad=True)
+    y = hotaru.tensor([0.0], requires_grad=True)
+    for create_graph in (False, True):
+        (slope,) = hotaru.autograd.grad(x**y, x, create_graph=create_graph)
+        assert slope.item() == 0
