@@ -63,6 +63,10 @@ Tensor harmless(const Tensor& t, const Tensor& mask) {
   return autograd::grad_enabled() ? masked_fill(t, mask, 1) : t;
 }
 
+Tensor widened(const Tensor& t) {
+  return itemsize(t.dtype()) == 2 ? to(t, DType::kFloat32) : t;
+}
+
 Tensor in_precision_of(const Tensor& like, const Tensor& t) {
   const auto precision = [](DType d) { return itemsize(to_real(d)); };
   const bool finer = is_integral(t.dtype(), true) || t.impl()->wrapped_number ||

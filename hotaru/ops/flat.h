@@ -28,6 +28,10 @@ Tensor flat_in_output(const autograd::Backward& b, const Tensor& gradient,
 /// infinite, and zero times infinity is NaN. Else `t`.
 Tensor harmless(const Tensor& t, const Tensor& mask);
 
+/// `t` in float32 if it has 16 bits: formulas of several steps would round each
+/// of them.
+Tensor widened(const Tensor& t);
+
 /// `t`, for a function of it alone, in the dtype of `like` if that is more
 /// precise: a logarithm of what was promoted with a float64 tensor would else
 /// be computed in float32, of integers and plain numbers, too.

@@ -31,8 +31,13 @@ void of_tensor(const char* name, const Tensor& out, const Tensor& self,
                     &gradient = kernel(fused.name)](
                        Backward& b, const Tensor& g) -> Tensors {
                      const Tensor x = b.saved(0);
-                     if (autograd::grad_enabled())
-                       return {flat ? flat_in(b, f(g, x)) : f(g, x)};
+                     if (autograd::grad_enabled()) {
+                       // The steps of 16-bit numbers are float32, as the
+                       // kernel's.
+                       const Tensor made =
+                           to(f(widened(g), widened(x)), g.dtype());
+                       return {flat ? flat_in(b, made) : made};
+                     }
                      return {elementwise::binary({gradient}, g, x, numbers)};
                    });
 }
@@ -143,15 +148,17 @@ void gelu(const Tensor& out, const Tensor& self, const Tensor& x,
 
 void gelu_tanh(const Tensor& out, const Tensor& self, const Tensor& x,
                const PointwiseNumbers&) {
-  of_input("GeluBackward0", out, self, x, {"gelu_tanh_grad"},
-           [](const Tensor& g, const Tensor& x) {
-             const Tensor square = x * x;
-             const Tensor inner = (x + square * x * 0.044715) * kRootTwoOverPi;
-             const Tensor t = tanh(inner);
-             const Tensor slope =
-                 (square * (3 * 0.044715) + 1) * kRootTwoOverPi;
-             return g * ((t + 1) * 0.5 + x * (1 - t * t) * slope * 0.5);
-           });
+  of_input(
+      "GeluBackward0", out, self, x, {"gelu_tanh_grad"},
+      [](const Tensor& g, const Tensor& x) {
+        // Its slope is 0 or 1 far out, where squares may be infinite.
+        const Tensor near = clamp(x, Scalar(-100), Scalar(100));
+        const Tensor square = near * near;
+        const Tensor inner = (near + square * near * 0.044715) * kRootTwoOverPi;
+        const Tensor t = tanh(inner);
+        const Tensor slope = (square * (3 * 0.044715) + 1) * kRootTwoOverPi;
+        return g * ((t + 1) * 0.5 + near * (1 - t * t) * slope * 0.5);
+      });
 }
 
 void silu(const Tensor& out, const Tensor& self, const Tensor& x,

@@ -5,6 +5,7 @@
 #include "hotaru/core/checks/check.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/factory.h"
+#include "hotaru/ops/flat.h"
 #include "hotaru/ops/pointwise/pointwise.h"
 #include "hotaru/ops/reduce/reduce.h"
 #include "hotaru/runtime/streams/enqueue.h"
@@ -37,9 +38,8 @@ Tensor softmax_backward_data(const Tensor& grad, const Tensor& output,
   dim = wrap_dim(dim, output.dim());
   if (!autograd::needs_grad(grad, output) && grad.dtype() == output.dtype())
     return to(fused(kernel, grad, output, dim), input_dtype);
-  const Tensor weighted = mul(grad, output);
-  return to(sub(weighted, mul(output, sum(weighted, Dims{dim}, true))),
-            input_dtype);
+  const Tensor y = widened(output), weighted = mul(widened(grad), y);
+  return to(sub(weighted, mul(y, sum(weighted, Dims{dim}, true))), input_dtype);
 }
 
 Tensor log_softmax_backward_data(const Tensor& grad, const Tensor& output,
@@ -49,7 +49,8 @@ Tensor log_softmax_backward_data(const Tensor& grad, const Tensor& output,
   dim = wrap_dim(dim, output.dim());
   if (!autograd::needs_grad(grad, output) && grad.dtype() == output.dtype())
     return to(fused(kernel, grad, output, dim), input_dtype);
-  return to(sub(grad, mul(exp(output), sum(grad, Dims{dim}, true))),
+  const Tensor g = widened(grad);
+  return to(sub(g, mul(exp(widened(output)), sum(g, Dims{dim}, true))),
             input_dtype);
 }
 

@@ -25,7 +25,8 @@ struct Pattern {
 Tensors composite(const Pattern& p, const Tensor& g, const Tensor& x,
                   const Tensor& weight, double eps, const Tensor& fixed_mean,
                   const Tensor& fixed_rstd) {
-  const Tensor grad = reshape(g, p.view), values = reshape(x, p.view);
+  const Tensor grad = reshape(widened(g), p.view);
+  const Tensor values = reshape(widened(x), p.view);
   const bool fixed = fixed_mean.defined();
   const Tensor centred =
       values - (fixed ? fixed_mean : mean(values, p.statistics, true));
@@ -35,12 +36,12 @@ Tensors composite(const Pattern& p, const Tensor& g, const Tensor& x,
   const Tensor unit = centred * rstd;
   Tensor scaled = grad;
   if (weight.defined())
-    scaled = grad * to(reshape(weight, p.weight_view), g.dtype());
+    scaled = grad * to(reshape(weight, p.weight_view), grad.dtype());
   Tensor gx = scaled * rstd;
   if (!fixed)
     gx = rstd * (scaled - mean(scaled, p.statistics, true) -
                  unit * mean(scaled * unit, p.statistics, true));
-  return {reshape(gx, x.sizes()), sum(grad * unit, p.parameters),
+  return {to(reshape(gx, x.sizes()), x.dtype()), sum(grad * unit, p.parameters),
           sum(grad, p.parameters)};
 }
 
@@ -174,7 +175,7 @@ void record_batch_norm(const Tensor& out, const Tensor& x, const Tensor& weight,
                               {0, 2}};
         const auto fixed = [&](size_t i) {
           if (a.training) return Tensor();
-          return to(reshape(node.saved(i), channel), x.dtype());
+          return reshape(node.saved(i), channel);
         };
         return named(
             node, shaped_like(composite(pattern, g, x, weight, a.eps, fixed(2),

@@ -6,6 +6,7 @@
 #include "hotaru/autograd/record.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/factory.h"
+#include "hotaru/ops/flat.h"
 #include "hotaru/ops/pointwise/pointwise.h"
 #include "hotaru/ops/reduce/reduce.h"
 #include "hotaru/ops/reduce/scan.h"
@@ -79,10 +80,7 @@ Tensor difference(const Tensor& a, const Tensor& b) {
 /// most 1. Of 16-bit numbers in float32.
 Tensor from_end(const Tensor& given, const Tensor& result, const Tensor& grad,
                 int64_t dim) {
-  const auto wide = [](const Tensor& t) {
-    return itemsize(t.dtype()) == 2 ? to(t, DType::kFloat32) : t;
-  };
-  const Tensor x = wide(given), out = wide(result), g = wide(grad);
+  const Tensor x = widened(given), out = widened(result), g = widened(grad);
   const int64_t n = x.size(dim);
   const Tensor factors =
       exp(difference(narrow(out, dim, 0, n - 1), narrow(out, dim, 1, n - 1)));

@@ -1,5 +1,6 @@
 """Derivatives of float64 tensors beside numbers, and beside single elements and
-integers of less precise dtypes: nothing of them is made in float32.
+integers of less precise dtypes: nothing of them is made in float32. And what of
+16 bits is: the steps of recorded formulas.
 """
 
 import hotaru.nn.functional as F
@@ -121,3 +122,40 @@ def test_slopes_at_nan(n, again):
         x = torch.full((n,), float("nan"), requires_grad=True)
         (g,) = torch.autograd.grad(f(x).sum(), x, create_graph=again)
         assert g.isnan().all() if wanted else not g.any(), f
+
+
+RECORDED = {
+    "gelu": F.gelu,
+    "gelu tanh": lambda x: F.gelu(x, approximate="tanh"),
+    "silu": F.silu,
+    "mish": F.mish,
+    "hardswish": F.hardswish,
+    "softmax": lambda x: x.softmax(1),
+    "log_softmax": lambda x: x.log_softmax(1),
+    "layer_norm": lambda x: F.layer_norm(x, (8,)),
+    "group_norm": lambda x: F.group_norm(x, 2),
+    "batch_norm": lambda x: F.batch_norm(
+        x, torch.zeros(8, dtype=x.dtype), torch.ones(8, dtype=x.dtype)
+    ),
+    "logcumsumexp": lambda x: x.logcumsumexp(1),
+}
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+@pytest.mark.parametrize("name", RECORDED)
+def test_recorded_passes_round_16_bits_once(name, dtype):
+    """As the kernels do, in whose place differentiable operators stand."""
+    torch.manual_seed(0)
+    f = RECORDED[name]
+    x = (torch.randn(16, 8) * 2).to(dtype).requires_grad_()
+    g = torch.randn(16, 8).to(dtype)
+    exact = x.detach().double().requires_grad_()
+    (wanted,) = torch.autograd.grad(f(exact), exact, g.double())
+    for create_graph in (False, True):
+        (got,) = torch.autograd.grad(f(x), x, g, create_graph=create_graph)
+        assert got.dtype == dtype
+        scale = wanted.abs() + 0.02 * wanted.abs().max()
+        error = ((got.double() - wanted).abs() / scale).max().item()
+        # Those are made of the result, which is rounded already.
+        limit = 16 if "max" in name or "cum" in name else 2
+        assert error < limit * torch.finfo(dtype).eps
