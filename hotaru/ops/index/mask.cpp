@@ -52,8 +52,10 @@ void scatter_into(const Tensor& out, const Tensor& self, const Tensor& mask,
 }  // namespace
 
 Tensor nonzero(const Tensor& self) {
+  // A dimension's places are neighbours, as in PyTorch.
+  const int64_t n = count(self);
   const Tensor out =
-      allocate(Dims{count(self), self.dim()}, DType::kInt64, self.device());
+      allocate(Dims{n, self.dim()}, Dims{1, n}, DType::kInt64, self.device());
   if (out.numel() > 0) enqueue(kNonzero, {write(out), read(self)});
   return out;
 }

@@ -128,9 +128,10 @@ class NonzeroRows {
     return total;
   }
 
-  /// Their positions, at most as far as `stop`.
-  void find(int64_t begin, int64_t end, int64_t* to,
-            const int64_t* stop) const {
+  /// Their positions, from number `first` to before number `last` of `columns`,
+  /// which have `length` each.
+  void find(int64_t begin, int64_t end, int64_t* columns, int64_t length,
+            int64_t first, int64_t last) const {
     const auto dims = int64_t(outer_) + 1;
     Dims index(outer_, 0);
     for (int64_t d = dims - 1, left = begin; d-- > 0;) {
@@ -138,10 +139,10 @@ class NonzeroRows {
       left /= in_.sizes()[size_t(d)];
     }
     Walk<1> walk = from(begin);
-    for (int64_t row = begin; row < end && to < stop; ++row, walk.next()) {
+    for (int64_t row = begin; row < end && first < last; ++row, walk.next()) {
       const Word* x = in_.data<Word>() + walk.at[0];
-      to = outer_ == 1 ? row_of<1>(x, index, to, stop)
-                       : row_of<0>(x, index, to, stop);
+      first = outer_ == 1 ? row_of<1>(x, index, columns, length, first, last)
+                          : row_of<0>(x, index, columns, length, first, last);
       for (int64_t d = dims - 1; d-- > 0;) {
         if (++index[size_t(d)] < in_.sizes()[size_t(d)]) break;
         index[size_t(d)] = 0;
@@ -150,19 +151,30 @@ class NonzeroRows {
   }
 
  private:
+  /// The positions of one row from number k on; gives the number behind them.
   /// kOuter: dimensions but for the last one, where that is known.
   template <size_t kOuter>
-  int64_t* row_of(const Word* x, const Dims& index, int64_t* to,
-                  const int64_t* stop) const {
+  int64_t row_of(const Word* x, const Dims& index, int64_t* columns,
+                 int64_t length, int64_t k, int64_t last) const {
+    constexpr int64_t kShort = 64;
     const size_t outer = kOuter ? kOuter : outer_;
-    const int64_t dims = int64_t(outer) + 1;
-    for (int64_t i = 0; i < n_ && to < stop; ++i) {
-      // Written always, kept if nonzero: a branch would be mispredicted.
-      for (size_t d = 0; d < outer; ++d) to[d] = index[d];
-      to[outer] = i;
-      to += truth_(x[i * step_]) ? dims : 0;
+    int64_t* const inner = columns + int64_t(outer) * length;
+    if (n_ > kShort) {
+      const int64_t end =
+          positions_of(x, step_, n_, truth_, inner + k, inner + last) - inner;
+      for (size_t d = 0; d < outer; ++d)
+        std::fill(columns + int64_t(d) * length + k,
+                  columns + int64_t(d) * length + end, index[d]);
+      return end;
     }
-    return to;
+    for (int64_t i = 0; i < n_ && k < last; ++i) {
+      // Written always, kept if nonzero: a branch would be mispredicted.
+      for (size_t d = 0; d < outer; ++d)
+        columns[int64_t(d) * length + k] = index[d];
+      inner[k] = i;
+      k += truth_(x[i * step_]);
+    }
+    return k;
   }
   Walk<1> from(int64_t row) const {
     return {in_.sizes().first(outer_), {in_.strides().first(outer_)}, row};
@@ -174,24 +186,24 @@ class NonzeroRows {
   int64_t n_, step_;
 };
 
-/// Operands: positions [n, dims], input with n nonzero elements. Threads count
-/// what is theirs first, as that says where it goes.
+/// Operands: positions [n, dims], column by column, and input with n nonzero
+/// elements. Threads count what is theirs first, as that says where it goes.
 void nonzero(const KernelCall& call) {
   const Tensor &out = call.tensor(0), &in = call.tensor(1);
   const auto dims = int64_t(in.sizes().size());
   if (dims == 0 || in.numel() == 0) return;
   int64_t* const to = out.data<int64_t>();
-  const int64_t* const stop = to + out.numel();
+  const int64_t length = out.sizes()[0];
   visit_word(in.dtype(), [&]<class Word>() {
     if (dims == 1) {
       positions_of(in.data<Word>(), in.stride(0), in.numel(),
-                   truth_of<Word>(in.dtype()), to, stop);
+                   truth_of<Word>(in.dtype()), to, to + length);
       return;
     }
     const NonzeroRows<Word> all(in);
     const int64_t rows = all.rows(), chunk = row_grain(in.size(-1));
     if (rows <= chunk || get_num_threads() == 1 || in_parallel_region())
-      return all.find(0, rows, to, stop);
+      return all.find(0, rows, to, length, 0, length);
     const auto each = [&](const auto& f) {
       parallel_for(0, (rows + chunk - 1) / chunk, 1,
                    [&](int64_t i, int64_t end) {
@@ -205,8 +217,8 @@ void nonzero(const KernelCall& call) {
     });
     std::partial_sum(begins.begin(), begins.end(), begins.begin());
     each([&](size_t i, int64_t begin, int64_t end) {
-      all.find(begin, end, std::min(to + begins[i] * dims, to + out.numel()),
-               std::min<const int64_t*>(to + begins[i + 1] * dims, stop));
+      all.find(begin, end, to, length, std::min(begins[i], length),
+               std::min(begins[i + 1], length));
     });
   });
 }

@@ -89,7 +89,8 @@ void set_bits(SelectParams& p, DType dtype) {
   }
 }
 
-/// Operands: positions [n, dims], input with n nonzero elements.
+/// Operands: positions [n, dims], column by column, and input with n nonzero
+/// elements.
 void nonzero(const KernelCall& call) {
   const Tensor &out = call.tensor(0), &in = call.tensor(1);
   if (in.dim() == 0 || out.numel() == 0) return;

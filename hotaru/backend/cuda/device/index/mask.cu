@@ -135,12 +135,12 @@ template <class Word>
 __device__ void positions(const SelectParams& p) {
   for_chosen<Word>(p, [&](int64_t rank, uint32_t position, const int64_t*) {
     if (rank >= p.room) return;
-    int64_t* to = static_cast<int64_t*>(p.out) + (rank + 1) * p.dims;
+    int64_t* to = static_cast<int64_t*>(p.out) + rank + p.dims * p.room;
     int64_t rest = p.first + position;
     HOTARU_NO_UNROLL
     for (int d = 0; d < p.dims; ++d) {
       const int64_t above = rest / p.sizes[d];
-      *--to = rest - above * p.sizes[d];
+      *(to -= p.room) = rest - above * p.sizes[d];
       rest = above;
     }
   });
