@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import functools
+import threading
 
 from .node import map_aggregate
 from .proxy import Proxy
@@ -14,10 +15,16 @@ WRAPPED_METHODS: list = []
 _MISSING = object()
 
 
+# What is exchanged is the process's, so that one thread at a time does it;
+# each undoes its own before the next begins.
+_exchanging = threading.RLock()
+
+
 class Patcher:
     """Exchanges items of dicts and attributes of classes until its end."""
 
     def __init__(self) -> None:
+        self._thread = threading.get_ident()
         self._undo: list = []
         self._visited: set = set()
 
@@ -49,6 +56,10 @@ class Patcher:
 
         self._undo.append(undo)
 
+    def is_here(self) -> bool:
+        """Whether this thread is the one that traces."""
+        return threading.get_ident() == self._thread
+
     def visit_once(self, thing) -> bool:
         """True the first time."""
         new = id(thing) not in self._visited
@@ -56,11 +67,15 @@ class Patcher:
         return new
 
     def __enter__(self) -> Patcher:
+        _exchanging.acquire()
         return self
 
     def __exit__(self, *exception) -> None:
-        while self._undo:
-            self._undo.pop()()
+        try:
+            while self._undo:
+                self._undo.pop()()
+        finally:
+            _exchanging.release()
 
 
 def find_proxy(*trees) -> Proxy | None:

@@ -6,6 +6,7 @@ import collections
 import copy
 import inspect
 import math
+import threading
 import types
 import warnings
 
@@ -26,12 +27,18 @@ from .node import base_types
 from .proxy import ParameterProxy, Proxy, Scope, ScopeContextManager, TracerBase
 
 _proxyable_classes: dict = {}
-_tracing = False
+
+
+class _Tracing(threading.local):
+    now = False
+
+
+_tracing = _Tracing()
 
 
 def is_fx_tracing() -> bool:
-    """Whether a program is being traced."""
-    return _tracing
+    """Whether a program is being traced, by this thread."""
+    return _tracing.now
 
 
 class ProxyableClassMeta(type):
@@ -304,12 +311,11 @@ class Tracer(TracerBase):
         `concrete_args` gives inputs values, by name or as a tuple; PH in them
         stands for what stays an input.
         """
-        global _tracing
-        before, _tracing = _tracing, True
+        before, _tracing.now = _tracing.now, True
         try:
             return self._trace(root, concrete_args)
         finally:
-            _tracing = before
+            _tracing.now = before
 
     def _trace(self, root, concrete_args) -> Graph:
         function = self._function_of(root)
@@ -363,9 +369,14 @@ class Tracer(TracerBase):
         ids = self._autowrap_function_ids
 
         def module_getattr(module, attr):
+            if not patcher.is_here():
+                return get(module, attr)
             return self.getattr(attr, get(module, attr), parameters)
 
         def module_call(module, *args, **kwargs):
+            if not patcher.is_here():
+                return call(module, *args, **kwargs)
+
             def forward(*args, **kwargs):
                 return call(module, *args, **kwargs)
 
