@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import threading
 import warnings
+import weakref
 
 import hotaru
 
@@ -65,10 +67,24 @@ def _functional_call(
         args = ()
     elif not isinstance(args, tuple):
         args = (args,)
-    with _reparametrize_module(
-        module, parameters_and_buffers, tie_weights, strict
+    with (
+        _in_turn(module),
+        _reparametrize_module(
+            module, parameters_and_buffers, tie_weights, strict
+        ),
     ):
         return module(*args, **({} if kwargs is None else kwargs))
+
+
+# A module has one set of tensors at a time, so its calls with others take
+# turns; a call inside of a call is of the same thread.
+_turns: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
+_turns_lock = threading.Lock()
+
+
+def _in_turn(module: Module):
+    with _turns_lock:
+        return _turns.setdefault(module, threading.RLock())
 
 
 @contextlib.contextmanager
