@@ -20,6 +20,7 @@ _USAGE = """\
 usage: python -m hotaru SCRIPT [ARGS]
        python -m hotaru -m MODULE [ARGS]
        python -m hotaru -c CODE [ARGS]
+       python -m hotaru - [ARGS]
        python -m hotaru alias [--remove]
 
 Runs a program whose `import torch` gives hotaru. `alias` makes every program
@@ -28,7 +29,17 @@ of this environment such a one.
 
 
 def run_script(path: str, args: list[str]) -> None:
-    """Runs the file `path` as the main program with `sys.argv[1:]` = `args`."""
+    """Runs the file `path` as the main program with `sys.argv[1:]` = `args`.
+
+    A folder or a zip file is run by its `__main__.py`.
+    """
+    if _has_main(path):
+        import runpy
+
+        sys.argv = [path, *args]
+        _set_first_path(path)
+        runpy.run_path(path, run_name="__main__")
+        return
     try:
         with open(path, "rb") as file:
             source = file.read()
@@ -52,11 +63,26 @@ def run_script(path: str, args: list[str]) -> None:
     )
 
 
+def _has_main(path: str) -> bool:
+    if path.endswith(".py"):
+        return False
+    import zipfile
+
+    return os.path.isdir(path) or zipfile.is_zipfile(path)
+
+
 def run_code(code: str, args: list[str]) -> None:
     """Runs `code` as `python -c` would."""
     sys.argv = ["-c", *args]
     _set_first_path("")
     _run(code, "<string>", __loader__=None)
+
+
+def run_input(args: list[str]) -> None:
+    """Runs what stands on the standard input as `python -` would."""
+    sys.argv = ["-", *args]
+    _set_first_path("")
+    _run(sys.stdin.read(), "<stdin>", __loader__=None)
 
 
 def run_module(name: str, args: list[str]) -> None:
@@ -116,6 +142,9 @@ def main(args: list[str]) -> None:
             sys.exit(2)
         install()
         runners[args[0]](args[1], args[2:])
+    elif args[0] == "-":
+        install()
+        run_input(args[1:])
     elif args[0].startswith("-"):
         print(f"python -m hotaru: unknown option {args[0]}", file=sys.stderr)
         print(_USAGE, end="", file=sys.stderr)

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import textwrap
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -170,6 +171,31 @@ def test_code_and_module(tmp_path):
     )
     done = run("-m", "tool", "y", cwd=tmp_path)
     assert done.stdout == "__main__ torch ['y']\n", done.stderr
+
+
+def test_standard_input(tmp_path):
+    code = "import sys, torch\nprint(torch.__name__, __name__, sys.argv)\nx"
+    done = run("-", "a", cwd=tmp_path, stdin=code)
+    assert done.stdout == "torch __main__ ['-', 'a']\n"
+    assert done.returncode == 1
+    assert '  File "<stdin>", line 3, in <module>' in done.stderr
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_folder_and_zip_run_their_main(tmp_path, packed):
+    code = "import sys, torch, beside\nprint(torch.__name__, sys.argv[1:])"
+    files = {"__main__.py": code, "beside.py": "import torch"}
+    place = tmp_path / "program"
+    if packed:
+        with zipfile.ZipFile(place, "w") as file:
+            for name, text in files.items():
+                file.writestr(name, text)
+    else:
+        place.mkdir()
+        for name, text in files.items():
+            (place / name).write_text(text)
+    done = run(place, "a")
+    assert (done.stdout, done.returncode) == ("torch ['a']\n", 0)
 
 
 def test_usage():
