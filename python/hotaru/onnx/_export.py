@@ -128,7 +128,8 @@ def export(
         dynamic_axes: the older form, by names of inputs.
         report: writes a Markdown file about the export to `artifacts_dir`.
         verify: runs the model and compares its results with the program's.
-        export_params: False to leave the weights out.
+        export_params: False to leave the weights out; without `dynamo` they
+            are inputs then.
         keep_initializers_as_inputs: declares weights as inputs, too.
         training: the mode in which a module is traced.
         verbose, optimize, do_constant_folding, autograd_inlining: change
@@ -141,6 +142,7 @@ def export(
         UnsupportedOperatorError: operators that have no ONNX form here.
         OnnxExporterError: programs that no graph can express, with the line;
             results that differ when `verify` asks for them.
+        RuntimeError: without `dynamo`, more names than inputs or outputs.
         NotImplementedError: options without a counterpart here.
     """
     _refuse_options(
@@ -164,6 +166,12 @@ def export(
             set() if dynamo else _with_symbolics(opset),
         )
     program = ONNXProgram(native, job.flatten)
+    if not dynamo:
+        inputs = len(program.input_names) + len(native.initializers)
+        _check_names("input", input_names, inputs)
+        _check_names("output", output_names, len(program.output_names))
+        # Without weights a caller gives them.
+        keep_initializers_as_inputs |= not export_params
     if verify:
         _verify(program, job)
     if report:
@@ -181,6 +189,15 @@ def export(
                 stacklevel=2,
             )
     return program if dynamo else None
+
+
+def _check_names(what: str, names, count: int) -> None:
+    """RuntimeError for more names than the graph has values."""
+    if names is not None and len(names) > count:
+        raise RuntimeError(
+            f"number of {what} names provided ({len(names)}) exceeded number "
+            f"of {what}s ({count})"
+        )
 
 
 def _with_symbolics(opset: int) -> set[str]:

@@ -219,6 +219,25 @@ def test_without_weights_or_with_weights_as_inputs(net, x, tmp_path):
     torch.testing.assert_close(torch.onnx.load(path)(x), net(x))
 
 
+def test_weights_that_are_left_out_are_inputs_in_the_older_form(net, x):
+    file = io.BytesIO()
+    torch.onnx.export(net, (x,), file, dynamo=False, export_params=False)
+    file.seek(0)
+    model = torch.onnx.load(file)
+    assert not list(model.parameters())
+    torch.testing.assert_close(model(x, *net.parameters()), net(x))
+
+
+@pytest.mark.parametrize(
+    ("what", "names"),
+    [("input", [f"n{i}" for i in range(9)]), ("output", ["y", "z"])],
+)
+def test_more_names_than_values_are_refused(net, x, what, names):
+    options = {f"{what}_names": names}
+    with pytest.raises(RuntimeError, match=f"number of {what} names"):
+        torch.onnx.export(net, (x,), io.BytesIO(), dynamo=False, **options)
+
+
 def test_is_in_onnx_export(x):
     seen = []
 
