@@ -323,11 +323,16 @@ def _class_of(value):
 
 
 class _Methods:
-    """Finds the methods of one class when the compiler first needs them."""
+    """Finds the methods of one class when the compiler first needs them.
+
+    It lives as long as the class, so it does not hold the module.
+    """
 
     def __init__(self, cls, module: nn.Module, failed: dict) -> None:
         self._cls = cls
-        self._module = module
+        self._python = type(module)
+        recurrent = isinstance(module, nn.RNNBase)
+        self._weights = module._flat_weights_names if recurrent else ()
         self._failed = failed
         self._defined: dict = {}
         self._bound = dict(_own_methods(module))
@@ -343,9 +348,7 @@ class _Methods:
     def compile(self) -> None:
         """Compiles forward and the exported methods, and what they call."""
         names = self._exported()
-        forward = self._bound.get("forward") or _find(
-            type(self._module), "forward"
-        )
+        forward = self._bound.get("forward") or _find(self._python, "forward")
         unmarked = forward is not None and not _marks.mark_of(forward)
         if unmarked and "forward" not in self._defined:
             names.insert(0, "forward")
@@ -359,7 +362,7 @@ class _Methods:
         self._cls.check_hooks()
 
     def _exported(self) -> list[str]:
-        python = type(self._module)
+        python = self._python
         return [
             name
             for name in dir(python)
@@ -377,7 +380,7 @@ class _Methods:
         function = getattr(hook, "__func__", hook)
         name = getattr(function, "__name__", type(hook).__name__)
         known = self._hooks.get(name)
-        python = type(self._module)
+        python = self._python
         if _find(python, name) not in (None, function):
             raise RuntimeError(
                 f"Can't define hook: {name} on class: {self._cls.name} because "
@@ -412,7 +415,7 @@ class _Methods:
         """
         if method:
             return self._load_super(name, method, cls)
-        found = _find(type(self._module), name)
+        found = _find(self._python, name)
         if isinstance(found, staticmethod):
             return Resolver({}, SCRIPTER).meaning(found.__func__, name)
         if isinstance(found, LayerFunction):
@@ -424,11 +427,11 @@ class _Methods:
             value = self._failed[name]
             if callable(value):
                 return Resolver({}, SCRIPTER).meaning(value, name)
-            return ("error", _unusable(self._module, name, value))
+            return ("error", _unusable(self._python, name, value))
         return ("unknown",)
 
     def _load_super(self, name: str, method: str, cls: str) -> tuple:
-        python = type(self._module)
+        python = self._python
         after, function = self._homes.get(method, (python, None))
         if cls:
             after = named(cls, surroundings(function))
@@ -460,8 +463,8 @@ class _Methods:
             return known
         cls = self._cls
         full = f"{cls.name}.{name}"
-        if name == "_flat_weights" and isinstance(self._module, nn.RNNBase):
-            weights = [f"self.{n}" for n in self._module._flat_weights_names]
+        if name == "_flat_weights" and issubclass(self._python, nn.RNNBase):
+            weights = [f"self.{n}" for n in self._weights]
             text = f"def {name}(self):\n    return [{', '.join(weights)}]\n"
             function = SCRIPTER.define_text(text, full, cls)
             cls.add_property(name)
@@ -470,10 +473,10 @@ class _Methods:
             function = SCRIPTER.define_marked(found, full, cls)
         else:
             original = original or name
-            base = base or _home(type(self._module), original)
+            base = base or _home(self._python, original)
             found = base and _own(base, original)
             if name == original and name in self._bound:
-                base, found = type(self._module), self._bound[name]
+                base, found = self._python, self._bound[name]
             if found is None or isinstance(found, staticmethod):
                 return None
             if isinstance(found, property):
@@ -660,9 +663,9 @@ def _hooks_of(module: nn.Module) -> tuple:
     )
 
 
-def _unusable(module, name: str, value) -> str:
+def _unusable(python: type, name: str, value) -> str:
     return (
-        f"Module '{type(module).__name__}' has no attribute '{name}' (This "
+        f"Module '{python.__name__}' has no attribute '{name}' (This "
         "attribute exists on the Python module, but we failed to convert "
         f"Python type: '{type(value).__name__}' to a TorchScript type. Its "
         "type was inferred; try adding a type annotation for the attribute.)"

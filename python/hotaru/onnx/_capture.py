@@ -78,10 +78,16 @@ def mode(model, training: bool | None):
             each.training = was
 
 
-def _tensors_only(function, spec, leaves: list):
-    """The function of its tensors alone, which gives tensors alone."""
+def _tensors_only(held: list, spec):
+    """The function of its tensors alone, which gives tensors alone.
+
+    Args:
+        held: the function and its arguments' leaves. Whoever traces keeps what
+            was traced by its identity, but not what is taken out of here.
+    """
 
     def called(*tensors):
+        function, leaves = held
         rest = iter(tensors)
         given = [next(rest) if is_tensor(x) else x for x in leaves]
         args, kwargs = pytree.tree_unflatten(given, spec)
@@ -118,7 +124,8 @@ def trace(model, args: tuple, kwargs: dict):
     leaves, spec = pytree.tree_flatten((args, kwargs))
     tensors = tuple(x for x in leaves if is_tensor(x))
     function = model.forward if isinstance(model, Module) else model
-    called = _tensors_only(function, spec, leaves)
+    held = [function, leaves]
+    called = _tensors_only(held, spec)
     parameters = [
         inspect.Parameter(f"input_{i}", inspect.Parameter.POSITIONAL_ONLY)
         for i in range(len(tensors))
@@ -126,19 +133,28 @@ def trace(model, args: tuple, kwargs: dict):
     called.__signature__ = inspect.Signature(parameters)
     called.__name__ = "forward"
     with no_grad(), separate_operators():
-        if not isinstance(model, Module):
-            program = jit.trace(
-                called, tensors, check_trace=False, strict=False
-            )
-            return program, tensors
-        # The module's own call, with its hooks, of another forward.
-        own = model.__dict__.get("forward")
-        object.__setattr__(model, "forward", called)
         try:
-            program = jit.trace(model, tensors, check_trace=False, strict=False)
+            with _of_forward(model, called) as traced:
+                program = jit.trace(
+                    traced, tensors, check_trace=False, strict=False
+                )
         finally:
-            if own is None:
-                del model.__dict__["forward"]
-            else:
-                object.__setattr__(model, "forward", own)
+            held.clear()
     return program, tensors
+
+
+@contextlib.contextmanager
+def _of_forward(model, called):
+    """A module whose own call, with its hooks, is of another forward."""
+    if not isinstance(model, Module):
+        yield called
+        return
+    own = model.__dict__.get("forward")
+    object.__setattr__(model, "forward", called)
+    try:
+        yield model
+    finally:
+        if own is None:
+            del model.__dict__["forward"]
+        else:
+            object.__setattr__(model, "forward", own)
