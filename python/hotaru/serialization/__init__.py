@@ -27,6 +27,7 @@ from ._options import (
     MAP_SHARED,
     LoadEndianness,
     _serialization_tls,
+    _Settings,
     get_crc32_options,
     get_default_load_endianness,
     get_default_mmap_options,
@@ -234,6 +235,8 @@ def load(
             seek.
     """
     module, safe = _module_and_safety(pickle_module, weights_only)
+    if mmap is None:
+        mmap = _Settings.mmap
     if pickle_load_args and safe:
         warnings.warn(
             "pickle_load_args only works if `weights_only=False`.",

@@ -22,6 +22,7 @@ class LoadEndianness(Enum):
 class _Settings:
     endianness: LoadEndianness | None = None
     crc32 = True
+    mmap = False
     mmap_flags = MAP_PRIVATE
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 _LAZY = {
     "_pytree", "benchmark", "checkpoint", "collect_env", "data",
     "deterministic", "dlpack", "flop_counter", "hooks", "model_zoo",
-    "module_tracker", "show_pickle", "throughput_benchmark", "weak",
+    "module_tracker", "serialization", "show_pickle",
+    "throughput_benchmark", "weak",
 }  # fmt: skip
 
 
