@@ -195,6 +195,16 @@ class _Builder:
             methods.compile_exported()
 
 
+class _Kind:
+    """Stands for all values of a type that TorchScript has not."""
+
+    def __init__(self, type_: type) -> None:
+        self.type = type_
+
+
+_KINDS: dict[type, _Kind] = {}
+
+
 class _Members:
     """A module's attributes, sorted into what the class knows of them."""
 
@@ -271,10 +281,10 @@ class _Members:
             except TypeError:
                 if not isinstance(self._constants, _Everything):
                     raise  # the class itself says that it is one
-                self.failed[name] = value
+                self._fail(name, value)
                 return
         if callable(value) and not isinstance(value, _C.dtype):
-            self.failed[name] = value  # perhaps a function to call
+            self._fail(name, value)  # perhaps a function to call
             return
         try:
             if name in self._constants:
@@ -285,9 +295,19 @@ class _Members:
         except (TypeError, RuntimeError):
             known = _class_of(value)  # an error only if the program uses it
         if known is None:
-            self.failed[name] = value
+            self._fail(name, value)
         else:
             self._add(name, value, known)
+
+    def _fail(self, name: str, value) -> None:
+        """Keeps what the compiler may ask for, which outlives the module:
+        functions, and of other values the type, lest they keep the module.
+        """
+        if not callable(value):
+            value = _KINDS.setdefault(type(value), _Kind(type(value)))
+        elif inspect.ismethod(value) and value.__self__ is self._module:
+            value = value.__func__  # `_Methods` finds it by its name
+        self.failed[name] = value
 
     def _valid(self, name: str, value):
         """A constant; its lists are tuples. TypeError for other values."""
@@ -425,9 +445,9 @@ class _Methods:
             return ("function", method)
         if name in self._failed:
             value = self._failed[name]
-            if callable(value):
+            if not isinstance(value, _Kind):
                 return Resolver({}, SCRIPTER).meaning(value, name)
-            return ("error", _unusable(self._python, name, value))
+            return ("error", _unusable(self._python, name, value.type))
         return ("unknown",)
 
     def _load_super(self, name: str, method: str, cls: str) -> tuple:
@@ -663,10 +683,10 @@ def _hooks_of(module: nn.Module) -> tuple:
     )
 
 
-def _unusable(python: type, name: str, value) -> str:
+def _unusable(python: type, name: str, kind: type) -> str:
     return (
         f"Module '{python.__name__}' has no attribute '{name}' (This "
         "attribute exists on the Python module, but we failed to convert "
-        f"Python type: '{type(value).__name__}' to a TorchScript type. Its "
+        f"Python type: '{kind.__name__}' to a TorchScript type. Its "
         "type was inferred; try adding a type annotation for the attribute.)"
     )

@@ -41,6 +41,29 @@ class Recurrent(nn.Module):
         return self.rnn(x)[0]
 
 
+class Calls(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.first = nn.Linear(3, 3)
+        self.called = self.twice
+
+    def twice(self, x):
+        return self.first(x) * 2
+
+    def forward(self, x):
+        return self.called(x)
+
+
+class Holds(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.first = nn.Linear(3, 3)
+        self.owner = {"of": [self]}
+
+    def forward(self, x):
+        return self.first(x)
+
+
 def _onnx(module, x):
     torch.onnx.export(module, (x,), io.BytesIO(), dynamo=False)
 
@@ -70,7 +93,7 @@ WAYS = {
 
 
 @pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("kind", [Block, Recurrent])
+@pytest.mark.parametrize("kind", [Block, Recurrent, Calls, Holds])
 def test_modules_go_with_what_was_made_of_them(kind, way):
     held = []
     for _ in range(3):  # the first of a class is as little kept as the others
