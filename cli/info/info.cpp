@@ -15,10 +15,10 @@
 #include "hotaru/runtime/backend.h"
 #include "hotaru/runtime/threads/cpu_count.h"
 #include "hotaru/runtime/threads/parallel.h"
+#include "info/ways.h"
 #include "json.h"
 #include "program.h"
 #include "text.h"
-#include "info/ways.h"
 #include "weights.h"
 
 namespace hotaru::cli {

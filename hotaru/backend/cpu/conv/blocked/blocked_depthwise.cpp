@@ -13,7 +13,8 @@
 #include "hotaru/runtime/threads/parallel.h"
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "hotaru/backend/cpu/conv/blocked/blocked_depthwise.cpp"
+#define HWY_TARGET_INCLUDE \
+  "hotaru/backend/cpu/conv/blocked/blocked_depthwise.cpp"
 #include "hotaru/backend/cpu/simd/simd.h"
 // After simd.h: compiled for each target.
 #include "hotaru/backend/cpu/conv/blocked/block-inl.h"

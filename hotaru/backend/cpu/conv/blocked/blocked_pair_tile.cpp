@@ -4,7 +4,8 @@
 
 #undef HOTARU_SIMD_ONLY  // chooses between two itself
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "hotaru/backend/cpu/conv/blocked/blocked_pair_tile.cpp"
+#define HWY_TARGET_INCLUDE \
+  "hotaru/backend/cpu/conv/blocked/blocked_pair_tile.cpp"
 #include "hotaru/backend/cpu/simd/simd.h"
 // After simd.h: compiled for each target.
 #include "hotaru/backend/cpu/conv/blocked/blocked_tile-inl.h"

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "hotaru/backend/cpu/matmul/areas.h"
-#include "hotaru/backend/cpu/matmul/int8/gemm_int8_kernel.h"
 #include "hotaru/backend/cpu/matmul/gemm_kernel.h"
+#include "hotaru/backend/cpu/matmul/int8/gemm_int8_kernel.h"
 #include "hotaru/backend/cpu/matmul/quads/gemm_quads.h"
 #include "hotaru/backend/cpu/scratch.h"
 

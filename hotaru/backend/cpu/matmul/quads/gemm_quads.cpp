@@ -4,8 +4,8 @@
 
 #include "hotaru/backend/cpu/matmul/amx/tile_scope.h"
 #include "hotaru/backend/cpu/matmul/areas.h"
-#include "hotaru/backend/cpu/matmul/int8/gemm_int8_kernel.h"
 #include "hotaru/backend/cpu/matmul/gemm_kernel.h"
+#include "hotaru/backend/cpu/matmul/int8/gemm_int8_kernel.h"
 #include "hotaru/backend/cpu/scratch.h"
 
 namespace hotaru {
