@@ -9,8 +9,8 @@ from pathlib import Path
 def test_operators_and_layers_on_queued_streams():
     here = Path(__file__).parents[1]
     files = [
-        "ops/test_ops_golden.py", "nn/test_nn_golden.py",
-        "core/test_numeric.py",
+        "ops/cases/test_ops_golden.py", "nn/test_nn_golden.py",
+        "core/dtypes/test_numeric.py",
     ]  # fmt: skip
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "--tb=short", "-x"]

@@ -233,7 +233,10 @@ def test_other_instruction_sets(simd):
         "test_int8_by_every_number_of_rows",
     )
     here = os.path.dirname(__file__)
-    files = [__file__, os.path.join(here, "../ops/test_narrow_weights.py")]
+    files = [
+        __file__,
+        os.path.join(here, "../ops/products/test_narrow_weights.py"),
+    ]
     done = subprocess.run(
         [
             sys.executable,
