@@ -5,6 +5,7 @@
 
 #include "hotaru/autograd/record.h"
 #include "hotaru/ops/activation/activation.h"
+#include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/flat.h"
 #include "hotaru/ops/operators.h"
 #include "hotaru/ops/shape/view.h"

@@ -2,6 +2,7 @@
 
 #include "hotaru/autograd/record.h"
 #include "hotaru/ops/create/copy.h"
+#include "hotaru/ops/create/factory.h"
 #include "hotaru/ops/flat.h"
 #include "hotaru/ops/operators.h"
 #include "hotaru/ops/reduce/reduce.h"
