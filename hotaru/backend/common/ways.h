@@ -1,10 +1,16 @@
 // Tables of the algorithms of a family: which one a call takes.
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <complex>
 #include <cstddef>
 #include <string_view>
+#include <type_traits>
+#include <utility>
 
+#include "hotaru/core/dtype.h"
+#include "hotaru/core/half.h"
 #include "hotaru/runtime/ways.h"
 
 namespace hotaru {
@@ -39,28 +45,70 @@ inline void run_first(const Call& call) {
   way.run(call);
 }
 
-/// What every row says to a call, which may have operands without memory.
-template <class Call, size_t kCount>
-WayAnswers explain(const std::array<Way<Call>, kCount>& ways,
-                   const Call& call) {
+namespace detail {
+
+/// A row's answer to a call that it serves, and pays for, or not; `last` serves
+/// every call.
+[[gnu::noinline]] inline void answer(WayAnswers& answers, const WayAnswer& row,
+                                     bool last, std::string_view lacks) {
+  const bool taken =
+      std::any_of(answers.begin(), answers.end(),
+                  [](const WayAnswer& before) { return before.runs; });
+  WayAnswer& made = answers.emplace_back(row);
+  if (!taken && !last) made.why_not = lacks;
+  made.runs = !taken && made.why_not.empty();
+}
+
+/// What a call lacks for a row; empty where it lacks nothing.
+template <const auto& kWays, size_t kRow, class Call>
+std::string_view lacks(const Call& call) {
+  constexpr auto& way = kWays[kRow];
+  constexpr std::string_view needs = way.needs, pays_for = way.pays_for;
+  if constexpr (way.serves != nullptr)
+    if (!way.serves(call)) return needs;
+  if constexpr (way.pays != nullptr)
+    if (!way.pays(call)) return pays_for;
+  return {};
+}
+
+}  // namespace detail
+
+/// What every row says to a call, which may have operands without memory. The
+/// functions of rows are not mentioned, so that each is compiled once.
+template <const auto& kWays, class Call>
+WayAnswers explain(const Call& call) {
   WayAnswers answers;
-  bool taken = false;
-  for (size_t i = 0; i < kCount; ++i) {
-    const Way<Call>& way = ways[i];
-    WayAnswer answer;
-    answer.name = way.name;
-    answer.what = way.what;
-    if (!taken && i + 1 < kCount) {
-      if (way.serves && !way.serves(call))
-        answer.why_not = way.needs;
-      else if (way.pays && !way.pays(call))
-        answer.why_not = way.pays_for;
-    }
-    answer.runs = !taken && answer.why_not.empty();
-    taken = taken || answer.runs;
-    answers.push_back(answer);
+  const auto add = [&]<size_t kRow>(std::integral_constant<size_t, kRow>) {
+    constexpr std::string_view name = kWays[kRow].name, what = kWays[kRow].what;
+    detail::answer(answers, {name, what, false, {}}, kRow + 1 == kWays.size(),
+                   detail::lacks<kWays, kRow>(call));
+  };
+  [&]<size_t... kRows>(std::index_sequence<kRows...>) {
+    (add(std::integral_constant<size_t, kRows>()), ...);
   }
+  (std::make_index_sequence<kWays.size()>());
   return answers;
+}
+
+/// f<T>() for a type whose table is that of a dtype: integers have one, and
+/// complex numbers.
+template <class F>
+void visit_ways(DType dtype, const F& f) {
+  switch (dtype) {
+    case DType::kFloat32:
+      return f.template operator()<float>();
+    case DType::kFloat64:
+      return f.template operator()<double>();
+    case DType::kFloat16:
+      return f.template operator()<Half>();
+    case DType::kBFloat16:
+      return f.template operator()<BFloat16>();
+    case DType::kComplex64:
+    case DType::kComplex128:
+      return f.template operator()<std::complex<float>>();
+    default:
+      return f.template operator()<int64_t>();
+  }
 }
 
 /// One table behind another.

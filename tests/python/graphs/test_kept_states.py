@@ -65,7 +65,18 @@ def _texts(kept: list) -> list[str]:
 
 @pytest.mark.parametrize("sizes", [(1,), (1, 2)], ids=["one kind", "two kinds"])
 @pytest.mark.parametrize("when", [{0}, {1}, {2}, {6}, {1, 2, 5, 9}], ids=str)
-@pytest.mark.parametrize("name", LOOKS)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(
+            name,
+            marks=pytest.mark.cpu_graphs("arrays are on the host")
+            if name == "array"
+            else (),
+        )
+        for name in LOOKS
+    ],
+)
 def test_what_is_kept_of_a_state_stays(name, when, sizes):
     form, look = LOOKS[name]
     plain, net = Stream(form), Stream(form)

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "hotaru/backend/common/kernel_types.h"
+#include "hotaru/backend/common/ways.h"
 #include "hotaru/backend/cpu/conv/gradients/gradient_ways.h"
 #include "hotaru/backend/cpu/conv/ways.h"
 #include "hotaru/backend/cpu/conv/windows.h"
@@ -49,11 +50,11 @@ void conv_forward(const KernelCall& call) {
   });
 }
 
-WayAnswers explain_forward(const KernelCall& call) {
+[[gnu::cold]] WayAnswers explain_forward(const KernelCall& call) {
   const Geometry g(call.tensor(1), call.tensor(2), call.tensor(0),
                    call.attributes<ConvAttributes>());
   WayAnswers answers;
-  kForwardTypes.visit(call, [&]<class T>() {
+  visit_ways(call.tensor(0).dtype(), [&]<class T>() {
     answers = explain_convolution(forward_call<T>(g, call));
   });
   return answers;
@@ -83,11 +84,11 @@ void conv_data(const KernelCall& call) {
   });
 }
 
-WayAnswers explain_data(const KernelCall& call) {
+[[gnu::cold]] WayAnswers explain_data(const KernelCall& call) {
   const Geometry g(call.tensor(0), call.tensor(2), call.tensor(1),
                    call.attributes<ConvAttributes>());
   WayAnswers answers;
-  kDataTypes.visit(call, [&]<class T>() {
+  visit_ways(call.tensor(0).dtype(), [&]<class T>() {
     answers = explain_data_gradient(data_call<T>(g));
   });
   return answers;
@@ -115,11 +116,11 @@ void conv_weight(const KernelCall& call) {
   });
 }
 
-WayAnswers explain_weight(const KernelCall& call) {
+[[gnu::cold]] WayAnswers explain_weight(const KernelCall& call) {
   const Geometry g(call.tensor(2), call.tensor(0), call.tensor(1),
                    call.attributes<ConvAttributes>());
   WayAnswers answers;
-  kWeightTypes.visit(call, [&]<class T>() {
+  visit_ways(call.tensor(0).dtype(), [&]<class T>() {
     answers = explain_weight_gradient(weight_call<T>(g));
   });
   return answers;
@@ -173,7 +174,7 @@ void conv_fused(const KernelCall& call) {
   });
 }
 
-WayAnswers explain_fused(const KernelCall& call) {
+[[gnu::cold]] WayAnswers explain_fused(const KernelCall& call) {
   const Geometry g(call.tensor(1), call.tensor(2), call.tensor(0),
                    call.attributes<ConvFusedAttributes>().conv);
   WayAnswers answers;

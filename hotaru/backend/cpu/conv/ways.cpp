@@ -216,8 +216,8 @@ void convolve(const ConvCall<T>& call) {
   run_first<kWays<T>>(call);
 }
 template <class T>
-WayAnswers explain_convolution(const ConvCall<T>& call) {
-  return explain(kWays<T>, call);
+[[gnu::cold]] WayAnswers explain_convolution(const ConvCall<T>& call) {
+  return explain<kWays<T>>(call);
 }
 
 template <class T>
@@ -226,12 +226,11 @@ void convolve_floats(const ConvCall<T>& call) {
 }
 template <class T>
 WayAnswers explain_floats(const ConvCall<T>& call) {
-  return explain(kFloatWays<T>, call);
+  return explain<kFloatWays<T>>(call);
 }
 
 #define HOTARU_INSTANTIATE(...) \
-  template void convolve(const ConvCall<__VA_ARGS__>&); \
-  template WayAnswers explain_convolution(const ConvCall<__VA_ARGS__>&);
+  template void convolve(const ConvCall<__VA_ARGS__>&);
 HOTARU_INSTANTIATE(uint8_t)
 HOTARU_INSTANTIATE(int8_t)
 HOTARU_INSTANTIATE(int16_t)
@@ -248,5 +247,16 @@ template void convolve_floats(const ConvCall<float>&);
 template void convolve_floats(const ConvCall<double>&);
 template WayAnswers explain_floats(const ConvCall<float>&);
 template WayAnswers explain_floats(const ConvCall<double>&);
+
+// Of the types of visit_ways().
+#define HOTARU_EXPLAIN(...) \
+  template WayAnswers explain_convolution(const ConvCall<__VA_ARGS__>&);
+HOTARU_EXPLAIN(Half)
+HOTARU_EXPLAIN(BFloat16)
+HOTARU_EXPLAIN(float)
+HOTARU_EXPLAIN(double)
+HOTARU_EXPLAIN(int64_t)
+HOTARU_EXPLAIN(std::complex<float>)
+#undef HOTARU_EXPLAIN
 
 }  // namespace hotaru

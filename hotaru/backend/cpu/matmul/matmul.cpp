@@ -180,8 +180,8 @@ void matmul(const KernelCall& call) {
 
 /// What the table of products says to one of the batch's.
 template <class T, class A>
-WayAnswers explain_one(const A& g, OpMath<T> beta, const Epilogue<T>& epilogue,
-                       int64_t row) {
+[[gnu::cold]] WayAnswers explain_one(const A& g, OpMath<T> beta,
+                                     const Epilogue<T>& epilogue, int64_t row) {
   if (rounds<T>(g))
     return {{"pairs",
              "rounded to bfloat16, two numbers at a time, by AMX where it is",
@@ -197,13 +197,13 @@ WayAnswers explain_one(const A& g, OpMath<T> beta, const Epilogue<T>& epilogue,
                                      .epilogue = epilogue});
 }
 
-WayAnswers explain_matmul(const KernelCall& call) {
+[[gnu::cold]] WayAnswers explain_matmul(const KernelCall& call) {
   const auto& g = call.attributes<MatmulAttributes>();
   const bool add = call.tensor(3).defined() && !(g.beta == Scalar(0));
   WayAnswers answers;
-  kMatmulTypes.visit(call, [&]<class T>() {
+  visit_ways(call.tensor(0).dtype(), [&]<class T>() {
     const MatmulCall<T> c{g, add};
-    answers = explain(kMatmulWays<T>, c);
+    answers = explain<kMatmulWays<T>>(c);
     if (!answers.back().runs) return;
     answers.pop_back();
     static const T kSome{};  // rows ask whether there is one, and read nothing
@@ -272,7 +272,7 @@ void pack(const KernelCall& call) {
   });
 }
 
-WayAnswers explain_linear(const KernelCall& call) {
+[[gnu::cold]] WayAnswers explain_linear(const KernelCall& call) {
   const auto& g = call.attributes<LinearAttributes>();
   WayAnswers answers;
   kLinearTypes.visit(call, [&]<class T>() {

@@ -241,15 +241,15 @@ void gemm_by(const GemmKernels<T>& kernels, int64_t m, int64_t n, int64_t k,
 }
 
 template <class T>
-WayAnswers explain_product(const GemmCall<T>& call) {
-  WayAnswers answers = explain(kWays<T>, call);
+[[gnu::cold]] WayAnswers explain_product(const GemmCall<T>& call) {
+  WayAnswers answers = explain<kWays<T>>(call);
   if constexpr (std::is_floating_point_v<T> && !kIsReduced<T>) {
     // The row of lanes is a table of its own.
     const bool lanes = answers.back().runs;
     answers.pop_back();
     GemmProblem<T> problem = problem_of(call);
     settle(problem);
-    for (WayAnswer& way : explain(kLaneWays<T>, problem)) {
+    for (WayAnswer& way : explain<kLaneWays<T>>(problem)) {
       way.runs = way.runs && lanes;
       if (!lanes) way.why_not = {};
       answers.push_back(way);
@@ -264,7 +264,7 @@ WayAnswers explain_packed(int64_t m, int64_t n, int64_t k) {
   GemmProblem<T> problem = problem_of(
       GemmCall<T>{.m = m, .n = n, .k = k, .a = {}, .b = {}, .ldc = n});
   problem.packed = &kSome;
-  return explain(kLaneWays<T>, problem);
+  return explain<kLaneWays<T>>(problem);
 }
 template WayAnswers explain_packed<float>(int64_t, int64_t, int64_t);
 template WayAnswers explain_packed<double>(int64_t, int64_t, int64_t);
@@ -273,8 +273,7 @@ template WayAnswers explain_packed<double>(int64_t, int64_t, int64_t);
   template void gemm(int64_t, int64_t, int64_t, OpMath<__VA_ARGS__>, \
                      MatrixRef<__VA_ARGS__>, MatrixRef<__VA_ARGS__>, \
                      OpMath<__VA_ARGS__>, __VA_ARGS__*, int64_t, \
-                     const Epilogue<__VA_ARGS__>&); \
-  template WayAnswers explain_product(const GemmCall<__VA_ARGS__>&);
+                     const Epilogue<__VA_ARGS__>&);
 HOTARU_INSTANTIATE(uint8_t)
 HOTARU_INSTANTIATE(int8_t)
 HOTARU_INSTANTIATE(int16_t)
@@ -297,5 +296,16 @@ HOTARU_INSTANTIATE(double)
 HOTARU_INSTANTIATE(uint32_t)
 HOTARU_INSTANTIATE(uint64_t)
 #undef HOTARU_INSTANTIATE
+
+// Of the types of visit_ways().
+#define HOTARU_EXPLAIN(...) \
+  template WayAnswers explain_product(const GemmCall<__VA_ARGS__>&);
+HOTARU_EXPLAIN(Half)
+HOTARU_EXPLAIN(BFloat16)
+HOTARU_EXPLAIN(float)
+HOTARU_EXPLAIN(double)
+HOTARU_EXPLAIN(int64_t)
+HOTARU_EXPLAIN(std::complex<float>)
+#undef HOTARU_EXPLAIN
 
 }  // namespace hotaru

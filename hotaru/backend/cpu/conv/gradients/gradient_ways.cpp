@@ -327,19 +327,17 @@ void weight_gradient(const ConvGradient<T>& call) {
   run_first<kWeightWays<T>>(call);
 }
 template <class T>
-WayAnswers explain_data_gradient(const ConvGradient<T>& call) {
-  return explain(kDataWays<T>, call);
+[[gnu::cold]] WayAnswers explain_data_gradient(const ConvGradient<T>& call) {
+  return explain<kDataWays<T>>(call);
 }
 template <class T>
-WayAnswers explain_weight_gradient(const ConvGradient<T>& call) {
-  return explain(kWeightWays<T>, call);
+[[gnu::cold]] WayAnswers explain_weight_gradient(const ConvGradient<T>& call) {
+  return explain<kWeightWays<T>>(call);
 }
 
 #define HOTARU_INSTANTIATE(...) \
   template void data_gradient(const ConvGradient<__VA_ARGS__>&); \
-  template void weight_gradient(const ConvGradient<__VA_ARGS__>&); \
-  template WayAnswers explain_data_gradient(const ConvGradient<__VA_ARGS__>&); \
-  template WayAnswers explain_weight_gradient(const ConvGradient<__VA_ARGS__>&);
+  template void weight_gradient(const ConvGradient<__VA_ARGS__>&);
 HOTARU_INSTANTIATE(uint8_t)
 HOTARU_INSTANTIATE(int8_t)
 HOTARU_INSTANTIATE(int16_t)
@@ -352,5 +350,17 @@ HOTARU_INSTANTIATE(double)
 HOTARU_INSTANTIATE(std::complex<float>)
 HOTARU_INSTANTIATE(std::complex<double>)
 #undef HOTARU_INSTANTIATE
+
+// Of the types of visit_ways().
+#define HOTARU_EXPLAIN(...) \
+  template WayAnswers explain_data_gradient(const ConvGradient<__VA_ARGS__>&); \
+  template WayAnswers explain_weight_gradient(const ConvGradient<__VA_ARGS__>&);
+HOTARU_EXPLAIN(Half)
+HOTARU_EXPLAIN(BFloat16)
+HOTARU_EXPLAIN(float)
+HOTARU_EXPLAIN(double)
+HOTARU_EXPLAIN(int64_t)
+HOTARU_EXPLAIN(std::complex<float>)
+#undef HOTARU_EXPLAIN
 
 }  // namespace hotaru
