@@ -508,14 +508,24 @@ def _fed(program: Program, run, state) -> dict:
             results = tensors_in(run(*arguments))
         except Exception as error:
             seen[f"error {number}"] = type(error).__name__, _text_of(error)
-        kept += results
         everything = [*given, *results]
         seen[f"tensors {number}"] = [described(t) for t in everything]
         seen[f"sharing {number}"] = sharing(everything)
         seen[f"state {number}"] = state.seen()
+        results = _apart(results, state)
+        kept += results
     seen["kept"] = [described(t) for t in kept]
     seen["gradients"] = gradients(kept, leaves)
     return seen
+
+
+def _apart(results: list, state) -> list:
+    """Results as arguments: of a new state a copy, as a graph's is one: what is
+    written there reaches no other call.
+    """
+    states = {place_of(t)[0] for t in state.tensors() if t.numel()}
+    copies = {id(t): t.clone() for t in results if place_of(t)[0] in states}
+    return [copies.get(id(t), t) for t in results]
 
 
 def _alike(x, result) -> bool:
