@@ -15,6 +15,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from collections import Counter
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -138,6 +139,12 @@ def check() -> int:
                 ]
         belongs.update(tests_of(row.folders[0], rows, files))
     wrong += [f"no row has {f}" for f in files if f not in belongs]
+    names = Counter(Path(f).name for f in files if f.endswith(".py"))
+    wrong += [
+        f"{name} is the name of {count} tests: one run of pytest takes one"
+        for name, count in names.items()
+        if count > 1
+    ]
     for text in wrong:
         print(f"tests/by_folder.txt: {text}")
     return 1 if wrong else 0
