@@ -15,6 +15,7 @@
 #include "hotaru/runtime/backend.h"
 #include "hotaru/runtime/threads/cpu_count.h"
 #include "hotaru/runtime/threads/parallel.h"
+#include "info/torch_file.h"
 #include "info/ways.h"
 #include "json.h"
 #include "program.h"
@@ -147,6 +148,8 @@ void show_file(const std::string& path, bool as_json,
     case Format::kExported:
     case Format::kOnnx:
       return show_program(path, as_json);
+    case Format::kTorchFile:
+      return show_torch_file(path, as_json);
     default:
       return show_weights(path, as_json);
   }
@@ -160,8 +163,8 @@ void add_info(Program& program) {
   auto file = std::make_shared<std::string>();
   verb.option("file", *file,
               "Describe this file instead: a program (TorchScript "
-              "archive, .pt2, ONNX) or weights (safetensors, its "
-              "index, GGUF)");
+              "archive, .pt2, ONNX), weights (safetensors, its index, "
+              "GGUF) or a file of torch.save");
   auto as_json = std::make_shared<bool>(false);
   verb.flag("--json", *as_json, "Print JSON");
   auto of_kernels = std::make_shared<bool>(false);
