@@ -2,6 +2,7 @@
 
 #include <complex>
 
+#include "hotaru/backend/common/number_types.h"
 #include "hotaru/backend/common/ways.h"
 #include "hotaru/backend/cpu/conv/amx/plane_conv.h"
 #include "hotaru/backend/cpu/conv/conv_pairs.h"
@@ -231,17 +232,7 @@ WayAnswers explain_floats(const ConvCall<T>& call) {
 
 #define HOTARU_INSTANTIATE(...) \
   template void convolve(const ConvCall<__VA_ARGS__>&);
-HOTARU_INSTANTIATE(uint8_t)
-HOTARU_INSTANTIATE(int8_t)
-HOTARU_INSTANTIATE(int16_t)
-HOTARU_INSTANTIATE(int32_t)
-HOTARU_INSTANTIATE(int64_t)
-HOTARU_INSTANTIATE(Half)
-HOTARU_INSTANTIATE(BFloat16)
-HOTARU_INSTANTIATE(float)
-HOTARU_INSTANTIATE(double)
-HOTARU_INSTANTIATE(std::complex<float>)
-HOTARU_INSTANTIATE(std::complex<double>)
+HOTARU_FOR_NUMBER_TYPES(HOTARU_INSTANTIATE)
 #undef HOTARU_INSTANTIATE
 template void convolve_floats(const ConvCall<float>&);
 template void convolve_floats(const ConvCall<double>&);
@@ -251,12 +242,7 @@ template WayAnswers explain_floats(const ConvCall<double>&);
 // Of the types of visit_ways().
 #define HOTARU_EXPLAIN(...) \
   template WayAnswers explain_convolution(const ConvCall<__VA_ARGS__>&);
-HOTARU_EXPLAIN(Half)
-HOTARU_EXPLAIN(BFloat16)
-HOTARU_EXPLAIN(float)
-HOTARU_EXPLAIN(double)
-HOTARU_EXPLAIN(int64_t)
-HOTARU_EXPLAIN(std::complex<float>)
+HOTARU_FOR_WAY_TYPES(HOTARU_EXPLAIN)
 #undef HOTARU_EXPLAIN
 
 }  // namespace hotaru

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "hotaru/backend/common/number_types.h"
 #include "hotaru/backend/cpu/matmul/areas.h"
 #include "hotaru/backend/cpu/matmul/gemm_problem.h"
 #include "hotaru/backend/cpu/matmul/gemm_reduced.h"
@@ -106,17 +107,7 @@ template void gemm(int64_t, double, MatrixRef<double>, PackedRef<double>,
                              int64_t, MatrixRef<__VA_ARGS__>, int64_t, \
                              OpMath<__VA_ARGS__>, __VA_ARGS__*, int64_t, \
                              int64_t, const Epilogue<__VA_ARGS__>&);
-HOTARU_INSTANTIATE(float)
-HOTARU_INSTANTIATE(double)
-HOTARU_INSTANTIATE(Half)
-HOTARU_INSTANTIATE(BFloat16)
-HOTARU_INSTANTIATE(uint8_t)
-HOTARU_INSTANTIATE(int8_t)
-HOTARU_INSTANTIATE(int16_t)
-HOTARU_INSTANTIATE(int32_t)
-HOTARU_INSTANTIATE(int64_t)
-HOTARU_INSTANTIATE(std::complex<float>)
-HOTARU_INSTANTIATE(std::complex<double>)
+HOTARU_FOR_NUMBER_TYPES(HOTARU_INSTANTIATE)
 #undef HOTARU_INSTANTIATE
 
 }  // namespace hotaru

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "hotaru/backend/common/number_types.h"
 #include "hotaru/backend/common/ways.h"
 #include "hotaru/backend/cpu/matmul/gemm_complex.h"
 #include "hotaru/backend/cpu/matmul/gemm_generic.h"
@@ -274,17 +275,7 @@ template WayAnswers explain_packed<double>(int64_t, int64_t, int64_t);
                      MatrixRef<__VA_ARGS__>, MatrixRef<__VA_ARGS__>, \
                      OpMath<__VA_ARGS__>, __VA_ARGS__*, int64_t, \
                      const Epilogue<__VA_ARGS__>&);
-HOTARU_INSTANTIATE(uint8_t)
-HOTARU_INSTANTIATE(int8_t)
-HOTARU_INSTANTIATE(int16_t)
-HOTARU_INSTANTIATE(int32_t)
-HOTARU_INSTANTIATE(int64_t)
-HOTARU_INSTANTIATE(Half)
-HOTARU_INSTANTIATE(BFloat16)
-HOTARU_INSTANTIATE(float)
-HOTARU_INSTANTIATE(double)
-HOTARU_INSTANTIATE(std::complex<float>)
-HOTARU_INSTANTIATE(std::complex<double>)
+HOTARU_FOR_NUMBER_TYPES(HOTARU_INSTANTIATE)
 #undef HOTARU_INSTANTIATE
 
 #define HOTARU_INSTANTIATE(T) \
@@ -300,12 +291,7 @@ HOTARU_INSTANTIATE(uint64_t)
 // Of the types of visit_ways().
 #define HOTARU_EXPLAIN(...) \
   template WayAnswers explain_product(const GemmCall<__VA_ARGS__>&);
-HOTARU_EXPLAIN(Half)
-HOTARU_EXPLAIN(BFloat16)
-HOTARU_EXPLAIN(float)
-HOTARU_EXPLAIN(double)
-HOTARU_EXPLAIN(int64_t)
-HOTARU_EXPLAIN(std::complex<float>)
+HOTARU_FOR_WAY_TYPES(HOTARU_EXPLAIN)
 #undef HOTARU_EXPLAIN
 
 }  // namespace hotaru
