@@ -524,7 +524,11 @@ def _apart(results: list, state) -> list:
     written there reaches no other call.
     """
     states = {place_of(t)[0] for t in state.tensors() if t.numel()}
-    copies = {id(t): t.clone() for t in results if place_of(t)[0] in states}
+    copies = {
+        id(t): torch.empty_strided(t.shape, t.stride(), dtype=t.dtype).copy_(t)
+        for t in results
+        if place_of(t)[0] in states
+    }
     return [copies.get(id(t), t) for t in results]
 
 
