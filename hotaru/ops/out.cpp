@@ -231,14 +231,13 @@ std::optional<ResultPlace::For> result_place(const Operator& op,
                                              const Value* arguments,
                                              const Tensor& out) {
   // Kernels write whole vectors: at addresses as of fresh memory. Those of
-  // elements write anywhere.
+  // elements write anywhere, also where no address is known yet.
   constexpr uintptr_t kAlignment = 64;
   const Schema& schema = op.schema();
   if (schema.results.size() != 1) return {};
-  if (out.numel() == 0 || out.storage()->pending() ||
-      autograd::needs_grad(out) || repeats(out))
-    return {};
-  bool elements = reinterpret_cast<uintptr_t>(out.address()) % kAlignment != 0;
+  if (out.numel() == 0 || autograd::needs_grad(out) || repeats(out)) return {};
+  bool elements = out.storage()->pending() ||
+                  reinterpret_cast<uintptr_t>(out.address()) % kAlignment != 0;
   for (size_t i = 0; i < schema.arguments.size(); ++i) {
     const Meets how = meets(arguments[i], out);
     if (how == Meets::kElsewhere) return {};

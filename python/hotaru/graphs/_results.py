@@ -24,6 +24,10 @@ _FUNCTION = "a result is a view that an autograd.Function made"
 _HOOKS = "a result is a view, and the call registers hooks"
 _CLASS = "a result is a {}, made in the call"
 _ATTRIBUTES = "the call gives attributes to a result"
+_STRIDED = (
+    "a result is a view by as_strided of another view, whose gradient leaves "
+    "out what that one does not show"
+)
 _INFERENCE = "a result comes from another inference mode"
 _RETAINS = "a result retains its gradient"
 _NEW = "a result is a view that requires grad by itself"
@@ -118,12 +122,23 @@ def check(
             root = result._base.grad_fn
         if hooked:
             found.append((result, _HOOKS))
-        elif any(
-            isinstance(node, _C._FunctionBase)
-            for node in _nodes([result], root)
-        ):
-            found.append((result, _FUNCTION))
+            continue
+        for node in _nodes([result], root):
+            if isinstance(node, _C._FunctionBase):
+                found.append((result, _FUNCTION))
+                break
+            _check_strided(node, root)
     return found
+
+
+def _check_strided(node, root) -> None:
+    """UnfitError for a step that addresses the memory of another view: of what
+    that one does not show it passes no gradient on, which strides do not tell.
+    """
+    if node.name().startswith("AsStridedBackward"):
+        ((before, _),) = node.next_functions
+        if before is not root and not hasattr(before, "variable"):
+            raise _state.UnfitError(_STRIDED)
 
 
 def _looks_into(result: Tensor, tensors) -> bool:

@@ -502,3 +502,37 @@ def test_one_of_several_views_is_not_written(name, base, own):
             text = str(error.value)
             seen.append(re.sub(r"^Output \d of \w+", "", text))
         assert seen[0] == seen[1]
+
+
+def _beside_its_base(f):
+    def with_base(x):
+        base = x * 2
+        return base, f(base)
+
+    return with_base
+
+
+ADDRESSED = {
+    "of a view": lambda x: x[:, 0].as_strided((2,), (1,)),
+    "of a transposed one": lambda x: x.t()[0].as_strided((2, 2), (2, 1)),
+    "of all": lambda x: x.as_strided((2,), (3,)),
+    "twice": lambda x: x.as_strided((2,), (3,)).as_strided((2,), (1,)),
+    "seen on": lambda x: x[:, 0].as_strided((4,), (1,))[1:],
+}
+
+
+@pytest.mark.parametrize("base", [False, True], ids=["argument", "base"])
+@pytest.mark.parametrize("name", ADDRESSED)
+def test_what_a_view_does_not_show_gets_no_gradient(name, base):
+    f = _beside_its_base(ADDRESSED[name]) if base else ADDRESSED[name]
+
+    def gradient(call, x):
+        result = call(x)
+        view = result[1] if base else result
+        return torch.autograd.grad((view * view).sum(), x)[0]
+
+    x = torch.arange(1.0, 13.0).reshape(3, 4).requires_grad_()
+    want = gradient(f, x)
+    compiled = torch.compile(f)
+    for _ in range(3):
+        assert gradient(compiled, x).equal(want)
