@@ -34,7 +34,7 @@ def serve(hello, answer):
     `answer` gives, or the text of an error.
     """
     print(json.dumps(hello), flush=True)
-    # What a library prints goes where it breaks no answer.
+    # Output of a library goes where it breaks no answer.
     answers, sys.stdout = sys.stdout, sys.stderr
     for line in sys.stdin:
         try:

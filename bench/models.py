@@ -114,7 +114,7 @@ def resnet(width=64):
     return nn.Sequential(*layers, nn.Linear(8 * width, 1000))
 
 
-# What makes each, and the shapes of its arguments.
+# Makers of the models, and the shapes of their arguments.
 MODELS = {
     **{
         name: (make, [shape])

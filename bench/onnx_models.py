@@ -360,7 +360,8 @@ def masked(length):
     return make
 
 
-# What makes each, its arguments, and whether the older exporter writes it.
+# Makers of the models, their arguments, and whether the older exporter writes
+# them.
 MODELS = {
     "MLP": (mlp, lambda: (torch.randn(1, 784),), False),
     "ResNet-50": (resnet, picture(224), False),

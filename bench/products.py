@@ -24,7 +24,7 @@ PEAK = compare.ROOT / "build/bench/cpp/peak_worker"
 
 
 def flops(task: str) -> int:
-    """Of the product that a task's name describes."""
+    """Operations of the product that a task's name describes."""
     rows, _, inner, _, columns = task.split()[:5]
     return 2 * int(rows) * int(inner) * int(columns)
 

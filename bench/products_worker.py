@@ -31,7 +31,7 @@ def name_of(shape: tuple[int, int, int], transposed: bool) -> str:
 
 
 def product(shape: tuple[int, int, int], transposed: bool):
-    """What a task measures, and its operands."""
+    """Maker of the product that a task measures, and of its operands."""
 
     def make():
         rows, inner, columns = shape

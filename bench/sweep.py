@@ -78,7 +78,7 @@ def sweep(options, threads: int) -> list[dict]:
                     "gradient": gradient, "seconds": options.seconds,
                 }  # fmt: skip
                 found = ratio(workers, request, options.rounds)
-                # What PyTorch has no gradient of is not compared.
+                # Gradients that PyTorch does not have are not compared.
                 lacks = gradient and found.get("library") == "torch"
                 if not lacks and "none" not in found:
                     rows.append({"family": family, **request, **found})

@@ -26,7 +26,7 @@ from measured import measure, serve
 
 WAY = os.environ["TRAINING_WAY"]
 BFLOAT16 = os.environ.get("TRAINING_BFLOAT16") == "1"
-# Of hotaru's graphs; PyTorch compiles the model.
+# Options of hotaru's graphs; PyTorch compiles the model.
 OPTIONS = json.loads(os.environ.get("TRAINING_OPTIONS", "{}"))
 
 

@@ -19,7 +19,8 @@ void check_passes(const std::vector<std::string>& names) {
 }
 
 Ref<graph::Graph> capture(Model& model, Value& result, graph::Options options) {
-  // What a first call makes (compiled code, state) is not to be captured.
+  // Things that a first call makes (compiled code, state) are not to be
+  // captured.
   for (int i = 0; i < kWarmUpCalls; ++i) model.call();
   auto made = make_ref<graph::Graph>(std::move(options));
   const Device device = model.device();

@@ -22,7 +22,7 @@ class CommandOption {
   CommandOption required() const;
   /// Help shows the value that the variable has now.
   CommandOption shows_default() const;
-  /// What help calls the option's word.
+  /// Sets the name of the option's word in help.
   CommandOption type_name(const std::string& name) const;
   CommandOption one_of(const std::vector<std::string>& words) const;
   CommandOption positive() const;
@@ -48,7 +48,7 @@ class Verb {
   CommandOption each(const std::string& name,
                      std::function<void(const std::string&)> f,
                      const std::string& help) const;
-  /// What the verb does. Throws on errors.
+  /// Sets what the verb does. Throws on errors.
   void action(std::function<void()> f) const;
 
  private:

@@ -55,7 +55,7 @@ Weights of_weight_file(const std::string& path) {
   return out;
 }
 
-/// Whether a suffix is that of a format which nothing here writes.
+/// Tells whether a path's suffix is that of a format which nothing here writes.
 bool names_foreign(const std::string& path) {
   for (const char* suffix :
        {".gguf", ".json", ".npy", ".npz", ".h5", ".tflite", ".pb", ".txt"})

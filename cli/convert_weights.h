@@ -5,7 +5,7 @@
 
 namespace hotaru::cli {
 
-/// Whether the name is that of a file of tensors, whatever it is made of.
+/// Tells whether the name is that of a file of tensors, whatever it is made of.
 bool names_weights(const std::string& path);
 
 /// Writes the tensors of a file of torch.save, safetensors, its index or GGUF

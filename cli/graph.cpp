@@ -52,7 +52,7 @@ void print_table(const Description& after, const std::vector<double>& times,
   }
 }
 
-/// What runs otherwise than once a replay, one after the other.
+/// Prints what runs otherwise than once a replay, one after the other.
 void print_extras(const graph::Program& program) {
   if (const DeviceGraph* made = program.device_graph())
     std::printf("a replay: %zu kernels, copies and fills in %zu launch%s\n",

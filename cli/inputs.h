@@ -1,4 +1,4 @@
-// What the user gives a model, from the words of the command line.
+// Inputs that the user gives a model, from the words of the command line.
 #pragma once
 
 #include <string>

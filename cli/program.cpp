@@ -31,14 +31,14 @@ struct Weight {
   double elements = 1, nbytes = 0;
 };
 
-/// What is told of a program.
+/// Facts that are told of a program.
 struct ProgramDescription {
   std::string format;
   std::vector<Named> inputs, outputs;
   std::vector<Weight> parameters, buffers;
   std::map<std::string, size_t> operators;
   std::set<std::string> missing;
-  /// What is wrong besides missing operators, in the loader's words.
+  /// Problem besides missing operators, in the loader's words.
   std::string problem;
 };
 

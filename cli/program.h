@@ -1,4 +1,4 @@
-// What a program's file holds, for people and as JSON.
+// Contents of a program's file, for people and as JSON.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// What the Python package does for the command.
+// Work that the Python package does for the command.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// What a file of weights holds, for people and as JSON.
+// Contents of a file of weights, for people and as JSON.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// What an operator costs beyond its arithmetic: small tensors from C++.
+// Costs of an operator beyond its arithmetic: small tensors from C++.
 #include <benchmark/benchmark.h>
 
 #include "hotaru/ops/create/factory.h"

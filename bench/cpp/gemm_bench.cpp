@@ -13,7 +13,7 @@ namespace {
 using hotaru::MatrixRef;
 using hotaru::Tensor;
 
-/// Of ones, in memory of its own that is aligned as that of all tensors.
+/// Matrix of ones, in memory of its own that is aligned as that of all tensors.
 template <class T>
 Tensor matrix(int64_t rows, int64_t cols) {
   return hotaru::ones(hotaru::Dims{rows, cols}, hotaru::kDTypeOf<T>);

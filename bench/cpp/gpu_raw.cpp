@@ -1,5 +1,5 @@
-// What the CUDA driver itself costs and gives on this machine, as the measure
-// for hotaru's figures: a JSON object on standard output.
+// Costs and rates of the CUDA driver itself on this machine, as the measure for
+// hotaru's figures: a JSON object on standard output.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>

@@ -1,4 +1,4 @@
-// What replays of captured elementwise calls cost: per call, and in bytes.
+// Costs of replays of captured elementwise calls: per call, and in bytes.
 #include <benchmark/benchmark.h>
 
 #include "hotaru/graph/graph.h"

@@ -1,4 +1,4 @@
-// What a call of ONNX Runtime costs by way of hotaru, beside its own C API on
+// Costs of a call of ONNX Runtime by way of hotaru, beside its own C API on
 // values that were made once. HOTARU_ONNXRUNTIME names the library;
 // --benchmark_enable_random_interleaving=true takes turns.
 #include <benchmark/benchmark.h>

@@ -1,4 +1,4 @@
-// What a queued stream costs: the caller's time for one call, immediate, with a
+// Costs of a queued stream: the caller's time for one call, immediate, with a
 // stream alive elsewhere, and queued; and the whole way there and back.
 #include <benchmark/benchmark.h>
 

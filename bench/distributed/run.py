@@ -38,7 +38,7 @@ def under_mpirun(command: list[str], size: int, args: list[str]) -> list[str]:
 
 
 def measured(command: list[str]) -> dict:
-    """What rank 0 of a world printed, in microseconds."""
+    """The figures that rank 0 of a world printed, in microseconds."""
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     for line in done.stdout.splitlines():
         if line.startswith("{"):
@@ -96,7 +96,7 @@ def print_table(size: int, rounds: list[dict]) -> None:
 
 
 def print_overlap(rounds: list[dict]) -> None:
-    """What computing and summing take one after the other over the step."""
+    """Prints computing and summing, one after the other, over the step."""
     for net in ("resnet18", "gpt"):
         step, summed = f"step of {net}", f"all_reduce of {net}"
         for library in ("hotaru", "PyTorch"):

@@ -89,7 +89,7 @@ def gpt() -> tuple:
 
 
 def median_us(f, seconds: float) -> float:
-    """Of repeated calls; every rank makes equally many."""
+    """Median time of repeated calls; every rank makes equally many."""
     begin = time.perf_counter()
     for _ in range(3):
         f()

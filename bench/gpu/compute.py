@@ -1,4 +1,4 @@
-"""What worker.py times of operators that compute: rates of products,
+"""Operators that compute, as worker.py times them: rates of products,
 bandwidths of rows, times of the rest. The same statements for both libraries.
 """
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Sizes:
-    """Of products, of rows, of what is sorted, of the rest (a divisor)."""
+    """Sizes of products, rows, what is sorted, and the rest (a divisor)."""
 
     product: tuple = (1024, 4096, 8192)
     rows: int = 8192

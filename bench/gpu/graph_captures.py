@@ -1,4 +1,4 @@
-"""What bench/gpu/graphs.py measures of captures: their time and memory, and
+"""Captures, as bench/gpu/graphs.py measures them: their time and memory, and
 whether they go well beside a thread that pins memory. As graph_cases.py.
 """
 

@@ -1,4 +1,4 @@
-"""What bench/gpu/graphs.py measures of times; the same statements for both
+"""Times that bench/gpu/graphs.py measures; the same statements for both
 libraries.
 
 A case is a function of `Sizes` that gives its figures by name: functions that
@@ -118,7 +118,7 @@ def wall_us(sizes: Sizes, statement) -> float:
 
 
 def host_ns(sizes: Sizes, statement) -> float:
-    """What the caller needs; fewer calls than a driver's queue has places."""
+    """The caller's time; fewer calls than a driver's queue has places."""
     return worker.host_ns(torch, statement, sizes.calls, sizes.rounds)
 
 
@@ -174,7 +174,7 @@ def replay(sizes: Sizes) -> dict:
 
 
 def tiny_network():
-    """What stands for the CNN where all has to be quick."""
+    """The network in the CNN's place where all has to be quick."""
     conv = nn.Conv2d(1, 2, 3, padding=1)
     return nn.Sequential(conv, nn.ReLU(), nn.Flatten(), nn.Linear(128, 10))
 

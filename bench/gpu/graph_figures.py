@@ -92,7 +92,7 @@ def prepared(case: str, sizes) -> dict[str, Figure]:
 
 def main() -> None:
     warnings.simplefilter("ignore")
-    # What libraries print must not come between answers.
+    # Output of libraries must not come between answers.
     out = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
 

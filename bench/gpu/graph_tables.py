@@ -1,4 +1,4 @@
-"""What the figures of bench/gpu/graphs.py say: rows with ratios and targets."""
+"""Rows of the figures of bench/gpu/graphs.py, with ratios and targets."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Row:
     of_ratio: bool = False
 
     def verdict(self) -> str:
-        """Whether the target was met, where it was measured."""
+        """Says whether the target was met, where it was measured."""
         value = self.ratio if self.of_ratio else self.hotaru
         if not self.target or value is None:
             return ""
@@ -186,7 +186,7 @@ KINDS = {
 
 
 def rows(case: str, hotaru: dict, pytorch: dict) -> list[Row]:
-    """What one round of a case says."""
+    """The rows that one round of a case gives."""
     return KINDS[case](case, hotaru, pytorch)
 
 

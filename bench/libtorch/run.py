@@ -74,7 +74,7 @@ class Forward:
 
 
 def in_turns(rounds: int, sides: dict) -> dict:
-    """What each one's function gave, by round; who begins changes."""
+    """Results of each one's function, by round; who begins changes."""
     found: dict = {name: [] for name in sides}
     for number in range(rounds):
         for name in list(sides)[:: -1 if number % 2 else 1]:

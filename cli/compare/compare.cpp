@@ -33,7 +33,7 @@ struct CompareOptions : ModelOptions {
 
 constexpr size_t kFewestTurns = 5;
 
-/// Of an error of several lines the last one that says something.
+/// The last line of an error that says something, where it has several.
 std::string last_line(std::string text) {
   while (!text.empty() && text.back() == '\n') text.pop_back();
   return text.substr(text.rfind('\n') + 1);
@@ -80,7 +80,7 @@ class Runner {
   std::string why_;
 };
 
-/// What a precision costs and gains.
+/// Costs and gains of a precision.
 struct Comparison {
   Precision precision = Precision::kFloat32;
   std::vector<Deviation> outputs;

@@ -26,8 +26,9 @@ struct Deviation {
   double over(double x) const { return magnitude > 0 ? x / magnitude : x; }
 };
 
-/// Of real tensors of equal shape, computed in double precision. Throws Error
-/// for shapes that differ, NotImplementedError for complex numbers.
+/// Deviation of real tensors of equal shape, computed in double precision.
+/// Throws Error for shapes that differ, NotImplementedError for complex
+/// numbers.
 Deviation deviation(const Tensor& made, const Tensor& wanted);
 
 /// The tensors of a result, in order: of lists, tuples and values of dicts.

@@ -31,8 +31,8 @@ struct Probe {
   std::optional<size_t> bias;
 };
 
-/// What "compare::product" looks up while layer_errors runs; its callers may
-/// be tasks of other threads.
+/// State that "compare::product" looks up while layer_errors runs; its callers
+/// may be tasks of other threads.
 struct Probes {
   std::mutex mutex;
   LowPrecision low;

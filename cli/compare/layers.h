@@ -12,7 +12,7 @@
 
 namespace hotaru::cli {
 
-/// What low precision does to one product's result.
+/// Effect of low precision on one product's result.
 struct Layer {
   /// The module that holds its weight, "layers.0.up", or which of the
   /// operators without a weight it is, "matmul 3".
@@ -22,13 +22,13 @@ struct Layer {
   size_t calls = 0;
   /// Stays in float32, and has no error.
   bool kept = false;
-  /// Of the call whose relative error is the largest.
+  /// Error of the call whose relative error is the largest.
   Deviation error;
 };
 
 struct LowPrecision {
   Precision precision = Precision::kFloat32;
-  /// Of those that rewrite weights (integer_weights()).
+  /// Form of weights for precisions that rewrite them (integer_weights()).
   std::optional<script::IntegerWeights> weights;
 };
 

@@ -22,8 +22,8 @@ enum class Precision {
 };
 
 const char* precision_name(Precision precision);
-/// What weights are rewritten to; nullopt for precisions that rewrite none.
-/// `group`: the columns that share a scale, of int4.
+/// Form that weights are rewritten to; nullopt for precisions that rewrite
+/// none. `group`: the columns that share a scale, of int4.
 std::optional<script::IntegerWeights> integer_weights(Precision precision,
                                                       int64_t group);
 /// "bfloat16,int8": each once, in that order. Throws ValueError for others.

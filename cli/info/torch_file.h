@@ -1,4 +1,4 @@
-// What a file of torch.save holds.
+// Contents of a file of torch.save.
 #pragma once
 
 #include <string>

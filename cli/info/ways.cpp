@@ -19,8 +19,8 @@ namespace {
 using script::CompilationUnit;
 using script::Source;
 
-/// Whether a word is a tensor's shape, as parse_shape() takes it: a number
-/// alone is an argument.
+/// Tells whether a word is a tensor's shape, as parse_shape() takes it: a
+/// number alone is an argument.
 bool is_shape(const std::string& word) {
   const std::string sizes = word.substr(0, word.find(':'));
   return !sizes.empty() && (sizes != word || sizes.find(',') != sizes.npos) &&

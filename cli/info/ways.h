@@ -11,7 +11,7 @@ struct WaysOptions {
   /// "8,512:bfloat16") and its other arguments ("stride=2") as a script spells
   /// them.
   std::vector<std::string> words;
-  /// Whether to ask about the calls that a graph's passes leave.
+  /// Set to ask about the calls that a graph's passes leave.
   bool graphed = false;
 };
 

@@ -25,7 +25,7 @@ struct Elementwise {
     static_assert(std::is_trivially_copyable_v<F>);
     std::memcpy(context, &formula, size);
   }
-  /// Whether it computes the same from the same elements.
+  /// True if it computes the same from the same elements.
   bool same(const Elementwise& other) const {
     return inner == other.inner && size == other.size &&
            std::memcmp(context, other.context, size) == 0;
@@ -67,7 +67,7 @@ class ElementwiseCall final : public PreparedCall {
   void find_operands();
 
   Elementwise loop_;
-  // What one call of the inner loop can do, in this thread.
+  // Set where one call of the inner loop can do all, in this thread.
   bool flat_ = false;
   LoopNest::Pointers data_;
   LoopNest::Strides strides_;

@@ -20,7 +20,7 @@ namespace hotaru {
 template <class Types>
 struct KernelTypes {
   size_t operand;
-  /// What the error calls the kernel; null: by its name.
+  /// Name that the error gives the kernel; null: its own.
   const char* name = nullptr;
 
   /// Calls f.template operator()<T>() for the operand's C++ type. Throws

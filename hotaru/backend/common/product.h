@@ -6,8 +6,8 @@
 
 namespace hotaru {
 
-/// Of complex numbers by the formula: infinities are not looked at again, which
-/// would be a call for each product.
+/// Product, of complex numbers by the formula: infinities are not looked at
+/// again, which would be a call for each product.
 template <class A>
 HOTARU_INLINE A product(const A& a, const A& b) {
   if constexpr (kIsComplex<A>)

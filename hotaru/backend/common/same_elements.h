@@ -5,7 +5,7 @@
 
 namespace hotaru {
 
-/// Whether they are the same elements in the same order. Strides of
+/// Tells whether they are the same elements in the same order. Strides of
 /// dimensions of size 1 don't count.
 inline bool same_elements(const Tensor& a, const Tensor& b) {
   if (a.storage().get() != b.storage().get() || a.dtype() != b.dtype() ||

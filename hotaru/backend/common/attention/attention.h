@@ -1,4 +1,4 @@
-// What the kernels of fused attention are told.
+// Parameters of the kernels of fused attention.
 #pragma once
 
 #include "hotaru/runtime/kernel.h"

@@ -45,7 +45,7 @@ constexpr int64_t channel_blocks(int64_t channels) {
 ///   packed = w * scale          scale = weight / sqrt(variance + eps)
 ///   shift = bias * scale + (norm bias - mean * scale)
 struct BlockedWeightAttributes {
-  /// Of a convolution with groups == C == O.
+  /// Set for a convolution with groups == C == O.
   bool depthwise = false;
   /// For pictures that are read as they are, in rows.
   bool plain_input = false;
@@ -54,13 +54,13 @@ struct BlockedWeightAttributes {
   /// columns of the kernel, with zeros behind an odd one; not depthwise. There
   /// is room for an even number of blocks of input channels.
   bool pairs = false;
-  /// Of the convolution; not of the two above. See blocked_groups().
+  /// Groups of the convolution; not of the two above. See blocked_groups().
   int64_t groups = 1;
 };
 
-/// Whether groups of so many inputs and outputs each lie in blocks: as whole
-/// ones, or several groups in one, which is multiplied by a matrix of zeros but
-/// for theirs.
+/// Tells whether groups of so many inputs and outputs each lie in blocks: as
+/// whole ones, or several groups in one, which is multiplied by a matrix of
+/// zeros but for theirs.
 constexpr bool blocked_groups(int64_t inputs, int64_t outputs) {
   return (inputs % kChannelBlock == 0 && outputs % kChannelBlock == 0) ||
          (inputs == outputs && inputs > 1 && kChannelBlock % inputs == 0);
@@ -91,7 +91,7 @@ constexpr int64_t blocked_weight_size(IntSpan w,
 // elements. What is infinite or NaN in a picture may make results NaN up to a
 // pixel further away than its windows reach.
 
-/// What becomes of each sum of a convolution at last.
+/// Last steps on each sum of a convolution.
 struct ConvEnding {
   enum class Kind : uint8_t {
     kNone,

@@ -1,4 +1,4 @@
-// What the kernels of convolution are told besides their operands.
+// Parameters of the kernels of convolution besides their operands.
 #pragma once
 
 #include "hotaru/core/shape.h"
@@ -18,8 +18,8 @@ namespace hotaru {
 struct ConvAttributes {
   Dims stride, padding, dilation;
   int64_t groups = 1;
-  /// Whether elements of float32 x and w may be rounded to bfloat16; sums are
-  /// in float32. Nobody has to.
+  /// Set if elements of float32 x and w may be rounded to bfloat16; sums are in
+  /// float32. Nobody has to.
   bool bf16 = false;
 };
 

@@ -1,4 +1,4 @@
-// What the kernel of convolutions of 8-bit integers is told besides its
+// Parameters of the kernel of convolutions of 8-bit integers besides its
 // operands.
 #pragma once
 
@@ -34,8 +34,8 @@ struct PackInt8ConvAttributes {
   int64_t channels = 1;
 };
 
-/// Whether the `lanes` elements of a word, two or four, are neighbours of the
-/// kernel's last dimension, else of the channels: what needs fewer words.
+/// True if the `lanes` elements of a word, two or four, are neighbours of the
+/// kernel's last dimension, else of the channels: whichever needs fewer words.
 inline bool int8_lanes_along_kernel(int64_t channels, IntSpan kernel,
                                     int64_t lanes) {
   const int64_t last = kernel.back();

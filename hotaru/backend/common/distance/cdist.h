@@ -1,4 +1,4 @@
-// What the kernels of pairwise distances are told.
+// Parameters of the kernels of pairwise distances.
 #pragma once
 
 namespace hotaru {

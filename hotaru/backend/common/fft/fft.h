@@ -1,4 +1,4 @@
-// What the kernel of Fourier transforms is told.
+// Parameters of the kernel of Fourier transforms.
 #pragma once
 
 #include <cstdint>

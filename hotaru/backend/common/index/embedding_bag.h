@@ -1,4 +1,4 @@
-// What the kernel of bags of embeddings is told.
+// Parameters of the kernel of bags of embeddings.
 #pragma once
 
 #include <cstdint>
@@ -33,8 +33,8 @@ struct BagAttributes {
 /// behind the last), and the gradient of each bag [bags, width], which is added
 /// to the rows in it.
 
-/// Whether an index out of range is told with its place: not where rows are
-/// chosen or left out, nor of float64, as in PyTorch.
+/// Tells whether an index out of range is told with its place: not where rows
+/// are chosen or left out, nor of float64, as in PyTorch.
 inline bool says_place(const BagAttributes& a, DType weight) {
   return a.mode != BagMode::kMax && a.padding_idx < 0 &&
          weight != DType::kFloat64;

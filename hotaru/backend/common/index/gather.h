@@ -5,7 +5,7 @@
 
 namespace hotaru {
 
-/// What happens to the element that is there.
+/// Treatment of the element that is there.
 enum class WriteMode : uint8_t { kAssign, kAdd, kMultiply, kMax, kMin };
 
 /// Kernels "gather" (result, input, index) and "scatter" (target, index,

@@ -1,4 +1,4 @@
-// What the kernels of dense linear algebra are told besides their operands.
+// Parameters of the kernels of dense linear algebra besides their operands.
 #pragma once
 
 #include "hotaru/core/dtype.h"
@@ -38,14 +38,14 @@ using LinalgTypes =
 /// If `check`, they throw LinAlgError where info is not 0.
 struct LinalgAttributes {
   int64_t batch = 1, m = 0, n = 0, k = 0;
-  /// Whether there is a batch dimension, for messages.
+  /// Set if there is a batch dimension, for messages.
   bool batched = false;
   /// Failures throw; in "linalg_triangular" they are zeros on the diagonal.
   bool check = false;
   /// "linalg_solve" was asked for an inverse; "linalg_permutation" for a
   /// solution, in messages.
   bool inverse = false;
-  /// Of triangular matrices: which triangle, and whether ones are on its
+  /// For triangular matrices: which triangle, and whether ones are on its
   /// diagonal.
   bool upper = false, unit = false;
   /// "linalg_ldl": the factors are L D L^H, not L D L^T.

@@ -31,7 +31,7 @@ HOTARU_BOTH void pair_values(T a, T b, T c, T d, std::complex<Real<T>>* two) {
   }
 }
 
-/// Whether h_(k, k-1) may be taken for 0 in a matrix of this norm.
+/// Tells whether h_(k, k-1) may be taken for 0 in a matrix of this norm.
 template <class T>
 HOTARU_BOTH bool small_below(const T* h, int64_t ld, int64_t k, Real<T> norm) {
   const T* corner = h + (k - 1) * (ld + 1);

@@ -42,7 +42,7 @@ struct Rotation {
 /// For each eigenvalue; two are usual.
 inline constexpr int64_t kMostSweeps = 60;
 
-/// Whether an element between d and next may be taken for 0.
+/// Tells whether an element between d and next may be taken for 0.
 template <class R>
 HOTARU_BOTH bool negligible(R e, R d, R next) {
   constexpr R kEps = std::numeric_limits<R>::epsilon();

@@ -1,4 +1,4 @@
-// What the kernels of connectionist temporal classification are told.
+// Parameters of the kernels of connectionist temporal classification.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What the kernels of losses are told besides their operands.
+// Parameters of the kernels of losses besides their operands.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What kernels of products of 8-bit integers are told besides their operands.
+// Parameters of kernels of products of 8-bit integers besides their operands.
 #pragma once
 
 #include "hotaru/backend/common/matmul/linear.h"

@@ -1,4 +1,4 @@
-// What the kernel "matmul" is told besides its operands.
+// Parameters of the kernel "matmul" besides its operands.
 #pragma once
 
 #include "hotaru/core/scalar.h"

@@ -1,4 +1,4 @@
-// What the kernels of normalisation are told besides their operands.
+// Parameters of the kernels of normalisation besides their operands.
 #pragma once
 
 #include <cstdint>

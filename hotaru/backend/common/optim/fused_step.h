@@ -30,7 +30,7 @@ inline constexpr int kStepStates = 3;
 /// Operands of a tensor, and behind the last tensor.
 inline constexpr size_t kStepOperands = 3 + kStepStates, kStepExtras = 4;
 
-/// What schedules change.
+/// Numbers that schedules change.
 struct StepOptions {
   double rate = 0, rate_decay = 0, weight_decay = 0, eps = 0;
   /// Decays of the running means; of momentum the factor, and 1 - dampening.
@@ -51,7 +51,7 @@ struct FusedStep {
   double step = 1;
 };
 
-/// What a tensor's elements have in common, in the type they are computed in.
+/// Numbers that a tensor's elements share, in the type they are computed in.
 template <class A>
 struct StepNumbers {
   A rate, weight_decay, beta1, fresh1, beta2, fresh2, eps, root;

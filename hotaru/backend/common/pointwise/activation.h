@@ -35,8 +35,8 @@ struct HardSigmoid {
 template <class T>
 struct HardSwish {
   HOTARU_INLINE T operator()(T x) const {
-    // Of two conditions after each other GCC makes five masks, hence a sum. It
-    // is NaN for -infinity, as the product of that and 0 would be.
+    // Two conditions one after the other become five masks in GCC, hence a sum.
+    // It is NaN for -infinity, as the product of that and 0 would be.
     const T y = x + T(3), low = (y + T(std::fabs(y))) * T(0.5);
     return x * (low > T(6) ? T(6) : low) / T(6);
   }
@@ -71,7 +71,7 @@ HOTARU_ACTIVATION_N(HardShrink, x >= -a && x <= a ? T(0) : x);
 /// a: threshold, b: what replaces values that are not above it.
 HOTARU_ACTIVATION_N(Threshold, x <= a ? b : x);
 #undef HOTARU_ACTIVATION_N
-/// Of x between limits; NaN outside of 0 and 1.
+/// Logit of x between limits; NaN outside of 0 and 1.
 template <class T>
 struct Logit : HardTanh<T> {
   using HardTanh<T>::HardTanh;
@@ -104,12 +104,12 @@ struct Prelu {
 HOTARU_ACTIVATION_GRAD(LeakyReluGrad, x > T(0) ? g : g * a);
 HOTARU_ACTIVATION_GRAD(EluGrad,
                        x > T(0) ? g * b : g * a * b * c * vmath::exp(x * c));
-/// Of elu's result.
+/// Gradient of elu from its result.
 HOTARU_ACTIVATION_GRAD(EluResultGrad, x > T(0) ? g * b : g * c * (x + a * b));
 HOTARU_ACTIVATION_GRAD(HardTanhGrad, x > a && x < b ? g : T(0));
 HOTARU_ACTIVATION_GRAD(SoftplusGrad, x* a > b ? g : g * vmath::sigmoid(x * a));
 HOTARU_ACTIVATION_GRAD(ShrinkGrad, x<-a || x> a ? g : T(0));
-/// Of relu, too, whose result serves as well as its input.
+/// Gradient of relu, too, whose result serves as well as its input.
 HOTARU_ACTIVATION_GRAD(ThresholdGrad, x <= a ? T(0) : g);
 HOTARU_ACTIVATION_GRAD(HardSigmoidGrad,
                        x > T(-3) && x < T(3) ? g / T(6) : T(0));
@@ -134,7 +134,7 @@ struct GeluTanhGrad {
   }
 };
 HOTARU_ACTIVATION_GRAD(MishGrad, g* vmath::slope_of_mish(x));
-/// Of the results of the logistic function and of tanh.
+/// Gradients from the results of the logistic function and of tanh.
 HOTARU_ACTIVATION_GRAD(SigmoidGrad, g* x*(T(1) - x));
 /// a, b: the limits, c: the gradient outside of them.
 HOTARU_ACTIVATION_GRAD(LogitGrad, x<a || x> b ? c : g / (x * (T(1) - x)));

@@ -112,9 +112,9 @@ struct Div {
   }
 };
 
-/// What kernels do about a division of integers by zero: throw, as in PyTorch.
-/// Those of devices cannot: there all bits of quotient and remainder are set,
-/// which is what NVIDIA's hardware gives.
+/// Answer of kernels to a division of integers by zero: they throw, as in
+/// PyTorch. Those of devices cannot: there all bits of quotient and remainder
+/// are set, which is what NVIDIA's hardware gives.
 #ifdef HOTARU_DEVICE_CODE
 #define HOTARU_DIVIDE_BY(y) \
   if (y == 0) return T(-1)
@@ -141,8 +141,8 @@ struct DivTrunc {
   }
 };
 
-/// Whether a remainder has not the divisor's sign; without branches, as signs
-/// are hard to guess.
+/// Tells whether a remainder lacks the divisor's sign; without branches, as
+/// signs are hard to guess.
 template <class T>
 HOTARU_BOTH bool is_on_other_side(T remainder, T y) {
   return bool(int(remainder != 0) & (int(remainder < 0) ^ int(y < 0)));
@@ -251,7 +251,7 @@ struct PowScalar {
     return Pow<T>{}(x, exponent);
   }
 #ifndef __CUDACC__
-  /// Whether the quick form is worth while for this exponent.
+  /// Tells whether the quick form is worth while for this exponent.
   bool is_quick() const {
     return real != 2 && real != 3 && real != 0.5 && real != -1 && real != -2;
   }

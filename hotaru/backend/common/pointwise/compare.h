@@ -4,7 +4,7 @@
 #include "hotaru/backend/common/pointwise/arithmetic.h"
 
 namespace hotaru {
-/// What bits can be asked of.
+/// Types that have bits for bitwise operators.
 using BitTypes = TypeList<uint8_t, int8_t, int16_t, int32_t, int64_t, Bool>;
 }  // namespace hotaru
 

@@ -134,7 +134,7 @@
   X("sigmoid_grad", SigmoidGrad, FloatingTypes, 2) \
   X("tanh_grad", TanhGrad, FloatingTypes, 2)
 
-/// Of quotients and shifts.
+/// Quotients and shifts.
 #define HOTARU_QUOTIENTS(X) \
   X("div_trunc", DivTrunc, RealTypes, 2) \
   X("div_floor", DivFloor, RealTypes, 2) \

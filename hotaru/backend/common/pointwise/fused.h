@@ -19,19 +19,20 @@ struct FusedCalls {
   std::vector<const KernelCall*> calls;
   /// Elements of the rows that calls work on; 0 if they all are elementwise.
   int64_t columns = 0;
-  /// Whether the last call reduces what the others, all elementwise, compute.
+  /// Set if the last call reduces what the others, all elementwise, compute.
   bool reduces = false;
   /// Storages that only these calls touch: what they write need not be kept.
   std::unordered_set<const Storage*> inner;
   /// Whatever keeps the calls alive.
   std::shared_ptr<const void> owner;
 
-  /// What a device makes of them, once.
+  /// Kernels that a device makes of them, once.
   mutable std::mutex mutex;
   mutable std::shared_ptr<void> made;
 };
 
-/// Of the kernel "fused_calls". Its operands are all that the calls touch.
+/// Attributes of the kernel "fused_calls". Its operands are all that the calls
+/// touch.
 struct FusedAttributes {
   std::shared_ptr<const FusedCalls> calls;
 };

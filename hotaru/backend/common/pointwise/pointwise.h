@@ -1,4 +1,4 @@
-// What elementwise kernels are told besides their operands.
+// Parameters of elementwise kernels besides their operands.
 #pragma once
 
 #include "hotaru/core/scalar.h"

@@ -11,7 +11,7 @@ namespace {
 struct Renamed {
   std::string_view kernel, name;
 };
-/// Of the others the name is that of the kernel with "_cpu" behind.
+/// Kernels whose names in messages are not their own with "_cpu" behind.
 constexpr Renamed kRenamed[] = {
     {"addcmul", "addcmul_cpu_out"},
     {"bitwise_left_shift", "lshift_cpu"},

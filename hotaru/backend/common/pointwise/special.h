@@ -19,7 +19,7 @@ inline constexpr double kInf = std::numeric_limits<double>::infinity();
 inline constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 }  // namespace detail
 
-/// Of one number. Values outside a function's domain give NaN.
+/// Functions of one number. Values outside a function's domain give NaN.
 #define HOTARU_SPECIAL_UNARY(X) \
   X(airy_ai) \
   X(bessel_j0) \
@@ -44,8 +44,8 @@ inline constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
   X(scaled_modified_bessel_k1) \
   X(spherical_bessel_j0)
 
-/// Of two. Polynomials: f(x, n), where n is cut to an integer, 0 for negative
-/// degrees.
+/// Functions of two. Polynomials: f(x, n), where n is cut to an integer, 0 for
+/// negative degrees.
 #define HOTARU_SPECIAL_BINARY(X) \
   X(chebyshev_polynomial_t) \
   X(chebyshev_polynomial_u) \

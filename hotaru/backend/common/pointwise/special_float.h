@@ -6,7 +6,7 @@
 
 #include "hotaru/backend/common/pointwise/vector_functions.h"
 
-/// Those of special.h's list that have such a form.
+/// Functions in special.h's list that have such a form.
 #define HOTARU_SPECIAL_FLOAT(X) \
   X(entr) \
   X(erfinv) \
@@ -92,9 +92,9 @@ HOTARU_INLINE float i1e(float x) {
   return bessel_i<1, true>(x);
 }
 
-// Of x^2 / 2 - 1 for 0 < x <= 2: I0 and I1 / x (2e-8, 5e-8), and what is left
-// of K0 = -log(x / 2) I0 + ... and K1 = log(x / 2) I1 + ... / x (within 3e-8
-// and 6e-8).
+// Polynomials in x^2 / 2 - 1 for 0 < x <= 2: I0 and I1 / x (2e-8, 5e-8), and
+// what is left of K0 = -log(x / 2) I0 + ... and K1 = log(x / 2) I1 + ... / x
+// (within 3e-8 and 6e-8).
 inline constexpr float kI0Of2[] = {
     3.23667173e-08f, 2.35815173e-06f, 0.000119820681f, 0.00392856495f,
     0.0735898688f,   0.635861754f,    1.56608295f};
@@ -233,7 +233,7 @@ HOTARU_INLINE float entr(float x) {
 
 // --- parts of a number -------------------------------------------------------
 
-/// Whether x is neither 0 nor infinite nor NaN.
+/// Tells whether x is neither 0 nor infinite nor NaN.
 HOTARU_INLINE bool has_parts(float x) {
   return (x != 0.0f) & (std::fabs(x) < kInf);
 }

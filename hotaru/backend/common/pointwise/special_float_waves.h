@@ -5,7 +5,7 @@
 
 #include "hotaru/backend/common/pointwise/special_float.h"
 
-/// Those of special.h's list that have such a form for most arguments.
+/// Functions in special.h's list that have such a form for most arguments.
 #define HOTARU_SPECIAL_FLOAT_QUICK(X) \
   X(airy_ai, 1e4f) \
   X(bessel_j0, 1e6f) \
@@ -204,7 +204,7 @@ HOTARU_INLINE float lgamma(float x) {
       (large - 0.5) * (vmath::log_wide(large) - 1.0) +
       (0.41893853320467274 + r * polynomial(kStirling, 18.0 * r * r - 1.0));
   const double y = (a < 3.0 ? near : far) + 0.0;  // no negative zero
-  // Of integers, which large negative numbers are, it is infinite.
+  // At integers, which large negative numbers are, it is infinite.
   const float part = std::fabs(x - std::floor(x + 0.5f));  // exact
   const double turn = part;
   const double sine = turn * polynomial(kHalfTurn, 8.0 * turn * turn - 1.0);

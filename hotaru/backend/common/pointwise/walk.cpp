@@ -7,7 +7,7 @@ std::optional<Walk> Walk::of(const Tensor& whole, const Tensor& view) {
       whole.storage_offset() != view.storage_offset() ||
       whole.dtype() != view.dtype() || whole.numel() != view.numel())
     return {};
-  // What is left of each of the view's dimensions: steps to its last place.
+  // Rest of each of the view's dimensions: steps to its last place.
   std::vector<int64_t> left;
   for (const int64_t size : view.sizes()) left.push_back(size - 1);
   Walk walk;

@@ -1,4 +1,4 @@
-// What the kernels of maximum pooling are told besides their operands.
+// Parameters of the kernels of maximum pooling besides their operands.
 #pragma once
 
 #include "hotaru/core/shape.h"
@@ -22,7 +22,7 @@ struct MaxPoolAttributes {
 /// plane; out has index's shape.
 struct PlaneAttributes {
   int64_t dims = 2;
-  /// Whether index is what "max_pool" wrote, over these windows: a kernel may
+  /// Set if index is what "max_pool" wrote, over these windows: a kernel may
   /// then have each element of x look for the windows that chose it.
   bool pooled = false;
   MaxPoolAttributes windows = {};

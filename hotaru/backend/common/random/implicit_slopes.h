@@ -15,7 +15,7 @@
 
 namespace hotaru::implicit {
 
-/// Of positive x.
+/// Digamma of positive x.
 HOTARU_BOTH inline double digamma(double x) {
   return formulas::add_digamma(x, 0);
 }
@@ -74,7 +74,8 @@ HOTARU_BOTH inline double gamma_slope_above(double a, double x) {
   return x * (h * start + dh);
 }
 
-/// Of large a: Cornish and Fisher's expansion x = a + z sqrt(a) + (z^2 - 1)/3
+/// Slope for large a: Cornish and Fisher's expansion x = a + z sqrt(a) + (z^2 -
+/// 1)/3
 /// + (z^3 - 7z)/(36 sqrt(a)) with the normal quantile z held.
 HOTARU_BOTH inline double gamma_slope_wide(double a, double x) {
   const double root = std::sqrt(a), y = (x - a) / root;
@@ -94,7 +95,7 @@ HOTARU_BOTH inline double gamma_slope(double a, double x) {
   return x <= a + 1 ? gamma_slope_below(a, x) : gamma_slope_above(a, x);
 }
 
-/// Of large a and b: a normal number with the moments of Beta(a, b).
+/// Slope for large a and b: a normal number with the moments of Beta(a, b).
 HOTARU_BOTH inline double beta_slope_wide(double x, double a, double b) {
   const double s = a + b, mean = a / s;
   // The logarithmic derivative of the standard deviation.

@@ -37,7 +37,7 @@ HOTARU_BOTH double draw_gamma(T alpha, Gen& gen) {
   }
 }
 
-/// Of a large mean: Hörmann's transformed rejection (PTRS, 1993).
+/// Draws for a large mean: Hörmann's transformed rejection (PTRS, 1993).
 template <class Gen>
 HOTARU_BOTH double draw_poisson_wide(double rate, Gen& gen) {
   const double log_rate = std::log(rate);
@@ -83,7 +83,8 @@ HOTARU_BOTH inline double stirling_rest(double k) {
   return (1.0 / 12 - (1.0 / 360 - 1.0 / 1260 / q) / q) / (k + 1);
 }
 
-/// Of many expected successes: Hörmann's transformed rejection (BTRS, 1993).
+/// Draws for many expected successes: Hörmann's transformed rejection (BTRS,
+/// 1993).
 template <class Gen>
 HOTARU_BOTH double draw_binomial_wide(double n, double p, Gen& gen) {
   const double std = std::sqrt(n * p * (1 - p));

@@ -40,7 +40,7 @@ struct RealOf<std::complex<R>> {
   using type = R;
 };
 
-/// What sums and products of T accumulate in: integers wrap around in 64 bits.
+/// Accumulator of sums and products of T: integers wrap around in 64 bits.
 template <class T>
 struct Accumulator {
   using type = uint64_t;
@@ -235,7 +235,7 @@ struct MinAbs : SumAbs<T> {
   static bool serves(const NormAttributes& a) { return !(a.order >= 0); }
 };
 
-/// What scans of T are kept in: as in PyTorch one size above the elements.
+/// Type that scans of T are kept in: as in PyTorch one size above the elements.
 template <class T>
 struct Wide {
   using type = uint64_t;

@@ -1,4 +1,4 @@
-// What the kernels of grid sampling are told besides their operands.
+// Parameters of the kernels of grid sampling besides their operands.
 #pragma once
 
 #include <cstdint>

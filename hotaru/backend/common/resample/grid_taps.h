@@ -23,7 +23,7 @@ struct GridTaps {
     weight[count] = w;
     slope[count++] = s;
   }
-  /// Whether a point lies nowhere: between positions of which none is known.
+  /// True if a point lies nowhere: between positions of which none is known.
   HOTARU_BOTH bool lost() const { return weight[0] != weight[0]; }
 };
 
@@ -69,7 +69,7 @@ HOTARU_BOTH int64_t grid_index(A i, int64_t size) {
   return i >= A(0) && i < A(size) ? int64_t(i) : -1;
 }
 
-/// Of a grid's coordinate in [-1, 1].
+/// Taps for a grid's coordinate in [-1, 1].
 template <class A>
 HOTARU_BOTH GridTaps<A> grid_taps(A grid, int64_t size,
                                   const GridSampleAttributes& a, bool deep) {

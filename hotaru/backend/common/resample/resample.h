@@ -1,4 +1,4 @@
-// What the kernels of average pooling and interpolation are told besides their
+// Parameters of the kernels of average pooling and interpolation besides their
 // operands. All of them are one operation: along each spatial dimension an
 // output position is a weighted sum of a few input positions.
 #pragma once

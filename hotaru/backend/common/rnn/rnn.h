@@ -1,4 +1,4 @@
-// What the kernel of recurrent layers is told besides its operands.
+// Parameters of the kernel of recurrent layers besides its operands.
 #pragma once
 
 #include <cstdint>
@@ -39,9 +39,8 @@ struct RnnAttributes {
   /// The weights are what "pack_matrix" wrote of their transposes; on the CPU,
   /// without w_hr, with both biases or none.
   bool packed_input = false, packed_hidden = false;
-  /// Whether factors of float32 may be rounded to bfloat16, which packed
-  /// weights of that dtype are; sums, gates and cells are in float32. Nobody
-  /// has to.
+  /// Set if factors of float32 may be rounded to bfloat16, which packed weights
+  /// of that dtype are; sums, gates and cells are in float32. Nobody has to.
   bool bf16 = false;
 };
 

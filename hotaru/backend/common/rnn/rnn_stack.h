@@ -31,7 +31,7 @@ struct RnnStack {
   }
 };
 
-/// What it takes, in bytes: the weights as the library has them, and what it
+/// Room of a stack, in bytes: the weights as the library has them, and what it
 /// keeps between forward and backward.
 struct RnnStackRoom {
   bool serves = false;

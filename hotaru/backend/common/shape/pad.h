@@ -1,4 +1,4 @@
-// What the kernels of padding are told besides their operands.
+// Parameters of the kernels of padding besides their operands.
 #pragma once
 
 #include "hotaru/core/scalar.h"

@@ -28,7 +28,8 @@ HOTARU_BOTH int64_t rounded(T x) {
   return int64_t(std::round(x < kFar ? x : kFar));
 }
 
-/// Of a region's sides, in cells, and a picture of `size` of them.
+/// Axis of cells, from a region's sides, in cells, and a picture of `size` of
+/// them.
 template <class T>
 struct CellAxis {
   int64_t first, limit;

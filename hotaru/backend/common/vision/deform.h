@@ -1,4 +1,4 @@
-// What the kernels of deformable convolution are told.
+// Parameters of the kernels of deformable convolution.
 #pragma once
 
 #include <array>
@@ -6,11 +6,12 @@
 
 namespace hotaru {
 
-/// Of one image, row-major: input [channels, height, width], offsets
-/// [groups, kernel height, kernel width, 2, rows, columns] (down, right), maybe
-/// a mask [groups, kernel height, kernel width, rows, columns]; columns are
-/// [channels, kernel height, kernel width, rows, columns]: the bilinear sample
-/// of each, zero outside of the image, times the mask (arXiv:1811.11168).
+/// Parameters of kernels on one image, row-major: input [channels, height,
+/// width], offsets [groups, kernel height, kernel width, 2, rows, columns]
+/// (down, right), maybe a mask [groups, kernel height, kernel width, rows,
+/// columns]; columns are [channels, kernel height, kernel width, rows,
+/// columns]: the bilinear sample of each, zero outside of the image, times the
+/// mask (arXiv:1811.11168).
 ///
 /// "deform_columns" (write columns, read input, offsets, mask or undefined).
 /// "deform_columns_backward" (write gradients of input, offsets and, if there

@@ -67,8 +67,8 @@ struct OffsetSample {
   }
 };
 
-/// Of a tap of the kernel at position i of `columns` a row, moved by offset[0]
-/// down and by offset[positions] to the right.
+/// Sample of a tap of the kernel at position i of `columns` a row, moved by
+/// offset[0] down and by offset[positions] to the right.
 template <class T>
 HOTARU_BOTH OffsetSample<T> sample_at(const DeformAttributes& a, int64_t tap,
                                       int64_t i, int64_t columns,

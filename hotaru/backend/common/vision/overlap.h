@@ -14,14 +14,14 @@ struct Box {
   T left, top, right, bottom, area;
 };
 
-/// Of a row of "nms".
+/// Box in a row of "nms".
 template <class T>
 HOTARU_BOTH Box<T> box_of(const T* row) {
   return {row[0], row[1], row[2], row[3],
           (row[2] - row[0]) * (row[3] - row[1])};
 }
 
-/// Whether the boxes' intersection is more than `limit` of their union.
+/// Tells whether the boxes' intersection is more than `limit` of their union.
 template <class T>
 HOTARU_INLINE bool covers(const Box<T>& a, const Box<T>& b, T limit) {
   const T width =

@@ -1,4 +1,4 @@
-// What the kernels of boxes and regions of interest are told.
+// Parameters of the kernels of boxes and regions of interest.
 #pragma once
 
 #include <cstdint>
