@@ -21,7 +21,7 @@ namespace hotaru {
 template <class Call>
 struct Way {
   std::string_view name, what;
-  /// What it needs, in words and as a question to a call; null: nothing.
+  /// Needs of the algorithm, in words and as a question to a call; null: none.
   std::string_view needs;
   bool (*serves)(const Call&);
   /// From where on it is faster than the rows behind it; null: wherever it
@@ -59,7 +59,7 @@ namespace detail {
   made.runs = !taken && made.why_not.empty();
 }
 
-/// What a call lacks for a row; empty where it lacks nothing.
+/// The need that a call lacks for a row; empty where it lacks nothing.
 template <const auto& kWays, size_t kRow, class Call>
 std::string_view lacks(const Call& call) {
   constexpr auto& way = kWays[kRow];
@@ -73,7 +73,7 @@ std::string_view lacks(const Call& call) {
 
 }  // namespace detail
 
-/// What every row says to a call, which may have operands without memory. The
+/// Answers of every row to a call, which may have operands without memory. The
 /// functions of rows are not mentioned, so that each is compiled once.
 template <const auto& kWays, class Call>
 WayAnswers explain(const Call& call) {

@@ -55,7 +55,7 @@ struct CopyRun {
     else
       for (int64_t i = 0; i < n; ++i) y[i * ys] = x[i * xs];
   }
-  /// Of one element.
+  /// Copies one element.
   template <class T>
   void one(T* y, const T* x) const {
     *y = *x;

@@ -94,8 +94,8 @@ void for_lines(int64_t dim, int64_t work, const F& f, const Tensor& first,
 
 inline constexpr int64_t kColumns = 64;
 
-/// Whether lines along the dimension lie side by side in all tensors, so that
-/// vectors can go across them.
+/// Tells whether lines along the dimension lie side by side in all tensors, so
+/// that vectors can go across them.
 template <class... Tensors>
 bool side_by_side(int64_t dim, const Tensor& first, const Tensors&... others) {
   const int64_t last = first.dim() - 1;

@@ -19,7 +19,7 @@ struct Tap {
   int64_t low = 0, high = 0;
   T low_share = 0, high_share = 0;
 
-  /// Whether it gives nothing, whatever the neighbours are.
+  /// True if it gives nothing, whatever the neighbours are.
   HOTARU_BOTH bool is_outside() const {
     return low_share == T(0) && high_share == T(0);
   }

@@ -43,7 +43,7 @@ struct Rows {
   }
 };
 
-/// What both kernels know of a call, and one head's scores.
+/// Facts of a call that both kernels need, and one head's scores.
 template <class T>
 class Heads {
  public:

@@ -48,7 +48,7 @@ HWY_ATTR void exp_some(const float* x, int64_t step, T* y, int64_t stride,
 template <class P, class T>
 HWY_ATTR void exp_all(const float* x, int64_t step, T* y, int64_t stride,
                       int64_t rows, int64_t n, float* factors) {
-  // Of longer rows four do not fit in the first-level cache.
+  // Four longer rows do not fit in the first-level cache.
   const int64_t together = n <= 2048 ? rows / 4 * 4 : 0;
   for (int64_t r = 0; r < together; r += 4)
     exp_some<P, 4>(x + r * step, step, y + r * stride, stride, n, factors + r);

@@ -17,7 +17,7 @@ namespace {
 
 constexpr float kHidden = -std::numeric_limits<float>::infinity();
 
-/// What is added to the score of each key of one head.
+/// Numbers that are added to the score of each key of one head.
 class Mask {
  public:
   Mask(const Tensor& mask, int64_t batch, int64_t head) : mask_(mask) {

@@ -20,7 +20,8 @@ ConvGeometry fast_geometry(const Geometry& g) {
           g.kernel, g.stride, g.padding, g.dilation};
 }
 
-/// Whether the windows end where the outputs do, and none of these is empty.
+/// Tells whether the windows end where the outputs do, and none of these is
+/// empty.
 bool fits(const Geometry& g, std::initializer_list<int64_t> sizes) {
   return std::min(sizes) > 0 && fast_geometry(g).out() == g.out;
 }

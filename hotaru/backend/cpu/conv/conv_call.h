@@ -21,11 +21,11 @@ struct ConvCall {
   const T* weight = nullptr;
   const T* bias = nullptr;
   T* y = nullptr;
-  /// Whether its windows end where the outputs do: a transposed convolution may
-  /// have padded its result by more than a stride. And whether there is an
-  /// input at all.
+  /// Set if its windows end where the outputs do: a transposed convolution may
+  /// have padded its result by more than a stride. And if there is an input
+  /// at all.
   bool fits = true;
-  /// Whether floats may be rounded to bfloat16 before they are multiplied.
+  /// Set if floats may be rounded to bfloat16 before they are multiplied.
   bool rounds = false;
   Activation activation = Activation::kNone;
   const PackedConvWeight<T>* packed = nullptr;
@@ -37,7 +37,7 @@ struct ConvCall {
   int64_t patch = geometry.patch_size();
   int64_t in_channels = geometry.channels_per_group();  // of a group
   int64_t out_channels = geometry.outputs_per_group();  // of a group
-  /// Of float and double that fit; else null.
+  /// Layout of float and double that fit; else null.
   const ConvLayout* layout = std::is_floating_point_v<T> && fits
                                  ? &ConvLayout::cached(geometry)
                                  : nullptr;

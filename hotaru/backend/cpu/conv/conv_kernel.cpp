@@ -38,7 +38,7 @@ T* image_buffer(const ConvCall<T>& call) {
              : nullptr;
 }
 
-/// What is left for channels from the given one on, a row each.
+/// Epilogue that is left for channels from the given one on, a row each.
 template <class T>
 Epilogue<T> last(const ConvCall<T>& call, int64_t n, int64_t channel) {
   Epilogue<T> e;
@@ -54,8 +54,8 @@ Epilogue<T> last(const ConvCall<T>& call, int64_t n, int64_t channel) {
   }
   return e;
 }
-/// Of the product whose rows, or columns, are a group's channels. Only rows
-/// take the tail along; else finish() does.
+/// Epilogue of the product whose rows, or columns, are a group's channels. Only
+/// rows take the tail along; else finish() does.
 template <class T>
 Epilogue<T> epilogue_of(const ConvCall<T>& call, int64_t n, int64_t group,
                         bool per_row) {
@@ -82,7 +82,7 @@ void for_images(const ConvCall<T>& call, const F& f) {
   parallel_for(0, count, std::max<int64_t>(1, kWorkPerThread / work), range);
 }
 
-/// Of all positions; valid until the thread's next call.
+/// Runs of all positions; valid until the thread's next call.
 template <class T>
 const std::vector<ConvRun>& all_runs(const ConvCall<T>& call) {
   thread_local std::vector<ConvRun> runs;
@@ -90,7 +90,7 @@ const std::vector<ConvRun>& all_runs(const ConvCall<T>& call) {
   return runs;
 }
 
-/// What all planes of depthwise3 have in common.
+/// The fields that all planes of depthwise3 have in common.
 template <class T>
 Depthwise3<T> common_of(const ConvCall<T>& call) {
   const ConvGeometry& g = call.geometry;

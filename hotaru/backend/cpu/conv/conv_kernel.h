@@ -60,8 +60,8 @@ class PackedConvWeight {
   std::vector<PackedMatrix<T>> groups_;  // patch_size x outputs_per_group
 };
 
-/// What follows a convolution, before its activation: y * scale + shift, by
-/// output channel, both or neither; and a tensor like y that is added, or null.
+/// Tail of a convolution, before its activation: y * scale + shift, by output
+/// channel, both or neither; and a tensor like y that is added, or null.
 template <class T>
 struct ConvTail {
   const T* scale = nullptr;

@@ -39,7 +39,7 @@ class ConvLayout {
   /// Elements of one channel of the padded input, and of a row of it.
   int64_t channel_size() const;
   int64_t pitch() const { return padded_[2]; }
-  /// Whether the padded input is a copy.
+  /// True if the padded input is a copy.
   bool is_padded() const { return is_padded_; }
   bool is_split() const { return split_ > 1; }
   const std::vector<int64_t>& row_offsets() const { return row_offsets_; }

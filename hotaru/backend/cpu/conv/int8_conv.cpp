@@ -113,7 +113,7 @@ class Conv {
   }
 
  private:
-  /// Of windows of one element, that each output has, the rows are one.
+  /// Merges rows of windows of one element, that each output has, into one.
   void merge() {
     constexpr Extents kOnes{1, 1, 1}, kNone{0, 0, 0};
     if (windows_.kernel != kOnes || windows_.stride != kOnes ||
@@ -234,7 +234,7 @@ class Conv {
     const int64_t n = volume(length), depth = windows_.pairs();
     const int64_t together = std::max<int64_t>(kWeightPairs / (depth + 1), 1);
     const int64_t blocks = ceil_div(last - first, together);
-    // What several blocks of weights multiply is put together once.
+    // Operands of several blocks of weights are put together once.
     const int64_t slot = (depth + 2) * int8_kernels().max_cols;
     const int64_t most =
         blocks == 1 ? 1 : std::max<int64_t>(kPanelWords / slot, 1);
@@ -261,7 +261,8 @@ class Conv {
     const int32_t* sums;  // of quads
   };
 
-  /// Those from `at` on; `slot` has what is put together for them.
+  /// Panel of the outputs from `at` on; `slot` has what is put together for
+  /// them.
   Panel panel(const PairPlanes& planes, const int32_t* pairs, int64_t at,
               int64_t n, int64_t channels, int32_t* slot) const {
     const int64_t width = int8_kernels().max_cols;
@@ -308,7 +309,7 @@ class Conv {
     }
   }
 
-  /// What the windows of quads add up to.
+  /// Adds up the windows of quads.
   void sum_columns(const Panel& panel, int32_t* sums) const {
     alignas(64) static constexpr int32_t kNone[kMostColumns] = {};
     const QuadRow none{0, 0};

@@ -10,8 +10,8 @@ namespace hotaru::cpu {
 /// The windows of one channel, padded.
 class PaddedLines {
  public:
-  /// Whether it is for them: of one channel, the last dimension in steps of one
-  /// or two, without dilation, and a processor with quads.
+  /// Tells whether the windows are for them: of one channel, the last dimension
+  /// in steps of one or two, without dilation, and a processor with quads.
   static bool fit(const PairedWindows& windows);
 
   explicit PaddedLines(const PairedWindows& windows);

@@ -7,7 +7,7 @@
 namespace hotaru::cpu {
 namespace {
 
-// What tiles read behind the last element: a panel's width.
+// Elements that tiles read behind the last one: a panel's width.
 constexpr int64_t kBehind = 32;
 
 int32_t pair_of(int low, int high) {
@@ -163,7 +163,7 @@ void PairPlanes::fill_row(const uint8_t* first, const uint8_t* second,
       to[i] = pair_of(value(i >= begin1 && i < end1, first, from + i * step),
                       value(i >= begin2 && i < end2, second, from2 + i * step));
   };
-  // Of a row alone its second half is taken off again.
+  // A row alone has its second half taken off again.
   const int64_t left = second ? std::max(begin1, begin2) : begin1;
   const int64_t right = std::max(left, second ? std::min(end1, end2) : end1);
   slow(0, std::min(left, n));

@@ -55,9 +55,9 @@ class PairPlanes {
   /// Elements of all planes, and what tiles may read behind them.
   int64_t size() const;
   void fill(const uint8_t* x, int32_t* to) const;
-  /// Of pair p the first output's element.
+  /// Element of the first output, for pair p.
   const std::vector<int64_t>& offsets() const { return offsets_; }
-  /// Of output i, counted row by row, the distance from the first one's.
+  /// Distance of output i, counted row by row, from the first one.
   int64_t position(int64_t i) const;
   /// How many outputs from i on are neighbours.
   int64_t run(int64_t i) const {

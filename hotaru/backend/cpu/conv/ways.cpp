@@ -60,9 +60,9 @@ bool is_its_own_patches(const ConvCall<T>& call) {
          !call.layout->is_padded();
 }
 
-/// Whether panels of patches would consist of pieces of vectors, since rows of
-/// outputs are short, and the gaps between them are few. Of two dimensions it
-/// is not worth the copy of the outputs.
+/// Tells whether panels of patches would consist of pieces of vectors, since
+/// rows of outputs are short, and the gaps between them are few. Of two
+/// dimensions it is not worth the copy of the outputs.
 template <class T>
 bool is_worth_spreading(const ConvCall<T>& call) {
   const int64_t width = gemm_kernels<T>().max_cols;  // two vectors
@@ -184,7 +184,7 @@ constexpr Way<ConvCall<BFloat16>> kPlanes{
           .run(call.x, call.weight, call.bias, call.y);
     }};
 
-/// Those of every dtype; integers and complex numbers have one.
+/// Ways of every dtype; integers and complex numbers have one.
 template <class T>
 constexpr auto kWays = std::to_array<Way<ConvCall<T>>>({kUnrolled<T>});
 template <>
@@ -239,7 +239,7 @@ template void convolve_floats(const ConvCall<double>&);
 template WayAnswers explain_floats(const ConvCall<float>&);
 template WayAnswers explain_floats(const ConvCall<double>&);
 
-// Of the types of visit_ways().
+// Instances for the types of visit_ways().
 #define HOTARU_EXPLAIN(...) \
   template WayAnswers explain_convolution(const ConvCall<__VA_ARGS__>&);
 HOTARU_FOR_WAY_TYPES(HOTARU_EXPLAIN)

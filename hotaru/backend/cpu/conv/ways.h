@@ -9,7 +9,7 @@ namespace hotaru {
 /// y of any dtype by the first row of its table that serves the call and pays.
 template <class T>
 void convolve(const ConvCall<T>& call);
-/// What the rows say to such a call.
+/// Answers of the rows to such a call.
 template <class T>
 WayAnswers explain_convolution(const ConvCall<T>& call);
 
@@ -19,9 +19,9 @@ void convolve_floats(const ConvCall<T>& call);
 template <class T>
 WayAnswers explain_floats(const ConvCall<T>& call);
 
-/// Whether PlaneConv serves a convolution or the gradient of its input: there
-/// is AMX, and one or two dimensions; and whether it is worth it, with so many
-/// channels of a group that are read and that are written.
+/// Tells whether PlaneConv serves a convolution or the gradient of its input:
+/// there is AMX, and one or two dimensions; and whether it is worth it, with so
+/// many channels of a group that are read and that are written.
 bool serves_planes(const ConvGeometry& g);
 bool fills_tiles(const ConvGeometry& g, int64_t channels, int64_t outputs);
 

@@ -38,7 +38,7 @@ struct Geometry {
       dilation[i] = missing ? 1 : a.dilation[d];
     }
   }
-  /// Of im2col: all channels in one group.
+  /// Geometry of im2col: all channels in one group.
   Geometry(IntSpan x, const UnfoldAttributes& a)
       : n(x[0]),
         c(x[1]),
@@ -57,7 +57,7 @@ struct Geometry {
   int64_t group_out() const { return o / groups; }
   /// Rows of the unrolled windows.
   int64_t depth() const { return group_in() * kernel_size(); }
-  /// Whether the windows are the input itself.
+  /// True if the windows are the input itself.
   bool pointwise() const {
     constexpr std::array<int64_t, 3> ones{1, 1, 1}, zeros{0, 0, 0};
     return kernel == ones && stride == ones && padding == zeros;

@@ -10,7 +10,7 @@ namespace hotaru::cpu {
 namespace {
 
 constexpr int64_t kFewElements = 1024;
-// Of shorter ones a LoopNest may have other dimensions innermost.
+// Least line; of shorter ones a LoopNest may have other dimensions innermost.
 constexpr int64_t kLeastLine = 5;
 
 template <size_t kBytes>

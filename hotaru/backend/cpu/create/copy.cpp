@@ -27,8 +27,8 @@ template <class To, class From>
 [[gnu::noinline]] void convert_loop(const void*, char* const* p,
                                     const int64_t* s, int64_t n);
 
-/// Of 16-bit floats, which are computed with as float: vectors widen and narrow
-/// them, and other types need no such code of their own.
+/// Converts 16-bit floats, which are computed with as float: vectors widen and
+/// narrow them, and other types need no such code of their own.
 template <class To, class From>
 void convert_by_floats(char* const* p, int64_t n) {
   constexpr int64_t kBlock = 256;
@@ -249,7 +249,7 @@ void linspace(const KernelCall& call) {
       complex_linspace(out.data<T>(), out.numel(), numbers.a.to<T>(),
                        numbers.b.to<T>());
     } else {
-      // What steps are computed in; bounds have the elements' precision.
+      // Steps are computed in this type; bounds have the elements' precision.
       using M = std::conditional_t<std::is_integral_v<T>, double, OpMath<T>>;
       const int64_t n = out.numel();
       const T start = numbers.a.to<T>(), end = numbers.b.to<T>();

@@ -9,7 +9,7 @@ namespace {
 
 constexpr int64_t kFewElements = 1024;
 constexpr int64_t kLeastLine = 8;
-// Of more, filling each run is as fast.
+// Most times; of more, filling each run is as fast.
 constexpr int64_t kMostTimes = 16;
 
 /// n elements of x, each `times` times.

@@ -24,7 +24,7 @@ class TransposeCopy {
   template <class Word>
   void run(Word* out, const Word* x) const;
 
-  /// Of a matrix: x's step along rows and out's along columns is 1.
+  /// Dimensions of a matrix: x's step along rows and out's along columns is 1.
   Dim rows_, columns_;
   Dims sizes_, out_steps_, x_steps_;  // of the others
 };

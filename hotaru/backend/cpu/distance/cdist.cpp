@@ -35,7 +35,7 @@ T largest(const T* x, const T* y, int64_t columns) {
   return most;
 }
 
-/// Of p other than 1 and 2.
+/// Distance for p other than 1 and 2.
 template <class T>
 T distance(const T* x, const T* y, int64_t columns, T p) {
   if (p == 0)

@@ -1,4 +1,5 @@
-// What distances add up, with the widest vectors that this processor has.
+// Sums that distances are made of, with the widest vectors that this processor
+// has.
 #pragma once
 
 #include <cstdint>

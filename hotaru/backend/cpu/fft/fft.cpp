@@ -18,7 +18,7 @@ using fft::Room;
 /// Longest lines that are transformed side by side; those of which the points
 /// of neighbours are neighbours in memory pay longer.
 constexpr int64_t kLongestTile = 2048, kLongestNeighbours = 8192;
-/// Of fewer lines than this each is split where it can be.
+/// Fewest lines that are not split: each of fewer is, where it can be.
 constexpr int64_t kFewest = 5;
 
 /// One call, by the type of real numbers.
@@ -61,7 +61,7 @@ struct Transform {
     return complex(out) ? Folding::kFromHalves : Folding::kToHalves;
   }
   bool back() const { return !a.forward; }
-  /// Whether all n points of real lines are written, of which half are folded.
+  /// True if all n points of real lines are written, of which half are folded.
   bool mirrored() const {
     return a.kind == FftKind::kFromReal && halves && written > a.n / 2 + 1;
   }
@@ -143,7 +143,7 @@ struct Transform {
   const FftAttributes& a;
   const Tensor &out, &in;
   bool halves;
-  /// Of a transform, and of a line of `out`.
+  /// Points of a transform, and of a line of `out`.
   int64_t points, written;
   std::shared_ptr<const Plan<T>> plan;
   const T* from;

@@ -53,7 +53,7 @@ void folded(const Plan<T>& plan, Folding folding, const Reader<T>& read,
 template <class T>
 void tile(const Plan<T>& plan, Folding folding, const Lines<const T>& in,
           const Lines<T>& out, bool back, T scale, T* room) {
-  // What is folded is folded with real and imaginary parts in their places.
+  // Folding happens with real and imaginary parts in their places.
   const bool swapped =
       folding == Folding::kNone || folding == Folding::kMirrored;
   const Reader<T> read(in, back && swapped);

@@ -22,7 +22,7 @@ struct Lines {
   int64_t points = 0;
 };
 
-/// What is between a tile as it is read and as it is written.
+/// Step between a tile as it is read and as it is written.
 enum class Folding : int64_t {
   kNone,
   kFromHalves,  // n points were 2n real ones: n + 1 points come out
@@ -63,13 +63,13 @@ template <class T>
 void transform_line(const Plan<T>& plan, const T* in, T* out, bool back,
                     T scale);
 
-/// Of a transformed line of n real numbers, `step` elements from one to the
-/// next: the points after n / 2, which are conjugates of those before.
+/// Completes a transformed line of n real numbers, `step` elements from one to
+/// the next: the points after n / 2, which are conjugates of those before.
 template <class T>
 void mirror_line(T* line, int64_t n, int64_t step);
 
-/// Of n points that were 2n real ones in pairs: the n + 1 that these transform
-/// to, times scale. Not in place.
+/// Makes, of n points that were 2n real ones in pairs, the n + 1 that these
+/// transform to, times scale. Not in place.
 template <class T>
 void from_halves(const Plan<T>& plan, const T* in, T* out, T scale);
 /// The reverse, before n points are transformed back.

@@ -68,10 +68,10 @@ constexpr std::array<int, size_t(A* B)> results(bool coprime) {
   return to;
 }
 
-/// Of A * B points. Coprime factors need no twiddles (I. J. Good, "The
-/// interaction algorithm and practical Fourier analysis", 1958): point
-/// B i + A j goes to what is k1 modulo A and k2 modulo B. Others turn by
-/// roots of unity between A and B (Cooley and Tukey).
+/// Transforms A * B points. Coprime factors need no twiddles (I. J. Good, "The
+/// interaction algorithm and practical Fourier analysis", 1958): point B i + A
+/// j goes to what is k1 modulo A and k2 modulo B. Others turn by roots of unity
+/// between A and B (Cooley and Tukey).
 template <int A, int B, int kStep, class D, class V>
 HWY_INLINE void composed(D d, const hn::TFromD<D>* roots, Complex<V>* x) {
   constexpr int R = A * B;

@@ -26,8 +26,8 @@ constexpr double kMostLanes = 2.1;
 constexpr size_t kCachedBytes = 32 << 20;
 constexpr size_t kCachedPlans = 64;
 
-/// What a pass of each radix costs for a point, in half cycles: a walk over a
-/// tile that is outside the first cache, and its arithmetic.
+/// Cost of a pass of each radix for a point, in half cycles: a walk over a tile
+/// that is outside the first cache, and its arithmetic.
 constexpr std::array<double, 14> kPassCost = {0,  0,  16, 18, 16, 20, 19,
                                               24, 19, 25, 23, 32, 24, 38};
 

@@ -32,8 +32,8 @@ template <class T>
 class Plan {
  public:
   explicit Plan(int64_t n);
-  /// Of the columns or the rows of a near line: passes only, the least radix at
-  /// the end that reads or writes the line.
+  /// Plan of the columns or the rows of a near line: passes only, the least
+  /// radix at the end that reads or writes the line.
   enum class Part { kColumns, kRows };
   Plan(int64_t n, Part part);
 
@@ -41,18 +41,18 @@ class Plan {
   /// Empty if n has a prime factor for which there is no butterfly.
   std::vector<Pass<T>> passes;
 
-  /// Whether lines are split such that each is transformed by itself within the
+  /// Set if lines are split such that each is transformed by itself within the
   /// near caches; the last tile of `fine` is then of the last kLanes columns.
   bool near = false;
 
-  /// Of four steps; null if lines of this length are not split.
+  /// Plans of four steps; null if lines of this length are not split.
   std::unique_ptr<Plan> first, second;
   /// exp(-2 pi i k j / n) for column j and row k: a tile's n1 rows for each
   /// kLanes columns; or only the first such tile (fine), and a factor of each
   /// row for every tile (coarse).
   std::vector<T> fine, coarse;
 
-  /// Of Bluestein's: the transform of at least 2n - 1 points, the chirp
+  /// Bluestein's parts: the transform of at least 2n - 1 points, the chirp
   /// exp(-pi i j^2 / n), and the transform of its conjugate, over that length.
   std::unique_ptr<Plan> around;
   std::vector<T> chirp, spectrum;

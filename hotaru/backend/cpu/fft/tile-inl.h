@@ -69,7 +69,7 @@ HWY_INLINE void transpose_pairs(D d, V* rows) {
 }
 #endif
 
-/// Whether a tile's lines are neighbours, so that their points are.
+/// Tells whether a tile's lines are neighbours, so that their points are.
 template <class T>
 bool along(const Lines<T>& lines) {
   bool all = lines.imag == 1 && lines.count == kLanes<std::remove_const_t<T>>;

@@ -43,7 +43,7 @@ std::vector<int64_t> offsets(const KernelCall& call, const Tensor& x,
   return out;
 }
 
-/// Whether one row-major index names single elements of a vector.
+/// Tells whether one row-major index names single elements of a vector.
 bool is_flat(const KernelCall& call, const Tensor& x, const Tensor& y) {
   return call.operands().size() == 3 && x.dim() == 1 && y.is_contiguous() &&
          call.tensor(2).is_contiguous() && call.tensor(2).numel() == y.numel();

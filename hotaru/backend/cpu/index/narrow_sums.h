@@ -8,7 +8,7 @@
 
 namespace hotaru::cpu {
 
-/// What a sum or a product of elements of type T is made in.
+/// Type that a sum or a product of elements of type T is made in.
 template <class T>
 using Combined = std::conditional_t<kIsReduced<T>, float, T>;
 
@@ -25,7 +25,7 @@ void combine_in_floats(const Tensor& out, int64_t writes, const Visit& visit,
                                     out.sizes(), out.strides(), 0);
   float* const sums = memory.data<float>();
   T* const own = out.data<T>();
-  // What lies between the elements may be written by another thread.
+  // Memory between the elements may be written by another thread.
   if (extent == out.numel() && writes >= extent / 4) {
     parallel_for(0, extent, kGrainSize, [&](int64_t begin, int64_t end) {
       widen(own + begin, sums + begin, end - begin);

@@ -1,4 +1,4 @@
-// What writes at single indices along a dimension.
+// Writes at single indices along a dimension.
 #pragma once
 
 #include "hotaru/backend/common/index/gather.h"

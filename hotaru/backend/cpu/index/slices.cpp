@@ -50,7 +50,7 @@ void fetch(const A* x, int64_t n) {
     __builtin_prefetch(x + k);
 }
 
-/// What threads share out: runs, so that equal rows are never written by two
+/// Shares that threads take: runs, so that equal rows are never written by two
 /// and their order is that of i; or rows, where only the part is written.
 enum class Share { kRuns, kRows };
 

@@ -53,7 +53,7 @@ struct Ldl {
         column = magnitude(at(i, k));
         largest = i;
       }
-    // Of a NaN alone, too: there is no other row for a block of two.
+    // NaN alone counts, too: there is no other row for a block of two.
     if (column == 0 && !(here > 0)) return {k, 0};
     if (here >= alpha * column) return {k, 1};
     Real<T> row = 0;

@@ -37,12 +37,12 @@ double norm(int64_t n, const T* r, int64_t ldr) {
   return std::sqrt(sum);
 }
 
-/// What Frobenius' norm of the inverse is not longer than: that norm of
-/// R^-1 Z / sqrt(32) of 32 columns of normal numbers, by which it is found in
-/// the mean, over sqrt(0.1). The chance of less than that is greatest where one
-/// singular value is all, and then that of a chi-squared variable of 32 degrees
-/// below 3.2, 2e-11 (F. Roosta-Khorasani and U. Ascher, "Improved bounds on
-/// sample size for implicit matrix trace estimators", 2015).
+/// Probable bound of Frobenius' norm of the inverse: that norm of R^-1 Z /
+/// sqrt(32) of 32 columns of normal numbers, by which it is found in the mean,
+/// over sqrt(0.1). The chance of less than that is greatest where one singular
+/// value is all, and then that of a chi-squared variable of 32 degrees below
+/// 3.2, 2e-11 (F. Roosta-Khorasani and U. Ascher, "Improved bounds on sample
+/// size for implicit matrix trace estimators", 2015).
 template <class T>
 double probable_inverse_norm(int64_t n, const T* r, int64_t ldr) {
   constexpr int64_t kProbes = 32;
@@ -71,8 +71,8 @@ double inverse_norm(int64_t n, const T* r, int64_t ldr) {
   return std::sqrt(sum);
 }
 
-/// Whether the least singular value of the upper triangular r is more than
-/// rcond times the greatest, by norms of r and its inverse.
+/// Tells whether the least singular value of the upper triangular r is more
+/// than rcond times the greatest, by norms of r and its inverse.
 template <class T>
 bool has_full_rank(int64_t n, const T* r, int64_t ldr, double rcond) {
   // From here on the probes are less work than the inverse.

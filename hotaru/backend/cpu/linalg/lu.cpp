@@ -97,9 +97,9 @@ int64_t factor_columns(T* a, int64_t m, int64_t n, int64_t lda, int32_t* pivots,
   return singular;
 }
 
-/// What is left of a matrix of m rows when its first `done` columns are L and
-/// U, at `a`: U of the other columns, at `right`, and what their elimination
-/// begins with. Each thread has columns of its own.
+/// Computes the rest of a matrix of m rows when its first `done` columns are L
+/// and U, at `a`: U of the other columns, at `right`, and what their
+/// elimination begins with. Each thread has columns of its own.
 template <class T>
 void follow(const T* a, int64_t lda, int64_t m, int64_t done, T* right,
             int64_t ld, int64_t columns, const int32_t* pivots) {

@@ -1,5 +1,5 @@
-// What algorithms on small matrices have in common. They know rows of numbers;
-// the kernels around them take these from operands (operands.h).
+// Common parts of algorithms on small matrices. They know rows of numbers; the
+// kernels around them take these from operands (operands.h).
 #pragma once
 
 #include <cmath>

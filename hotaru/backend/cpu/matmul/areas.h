@@ -20,7 +20,7 @@ struct Area {
 template <class F>
 void for_areas(int64_t m, int64_t n, int64_t k, int64_t row_unit,
                int64_t col_unit, const F& f) {
-  // Of a single row, loading B takes as long as the products.
+  // Loading B takes as long as the products of a single row.
   const double work = static_cast<double>(std::max<int64_t>(m, 2)) *
                       static_cast<double>(n) * static_cast<double>(k) /
                       kProductsPerThread;

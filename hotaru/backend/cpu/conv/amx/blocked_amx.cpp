@@ -42,7 +42,7 @@ const uint32_t* words(const float* x) {
 
 }  // namespace
 
-/// What is packed at once.
+/// Pieces that are packed at once.
 struct BlockedAmx::Chunk {
   static constexpr size_t kMost = 16;
   std::array<Piece, kMost> pieces;

@@ -16,9 +16,9 @@
 
 namespace hotaru::cpu {
 
-/// Whether the processor has the tiles for them, or those are emulated. Then
-/// all blocked convolutions of bfloat16 in groups of blocks go this way, and
-/// their weights are in the order for it.
+/// Tells whether the processor has the tiles for them, or those are emulated.
+/// Then all blocked convolutions of bfloat16 in groups of blocks go this way,
+/// and their weights are in the order for it.
 bool has_amx_convolutions();
 
 class BlockedAmx {

@@ -24,7 +24,7 @@ HWY_INLINE void put(uint32_t* to, const uint32_t* from) {
     hn::StoreU(from ? hn::LoadU(d, from + i) : hn::Zero(d), d, to + i);
 }
 
-/// Of two.
+/// Words of two pixels.
 HWY_INLINE void put_both(uint32_t* to, const uint32_t* first,
                          const uint32_t* second) {
 #if HWY_TARGET == HWY_AVX3

@@ -1,4 +1,4 @@
-// What convolutions by AMX do around their products (blocked_amx.h): how the
+// Steps of convolutions by AMX around their products (blocked_amx.h): how the
 // windows of pixels become rows, and what becomes of sums. Words are of two
 // numbers of bfloat16.
 #pragma once
@@ -43,7 +43,7 @@ void round_lines(const BlockedSizes& s, const float* x,
 void pack_plain(const BlockedSizes& s, const PlainLines& lines, int64_t words,
                 PixelRange pixels, int64_t row, uint32_t* to);
 
-/// What becomes of sums [pixels, channels] of a block.
+/// Last steps on sums [pixels, channels] of a block.
 struct SumsEnd {
   const float* shift;
   SumBounds bounds;

@@ -25,7 +25,7 @@ struct PlaneAxis {
   int64_t halo = 0;  // the largest shift
   /// The pixel of a plane's first element, of each phase.
   std::vector<int64_t> first;
-  /// Of each class: outputs of remainder 0, 1, ... by `step`.
+  /// Taps of each class: outputs of remainder 0, 1, ... by `step`.
   std::vector<std::vector<Tap>> taps;
 
   /// Zeros before the picture, in every plane.

@@ -22,7 +22,7 @@ constexpr int64_t kPairs = amx::kTileWords, kChannels = 2 * kPairs;
 // there is AMX; and positions whose sums do.
 constexpr int64_t kPieceWords = 192 * 1024;
 constexpr int64_t kSumPositions = 1024;
-// What tiles may read behind the last position.
+// Elements that tiles may read behind the last position.
 constexpr int64_t kRoom = 4 * kPairs;
 // Multiply-adds that pay for one more thread.
 constexpr int64_t kWorkPerThread = 1 << 21;
@@ -76,7 +76,7 @@ void PlaneConv::run(const BFloat16* x, const BFloat16* weight,
               y + i * outputs_ * h_.out * w_.out);
 }
 
-/// Of each 32 channels rows of 16 words, one for each output and tap.
+/// Packs each 32 channels as rows of 16 words, one for each output and tap.
 const uint32_t* PlaneConv::pack_weights(const BFloat16* weight) const {
   const int64_t rows = outputs_ * taps_;
   auto* const to =
@@ -99,7 +99,7 @@ const uint32_t* PlaneConv::pack_weights(const BFloat16* weight) const {
   return to;
 }
 
-/// Of weights [outputs, channels, taps].
+/// Packs rows of weights [outputs, channels, taps].
 void PlaneConv::pack_outputs(const BFloat16* weight, Range rows,
                              uint32_t* to) const {
   auto* const lines = scratch<float>(ScratchUse::kPanelLines, kPairs * taps_);
@@ -129,7 +129,7 @@ void PlaneConv::pack_outputs(const BFloat16* weight, Range rows,
     }
 }
 
-/// Of weights [channels, outputs, taps]: columns of a block's channels.
+/// Packs weights [channels, outputs, taps]: columns of a block's channels.
 void PlaneConv::pack_turned(const BFloat16* weight, Range columns,
                             int64_t block, uint32_t* to) const {
   const int64_t rows = outputs_ * taps_;
@@ -270,7 +270,7 @@ void PlaneConv::multiply(const Piece& piece, const uint32_t* weights, int64_t h,
   t.b_outer = kPairs * t.b_row;
   t.b_offsets = b_offsets;
   t.b_block = kPairs;
-  // Of several images also the lines between them.
+  // Lines between several images count, too.
   const int64_t lines = (piece.images - 1) * piece.height + piece.rows.size();
   const int64_t at_once =
       std::max<int64_t>(1, std::min(lines, kSumPositions / pitch_));

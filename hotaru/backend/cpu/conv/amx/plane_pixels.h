@@ -19,8 +19,8 @@ struct PlanePixels {
 
 /// The plane of one channel.
 void pack_plane(const PlanePixels& p, const BFloat16* x, BFloat16* to);
-/// Of two, in words: the first one's number in the lower half. Without a
-/// second one (null) zeros.
+/// Packs the planes of two, in words: the first one's number in the lower half.
+/// Without a second one (null) zeros.
 void pack_plane_pairs(const PlanePixels& p, const BFloat16* first,
                       const BFloat16* second, uint32_t* to);
 

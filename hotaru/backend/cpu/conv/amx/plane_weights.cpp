@@ -51,8 +51,8 @@ void PlaneWeights::run(const BFloat16* dy, const BFloat16* x,
               dweight + i * outputs_ * channels_ * taps_);
 }
 
-/// What is packed at once from a line (row of an image) on: whole images, or
-/// rows of one.
+/// Chunk that is packed at once from a line (row of an image) on: whole images,
+/// or rows of one.
 PlaneWeights::Chunk PlaneWeights::next_chunk(int64_t line) const {
   Chunk c{.image = line / h_.grid, .images = 1, .row = line % h_.grid};
   const int64_t halo = apart_ ? 0 : h_.halo;

@@ -29,7 +29,7 @@ class PlaneWeights {
     BFloat16* x = nullptr;
     uint32_t* dy = nullptr;
   };
-  /// What a row of x holds: a channel's planes, or of one tap.
+  /// Contents of a row of x: a channel's planes, or of one tap.
   struct Row {
     int64_t channel, tap;
   };

@@ -19,7 +19,7 @@ using V = hn::Vec<D>;
 constexpr int kBlock = int(kChannelBlock);
 constexpr int kLanes = int(hn::MaxLanes(D()));
 
-/// Of NaN: NaN.
+/// Bounds v; NaN stays NaN.
 HWY_INLINE V bounded(V v, V low, V high) {
 #if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX2
   return hn::Min(high, hn::Max(low, v));  // the second if one is NaN

@@ -1,4 +1,4 @@
-// What becomes of the sums of blocked convolutions, where that takes more than
+// Ending of the sums of blocked convolutions, where that takes more than
 // bounds: a pass over results that are in the first-level cache.
 #include "hotaru/backend/cpu/conv/blocked/blocked_conv.h"
 

@@ -93,7 +93,7 @@ const float* data_or_null(const Tensor& t) {
   return t.defined() ? t.data<float>() : nullptr;
 }
 
-/// What becomes of output o: w * scale and shift; as "batch_norm" computes it.
+/// Norm of output o: w * scale and shift; as "batch_norm" computes it.
 struct Norm {
   explicit Norm(const KernelCall& call)
       : bias(data_or_null(call.tensor(3))),

@@ -143,7 +143,7 @@ void BlockedConv::run_groups(const Operands& o, int64_t image, Range groups,
     }
 }
 
-/// What the tiles of a run have in common.
+/// The fields that the tiles of a run have in common.
 BlockedTile BlockedConv::common(const Run& run) const {
   BlockedTile t{};
   t.w_block = weights_of_block();
@@ -157,7 +157,7 @@ BlockedTile BlockedConv::common(const Run& run) const {
   t.finish = run.depth.end == in_blocks_;
   t.rounds = rounds_at_once_;
   t.y_output = s_.out_h * s_.out_w * words_of_sums();
-  // What is rounded later gets its residual first.
+  // Sums that are rounded later get their residual first.
   if (rounds_ == rounds_at_once_) t.bounds = ending_.bounds();
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
   if (t.rounds && !t.bounds.any) t.bounds = {true, -kInfinity, kInfinity};
@@ -318,8 +318,9 @@ void BlockedConv::run_plain(const Run& run) const {
   }
 }
 
-/// What output rows [row, row + rows) of a plain picture read, with padding;
-/// how long the copy's rows are, and how many there are of a channel.
+/// Copies what output rows [row, row + rows) of a plain picture read, with
+/// padding; tells how long the copy's rows are, and how many there are of a
+/// channel.
 const float* BlockedConv::copy_rows(const float* x, int64_t row, int64_t rows,
                                     int64_t& pitch, int64_t& height) const {
   pitch = (s_.out_w - 1) * s_.stride_w + (s_.kernel_w - 1) * s_.dilation_w + 1;

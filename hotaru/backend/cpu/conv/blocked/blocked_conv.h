@@ -25,8 +25,9 @@ struct TileBounds {
 };
 TileBounds tile_bounds(int64_t x, int64_t step, int64_t count, int64_t size);
 
-/// What a tile may count on. One tap: of a blocked picture, one row and column
-/// of the kernel, all pixels inside of the picture, nothing to fetch ahead.
+/// Form of a tile, by what it may count on. One tap: of a blocked picture, one
+/// row and column of the kernel, all pixels inside of the picture, nothing to
+/// fetch ahead.
 enum class TileForm : uint8_t { kBlocked, kOneTap, kPlain };
 
 /// Zeros in the channels beyond the last one of a block's pixels, whatever came
@@ -52,7 +53,7 @@ class BlockEnding {
   explicit BlockEnding(const ConvEnding& ending);
 
   const SumBounds& bounds() const { return bounds_; }
-  /// Whether the bounds are all of it.
+  /// True if the bounds are all of it.
   bool bounded() const { return !then_; }
   /// Does to pixels of a block what is left behind the bounds; then what is
   /// beyond its `used` channels is zeros again (0: all are used).
@@ -76,8 +77,8 @@ constexpr int64_t used_channels(int64_t channels, int64_t block) {
   return block + 1 < channel_blocks(channels) ? 0 : channels % kChannelBlock;
 }
 
-/// What a tile reads and writes. All steps are in words of 32 bits: elements,
-/// or pairs of bfloat16.
+/// Memory that a tile reads and writes. All steps are in words of 32 bits:
+/// elements, or pairs of bfloat16.
 struct BlockedTile {
   const float* x;    // what the first weight meets at the first pixel
   int64_t pixel;     // from a pixel to the next
@@ -99,7 +100,7 @@ struct BlockedTile {
   const float* ahead;
   const float* ahead_end;
   int64_t ahead_lines;
-  /// Of the last part: what follows the sums. residual may be null.
+  /// Set for the last part, and what then follows the sums.
   bool finish;
   SumBounds bounds;
   const float* residual;  // like y
@@ -135,12 +136,12 @@ struct BlockedSizes {
   int64_t padding_h, padding_w, dilation_h, dilation_w;
 
   explicit BlockedSizes(const KernelCall& call);
-  /// Of one or two dimensions.
+  /// Sizes of a convolution of one or two dimensions.
   explicit BlockedSizes(const ConvGeometry& g);
   int64_t taps() const { return kernel_h * kernel_w; }
 };
 
-/// What a convolution is, but for where its operands lie.
+/// Form of a convolution, but for where its operands lie.
 struct BlockedForm {
   BlockedSizes sizes;
   ConvEnding ending;
@@ -156,8 +157,8 @@ struct BlockedForm {
 /// functions may be called from several threads.
 class BlockedConv {
  public:
-  /// Of bfloat16 (w, with x unless that is plain; y with residual): pairs of
-  /// it.
+  /// Operands; of bfloat16 (w, with x unless that is plain; y with residual)
+  /// pairs of it.
   struct Operands {
     const float *x, *w, *shift, *residual;
     float* y;

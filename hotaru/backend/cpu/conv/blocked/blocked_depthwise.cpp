@@ -226,7 +226,7 @@ ThreeFn<T> find_three(int64_t pixels, bool first, bool last) {
   return kTable[first + 2 * last][size_t(pixels) - 1];
 }
 
-/// Whether all windows of rows are ones of three().
+/// Tells whether all windows of rows are ones of three().
 bool is_three(const BlockedSizes& s) {
   const int64_t over = (s.out_w - 1) * s.stride_w + 3 - s.padding_w - s.w;
   return s.kernel_w == 3 && s.dilation_w == 1 && s.stride_w <= 2 &&
@@ -379,7 +379,7 @@ void wide_rows(const DepthwiseRows& r) {
 // Elements of rows that are worked on at once: the cache holds them.
 constexpr int64_t kStrip = 16 * 1024;
 
-/// Whether three() reads such numbers: bfloat16 only where pictures are kept in
+/// True if three() reads such numbers: bfloat16 only where pictures are kept in
 /// it, as it is much code.
 template <class T>
 constexpr bool kTiles = std::is_same_v<T, float> || HWY_TARGET == HWY_AVX3;

@@ -1,4 +1,4 @@
-// Those of pictures of bfloat16.
+// Tiles of pictures of bfloat16.
 #include "hotaru/backend/cpu/conv/blocked/blocked_conv.h"
 #include "hotaru/backend/cpu/simd/simd_target.h"
 

@@ -256,7 +256,7 @@ void BlockedConv::find_edges() {
                      (bounds.before > 1 || bounds.behind > 1);
       edges_.push_back(bounds.edge);
     }
-  // What copies contain is all inside.
+  // Contents of copies are all inside.
   for (size_t i = 0; i < parts_.size(); ++i)
     if (parts_[i].copied)
       std::fill_n(edges_.begin() + int64_t(i) * s_.kernel_w, s_.kernel_w,

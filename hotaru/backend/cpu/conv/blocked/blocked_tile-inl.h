@@ -15,7 +15,8 @@
 #include "hotaru/backend/cpu/conv/blocked/block-inl.h"
 #include "hotaru/backend/cpu/simd/pairs-inl.h"
 
-// Of single floats loops are as good as what they unroll to, and a tenth of it.
+// Loops over single floats are as good as what they unroll to, and a tenth of
+// it.
 #undef HOTARU_TILE_UNROLL
 #if HWY_TARGET == HWY_SCALAR
 #define HOTARU_TILE_UNROLL(n) HWY_UNROLL(1)

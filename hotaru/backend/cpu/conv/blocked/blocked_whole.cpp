@@ -149,8 +149,8 @@ WholeKernel find_kernel(const BlockedSizes& s) {
   return HWY_DYNAMIC_DISPATCH(find_whole)(s.out_h, s.stride_h);
 }
 
-/// Of each of the kernel's rows or columns; nothing if more than one pixel lies
-/// outside on a side.
+/// Edges of each of the kernel's rows or columns; nothing if more than one
+/// pixel lies outside on a side.
 std::optional<std::vector<TileEdge>> find_edges(int64_t kernel,
                                                 int64_t dilation,
                                                 int64_t padding, int64_t stride,
@@ -182,8 +182,8 @@ bool BlockedWhole::serves(const KernelCall& call) {
   const auto& a = call.attributes<BlockedConvAttributes>();
   if (a.plain_input || a.depthwise) return false;
   const BlockedSizes s(call);
-  // What one tap computes of a weight's line is soon done: tiles that use a
-  // pixel for several blocks are faster.
+  // One tap's work on a weight's line is soon done: tiles that use a pixel for
+  // several blocks are faster.
   return s.taps() > 1 && find_kernel(s) && row_edges(s) && column_edges(s);
 }
 

@@ -29,7 +29,7 @@ struct WholeBlock {
 /// from several threads.
 class BlockedWhole {
  public:
-  /// Whether there is a kernel for that; blocked pictures only.
+  /// Tells whether there is a kernel for that; blocked pictures only.
   static bool serves(const KernelCall& call);
 
   explicit BlockedWhole(const KernelCall& call);

@@ -192,7 +192,7 @@ void few_positions_data(const ConvGradient<T>& call) {
           {weight, patch, 1}, T(0), patches.get(), patch);
   const int64_t taps = volume(g.kernel);
   const ConvGeometry::Sizes out = g.out();
-  // Of each tap and position, where in the plane it adds to; or nowhere.
+  // Places in the plane that each tap and position adds to; or nowhere.
   std::vector<int64_t> places;
   for (int64_t t = 0; t < taps; ++t)
     for (int64_t p = 0; p < positions; ++p) {

@@ -29,31 +29,32 @@ struct ConvGradient {
 // Algorithms of float and double. Which of them serves a call and pays says
 // gradient_ways.cpp.
 
-/// Of the input, where each channel has a kernel of its own: a convolution of
-/// dy, zeros between its elements where the stride was more than 1, with the
-/// kernels turned.
+/// Gradient of the input, where each channel has a kernel of its own: a
+/// convolution of dy, zeros between its elements where the stride was more than
+/// 1, with the kernels turned.
 template <class T>
 void depthwise_data(const ConvGradient<T>& call);
-/// Of an input of few positions, whose weight is much larger than all else: one
-/// product reads it once, as it lies.
+/// Gradient of an input of few positions, whose weight is much larger than all
+/// else: one product reads it once, as it lies.
 template <class T>
 void few_positions_data(const ConvGradient<T>& call);
-/// Of the input, for a kernel of one tap: the weight, turned, times each image.
+/// Gradient of the input, for a kernel of one tap: the weight, turned, times
+/// each image.
 template <class T>
 void pointwise_data(const ConvGradient<T>& call);
-/// Of the input, by products whose rows are added to the places of the image
-/// where patches came from.
+/// Gradient of the input, by products whose rows are added to the places of the
+/// image where patches came from.
 template <class T>
 void patches_data(const ConvGradient<T>& call);
 
-/// Of a weight that is much larger than the few positions of all images: one
-/// product writes it once.
+/// Gradient of a weight that is much larger than the few positions of all
+/// images: one product writes it once.
 template <class T>
 void few_positions_weight(const ConvGradient<T>& call);
-/// Of the weight, for a kernel of one tap: products with the images.
+/// Gradient of the weight, for a kernel of one tap: products with the images.
 template <class T>
 void pointwise_weight(const ConvGradient<T>& call);
-/// Of the weight, by products with the matrix of patches.
+/// Gradient of the weight, by products with the matrix of patches.
 template <class T>
 void patches_weight(const ConvGradient<T>& call);
 

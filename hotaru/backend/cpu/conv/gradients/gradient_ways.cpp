@@ -31,7 +31,7 @@ bool overhangs(const ConvGradient<T>& call) {
   return !call.fits;
 }
 
-/// Whether all padding is within what a turned kernel reaches.
+/// Tells whether all padding is within what a turned kernel reaches.
 bool padding_is_reached(const ConvGeometry& g) {
   for (size_t i = 0; i < 3; ++i)
     if (g.padding[i] > g.dilation[i] * (g.kernel[i] - 1)) return false;
@@ -283,7 +283,7 @@ constexpr Way<ConvGradient<BFloat16>> kPlanesWeight{
       cpu::PlaneWeights(call.geometry).run(call.dy, call.other, call.out);
     }};
 
-/// Those of every dtype; integers and complex numbers have one.
+/// Ways of every dtype; integers and complex numbers have one.
 template <class T>
 constexpr auto kDataWays = std::to_array({kUnrolledData<T>});
 template <>
@@ -342,7 +342,7 @@ template <class T>
 HOTARU_FOR_NUMBER_TYPES(HOTARU_INSTANTIATE)
 #undef HOTARU_INSTANTIATE
 
-// Of the types of visit_ways().
+// Instances for the types of visit_ways().
 #define HOTARU_EXPLAIN(...) \
   template WayAnswers explain_data_gradient(const ConvGradient<__VA_ARGS__>&); \
   template WayAnswers explain_weight_gradient(const ConvGradient<__VA_ARGS__>&);

@@ -14,7 +14,7 @@ void data_gradient(const ConvGradient<T>& call);
 template <class T>
 void weight_gradient(const ConvGradient<T>& call);
 
-/// What the rows say to such a call.
+/// Answers of the rows to such a call.
 template <class T>
 WayAnswers explain_data_gradient(const ConvGradient<T>& call);
 template <class T>

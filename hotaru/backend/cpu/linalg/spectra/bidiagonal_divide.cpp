@@ -48,7 +48,7 @@ bool BidiagonalDivide<R>::solve(int64_t n, R* d, R* e) {
   if (n > kLeaf)
     for (auto* room : {&room_, &of_u_, &of_v_})
       room->resize(static_cast<size_t>(n * n));
-  // Of numbers up to 1 these are nothing, and their products out of range.
+  // Beside numbers up to 1 these are nothing, and their products out of range.
   constexpr R kTiny =
       std::numeric_limits<R>::min() / std::numeric_limits<R>::epsilon();
   for (int64_t i = 0; i < n; ++i) {
@@ -118,8 +118,8 @@ void BidiagonalDivide<R>::merge(int64_t begin, int64_t first, int64_t second,
   multiply(m);
 }
 
-/// What has next to no part in z, and one of each two values that are next to
-/// equal, after a rotation that takes its part away.
+/// Takes out what has next to no part in z, and one of each two values that are
+/// next to equal, after a rotation that takes its part away.
 template <class R>
 void BidiagonalDivide<R>::deflate(Merge& m, R least) {
   R *d = d_ + m.begin, *z = m.z.data();

@@ -188,7 +188,8 @@ class Quotients {
   }
 
   std::vector<R> q_, e_, q_after_, e_after_;
-  // Of the last sweep: its least quotient, that before the end, the end.
+  // Figures of the last sweep: its least quotient, that before the end, the
+  // end.
   R least_ = 0, least_before_ = 0, end_ = 0, grow_ = 0;
   /// Where the segment ended that they are of.
   int64_t known_ = -1;

@@ -1,4 +1,4 @@
-// What eigenvalues and singular values have in common: copies of matrices whose
+// Common parts of eigenvalues and singular values: copies of matrices whose
 // numbers are finite and neither too large nor too small to be squared.
 #pragma once
 

@@ -8,8 +8,8 @@
 
 namespace hotaru::cpu {
 
-/// What makes rows and columns of a matrix equally long: an order in which rows
-/// and columns outside of [low, high) are triangular, then scales.
+/// Balance that makes rows and columns of a matrix equally long: an order in
+/// which rows and columns outside of [low, high) are triangular, then scales.
 template <class T>
 class Balance {
  public:

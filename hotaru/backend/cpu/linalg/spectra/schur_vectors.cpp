@@ -15,7 +15,8 @@ namespace {
 /// Vectors, and rows, that are solved together.
 constexpr int64_t kTogether = 32;
 
-/// Of vectors of a real matrix both parts are columns of the same real one.
+/// Substitution for vectors; of a real matrix's, both parts are columns of the
+/// same real one.
 template <class T>
 class Substitution {
   using R = Real<T>;
@@ -54,7 +55,7 @@ class Substitution {
   int64_t width() const { return width_; }
   const T* x() const { return x_.data(); }
 
-  /// Whether rows i and i + 1 are one block on the diagonal.
+  /// True if rows i and i + 1 are one block on the diagonal.
   bool is_pair(int64_t i) const {
     return i >= 0 && i + 1 < n_ && h_[(i + 1) * n_ + i] != T(0);
   }

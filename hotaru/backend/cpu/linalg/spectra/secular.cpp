@@ -39,7 +39,7 @@ R moved(const SecularPoint<R>& at, R step) {
   return at.offset + step / (x + std::sqrt(std::max(x * x + step, R(0))));
 }
 
-/// What one step of the iteration looks at.
+/// Poles that one step of the iteration looks at.
 template <class R>
 struct Poles {
   R near, far;  // differences

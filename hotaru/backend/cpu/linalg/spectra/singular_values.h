@@ -15,7 +15,7 @@ template <class T>
 SvdOutcome singular_values(int64_t m, int64_t n, const T* a, Real<T>* values,
                            T* u, int64_t of_u, T* vh, int64_t of_v);
 
-/// What messages say of the other outcomes.
+/// Message for the other outcomes.
 std::string singular_values_failed(SvdOutcome outcome);
 
 }  // namespace hotaru::cpu

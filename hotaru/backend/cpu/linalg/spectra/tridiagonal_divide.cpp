@@ -94,8 +94,8 @@ void TridiagonalDivide<R>::merge(int64_t begin, int64_t first, int64_t second,
   sort(begin, n);
 }
 
-/// What has next to no part in v, and one of each two values that are next to
-/// equal, after a rotation that takes its part away.
+/// Takes out what has next to no part in v, and one of each two values that are
+/// next to equal, after a rotation that takes its part away.
 template <class R>
 void TridiagonalDivide<R>::deflate(Merge& m) {
   const int64_t n = m.size();

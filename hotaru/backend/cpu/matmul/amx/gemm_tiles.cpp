@@ -77,7 +77,7 @@ void end_tile(const float* sums, int rows, int cols,
         auto v = hn::Mul(hn::LoadU(d, from), alpha);
         if (out.beta != 0) v = hn::MulAdd(beta, load(more + j), v);
         if (residual) v = hn::Add(v, load(residual + j));
-        // Of NaN: NaN.
+        // NaN stays NaN.
         return out.relu ? hn::IfThenZeroElse(hn::Lt(v, hn::Zero(d)), v) : v;
       };
       if (j + kLanes <= cols) {
@@ -152,8 +152,8 @@ class PackedRows {
   PackedRows(const Bf16Matrix& a, int64_t k)
       : a_(a), k_(k), steps_(divide_up(k, 2 * kTileWords)) {}
 
-  /// Whether rows take a factor where they are rounded, which changes no bit
-  /// of a product if it is a power of two; it does so then.
+  /// Tells whether rows take a factor where they are rounded, which changes no
+  /// bit of a product if it is a power of two; it does so then.
   bool takes(float alpha) {
     int exponent;
     const bool rounds = a_.is_float && a_.col_stride == 1;
@@ -194,7 +194,7 @@ class PackedRows {
     }
   }
 
-  /// Of an A by columns: lines of words along the rows, then transposed.
+  /// Packs an A by columns: lines of words along the rows, then transposed.
   void pack_columns(int64_t row, int64_t rows, uint32_t* to) const {
     alignas(64) float lines[kTileWords * kPackedRows];
     for (int64_t p = 0; p < k_; to += rows * kTileWords) {
@@ -252,7 +252,7 @@ class PackedRows {
 /// One product; its rows in chunks.
 class Product {
  public:
-  /// Of B its rows of pairs from `first` on.
+  /// Product with the rows of pairs of B from `first` on.
   Product(int64_t m, int64_t n, int64_t k, const Factor<float>& b,
           int64_t first, const TileOutput<float>& out,
           const Epilogue<float>& epilogue)
@@ -403,7 +403,7 @@ class Product {
     return to;
   }
 
-  /// Of a panel the last step, filled up with zeros.
+  /// Last step of a panel, filled up with zeros.
   const uint32_t* rest_of(const uint32_t* b, int64_t steps) const {
     constexpr int64_t kBlock = kTileRows * kTileWords;
     auto* const to = scratch<uint32_t>(ScratchUse::kTileRows, 2 * kBlock);
@@ -418,7 +418,7 @@ class Product {
   void finish(const float* sums, int64_t row, int64_t col, int rows,
               int cols) const {
     TileOutput<float> out = out_;
-    // What is rounded is finished here first.
+    // Sums that are rounded are finished here first.
     alignas(64) float tile[2 * kPackedSums];
     if (rounded_)
       out.c = tile, out.ldc = kMostWidth;

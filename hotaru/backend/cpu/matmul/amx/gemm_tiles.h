@@ -6,8 +6,8 @@
 
 namespace hotaru::amx {
 
-/// Whether the processor has the tiles, or they are emulated, and vectors have
-/// eight or 16 floats.
+/// Tells whether the processor has the tiles, or they are emulated, and vectors
+/// have eight or 16 floats.
 bool has_products();
 
 /// C = act(alpha A B + beta C + bias) as gemm_bf16(); k > 0. B has words of two

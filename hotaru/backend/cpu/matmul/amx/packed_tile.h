@@ -10,7 +10,7 @@ namespace hotaru::amx {
 /// sums.
 inline constexpr int64_t kPackedRows = 32, kPackedColumns = 16,
                          kPackedSums = kPackedRows * kPackedColumns;
-/// Of a panel of B.
+/// Most columns of a panel of B.
 inline constexpr int64_t kMostWidth = 2 * kPackedColumns;
 
 inline constexpr int64_t kCacheLine = 64;
@@ -29,14 +29,14 @@ struct PackedTile {
   int64_t b_row, b_step, b_block;
   int64_t b_outer = 0;
   const int64_t* b_offsets = nullptr;
-  /// Of the last step B in another place, with rows of 16 words and blocks
-  /// behind each other; or null.
+  /// Last step's B in another place, with rows of 16 words and blocks behind
+  /// each other; or null.
   const uint32_t* rest;
   int rows, blocks;
   /// Sums are added to what is there.
   bool adds = false;
-  /// What later tiles read: so many lines of it are fetched into the second
-  /// level of caches with each step. May reach beyond the end of memory.
+  /// Memory that later tiles read: so many lines of it are fetched into the
+  /// second level of caches with each step. May reach beyond the end of memory.
   const char* ahead = nullptr;
   int64_t lines_ahead = 0;
 
@@ -52,8 +52,8 @@ struct PackedTile {
   int64_t to_row = kPackedColumns, to_block = kPackedSums;
 };
 
-/// What a core does while its tiles multiply, above all with the sums of the
-/// tile before: `count` items in order, `least` or more at a time.
+/// Work that a core does while its tiles multiply, above all with the sums of
+/// the tile before: `count` items in order, `least` or more at a time.
 struct Meanwhile {
   void (*run)(const void* context, int64_t begin, int64_t end) = nullptr;
   const void* context = nullptr;

@@ -91,7 +91,7 @@ class TileSums {
     if (cols_.of[1]) unit_.template add_bytes<kSums[1][1], kA[1], kB[1]>();
   }
 
-  /// What is less than a tile is filled up with zeros: another configuration
+  /// Adds what is less than a tile, filled up with zeros: another configuration
   /// would clear the sums.
   void add_rest(int64_t words, const Step& step) {
     alignas(64) uint32_t a[kMaxSide * kTileWords] = {};

@@ -9,7 +9,7 @@ inline constexpr int kTileRows = 16;
 inline constexpr int kTileBytes = 64;
 inline constexpr int kTileWords = kTileBytes / 4;
 
-/// What LDTILECFG reads: of palette 1 eight tiles.
+/// Operand of LDTILECFG: eight tiles, of palette 1.
 struct alignas(64) TileConfig {
   uint8_t palette = 1;
   uint8_t start_row = 0;

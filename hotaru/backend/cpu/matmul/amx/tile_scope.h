@@ -20,10 +20,10 @@ class TileScope {
   bool active_;
 };
 
-/// Whether the tiles have the sizes of that key, one for each TileConfig, from
-/// a call before; else they are about to get them.
+/// Tells whether the tiles have the sizes of that key, one for each TileConfig,
+/// from a call before; else they are about to get them.
 bool keeps_sizes(uint32_t key);
-/// Whether they keep them beyond a call.
+/// Tells whether they keep them beyond a call.
 bool in_tile_scope();
 
 }  // namespace hotaru::amx

@@ -75,7 +75,7 @@ class HardwareTiles {
 };
 #endif
 
-/// What they would do, in memory of its own.
+/// Emulation of the tiles, in memory of its own.
 class EmulatedTiles {
  public:
   template <class Make>
