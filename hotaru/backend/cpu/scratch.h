@@ -20,7 +20,7 @@ template <class T>
 void aligned_delete(T* p) {
   ::operator delete(p, kScratchAlignment);
 }
-/// Of a unique_ptr.
+/// Deleter of a unique_ptr.
 struct AlignedDelete {
   template <class T>
   void operator()(T* p) const {

@@ -34,7 +34,7 @@ void narrowed(const float* x, T* out, int64_t n) {
   });
 }
 
-/// What write(sums) puts into memory of floats, rounded to T.
+/// Gives out what write(sums) puts into memory of floats, rounded to T.
 template <class T, class F>
 void through_floats(T* out, int64_t n, const F& write) {
   const Tensor memory = floats(n);

@@ -288,7 +288,7 @@ CudaAllocator::Block* CudaAllocator::find(StreamTimeline& timeline,
   };
   if (grow()) return from.take(bytes);
   if (!release) return nullptr;
-  // What others keep for themselves may be enough.
+  // Memory that others keep for themselves may be enough.
   ++stats_.retries;
   release_pages();
   return grow() ? from.take(bytes) : nullptr;
@@ -324,7 +324,7 @@ void* CudaAllocator::allocate(size_t nbytes) {
   stats_.requested.add(pool, int64_t(nbytes));
   auto* data = reinterpret_cast<void*>(block->address);
   used_.emplace(data, block);
-  // What a program must not read shows as NaN in tests.
+  // Memory that a program must not read shows as NaN in tests.
   if (is_soft()) {
     HOTARU_CUDA(cuMemsetD8Async, block->address, 0xff, rounded,
                 timeline.handle());
@@ -387,9 +387,10 @@ void CudaAllocator::wait_for_users() {
   }
   for (const Ticket& ticket : users) {
     auto* cuda = dynamic_cast<StreamTimeline*>(ticket.timeline.get());
-    // What is not on its device yet may itself wait for the kernel that asks.
+    // Work that is not on its device yet may itself wait for the kernel that
+    // asks.
     if (amid_launch() && !(cuda && cuda->launched(ticket.number))) continue;
-    // What kernels found is for those who wait for their results.
+    // Findings of kernels are for those who wait for their results.
     if (cuda)
       cuda->wait_until_done(ticket.number);
     else

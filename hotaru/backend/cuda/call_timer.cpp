@@ -14,7 +14,7 @@
 namespace hotaru::cuda {
 namespace {
 
-// Of a stream: so many spans may wait for being read. Then those that are over
+// Spans of a stream: so many may wait for being read. Then those that are over
 // are, so that a long profile needs no more events than the device is behind.
 constexpr size_t kMostUnread = 1024;
 // The driver tells the time between two events in float: within 4 ns of it up
@@ -96,7 +96,7 @@ class Lane final : public StreamTimer {
   // lie between them; guards the rest.
   std::mutex mutex_;
   std::deque<Span> unread_;
-  // What later times are counted from.
+  // Reference that later times are counted from.
   Reference last_;
 };
 

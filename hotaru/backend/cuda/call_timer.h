@@ -14,9 +14,9 @@ namespace hotaru::cuda {
 /// With what its profile shall say of that.
 std::shared_ptr<DeviceTimer> make_call_timer(std::string complaint);
 
-/// What kernel functions tell of a call that is timed; nothing of others: that
-/// it is a copy of so many bytes, by the name that traces have for it, and
-/// that the device's part ends here, as the host is about to wait for it.
+/// Notes by kernel functions on a call that is timed; nothing of others: that
+/// it is a copy of so many bytes, by the name that traces have for it, and that
+/// the device's part ends here, as the host is about to wait for it.
 void note_copy(const char* name, size_t bytes);
 void note_end();
 

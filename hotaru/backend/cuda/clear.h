@@ -12,7 +12,7 @@ inline void clear(void* memory, size_t bytes) {
     HOTARU_CUDA(cuMemsetD8Async, reinterpret_cast<CUdeviceptr>(memory), 0,
                 bytes, launching_timeline().handle());
 }
-/// Of a row-major tensor.
+/// Clears a row-major tensor.
 inline void clear(const Tensor& t) {
   if (t.numel() > 0)
     clear(device_address(t), size_t(t.numel()) * itemsize(t.dtype()));

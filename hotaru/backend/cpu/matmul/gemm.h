@@ -22,8 +22,8 @@ struct MatrixRef {
   MatrixRef transposed() const { return {data, col_stride, row_stride}; }
 };
 
-/// What happens to each element of C after the last product was added.
-/// Activations and residuals are for floating numbers only.
+/// Steps on each element of C after the last product was added. Activations and
+/// residuals are for floating numbers only.
 template <class T>
 struct Epilogue {
   /// n values (or m, if bias_per_row), or null.

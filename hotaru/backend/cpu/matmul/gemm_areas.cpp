@@ -24,7 +24,7 @@ constexpr int64_t kPanelsAhead = 2;
 // columns of B (kCols * kDepth elements in the third level).
 constexpr int64_t kRows = 280;
 constexpr int64_t kCols = 2048;
-// Of few rows B is packed just before it is read: the first level.
+// Bytes of B that are packed just before few rows read them: the first level.
 constexpr int64_t kPackedBytes = 1 << 15;
 // A B of more bytes lies far even if nothing else is read meanwhile.
 constexpr int64_t kNearBytes = 1 << 20;
@@ -145,7 +145,7 @@ void multiply_blocks(const GemmProblem<T>& p, const Area& all) {
   const int64_t depth_blocks =
       std::max<int64_t>(1, (p.k + block_depth / 2) / block_depth);
   const Tail<T> tail(p);
-  // What few rows multiply once is packed just before.
+  // Panels that few rows multiply once are packed just before.
   const int64_t depth_bytes = p.k / depth_blocks * int64_t{sizeof(T)};
   const bool keep_a =
       pack_a && pack_b && rows <= kRows && rows * p.k <= kKeptElements;

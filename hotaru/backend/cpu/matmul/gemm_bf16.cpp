@@ -29,8 +29,8 @@ BFloat16 element(const Bf16Matrix& m, int64_t row, int64_t col) {
   return m.is_float ? BFloat16(*floats(m, row, col)) : *halves(m, row, col);
 }
 
-/// Of rows i and i + 1, columns [col, col + cols), the pairs; a row that B does
-/// not have is zeros.
+/// Makes the pairs of rows i and i + 1, columns [col, col + cols); a row that B
+/// does not have is zeros.
 void pair_rows(const Bf16Matrix& b, int64_t k, int64_t i, int64_t col,
                int64_t cols, float* to) {
   const bool both = i + 1 < k;

@@ -22,13 +22,13 @@ struct Bf16Matrix {
   int64_t row_stride, col_stride;
 };
 
-/// Whether gemm_bf16 is faster than a product of floats made of the same
+/// Tells whether gemm_bf16 is faster than a product of floats made of the same
 /// numbers, m rows of them: everywhere with instructions for it, else where
 /// what takes time is to read B.
 bool suits_bf16(int64_t m);
 
-/// Whether it is for floats of m rows and n columns that may be rounded, whose
-/// rounding takes time, too.
+/// Tells whether it is for floats of m rows and n columns that may be rounded,
+/// whose rounding takes time, too.
 bool pays_to_round(int64_t m, int64_t n);
 
 /// C = act(alpha A B + beta C + bias) as gemm(), with C and all that is added

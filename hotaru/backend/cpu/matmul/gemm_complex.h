@@ -10,8 +10,8 @@
 
 namespace hotaru {
 
-/// What complex A, as real numbers, is multiplied by: each element x + iy of
-/// B times a factor becomes (x y; -y x).
+/// Panels of real numbers that complex A is multiplied by: each element x + iy
+/// of B times a factor becomes (x y; -y x).
 template <class R>
 class ComplexPanels final : public PanelSource<R> {
  public:

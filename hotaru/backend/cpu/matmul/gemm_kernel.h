@@ -25,7 +25,7 @@ struct TileOutput {
   int64_t ldr = 0;
   bool relu = false;
 
-  /// What begins at that row and column of this one.
+  /// Output that begins at that row and column of this one.
   TileOutput at(int64_t row, int64_t col) const {
     TileOutput out = *this;
     out.c += row * ldc + col;
@@ -41,8 +41,9 @@ struct TileA {
   const T* data;
   int64_t row;
   int64_t depth;
-  /// What later calls need, or null: fetched meanwhile, so many elements on
-  /// with each step of the depth. May reach beyond the end of memory.
+  /// Elements that later calls need, or null: fetched meanwhile, so many
+  /// elements on with each step of the depth. May reach beyond the end of
+  /// memory.
   const T* ahead = nullptr;
   int64_t ahead_step = 0;
 };

@@ -32,8 +32,8 @@ Epilogue<T> shifted(Epilogue<T> e, int64_t row, int64_t col) {
   return e;
 }
 
-/// What of an epilogue is done where a tile is stored, and what is left for a
-/// pass over it.
+/// Parts of an epilogue: what is done where a tile is stored, and what is left
+/// for a pass over it.
 template <class T>
 struct Tail {
   explicit Tail(const GemmProblem<T>& p) : rest(p.epilogue) {

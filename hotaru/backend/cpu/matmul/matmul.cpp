@@ -100,7 +100,7 @@ void long_dot(const MatmulCall<T>& c) {
   *c.out = g.alpha.to<T>() * T(std::accumulate(sums.begin(), sums.end(), 0.0));
 }
 
-/// Whether the bias is added where sums are stored.
+/// Tells whether the bias is added where sums are stored.
 template <class T>
 bool adds_one_row(const MatmulCall<T>& c) {
   const MatmulAttributes& g = c.g;
@@ -127,7 +127,7 @@ template <class T>
 constexpr Way<MatmulCall<T>> kProduct{
     "product",      "by the table of products", "", nullptr, "", nullptr,
     &run_product<T>};
-/// Those of floating numbers that are products by name alone.
+/// Ways of floating numbers that are products by name alone.
 template <class T>
 constexpr Way<MatmulCall<T>> kScaledVector{
     "scaled_vector",
@@ -178,7 +178,7 @@ void matmul(const KernelCall& call) {
   });
 }
 
-/// What the table of products says to one of the batch's.
+/// Answers of the table of products to one of the batch's.
 template <class T, class A>
 [[gnu::cold]] WayAnswers explain_one(const A& g, OpMath<T> beta,
                                      const Epilogue<T>& epilogue, int64_t row) {
@@ -276,7 +276,7 @@ void pack(const KernelCall& call) {
   const auto& g = call.attributes<LinearAttributes>();
   WayAnswers answers;
   kLinearTypes.visit(call, [&]<class T>() {
-    // What is packed of 16 bits has one algorithm.
+    // Packed matrices of 16 bits have one algorithm.
     if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>)
       if (g.packed && call.tensor(2).dtype() == call.tensor(0).dtype())
         answers = explain_packed<T>(g.m, g.n, g.k);

@@ -22,7 +22,7 @@ constexpr int64_t bf16_pairs(int64_t k) {
 /// of floats.
 const GemmKernels<float>& pair_kernels();
 
-/// Whether it has.
+/// Tells whether the processor has them.
 bool has_pair_products();
 
 /// How matrices become pairs. Floats are rounded to nearest, ties to even.

@@ -1,4 +1,4 @@
-// What a thread read last, to guess which matrices a near cache still holds.
+// Recent reads of a thread, to guess which matrices a near cache still holds.
 #pragma once
 
 #include <cstddef>

@@ -155,7 +155,7 @@ HWY_INLINE void multiply_tile(int cols, int64_t k, const TileA<T>& a, B b,
     constexpr int64_t kWidth = kVectors * kLanes;
     if (k >= kFetchDepth && b.is_panel(kWidth) && a.row == 1 &&
         a.depth == kRows) {
-      // Of packed matrices all addresses are constants.
+      // Addresses are all constants where matrices are packed.
       const T* HWY_RESTRICT from = b.row();
       for (const bool first : {true, false}) {
         const T* fetched = first ? out.c : a.ahead ? a.ahead : from;
@@ -408,7 +408,8 @@ void dot_tile(int64_t k, const T* HWY_RESTRICT a, int64_t lda,
     }
   }
 #endif
-  // Of a copy, as an index known only at run time keeps an array in memory.
+  // Copy of the sums, as an index known only at run time keeps an array in
+  // memory.
   V kept[kRows][kCols];
   HWY_UNROLL(4)
   for (int i = 0; i < kRows; ++i) HWY_UNROLL(8)

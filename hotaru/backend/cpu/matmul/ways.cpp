@@ -161,7 +161,7 @@ constexpr Way<GemmCall<T>> kOneByOne{"one_by_one",
                                                     c.epilogue);
                                      }};
 
-/// Of every dtype; integers have one.
+/// Ways of every dtype; integers have one.
 template <class T>
 constexpr auto kWays = std::to_array({kIntegers<T>});
 template <>
@@ -288,7 +288,7 @@ HOTARU_INSTANTIATE(uint32_t)
 HOTARU_INSTANTIATE(uint64_t)
 #undef HOTARU_INSTANTIATE
 
-// Of the types of visit_ways().
+// Instances for the types of visit_ways().
 #define HOTARU_EXPLAIN(...) \
   template WayAnswers explain_product(const GemmCall<__VA_ARGS__>&);
 HOTARU_FOR_WAY_TYPES(HOTARU_EXPLAIN)

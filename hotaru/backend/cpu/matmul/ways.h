@@ -19,7 +19,7 @@ struct GemmCall {
   Epilogue<T> epilogue = {};
 };
 
-/// What the rows of the table say to such a call: gemm() runs the first that
+/// Answers of the table's rows to such a call: gemm() runs the first that
 /// serves it and pays.
 template <class T>
 WayAnswers explain_product(const GemmCall<T>& call);

@@ -399,7 +399,7 @@ void batch_norm_grad_of(const KernelCall& call) {
     const double sum = shape.sum(c, [&](int64_t i) { return A(g[i]); });
     const double dot =
         shape.sum(c, [&](int64_t i) { return A(g[i]) * (A(x[i]) - mean); });
-    // Of no elements the deviation is NaN, which nothing is multiplied by.
+    // Deviations of no elements are NaN, which nothing is multiplied by.
     store<T>(gw, c, shape.count() > 0 ? A(dot * rstd) : A(0));
     store<T>(gb, c, A(sum));
     if (!gx.defined()) return;

@@ -126,7 +126,7 @@ struct Sums {
   double plain = 0, centred = 0;
 };
 
-/// Of g w and of g w (x - mean); w may be null.
+/// Sums of g w and of g w (x - mean); w may be null.
 template <class T>
 HWY_ATTR Sums gradient_sums(const T* g, const T* x, const T* w, int64_t n,
                             T mean) {

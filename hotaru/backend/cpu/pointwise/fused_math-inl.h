@@ -91,8 +91,8 @@ HOTARU_INLINE float erfc(float x) {
   const float top = 1.0f - x, below = (1.0f - top) - x;
   const float near = top + madd(-polynomial(kErfcNear, x * x), x, below);
   const float square = a * a, d = 1.0f + a, t = 1.0f / d;
-  // What rounding cut off: of the square, and of t relatively; the tail changes
-  // by 1 to 1.25 times as much as t does.
+  // Parts that rounding cut off, of the square and, relatively, of t; the tail
+  // changes by 1 to 1.25 times as much as t does.
   const float of_t = madd(-t, a - (d - 1.0f), madd(-t, d, 1.0f));
   const float lost = madd(-1.1f, of_t, madd(a, a, -square));
   const float u = t - kErfcMiddle, q = polynomial(kErfcTail, u);
@@ -155,7 +155,7 @@ HOTARU_INLINE __m512 log10(__m512 x) {
         rest = _mm512_fmadd_ps(f, set(kOfLn10Rest), rest);
         y = _mm512_fmadd_ps(set(-0.5f), z, y);
         rest = _mm512_fmadd_ps(y, ten, rest);
-        // Of infinite logarithms the rest is NaN.
+        // Infinite logarithms have a rest of NaN.
         const __mmask16 finite =
             _mm512_cmp_ps_mask(_mm512_abs_ps(e), set(1000.0f), _CMP_LE_OQ);
         return _mm512_mask_add_ps(sum, finite, sum, rest);

@@ -20,8 +20,8 @@ constexpr int64_t kLanes = 64;
 /// there are: within kMostX neither part of the fraction overflows by then.
 constexpr int kSteps = 8, kMostSteps = 64;
 constexpr double kLeastA = 1e-3, kMostA = 100, kMostX = 1e4;
-/// What converges to this is precise enough for a float; and no smaller result
-/// may be what is left of 1.
+/// Convergence to this is precise enough for a float; and no smaller result may
+/// be what is left of 1.
 constexpr double kPrecision = 1e-9, kLeastRest = 0.05;
 
 /// A run of (a, x), and whether x < a + 1, where the series is the better way.

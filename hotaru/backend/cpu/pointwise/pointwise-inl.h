@@ -47,7 +47,7 @@ HOTARU_INLINE T load(const char* p) {
   return *reinterpret_cast<const T*>(p);
 }
 
-/// Whether a formula on floats has a quick form, see formulas/math.h.
+/// True if a formula on floats has a quick form, see formulas/math.h.
 template <class F>
 inline constexpr bool kHasQuickForm = requires(F f) {
   f.quick(0.0f);
@@ -80,7 +80,7 @@ void quick_runs(float* out, const float* x, int64_t n, const F& f) {
   }
 }
 
-/// Whether a formula of two operands has a quick form, quick(x, y, out), which
+/// True if a formula of two operands has a quick form, quick(x, y, out), which
 /// says whether it holds for them.
 template <class F, class R, class T>
 inline constexpr bool kHasQuickPair = requires(T x, R r) {

@@ -23,8 +23,8 @@ enum class Quick {
   kLog10,
 };
 
-/// What division and its like have such loops for: floats, their 16-bit kinds,
-/// and integers whose quotients are worth a double's division.
+/// Types for which division and its like have such loops: floats, their 16-bit
+/// kinds, and integers whose quotients are worth a double's division.
 using QuickTypes = TypeList<float, double, Half, BFloat16, int32_t, int64_t>;
 
 /// Nothing where the dtype has no such loop.

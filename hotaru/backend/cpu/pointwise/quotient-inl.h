@@ -14,7 +14,8 @@
 HWY_BEFORE_NAMESPACE();
 namespace hotaru::cpu::HWY_NAMESPACE {
 
-/// Whether numbers of that type have it: floating ones by fused products.
+/// True if numbers of that type have a quotient here: floating ones by fused
+/// products.
 template <class T>
 inline constexpr bool kHasQuotient = HWY_NATIVE_FMA &&
                                      (std::is_same_v<T, float> ||
@@ -34,9 +35,9 @@ struct Quotient {
   int64_t holds;  // as a bool GCC 12 returns 16 bytes that it cannot vectorise
 };
 
-/// Of floats: cut off, and the rest with x's sign (C's fmod). Doubles have up
-/// to 2^51, floats up to 2^22, so that also q - 1 is exact. Divisors of 0 give
-/// NaN as rest; infinite ones are not for it.
+/// Quotient of floats: cut off, and the rest with x's sign (C's fmod). Doubles
+/// have up to 2^51, floats up to 2^22, so that also q - 1 is exact. Divisors of
+/// 0 give NaN as rest; infinite ones are not for it.
 template <class T>
 requires kHasQuotient<T> HOTARU_INLINE Quotient<T> quotient(T x, T y) {
   constexpr T kMost = sizeof(T) == sizeof(float) ? T(0x1p22) : T(0x1p51);
@@ -61,15 +62,15 @@ HOTARU_INLINE double as_double(int64_t x) {
                                std::bit_cast<uint64_t>(kWholeMagic)) -
          kWholeMagic;
 }
-/// Of a whole number; wraps around.
+/// Whole number as an integer; wraps around.
 template <class T>
 HOTARU_INLINE T as_integer(double x) {
   return T(std::bit_cast<uint64_t>(x + kWholeMagic) -
            std::bit_cast<uint64_t>(kWholeMagic));
 }
 
-/// Of integers, as doubles: no quotient of numbers below 2^50 is so near to a
-/// whole number that rounding would make it that.
+/// Quotient of integers, as doubles: no quotient of numbers below 2^50 is so
+/// near to a whole number that rounding would make it that.
 struct WholeQuotient {
   double x, y, value;
   bool holds;

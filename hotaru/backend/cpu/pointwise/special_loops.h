@@ -11,7 +11,7 @@ namespace hotaru::cpu {
 LoopNest::Inner special_float_loop(special::Unary which);
 LoopNest::Inner lgamma_float_loop();
 LoopNest::Inner trigamma_float_loop();
-/// Of igamma and igammac.
+/// Loop of igamma or igammac.
 LoopNest::Inner incomplete_gamma_loop(special::Binary which);
 /// The same of polynomials, whose degree is the second operand.
 LoopNest::Inner polynomial_float_loop(special::Binary which);

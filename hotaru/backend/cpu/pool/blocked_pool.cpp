@@ -74,8 +74,8 @@ HWY_INLINE void for_window(const T* x, int64_t w, const PoolRow& row,
   }
 }
 
-/// Whether windows of a row overlap so much that the greatest of each column
-/// are worth keeping.
+/// Tells whether windows of a row overlap so much that the greatest of each
+/// column are worth keeping.
 HWY_INLINE bool is_dense(const PoolRow& row) {
   const int64_t taps = (row.rows.end - row.rows.begin) / row.row_step;
   return row.column_step == 1 && taps >= 2 && row.count > 1 &&
@@ -202,7 +202,7 @@ const BlockedPoolKernels& pool_kernels() {
   return table;
 }
 
-/// Of m windows over n positions, of a kernel of `taps` positions.
+/// Makes m windows over n positions, of a kernel of `taps` positions.
 std::vector<PoolWindow> windows(int64_t n, int64_t m, int64_t taps,
                                 int64_t stride, int64_t padding,
                                 int64_t dilation) {
@@ -216,7 +216,7 @@ std::vector<PoolWindow> windows(int64_t n, int64_t m, int64_t taps,
   return all;
 }
 
-/// What sums along dimension i are divided by.
+/// Divisors of the sums along dimension i.
 std::vector<float> divisors(const ResampleAttributes& a, size_t i, int64_t n,
                             const std::vector<PoolWindow>& windows) {
   std::vector<float> all;

@@ -28,8 +28,8 @@ struct PoolRow {
 
 /// SIMD parts, chosen at run time.
 struct BlockedPoolKernels {
-  /// What is under each of a row's windows; x: a block's plane with rows of w
-  /// pixels.
+  /// Function for what is under each of a row's windows; x: a block's plane
+  /// with rows of w pixels.
   template <class T>
   using Row = void (*)(const T* x, int64_t w, const PoolRow& row, T* y);
   Row<float> max_row, mean_row;

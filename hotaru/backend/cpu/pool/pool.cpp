@@ -198,8 +198,9 @@ void pool_one_row(const Plan& plan, const MaxPoolAttributes& a, const Window& d,
   std::copy(narrow.begin(), narrow.end(), indices);
 }
 
-/// Whether rows of windows without gaps, whose positions nobody wants, can be
-/// left to vectors: columns first, then along the row, which is padded for it.
+/// Tells whether rows of windows without gaps, whose positions nobody wants,
+/// can be left to vectors: columns first, then along the row, which is padded
+/// for it.
 template <class T>
 bool vectorises(const MaxPoolAttributes& a, const int64_t* indices) {
   constexpr int64_t kMaxPadding = 1 << 16;

@@ -14,7 +14,7 @@ class Mt19937 {
  public:
   static constexpr int kStateSize = 624;
 
-  /// What a checkpoint holds. left - 1 draws remain, the next one at
+  /// State that a checkpoint holds. left - 1 draws remain, the next one at
   /// words[next]; a fresh engine has left 1 and next 0.
   struct State {
     std::array<uint32_t, kStateSize> words;

@@ -14,7 +14,7 @@
 namespace hotaru::cpu {
 namespace {
 
-/// Whether the elements fill a stretch of memory without gaps or overlap.
+/// Tells whether the elements fill a stretch of memory without gaps or overlap.
 bool is_dense(const Tensor& t) {
   return t.numel() == 0 || storage_extent(t.sizes(), t.strides()) == t.numel();
 }

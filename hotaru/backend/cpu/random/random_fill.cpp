@@ -52,7 +52,7 @@ void draw32(int64_t n, CpuGenerator& gen, const Sink& sink) {
   }
 }
 
-/// What a type's draws are computed in.
+/// Type that a type's draws are computed in.
 template <class T>
 using Compute = std::conditional_t<kIsReduced<T>, float, T>;
 

@@ -25,7 +25,7 @@ void find_in_rows(ExtremeColumns& out, const float* x, int64_t n,
     HOTARU_INDEPENDENT
     for (int64_t j = 0; j < count; ++j) {
       const float a = x[j], b = best[j];
-      // Of NaN neither comparison holds: it is taken, and stays.
+      // NaN satisfies neither comparison: it is taken, and stays.
       const bool takes = !(kLargest ? a <= b : a >= b) & (b == b);
       best[j] = takes ? a : b;
       at[j] = takes ? row : at[j];

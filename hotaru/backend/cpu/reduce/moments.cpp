@@ -9,7 +9,7 @@
 namespace hotaru::cpu {
 namespace {
 
-/// What means are computed in.
+/// Type that means are computed in.
 template <class T>
 using Mean = std::conditional_t<kIsComplex<T>, std::complex<double>, double>;
 

@@ -1,5 +1,5 @@
-// What vectors do faster of a reduction than its formula, element by element.
-// See reduce_loop.h for what a Fast<R> may say.
+// Parts of reductions that vectors do faster than their formula, element by
+// element. See reduce_loop.h for what a Fast<R> may say.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace hotaru::cpu::reduce {
 
 inline constexpr int64_t kBlock = 1024;
 
-/// What a reduction has of its own, unless this is specialised for it.
+/// Parts that a reduction has of its own, unless this is specialised for it.
 template <class R>
 struct Fast : R {};
 
@@ -60,7 +60,7 @@ inline constexpr BitsOf<T> kNumberBits =
 template <class T>
 concept kIsWord = sizeof(T) >= 2 && sizeof(T) <= 8 && !kIsComplex<T>;
 
-/// Whether any of n words, or all, have one of the bits.
+/// Tells whether any of n words, or all, have one of the bits.
 template <class Word>
 [[gnu::noinline]] bool any_word(const Word* x, int64_t n, Word bits) {
   Word found = 0;
@@ -152,7 +152,7 @@ struct Fast<formulas::SumSquares<T>> {
                    int64_t width) requires std::is_floating_point_v<T> {
     add_square_rows(acc, x, count, stride, width);
   }
-  // Of complex numbers: the squares of the parts. Where that is not a number it
+  // Sums the squares of complex numbers' parts. Where that is not a number it
   // may be infinite by the formula, which takes longer.
   static Acc block(const T* x, int64_t n) requires kIsComplex<T> {
     const Acc quick = sum_squares_block(reinterpret_cast<const Acc*>(x), 2 * n);

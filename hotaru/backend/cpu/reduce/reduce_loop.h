@@ -28,7 +28,7 @@ struct ReduceShape {
     int64_t inner_stride() const { return in.empty() ? 1 : in.back(); }
   };
   ReduceShape(const Tensor& out, const Tensor& in);
-  /// Of its first and last operand.
+  /// Shape of its first and last operand.
   explicit ReduceShape(const KernelCall& call)
       : ReduceShape(call.tensor(0), *call.operands().back().tensor) {}
   Part kept, reduced;
@@ -112,7 +112,7 @@ class Cascade {
     }
   }
   bool is_empty() const { return levels_ == 0; }
-  /// Of all that was added; it may be called once.
+  /// Total of all that was added; it may be called once.
   const Acc* total() {
     if (levels_ == 0) std::fill_n(sums_[0], width_, R::kIdentity);
     int last = 0;

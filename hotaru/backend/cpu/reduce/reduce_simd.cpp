@@ -13,7 +13,7 @@ namespace hotaru::cpu::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 struct Sum {
-  /// Whether sums tell of NaN, which combine() looks for, and quick() does not.
+  /// True if sums tell of NaN, which combine() looks for, and quick() does not.
   static constexpr bool kIsQuick = false;
   template <class T>
   static constexpr T kIdentity = T(0);

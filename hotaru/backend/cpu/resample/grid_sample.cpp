@@ -68,8 +68,8 @@ struct Sampler {
               i, j, k);
   }
 
-  /// What a run of points takes from a plane, the same in all channels: up to
-  /// four by four positions, or two by two by two.
+  /// Taps of a run of points in a plane, the same in all channels: up to four
+  /// by four positions, or two by two by two.
   struct Run {
     static constexpr int64_t kSlots = 16;
     int64_t slots = 0;
@@ -146,7 +146,7 @@ struct Sampler {
     });
   }
 
-  /// Whether it pays to bring a pixel's channels side by side: an element is
+  /// True if it pays to bring a pixel's channels side by side: an element is
   /// then moved once more, but taps are read as vectors.
   bool pays_to_turn() const { return channels >= 8 && 2 * points >= plane(); }
 
@@ -223,8 +223,8 @@ struct Sampler {
   }
 
  private:
-  /// What a point takes from a plane, the same in all channels, with the
-  /// weights' derivatives by the grid's coordinates.
+  /// Taps of a point in a plane, the same in all channels, with the weights'
+  /// derivatives by the grid's coordinates.
   struct Slopes {
     int64_t count = 0;
     bool lost = false;

@@ -31,9 +31,9 @@ void nearest_taps(const float* grid, int64_t height, int64_t width,
 void pixel_sums(const float* from, int64_t channels, const int32_t* offsets,
                 const float* weights, int64_t slots, int64_t count, float* out);
 
-/// What one point does in its gradient, of pixels whose `channels` lie side by
-/// side: g, weighed, is added to the pixels `to` at `taps` offsets, and dots
-/// are its products with those of `from`. Either of both may be null.
+/// Computes one point's part in its gradient, of pixels whose `channels` lie
+/// side by side: g, weighed, is added to the pixels `to` at `taps` offsets, and
+/// dots are its products with those of `from`. Either of both may be null.
 void pixel_gradients(int64_t channels, const int64_t* offsets,
                      const float* weights, int64_t taps, const float* g,
                      float* to, const float* from, float* dots);

@@ -51,7 +51,7 @@ struct Axis {
     first.push_back(int64_t(index.size()));
     divisor.push_back(count);
   }
-  /// Whether each output has two inputs and is divided by 1.
+  /// True if each output has two inputs and is divided by 1.
   bool of_pairs() const {
     for (int64_t o = 0; o < out; ++o)
       if (first[o + 1] != 2 * (o + 1) || divisor[o] != A(1)) return false;
@@ -210,7 +210,7 @@ struct Plan {
         done(row, row_divisor(row));
       }
   }
-  /// Of a plan whose outputs are the nearest inputs.
+  /// NearestPlan of a plan whose outputs are the nearest inputs.
   NearestPlan nearest() const {
     return {{axes[0].in, axes[1].in, axes[2].in},
             {axes[0].index, axes[1].index, axes[2].index}};

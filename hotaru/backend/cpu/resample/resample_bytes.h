@@ -5,7 +5,7 @@
 
 namespace hotaru::cpu {
 
-/// Whether bytes are interpolated this way.
+/// Tells whether bytes are interpolated this way.
 bool resamples_bytes(const ResampleAttributes& a);
 
 /// Operator "resample" on bytes, with PyTorch's rounding: along the width and

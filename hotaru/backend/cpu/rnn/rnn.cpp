@@ -210,7 +210,8 @@ Tensor widen_weight(RnnMatrix<float>& weight, int64_t n) {
   return to;
 }
 
-/// Of 16 bits: states and sums are floats, results are rounded once.
+/// Runs a layer of 16 bits: states and sums are floats, results are rounded
+/// once.
 template <class T>
 void wide_layer(const Layer<T>& l) {
   const bool lstm = l.a.mode == RnnMode::kLstm;

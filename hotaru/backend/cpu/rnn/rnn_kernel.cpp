@@ -47,7 +47,7 @@ struct Projection {
 template <class T>
 class OwnPanels {
  public:
-  /// Of so many rows each.
+  /// Packs panels of so many rows each.
   void pack(int64_t rows, Projection<T>& p) {
     RnnMatrix<T>& weight = p.weight;
     if constexpr (std::is_same_v<T, float>) {

@@ -48,10 +48,10 @@ struct RnnWeights {
   const T* hidden_bias = nullptr;
 };
 
-/// What a layer reads and writes besides weights. h0, c0, hn, cn: (batch,
-/// hidden_size), c0 and cn for LSTM only; hn may be h0 and cn may be c0. x:
-/// (steps, batch, input_size) contiguous. y: the hidden state after each step,
-/// rows of hidden_size elements y_stride apart, or null.
+/// Operands of a layer besides weights. h0, c0, hn, cn: (batch, hidden_size),
+/// c0 and cn for LSTM only; hn may be h0 and cn may be c0. x: (steps, batch,
+/// input_size) contiguous. y: the hidden state after each step, rows of
+/// hidden_size elements y_stride apart, or null.
 template <class T>
 struct RnnOperands {
   const T* x;

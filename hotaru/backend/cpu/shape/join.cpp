@@ -59,7 +59,7 @@ void cat(const KernelCall& call) {
   const int64_t grain = row_grain(1) * int64_t(sizeof(float));
   parallel_for(0, outer * row, grain, [&](int64_t begin, int64_t end) {
     while (begin < end) {
-      // What of a row is to be written, taken from inputs in turn.
+      // Part of a row to be written, taken from inputs in turn.
       const int64_t o = begin / row;
       int64_t from = begin - o * row;
       const int64_t until = std::min(row, from + end - begin);

@@ -34,7 +34,8 @@ int64_t source(PadMode mode, int64_t i, int64_t size) {
 struct Rows {
   int64_t rows = 1, width = 1, inner = 1;
   int64_t first = 0, last = 0, from = 0;
-  /// Of the elements before the run and of those behind it; -1: from nowhere.
+  /// Sources of the elements before the run and of those behind it; -1:
+  /// nowhere.
   std::vector<int64_t> before, behind;
 
   Rows(IntSpan padded, IntSpan sizes, const PadAttributes& a) {

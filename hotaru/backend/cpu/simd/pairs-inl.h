@@ -109,7 +109,7 @@ struct PairProducts {
     asm("vcvtneps2bf16 %1, %0" : "=v"(half.raw) : "v"(v.raw));
     return half;
   }
-  /// Of two vectors in one, the first one's first.
+  /// Rounds two vectors into one, the first one's first.
   template <class V>
   static HWY_INLINE auto round_both(V low, V high) {
     namespace hn = hwy::HWY_NAMESPACE;

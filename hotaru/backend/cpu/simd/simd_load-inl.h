@@ -1,6 +1,6 @@
-// What kernels need beside Highway: loading the first lanes of a vector without
-// touching what lies behind them, and sums of products in place. For inclusion
-// after simd.h in files that use its pattern.
+// Helpers that kernels need beside Highway: loading the first lanes of a vector
+// without touching what lies behind them, and sums of products in place. For
+// inclusion after simd.h in files that use its pattern.
 
 // clang-format off
 #if defined(HOTARU_SIMD_LOAD_INL_H) == defined(HWY_TARGET_TOGGLE)

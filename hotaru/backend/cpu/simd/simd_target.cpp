@@ -26,13 +26,13 @@ std::string_view limit() {
 }  // namespace
 }  // namespace hotaru
 
-// What Highway's headers ask their library, answered here: all they need is
-// which targets the processor has, while the library measures the timer's
-// resolution each time it is loaded, a twentieth of `import hotaru`.
+// Functions that Highway's headers ask their library for, answered here: all
+// they need is which targets the processor has, while the library measures the
+// timer's resolution each time it is loaded, a twentieth of `import hotaru`.
 namespace hwy {
 namespace {
 
-/// Those that simd.h compiles for.
+/// Detects the targets that simd.h compiles for.
 int64_t detected() {
 #if defined(__x86_64__)
   __builtin_cpu_init();
@@ -71,7 +71,7 @@ ChosenTarget& GetChosenTarget() {
   return chosen;
 }
 
-/// Of what debug and sanitizer builds assert.
+/// Ends the process where asserts of debug and sanitizer builds fail.
 void Abort(const char*, int, const char*, ...) {
   std::abort();
 }

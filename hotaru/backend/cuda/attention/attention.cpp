@@ -87,7 +87,7 @@ void set_mask(AttentionParams& p, const Tensor& mask, DType dtype) {
                                              : AttentionMask::kFloats;
 }
 
-/// What both directions are told; operands: query, key, value, mask from
+/// Parameters of both directions; operands: query, key, value, mask from
 /// `first` on.
 AttentionParams params_of(const KernelCall& call, size_t first) {
   const Tensor &query = call.tensor(first), &key = call.tensor(first + 1),
@@ -118,7 +118,8 @@ uint32_t width_of(const AttentionParams& p) {
   return attention_width(std::max(p.key_width, p.value_width));
 }
 
-/// What is read as chunks goes to tensor cores; `grad` is not read forwards.
+/// Kernels for tensor cores where operands are read as chunks; `grad` is not
+/// read forwards.
 const Kernels& kernels_for(const AttentionParams& p) {
   const bool chunks = p.query.chunks && p.key.chunks && p.value.chunks &&
                       (p.grad.chunks || !p.grad.data);

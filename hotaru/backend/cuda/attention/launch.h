@@ -15,7 +15,7 @@ struct AttentionLaunch {
   unsigned shared = 0;
 };
 
-/// Of a call of "attention" with results.
+/// Launch of a call of "attention" with results.
 AttentionLaunch attention_launch(const KernelCall& call);
 
 }  // namespace hotaru::cuda

@@ -214,7 +214,7 @@ class Course {
   }
   bool at_root() const { return communicator_.rank() == issued_.root; }
 
-  /// Whether tensors lie behind each other, all of one length.
+  /// Tells whether tensors lie behind each other, all of one length.
   bool one_row(size_t first, size_t count) const {
     const Tensor& begin = call_.tensor(first);
     const char* expected = static_cast<char*>(device_address(begin));

@@ -144,7 +144,7 @@ bool by_products(ConvKind kind, const KernelCall& call, const Tensor& x,
   return convolve_by_products(kind, x, w, y, call.tensor(3), a);
 }
 
-/// What the library leaves out: a bias for each channel.
+/// Adds what the library leaves out: a bias for each channel.
 void add_bias(const Tensor& out, const Tensor& bias) {
   if (!bias.defined()) return;
   static constinit const Functions functions("AddChannels");

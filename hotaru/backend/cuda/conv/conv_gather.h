@@ -5,7 +5,7 @@
 
 namespace hotaru::cuda {
 
-/// Of windows that fit.
+/// Convolutions by gathering, of windows that fit.
 void gather_forward(const Convolution& c);
 void gather_data(const Convolution& c);
 void gather_weight(const Convolution& c);

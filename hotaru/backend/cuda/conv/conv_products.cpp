@@ -57,7 +57,7 @@ void multiply_channels(const Convolution& c) {
 class Padded {
  public:
   explicit Padded(const Convolution& c);
-  /// Whether offsets reach all of it.
+  /// Tells whether offsets reach all of it.
   bool fits(const Convolution& c) const;
   void apply(Convolution& c);
 

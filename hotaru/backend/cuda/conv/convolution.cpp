@@ -21,7 +21,7 @@ Sides sides_of(IntSpan sizes) {
   return out;
 }
 
-/// Of all dimensions, or some number above kMostRemainders.
+/// Remainders of all dimensions, or some number above kMostRemainders.
 int64_t remainders(const Sides& stride) {
   int64_t out = 1;
   for (const int64_t side : stride) out *= std::min(side, kMostRemainders + 1);
@@ -50,7 +50,7 @@ Convolution::Convolution(ConvKind kind, const Tensor& x_, const Tensor& w_,
   for (size_t d = 0; d < dims; ++d) {
     stride[d + 3 - dims] = a.stride[d];
     padding[d + 3 - dims] = a.padding[d];
-    // Of one position it means nothing, and may be any number.
+    // Dilation means nothing for one position, and may be any number.
     if (s.w[d + 3 - dims] > 1) dilation[d + 3 - dims] = a.dilation[d];
   }
 }
@@ -62,7 +62,7 @@ bool Convolution::is_worth() const {
     return rows >= kLeastRows && depth >= kLeastDepth &&
            columns >= kLeastColumns;
   };
-  // What fills up chunks may be counted, too.
+  // Elements that fill up chunks may be counted, too.
   const int64_t most =
       s.groups * std::max({in_chunks(s.in) * xs, in_chunks(s.out) * ys,
                            in_chunks(s.in) * in_chunks(s.out) * taps});

@@ -24,10 +24,10 @@ struct Convolution {
 
   bool channels_inner() const { return x.channel == 1; }
   int64_t item() const { return int64_t(itemsize(dtype)); }
-  /// Whether it has enough rows, columns and summands to be made of products,
-  /// in not too many launches.
+  /// Tells whether it has enough rows, columns and summands to be made of
+  /// products, in not too many launches.
   bool is_worth() const;
-  /// Whether positions of x and y are the same.
+  /// True if positions of x and y are the same.
   bool is_matrix() const {
     return volume(s.w) == 1 && volume(stride) == 1 && padding == Sides{};
   }
@@ -39,9 +39,9 @@ struct Convolution {
 struct Windows {
   Sides positions, taps, scale, shift, step, limit;
 
-  /// Whether nothing along a dimension falls beside the picture.
+  /// True if nothing along a dimension falls beside the picture.
   bool inside(size_t d) const;
-  /// Whether places have a bit for all that may fall beside it.
+  /// True if places have a bit for all that may fall beside it.
   bool fit() const;
 };
 Windows windows_of(const Convolution& c);
@@ -65,7 +65,7 @@ void for_remainders(const Convolution& c, const F& f) {
     f(Remainder(c, {i / (s[1] * s[2]), i / s[2] % s[1], i % s[2]}));
 }
 
-/// Whether they fit(), of all products that it is made of.
+/// Tells whether they fit(), of all products that it is made of.
 bool windows_fit(const Convolution& c);
 
 }  // namespace hotaru::cuda

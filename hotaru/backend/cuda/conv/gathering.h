@@ -16,7 +16,7 @@ class Gathering {
             bool channels_inner);
 
   using Table = PlacesParams::Table;
-  /// Of left.products, right.products and right.others.
+  /// Tables of left.products, right.products and right.others.
   Table& left() { return places_.tables[0]; }
   Table& products() { return places_.tables[1]; }
   Table& columns() { return places_.tables[2]; }
@@ -50,7 +50,8 @@ class Gathering {
   PlacesParams places_;
 };
 
-/// Whether a product that is planned like that has tiles for tensor cores.
+/// Tells whether a product that is planned like that has tiles for tensor
+/// cores.
 bool is_large(GatherParams p, int64_t item);
 
 }  // namespace hotaru::cuda

@@ -55,8 +55,8 @@ class LaidCopy {
 constexpr int64_t in_chunks(int64_t channels) {
   return (channels + 7) / 8 * 8;
 }
-/// Whether tensor cores can read 16-bit elements there: channels side by side,
-/// in chunks that begin at multiples of 16 bytes.
+/// Tells whether tensor cores can read 16-bit elements there: channels side by
+/// side, in chunks that begin at multiples of 16 bytes.
 bool lies_in_chunks(const Laid& a, const Extent& extent);
 
 }  // namespace hotaru::cuda

@@ -42,7 +42,7 @@ struct Cupti {
           cupti::kFirst, " to ", cupti::kLast12, " and ", cupti::kFirst13,
           " to ", cupti::kLast13, ", not of ", number);
   }
-  /// Whether its records are as we have declared them.
+  /// True if its records are as we have declared them.
   bool known() const {
     return (number >= cupti::kFirst && number <= cupti::kLast12) ||
            (number >= cupti::kFirst13 && number <= cupti::kLast13);
@@ -164,7 +164,7 @@ ActivitySession::Numbered::~Numbered() {
 std::vector<Activity> ActivitySession::end(int64_t& lost) {
   ended_ = true;
   collect(false);
-  // What is complete, and then what never will be: of a lost device.
+  // Flushes what is complete, and then what never will be: of a lost device.
   library_.flush(cupti::kDone);
   library_.flush(cupti::kForced);
   size_t dropped = 0;

@@ -1,4 +1,4 @@
-// What devices do, kernel by kernel, as NVIDIA's CUPTI tells it.
+// Work of devices, kernel by kernel, as NVIDIA's CUPTI tells it.
 #pragma once
 
 #include <memory>
@@ -31,8 +31,8 @@ class ActivitySession {
 
   void collect(bool wanted);
 
-  /// What this thread launches in such a scope has the number. Scopes may lie
-  /// in each other.
+  /// Scope that gives its number to what this thread launches in it. Scopes may
+  /// lie in each other.
   class Numbered {
    public:
     Numbered(const ActivitySession& session, uint64_t number);

@@ -28,7 +28,7 @@ void request_activity_buffer(uint8_t** buffer, size_t* size, size_t* most);
 void complete_activity_buffer(CUcontext context, uint32_t stream,
                               uint8_t* buffer, size_t size, size_t used);
 
-/// Those that were given back since, in that order.
+/// Buffers that were given back since, in that order.
 std::vector<ActivityBuffer> take_activity_buffers();
 
 }  // namespace hotaru::cuda

@@ -17,8 +17,8 @@ inline constexpr int kSuccess = 0, kInvalidParameter = 1, kInvalidOperation = 7,
                      kNoMore = 12, kNotCompatible = 14, kQueueEmpty = 18,
                      kInvalidKind = 21;
 
-/// What cuptiGetVersion says of the first and last library that was looked at:
-/// 18 to 28 come with CUDA 12, later ones are 10000 * major + 100 * minor.
+/// Answers of cuptiGetVersion for the first and last library that was looked
+/// at: 18 to 28 come with CUDA 12, later ones are 10000 * major + 100 * minor.
 inline constexpr uint32_t kFirst = 18, kLast12 = 28, kFirst13 = 130000,
                           kLast13 = 130599;
 

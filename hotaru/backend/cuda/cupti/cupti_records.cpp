@@ -28,7 +28,7 @@ const char* name_at(const char* const (&names)[kCount], size_t i) {
   return names[i < kCount ? i : 0];
 }
 
-/// What all records have.
+/// Reads what all records have.
 template <class R>
 void read_place(const R& r, DeviceWork& work) {
   work.device = int(r.device);

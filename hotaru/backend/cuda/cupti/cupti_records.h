@@ -1,4 +1,4 @@
-// What CUPTI's records say.
+// Contents of CUPTI's records.
 #pragma once
 
 #include <string>
@@ -12,8 +12,8 @@ namespace hotaru::cuda {
 /// Turns records into works.
 class RecordReader {
  public:
-  /// Whether it is one of a kernel, a copy or a fill; `work` then says what
-  /// happened. Its duration is below 0 where CUPTI had no times.
+  /// Tells whether it is one of a kernel, a copy or a fill; `work` then says
+  /// what happened. Its duration is below 0 where CUPTI had no times.
   bool read(const cupti::Record& record, DeviceWork& work);
 
  private:

@@ -100,7 +100,8 @@ struct BlockedTile {
   const float* ahead;
   const float* ahead_end;
   int64_t ahead_lines;
-  /// Set for the last part, and what then follows the sums.
+  /// Set for the last part, and what then follows the sums. residual may be
+  /// null.
   bool finish;
   SumBounds bounds;
   const float* residual;  // like y

@@ -50,7 +50,7 @@ class WidePanels final : public PanelSource<float> {
   MatrixRef<T> b_;
 };
 
-/// Those of a matrix that was packed as it is.
+/// Panels of a matrix that was packed as it is.
 class PackedPanels final : public PanelSource<float> {
  public:
   explicit PackedPanels(PackedRef<Half> b) : b_(b) {}

@@ -115,7 +115,8 @@ HWY_ATTR void some_rows(int64_t m, int64_t n, int64_t k, const float* a,
   fn(n, k, a, lda, b, ldb, c, ldc);
 }
 
-// What the processor fetches by itself keeps too few lines on their way.
+// Bytes fetched ahead: the processor by itself keeps too few lines on their
+// way.
 constexpr int64_t kAhead = 4096;
 
 /// A column at a time, as one stream of memory is faster than several.

@@ -129,7 +129,7 @@ void multiply_area(const Int8Kernels& kernels, const Int8Product& p,
   const int64_t blocks = detail::divide_up(rows, fit);
   const int64_t most = detail::divide_up(rows, blocks);
   auto* a = scratch<int32_t>(ScratchUse::kGemmA, most * pairs);
-  // What is multiplied once is packed just before.
+  // Panels that are multiplied once are packed just before.
   const int64_t panel = std::max<int64_t>(width * pairs, 1);
   const int64_t together =
       p.packed      ? area.col_end - area.col_begin

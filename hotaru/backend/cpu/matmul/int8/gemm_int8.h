@@ -39,7 +39,7 @@ struct Int8Output {
 
   /// Bytes of an element.
   int64_t item() const { return kind <= Kind::kFloats ? 4 : 1; }
-  /// What begins at that row and column of this one.
+  /// Output that begins at that row and column of this one.
   Int8Output at(int64_t row, int64_t col) const {
     Int8Output out = *this;
     out.data = static_cast<char*>(data) + (row * stride + col) * item();

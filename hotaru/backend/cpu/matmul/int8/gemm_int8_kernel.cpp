@@ -250,7 +250,7 @@ void widen(int16_t* HWY_RESTRICT to, int64_t n,
     to[i] = static_cast<int16_t>((from[i] ^ flip) - zero);
 }
 
-/// Of two bytes the pair, flipped, without their zero point.
+/// Makes of two bytes the pair, flipped, without their zero point.
 HWY_INLINE int32_t pair_of(int first, int second, int flip, int zero) {
   const int low = (first ^ flip) - zero, high = (second ^ flip) - zero;
   return static_cast<int32_t>((static_cast<uint32_t>(low) & 0xFFFFu) |

@@ -45,7 +45,7 @@ struct Int8Kernels {
   /// sums of n columns, n rounded up to 64 from row to row. A holds pairs.
   void (*stream)(int rows, int64_t n, int64_t k, const int32_t* a,
                  int64_t a_row, const ByteMatrix& b, int32_t* sums);
-  /// Of one row with a B of contiguous columns. A has k elements.
+  /// Product of one row with a B of contiguous columns. A has k elements.
   void (*dot)(int64_t n, int64_t k, const int16_t* a, const ByteMatrix& b,
               int32_t* sums);
   /// Rows of sums, `stride` apart, n of each, to where they go.

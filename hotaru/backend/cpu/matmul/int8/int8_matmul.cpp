@@ -56,7 +56,7 @@ class Matmul {
     gemm_int8(p);
   }
 
-  /// What scales say of rows, of columns, or of both.
+  /// Sets the scales of rows, of columns, or of both.
   void set_scales(int64_t i, float* rows, Int8Output& out) const {
     float* columns = rows + g_.m;
     const float* a = a_scale_.data<float>() + i * g_.a_scale.batch;

@@ -19,7 +19,7 @@ inline Extent merged(Extent a, Extent b) {
 }
 
 struct QuantizeLines {
-  /// Of n numbers; NaN as both where there is one.
+  /// Extent of n numbers; NaN as both where there is one.
   Extent (*extent)(const float* x, int64_t n);
   /// to[i] = saturate(round(x[i] * inverse + zero)), ties to even.
   void (*quantize)(const float* x, int64_t n, float inverse, float zero,

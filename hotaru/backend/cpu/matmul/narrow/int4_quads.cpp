@@ -17,8 +17,8 @@ namespace hotaru::cpu::HWY_NAMESPACE {
 namespace {
 #if HWY_TARGET == HWY_AVX3
 
-// What belongs to a group of a row: words of the first bytes, of the second and
-// of the third, four columns each; then scale and sum of x.
+// Parts of a group of a row: words of the first bytes, of the second and of the
+// third, four columns each; then scale and sum of x.
 constexpr int64_t kScale = 0, kSum = 1, kRest = 4;
 // Vectors of a block's rows.
 constexpr int kVectors = int(kInt4Rows / kLanes);

@@ -13,7 +13,7 @@
 namespace hotaru::cpu {
 
 struct Int4Quads {
-  /// Whether groups are of that size.
+  /// True if groups may be of that size.
   static constexpr bool suits(int64_t group) {
     return group % 4 == 0 && group <= 4096;
   }
@@ -24,7 +24,7 @@ struct Int4Quads {
   /// A row of k floats in it; false where it has none, since numbers are not
   /// finite or too small.
   bool (*order)(const float* x, int64_t k, int64_t group, float* to);
-  /// Of rows in this form.
+  /// Products of rows in this form.
   Int4Products multiply;
 };
 

@@ -43,9 +43,9 @@ Rest rest_of(const float* row, int64_t k) {
   return rest;
 }
 
-/// Whether one scale serves n numbers about as well as floats do, whatever they
-/// are multiplied by: what each is rounded to is 2^-24 of the largest, which is
-/// at most 64 times the mean of the others.
+/// Tells whether one scale serves n numbers about as well as floats do,
+/// whatever they are multiplied by: what each is rounded to is 2^-24 of the
+/// largest, which is at most 64 times the mean of the others.
 bool is_even(const Extent& e, int64_t n) {
   const double others = double(e.sizes) - double(e.most);
   return n == 1 || e.most == 0 || double(e.most) * double(n - 1) <= 64 * others;

@@ -13,7 +13,7 @@
 namespace hotaru::cpu {
 
 struct Int8Quads {
-  /// Whether sums of k products fit 32 bits.
+  /// True if sums of k products fit 32 bits.
   static constexpr bool suits(int64_t k) { return k > 0 && k <= 65536; }
   /// Floats that a row takes in this form.
   static constexpr int64_t size(int64_t k) { return (k + 63) / 64 * 48 + 16; }

@@ -1,5 +1,5 @@
-// What few rows of floats times narrow weights have in common, whatever the
-// weights. For inclusion after simd.h in files that use its pattern.
+// Common parts of products of few rows of floats with narrow weights, whatever
+// the weights. For inclusion after simd.h in files that use its pattern.
 
 // clang-format off
 #if defined(HOTARU_WEIGHT_ONLY_INL_H) == defined(HWY_TARGET_TOGGLE)
@@ -127,7 +127,7 @@ HWY_ATTR HWY_INLINE V nibbles(W words) {
   return hn::ConvertTo(D(), hn::BitCast(whole, bits));
 }
 
-/// What undoes that.
+/// Factor that undoes that.
 constexpr float nibble_scale(int64_t s) {
   return s == 7 ? 1.0f : 1.0f / float(int64_t{1} << 4 * s);
 }

@@ -27,7 +27,7 @@ constexpr int64_t kRowUnit = kInt4Rows;
 // Bytes of a panel of floats, about.
 constexpr int64_t kPanelSize = 1 << 21;
 
-/// Of x and its results in T, scales in S.
+/// Product with x and results in T, scales in S.
 template <class T, class S>
 struct Product {
   const WeightOnlyAttributes& g;
@@ -196,7 +196,7 @@ void finish(const Product<T, S>& p, int64_t begin, int64_t end) {
 template <class T, class S>
 void multiply(const Product<T, S>& p) {
   const WeightOnlyAttributes& g = p.g;
-  // Of a single row, loading the weights takes as long as the products.
+  // Loading the weights takes as long as the products of a single row.
   const int64_t work = std::max<int64_t>(g.m, 2) * g.k * kRowUnit;
   const int64_t units = detail::divide_up(g.n, kRowUnit);
   const int64_t grain = std::max<int64_t>(1, kProductsPerThread / work);

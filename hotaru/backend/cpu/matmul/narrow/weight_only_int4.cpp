@@ -61,7 +61,7 @@ HWY_ATTR HWY_INLINE void store_words(const V (&sums)[8], float* to) {
   }
 }
 
-// Of rows j % 4 of the low and of the high bits.
+// Scales of rows j % 4 of the low and of the high bits.
 HWY_ALIGN constexpr float kNibbleScales[2][4] = {
     {nibble_scale(0), nibble_scale(2), nibble_scale(4), nibble_scale(6)},
     {nibble_scale(1), nibble_scale(3), nibble_scale(5), nibble_scale(7)}};

@@ -158,8 +158,8 @@ constexpr int64_t kTogether = kLanes / 4;
 constexpr int64_t kOrdered = kTogether * kBlock;  // elements at a time
 using Integers = hn::Vec<hn::RebindToSigned<Words> >;
 
-// What belongs to them, in vectors: x for s from 0 to 3, what -8 * x adds up to
-// in each lane as integers, and x's scales.
+// Parts of x's form for them, in vectors: x for s from 0 to 3, what -8 * x adds
+// up to in each lane as integers, and x's scales.
 constexpr int64_t kOffsets = 4 * kLanes, kScales = 5 * kLanes;
 constexpr int64_t kOrderedSize = 6 * kLanes;
 
@@ -179,7 +179,7 @@ HWY_ATTR float round_block(const float* x, int16_t* to) {
   }
   const float largest = hn::GetLane(hn::MaxOfLanes(d, most));
   const bool finite = lane_sum(apart) == 0;
-  // Of numbers so small the inverse would be infinite; they count as zero.
+  // Numbers so small would have an infinite inverse; they count as zero.
   const bool some = finite && largest > 1e-33f;
   const V by = hn::Set(d, some ? 32767.0f / largest : 0.0f);
   for (int64_t i = 0; i < kBlock; i += kLanes) {

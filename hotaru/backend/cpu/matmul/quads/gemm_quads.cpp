@@ -158,7 +158,7 @@ void multiply_area(const QuadKernels& kernels, const Int8Product& p,
       std::max<int64_t>(kRowWords / row_words(p.k), kernels.max_rows);
   const int64_t blocks = detail::divide_up(rows, fit);
   PackedRows a(p, detail::divide_up(rows, blocks));
-  // What is multiplied once is packed just before.
+  // Panels that are multiplied once are packed just before.
   const int64_t together =
       p.packed      ? area.col_end - area.col_begin
       : blocks == 1 ? width

@@ -177,7 +177,7 @@ void interleave(int32_t* HWY_RESTRICT to, int64_t n,
   std::copy_n(rest, n - i, to + i);
 }
 
-/// Of each lane the four bytes from kStep * lane on.
+/// Gives each lane the four bytes from kStep * lane on.
 template <int kStep>
 HWY_INLINE V32 windows(const uint8_t* at, hn::Indices512<int32_t> blocks,
                        hn::Vec<D8> bytes) {

@@ -34,7 +34,7 @@ struct Online {
   }
 };
 
-/// What elements become, once the line is known.
+/// Result that elements become, once the line is known.
 template <bool kLog, class A>
 struct SoftmaxResult {
   A shift, scale;
@@ -50,7 +50,7 @@ struct SoftmaxResult {
   }
 };
 
-/// Of a line that is in the team's registers; what is past its end is
+/// Softmax of a line that is in the team's registers; what is past its end is
 /// -infinity.
 template <bool kLog, uint32_t kCount, class A>
 __device__ void held_softmax(const Team& team, A* x, A* memory) {

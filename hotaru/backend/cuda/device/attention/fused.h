@@ -1,5 +1,5 @@
-// What texts of attention with elementwise calls behind it are written with;
-// see fused/attention_text.h.
+// Code that texts of attention with elementwise calls behind it are written
+// with; see fused/attention_text.h.
 #pragma once
 
 #include "hotaru/backend/cuda/device/pointwise/fused.h"
