@@ -28,7 +28,7 @@ struct OneDevice {
   std::atomic<uint64_t> peers{0};
 };
 
-/// What is found out once.
+/// Findings about the machine, made once.
 struct Machine {
   const Driver* driver = nullptr;
   std::string why_not;

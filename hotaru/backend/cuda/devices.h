@@ -17,15 +17,15 @@ void check_available();
 int driver_version();
 /// The driver; throws what check_available() throws.
 const Driver& driver();
-/// Whether the GPU is one in software.
+/// Tells whether the GPU is one in software.
 bool is_soft();
-/// Whether a context was made in this process.
+/// Tells whether a context was made in this process.
 bool is_initialized();
 
 /// Throws "CUDA error: invalid device ordinal" unless there is one.
 void check_device(int device);
 const DeviceProperties& properties(int device);
-/// Whether a device can reach another one's memory.
+/// Tells whether a device can reach another one's memory.
 bool can_access_peer(int device, int peer);
 
 /// The device that this thread means where none is named: 0 at first.
@@ -50,8 +50,8 @@ CUcontext context(int device);
 /// Free and all memory of the device, in bytes.
 void memory_info(int device, size_t& free, size_t& total);
 
-/// Whether CUDA is lost because the process forked; what destructors ask, as
-/// they may not throw.
+/// Tells whether CUDA is lost because the process forked; what destructors ask,
+/// as they may not throw.
 bool forked();
 
 }  // namespace hotaru::cuda

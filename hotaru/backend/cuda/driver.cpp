@@ -64,7 +64,7 @@ std::string resolve(void* library, Driver& driver) {
   return missing;
 }
 
-/// What the process uses, and why if it uses none.
+/// Driver that the process uses, or why it uses none.
 struct Loaded {
   std::unique_ptr<const Driver> driver;
   std::string why_not;

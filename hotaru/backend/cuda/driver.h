@@ -23,14 +23,14 @@ struct Driver {
 
   /// 1000 * major + 10 * minor of the CUDA that the driver supports.
   int version = 0;
-  /// What was opened, for messages.
+  /// Path that was opened, for messages.
   std::string path;
   bool in_software = false;
 
-  /// Whether it has every entry of graphs, and of their edges.
+  /// Set if it has every entry of graphs, and of their edges.
   bool has_graphs = false, has_edges = false;
 
-  /// Whether this is the GPU in software: a test instrument, no GPU.
+  /// True if this is the GPU in software: a test instrument, no GPU.
   bool soft() const {
     return in_software;
   }

@@ -73,7 +73,7 @@
   X(cuFuncGetAttribute, cuFuncGetAttribute, (int* value, CUfunction_attribute attribute, CUfunction function)) \
   X(cuOccupancyMaxActiveBlocksPerMultiprocessor, cuOccupancyMaxActiveBlocksPerMultiprocessor, (int* blocks, CUfunction function, int block_size, size_t shared_bytes))
 
-// Those of graphs, which came with CUDA 12.3: an older driver goes without.
+// Entries of graphs, which came with CUDA 12.3: an older driver goes without.
 #define HOTARU_CUDA_GRAPH_ENTRIES(X) \
   X(cuStreamBeginCaptureToGraph, cuStreamBeginCaptureToGraph, (CUstream stream, CUgraph graph, const CUgraphNode* dependencies, const CUgraphEdgeData* edges, size_t count, CUstreamCaptureMode mode)) \
   X(cuStreamEndCapture, cuStreamEndCapture, (CUstream stream, CUgraph* graph)) \

@@ -104,7 +104,7 @@ struct Geometry {
     strides[size_t(dims++)] = step;
   }
 
-  /// Whether operand k has elements of `item` bytes side by side.
+  /// True if operand k has elements of `item` bytes side by side.
   bool dense(size_t k, size_t item) const {
     return dims == 0 || (dims == 1 && strides[0][k] == int64_t(item));
   }

@@ -1,4 +1,4 @@
-// What the threads of a block do together.
+// Work that the threads of a block do together.
 #pragma once
 
 #include "hotaru/backend/cuda/device/kernel.h"
@@ -72,8 +72,8 @@ __device__ inline A combine_column(A acc, uint32_t lanes, A* memory) {
   return acc;
 }
 
-/// What all threads of the line before this one come to, and all of them
-/// together, from what each has. `memory`: kBlock / kWarp values.
+/// Joins what the threads of a line have: `before`, of all before this one, and
+/// `all`, of all of them. `memory`: kBlock / kWarp values.
 template <class R, class Acc>
 __device__ inline void join_lanes(const Acc& mine, uint32_t lane,
                                   uint32_t lanes, Acc* memory, Acc& before,
@@ -86,7 +86,7 @@ __device__ inline void join_lanes(const Acc& mine, uint32_t lane,
   }
   before = shuffle_up(upto, 1);
   if (lane % kWarp == 0) before = R::identity();
-  // Of short lines their last lane knows the sum, of long ones all warps do.
+  // Short lines have their sum in the last lane, long ones in all warps.
   if (threadIdx.x % width == width - 1) memory[threadIdx.x / width] = upto;
   __syncthreads();
   const uint32_t warps = lanes / width;
@@ -107,7 +107,7 @@ HOTARU_DEVICE inline uint32_t bits_set(uint32_t x) {
 #endif
 }
 
-/// What Team::share() joins values by.
+/// Operations that Team::share() joins values by.
 struct Plus {
   template <class A>
   __device__ A operator()(A a, A b) const {

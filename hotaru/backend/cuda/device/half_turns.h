@@ -13,7 +13,7 @@ struct HalfTurns {
   T cos, sin;
 };
 
-/// Of pi x.
+/// Sine and cosine of pi x.
 template <class T>
 __device__ inline HalfTurns<T> half_turns(T x) {
   HalfTurns<T> out;

@@ -69,7 +69,7 @@ __device__ inline void copy_async(void* to, const void* from, uint32_t bytes) {
       "cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(shared_address(to)),
       "l"(from), "r"(bytes));
 }
-/// What was copied so far becomes a group.
+/// Makes a group of what was copied so far.
 __device__ inline void end_copies() {
   asm volatile("cp.async.commit_group;");
 }
@@ -83,7 +83,7 @@ __device__ inline void await_copies() {
 
 namespace detail {
 
-/// What the threads of a warp show each other: eight words each.
+/// Board that the threads of a warp show each other: eight words each.
 struct Board {
   uint32_t words[kWarp][8];
 };

@@ -9,7 +9,7 @@ namespace hotaru::cuda {
 template <class T>
 constexpr uint32_t kPieceLength = 16 / sizeof(Stored<T>);
 
-/// Of a piece, which all threads of the team have together, one of them has
+/// Pieces, each of which all threads of the team have together; one of them has
 /// kLength elements, kPieceLength where nothing else is said: side by side with
 /// `vectors` (lines begin at multiples of 16 bytes), else `lanes` apart.
 struct Pieces {
@@ -28,8 +28,8 @@ struct Pieces {
   }
   __device__ uint32_t apart() const { return vectors ? 1 : lanes; }
 
-  /// What lies past the end is `missing`. step: bytes. whole: whether this line
-  /// can be read by vectors; only with `vectors`.
+  /// Reads x; what lies past the end is `missing`. step: bytes. whole: whether
+  /// this line can be read by vectors; only with `vectors`.
   template <class T, uint32_t kLength = kPieceLength<T>>
   __device__ void read(OpMath<T>* x, const char* line, int64_t step,
                        uint32_t from, OpMath<T> missing, bool whole) const {

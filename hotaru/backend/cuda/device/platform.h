@@ -3,8 +3,8 @@
 #pragma once
 
 #if defined(__CUDACC__)
-/// What kernels call. Not only __device__, so that constexpr functions and the
-/// formulas may call it, too.
+/// Marks what kernels call. Not only __device__, so that constexpr functions
+/// and the formulas may call it, too.
 #define HOTARU_DEVICE __host__ __device__
 #define HOTARU_UNROLL _Pragma("unroll")
 #define HOTARU_NO_UNROLL _Pragma("unroll 1")
@@ -71,7 +71,7 @@ HOTARU_DEVICE inline OpMath<T> widen(Stored<T> x) {
   }
 }
 
-/// Of a NaN it makes one, with other bits than the CPU's.
+/// Narrows x; a NaN stays one, with other bits than the CPU's.
 template <class T>
 HOTARU_DEVICE inline Stored<T> narrow(OpMath<T> x) {
   if constexpr (kIsReduced<T>) {
@@ -147,9 +147,10 @@ HOTARU_DEVICE inline void store(void* to, OpMath<T> x) {
   *static_cast<Stored<T>*>(to) = narrow<T>(x);
 }
 
-/// What all threads of our kernels do first (HOTARU_CUDA_KERNEL sees to it):
-/// let kernels behind this one in a graph be set up, and wait for those before
-/// it (PTX's griddepcontrol; nothing where no edge of the graph says so).
+/// First step of all threads of our kernels (HOTARU_CUDA_KERNEL sees to it):
+/// lets kernels behind this one in a graph be set up, and waits for those
+/// before it (PTX's griddepcontrol; nothing where no edge of the graph says
+/// so).
 ///
 /// Before the wait nothing is read or written, so a kernel that was set up
 /// early finds and overwrites what it always would. And each ends after those

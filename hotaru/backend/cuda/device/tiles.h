@@ -30,7 +30,7 @@ __device__ inline uint32_t run_column(uint32_t j) {
   return (j / kLength * kSide + threadIdx.x % kSide) * kLength + j % kLength;
 }
 
-/// What a thread has of a result of kRows rows and kColumns columns.
+/// Sums that a thread has of a result of kRows rows and kColumns columns.
 template <uint32_t kRows, uint32_t kColumns>
 using TileSums = float[kRows / kSide][kColumns / kSide];
 

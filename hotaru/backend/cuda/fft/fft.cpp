@@ -40,7 +40,7 @@ Index<2> index_of(const std::vector<Dim>& dims) {
   return out;
 }
 
-/// Whether the next line lies nearer than the next point.
+/// Tells whether the next line lies nearer than the next point.
 bool is_across(int64_t column, int64_t batch, const FftSide& side,
                bool has_columns) {
   const int64_t next = has_columns ? column * side.step : batch;

@@ -12,7 +12,7 @@ constexpr int64_t kLargestRadix = 61;
 /// four of no more points than these.
 constexpr int64_t kMostColumn = 256;
 
-/// What is left of n without its small prime factors; f is told those.
+/// Rest of n without its small prime factors; f is told those.
 template <class F>
 int64_t without_factors(int64_t n, const F& f) {
   for (const int64_t radix : {8, 4, 2, 3, 5})

@@ -9,12 +9,12 @@
 
 namespace hotaru::cuda::fft {
 
-/// Of columns in positions, of batches in bytes.
+/// Dimension of columns in positions, or of batches in bytes.
 struct Dim {
   int64_t size = 1, from = 0, to = 0;
 };
 
-/// What a transform is told; see params/fft.h. Dimensions innermost first.
+/// Parameters of a transform; see params/fft.h. Dimensions innermost first.
 struct Lines {
   int64_t n = 1;
   FftSide source, target;
@@ -27,7 +27,7 @@ inline int64_t count_of(const std::vector<Dim>& dims) {
   return count;
 }
 
-/// Whether n has no prime factor that is too large for a pass of its own.
+/// Tells whether n has no prime factor that is too large for a pass of its own.
 bool is_smooth(int64_t n);
 
 /// The passes over n points that is_smooth().

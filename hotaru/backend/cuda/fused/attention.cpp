@@ -12,7 +12,7 @@
 namespace hotaru::cuda::fused {
 namespace {
 
-/// What a group has become: kernels without tensor cores and with them.
+/// Kernels that a group has become: without tensor cores and with them.
 struct Made {
   AttentionEpilogue epilogue;
   std::array<std::string, 2> texts;

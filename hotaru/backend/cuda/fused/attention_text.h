@@ -6,7 +6,8 @@
 
 namespace hotaru::cuda::fused {
 
-/// Whether calls can come behind a call in its own kernel: attention's forward.
+/// Tells whether calls can come behind a call in its own kernel: attention's
+/// forward.
 bool has_epilogue(const KernelCall& call);
 
 /// The calls of a group behind its first one, which computes attention.

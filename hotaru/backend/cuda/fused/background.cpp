@@ -26,7 +26,7 @@ Background& background() {
   return *one;
 }
 
-/// Whether graphs wait for their kernels instead.
+/// Tells whether graphs wait for their kernels instead.
 bool waits() {
   static const bool wait = [] {
     const char* const choice = std::getenv("HOTARU_CUDA_COMPILE");

@@ -13,7 +13,8 @@ namespace {
 
 constexpr int kOperands = FusedParams::kMostOperands;
 
-/// Whether every operand is elements side by side, in whole vectors, or one.
+/// Tells whether every operand is elements side by side, in whole vectors, or
+/// one.
 bool is_dense(const FusedValues& values, const Geometry<kOperands>& all,
               int64_t numel) {
   const uint32_t length = fused_length(values.item);

@@ -12,7 +12,7 @@ namespace hotaru::cuda::fused {
 class PendingKernel {
  public:
   virtual ~PendingKernel() = default;
-  /// Whether nothing is to be waited for any more.
+  /// True if nothing is to be waited for any more.
   virtual bool settled() const = 0;
 };
 

@@ -6,11 +6,12 @@
 
 namespace hotaru::cuda::fused {
 
-/// Whether there is a text, and vectors reach all operands where they lie.
+/// Tells whether there is a text, and vectors reach all operands where they
+/// lie.
 bool fits(const ReduceText& text, const KernelCall& reduction);
 
-/// Of the reduction's call, which fits. False, and nothing is launched, if the
-/// kernel is not there yet.
+/// Runs the reduction's call, which fits. False, and nothing is launched, if
+/// the kernel is not there yet.
 bool run_reduce(const ReduceText& text, const KernelCall& reduction,
                 const std::shared_ptr<BackgroundKernel>& kernel);
 

@@ -8,8 +8,8 @@
 namespace hotaru::cuda::fused {
 namespace {
 
-/// Whether an element is as far from t's first as from that of `like`, counted
-/// in elements.
+/// Tells whether an element is as far from t's first as from that of `like`,
+/// counted in elements.
 bool lies_as(const Tensor& t, const Tensor& like) {
   if (!same(t.sizes(), like.sizes())) return false;
   for (size_t d = 0; d < size_t(t.dim()); ++d)

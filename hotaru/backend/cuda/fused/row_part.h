@@ -8,8 +8,7 @@ namespace hotaru::cuda::fused {
 struct RowPart {
   enum Kind { kNone, kReduce, kSoftmax, kLogSoftmax, kNorm };
   Kind kind = kNone;
-  /// What has the elements' shape, and what of that shape comes out: null of a
-  /// reduction.
+  /// Operand of the elements' shape, and result of it: null of a reduction.
   const Tensor *in = nullptr, *out = nullptr;
   /// Elements of a row: the last dimensions, side by side.
   int64_t columns = 0;
@@ -18,7 +17,7 @@ struct RowPart {
 /// kNone also for calls whose rows are not side by side, or too long to keep.
 RowPart row_part(const KernelCall& call);
 
-/// What a call can be in a kernel that is compiled here.
+/// Role that a call can have in a kernel that is compiled here.
 FusedRole fused_role(const KernelCall& call);
 
 }  // namespace hotaru::cuda::fused

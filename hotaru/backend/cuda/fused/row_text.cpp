@@ -136,8 +136,8 @@ class RowWriter final : public FusedWriter {
 
   const size_t row_dims_;
   const uint32_t slots_;
-  // What is declared and read, what is done, what of that is a loop over the
-  // slots and not closed, what is written.
+  // Texts of what is declared and read, of what is done, what of that is a loop
+  // over the slots and not closed, of what is written.
   std::string head_, body_, loop_, tail_;
 };
 

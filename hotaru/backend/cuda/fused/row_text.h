@@ -10,16 +10,17 @@ namespace hotaru::cuda::fused {
 struct RowText {
   FusedValues values;
   std::string text;
-  /// What has the elements' shape; its last dimensions are a row.
+  /// Operand of the elements' shape; its last dimensions are a row.
   const Tensor* elements = nullptr;
   size_t row_dims = 0;
   std::vector<RowPart> parts;
 };
 
-/// Of calls with `columns`. An empty text if it is too much for one kernel.
+/// Text of calls with `columns`. An empty text if it is too much for one
+/// kernel.
 RowText row_text(const FusedCalls& calls);
 
-/// Whether all of a row sees one element of the operand.
+/// Tells whether all of a row sees one element of the operand.
 bool one_a_row(const Tensor& t, size_t row_dims);
 
 }  // namespace hotaru::cuda::fused

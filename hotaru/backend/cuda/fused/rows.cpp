@@ -21,8 +21,8 @@ bool aligned(const Tensor* t) {
   return !t || reinterpret_cast<uintptr_t>(t->address()) % 16 == 0;
 }
 
-/// Whether the separate kernels share rows by vectors: their sums are in that
-/// order. Nothing if one does and another one does not.
+/// Tells whether the separate kernels share rows by vectors: their sums are in
+/// that order. Nothing if one does and another one does not.
 std::optional<bool> vectors_of(const RowText& text, const FusedRowParams& p) {
   std::optional<bool> all;
   for (const RowPart& part : text.parts) {

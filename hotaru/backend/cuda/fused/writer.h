@@ -13,10 +13,10 @@
 
 namespace hotaru::cuda::fused {
 
-/// What a kernel of several calls reads and writes, in the order of its
+/// Values that a kernel of several calls reads and writes, in the order of its
 /// parameters.
 struct FusedValues {
-  /// What lies in memory.
+  /// Tensors that lie in memory.
   std::vector<const Tensor*> operands;
   std::vector<bool> read, written;
   /// Objects of formulas that have members, and attributes.
@@ -35,10 +35,10 @@ struct FusedValues {
   size_t item = 1;
   /// Operands that are views of calls' own.
   std::vector<std::shared_ptr<const Tensor>> views;
-  /// Whether a call has to give what a kernel can't write.
+  /// Set if a call has to give what a kernel can't write.
   bool impossible = false;
 
-  /// Whether the parameters have room for them.
+  /// True if the parameters have room for them.
   bool fit() const;
 };
 
@@ -48,7 +48,7 @@ const char* type_name(DType dtype);
 
 bool is_number(const Tensor& t);
 
-/// Whether a call is elementwise and has code here.
+/// Tells whether a call is elementwise and has code here.
 bool is_elementwise(const KernelCall& call);
 /// The same of batch norm from running values.
 bool is_channel_norm(const KernelCall& call);

@@ -63,7 +63,7 @@ class CudaGraph final : public DeviceGraph {
   void add(size_t call);
   void begin_piece(size_t first);
   void end_piece();
-  /// Those that wait by themselves for what is before them.
+  /// Kernels that wait by themselves for what is before them.
   std::unordered_set<CUgraphNode> waiting_kernels(const Piece& piece) const;
   /// Makes a piece's graph ready to be launched.
   CUgraphExec executable_of(const Piece& piece) const;
@@ -79,7 +79,7 @@ class CudaGraph final : public DeviceGraph {
   /// Gives a call's kernels new parameters. False if it became another call.
   bool repeat(size_t call);
   void find_host_values();
-  /// Those of calls whose values on the host changed.
+  /// Refreshes the host values of calls, where they changed.
   void refresh();
 
   const int device_;

@@ -24,8 +24,8 @@ T again(const std::vector<T>& given, size_t& next) {
   return given[next++];
 }
 
-/// Whether code was compiled for an architecture that has griddepcontrol: an
-/// older one's, which a newer device may run, does not wait.
+/// Tells whether code was compiled for an architecture that has griddepcontrol:
+/// an older one's, which a newer device may run, does not wait.
 bool can_wait(CUfunction function) {
   int version = 0;
   HOTARU_CUDA(cuFuncGetAttribute, &version, CU_FUNC_ATTRIBUTE_PTX_VERSION,

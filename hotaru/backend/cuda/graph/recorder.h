@@ -1,5 +1,5 @@
-// What launchers meet while their calls become part of a graph: they run as
-// ever, and what they launch, and the memory that they work in, stays.
+// Recorder that launchers meet while their calls become part of a graph: they
+// run as ever, and what they launch, and the memory that they work in, stays.
 #pragma once
 
 #include <map>
@@ -26,15 +26,15 @@ struct NotTheSame : std::runtime_error {
 
 struct RecordedKernel {
   CUgraphNode node;
-  /// Whether it waits by itself for those before it (begin_kernel()).
+  /// Set if it waits by itself for those before it (begin_kernel()).
   bool waits;
 };
 
-/// What a call has become.
+/// Recorded form of a call.
 struct RecordedCall {
-  /// Of its own kernels, in the order of their launches.
+  /// Kernels of its own, in the order of their launches.
   std::vector<RecordedKernel> kernels;
-  /// Whether there is nothing else, such as a library's kernels.
+  /// Set if there is nothing else, such as a library's kernels.
   bool only_own = false;
   std::vector<ScratchBlock> scratch;
   std::vector<unsigned long long> watched;
@@ -42,7 +42,7 @@ struct RecordedCall {
   std::map<PhiloxGenerator*, uint64_t> draws;
 };
 
-/// Of one graph, whose calls are recorded one after the other.
+/// Recorder of one graph, whose calls are recorded one after the other.
 class CallRecorder {
  public:
   CallRecorder(int device, const CallOrder& order, GraphScratch& scratch);
@@ -66,7 +66,7 @@ class CallRecorder {
   /// there were. A generator without a place cannot be drawn from.
   void place(PhiloxGenerator& generator, PhiloxStart* start);
   uint64_t drawn(PhiloxGenerator& generator) const;
-  /// Whether kernels that were not there are: the graph is worth making anew.
+  /// True if kernels that were not there are: the graph is worth making anew.
   bool arrived() const;
   /// Memory in which kernels work. After fix_scratch() it stays the same, and
   /// calls that want more cannot be recorded.
@@ -77,7 +77,7 @@ class CallRecorder {
 
   // For launchers.
 
-  /// Whether the call at hand was recorded before: it may launch kernels by
+  /// True if the call at hand was recorded before: it may launch kernels by
   /// launch() and nothing else.
   bool repeats() const { return executable_ != nullptr; }
   /// `waits`: whether the kernel's source begins with begin_kernel().
@@ -103,14 +103,14 @@ class CallRecorder {
   std::shared_ptr<KernelErrors> errors_;
   std::vector<std::shared_ptr<const void>> kept_;
   std::vector<std::shared_ptr<const fused::PendingKernel>> awaited_;
-  // Of the call at hand.
+  // State of the call at hand.
   RecordedCall* call_ = nullptr;
   CUgraphExec executable_ = nullptr;  // repeats in it
   std::map<PhiloxGenerator*, uint64_t> repeated_draws_;
   size_t next_kernel_ = 0, next_scratch_ = 0, next_watched_ = 0;
 };
 
-/// What comes next on a stream that is captured comes after these.
+/// Nodes after which comes what is next on a stream that is captured.
 std::vector<CUgraphNode> last_nodes(CUstream stream);
 
 /// For launchers that have to wait for the device or look at its memory.

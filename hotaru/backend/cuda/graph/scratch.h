@@ -22,7 +22,7 @@ class Scratch {
   Scratch(int device, const CallOrder& order, GraphScratch& pool)
       : device_(device), order_(order), pool_(pool) {}
 
-  /// What follows is this call's.
+  /// Sets the call that what follows belongs to.
   void set_call(size_t call) { call_ = call; }
   /// At a multiple of 256 bytes; adds a piece to the pool if need be. Null if
   /// it may not, or for no bytes.
@@ -43,7 +43,7 @@ class Scratch {
     bool open;  // until deallocate()
   };
 
-  /// Whether the call at hand may run while somebody else is at it.
+  /// True if the call at hand may run while somebody else is at it.
   bool blocks(const Used& used) const {
     return used.open ||
            (used.call != call_ && !order_.precedes(used.call, call_));

@@ -104,14 +104,14 @@ void move(Space space, const IndexedParams& p, size_t item,
 /// How elements are written.
 struct Writing {
   WriteMode mode;
-  /// Of equal indices, in the order of positions, row by row.
+  /// Set if equal indices count in the order of positions, row by row.
   bool ordered;
 
   Writing(const Tensor& whole, WriteMode mode)
       : mode(mode), ordered(keeps_order(whole.dtype(), mode)) {}
 };
 
-/// Whether all positions bring the same value.
+/// Tells whether all positions bring the same value.
 bool is_one_value(const Space& space) {
   return std::all_of(space.strides.begin(), space.strides.begin() + space.dims,
                      [](const Space::Strides& step) { return step[0] == 0; });

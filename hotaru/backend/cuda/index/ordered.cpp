@@ -7,7 +7,7 @@
 namespace hotaru::cuda {
 namespace {
 
-/// Of a sort, so that its memory is at most 40 bytes for each.
+/// Most positions of a sort, so that its memory is at most 40 bytes for each.
 constexpr int64_t kMostPositions = int64_t{1} << 24;
 
 const Function& function_for(DType dtype, WriteMode mode) {
@@ -19,7 +19,7 @@ const Function& function_for(DType dtype, WriteMode mode) {
   return functions[size_t(mode)].of(dtype);
 }
 
-/// What lies side by side.
+/// Geometry of what lies side by side.
 Geometry<3> line_of(const void* elements, void* whole, int64_t count,
                     int64_t item) {
   Geometry<3> line;
@@ -29,8 +29,8 @@ Geometry<3> line_of(const void* elements, void* whole, int64_t count,
   return line;
 }
 
-/// Whether two positions that differ in this dimension alone, the index being
-/// the same, have different targets.
+/// Tells whether two positions that differ in this dimension alone, the index
+/// being the same, have different targets.
 bool is_column(const Geometry<3>::Strides& strides) {
   return strides[2] == 0 && strides[1] != 0;
 }

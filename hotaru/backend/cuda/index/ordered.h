@@ -10,24 +10,25 @@
 
 namespace hotaru::cuda {
 
-/// Whether a program asked for one order, and such writes have none else.
+/// Tells whether a program asked for one order, and such writes have none else.
 bool keeps_order(DType dtype, WriteMode mode);
 
 /// Positions that one sort takes: what is more is written in turns.
 int64_t most_ordered();
 
-/// What fewer positions than 2^31 say goes where.
+/// Write by fewer positions than 2^31, which say what goes where.
 struct OrderedWrite {
   /// In the order in which they count. Operands: part, whole and the index, of
   /// which the part's bytes are looked at.
   Geometry<3> positions;
-  /// What each of them moves. Operands: part and whole, whose addresses are
-  /// those of the positions.
+  /// Elements that each of them moves. Operands: part and whole, whose
+  /// addresses are those of the positions.
   Geometry<2> columns;
-  /// Of positions, in bytes from the whole's start; or kNoTarget.
+  /// Targets of positions, in bytes from the whole's start; or kNoTarget.
   const int64_t* targets;
 };
-/// Of equal targets all count, in their order; with kAssign the last one.
+/// Writes; of equal targets all count, in their order; with kAssign the last
+/// one.
 void write_ordered(const OrderedWrite& what, DType dtype, WriteMode mode);
 
 /// Adds the i-th of `count` elements that lie side by side, to its target.

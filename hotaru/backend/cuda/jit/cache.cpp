@@ -132,7 +132,7 @@ void ImageCache::trim() const {
   for (const auto& entry : fs::directory_iterator(folder_, error)) {
     const std::string name = entry.path().filename().string();
     const auto when = entry.last_write_time(error);
-    // Of a process that ended amid writing.
+    // Left by a process that ended amid writing.
     if (name.ends_with(kUnfinished) && now - when > std::chrono::hours(1))
       fs::remove(entry.path(), error);
     if (!name.ends_with(kSuffix)) continue;

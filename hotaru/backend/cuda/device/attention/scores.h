@@ -1,7 +1,7 @@
-// What the kernels of fused attention share: where rows lie, which scores take
-// part, the softmax of a row that is seen piece by piece, and its gradient (the
-// running maximum and sum are those of M. Milakov and N. Gimelshein,
-// arXiv:1805.02867).
+// Common parts of the kernels of fused attention: where rows lie, which scores
+// take part, the softmax of a row that is seen piece by piece, and its gradient
+// (the running maximum and sum are those of M. Milakov and N. Gimelshein,
+// arXiv:1805.02867). Milakov and N. Gimelshein, arXiv:1805.02867).
 #pragma once
 
 #include <cmath>
@@ -61,7 +61,7 @@ struct Scores {
         mask(int64_t(batch) * params.mask_batch +
              int64_t(head) * params.mask_head) {}
 
-  /// Whether all of some queries take part with all of some keys as they are.
+  /// True if all of some queries take part with all of some keys as they are.
   __device__ bool are_plain(uint32_t query, uint32_t queries, uint32_t key,
                             uint32_t keys) const {
     return p.mask_kind == AttentionMask::kNone &&
@@ -97,7 +97,7 @@ __device__ float share_row(float x, const F& f) {
   return x;
 }
 
-/// What is known of a thread's kMine rows after some keys.
+/// State of a thread's kMine rows after some keys.
 template <uint32_t kMine, uint32_t kSharers>
 struct Running {
   float most[kMine], sum[kMine];  // the sum: of this thread's columns

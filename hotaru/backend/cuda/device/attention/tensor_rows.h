@@ -1,5 +1,5 @@
-// What the kernels of fused attention by tensor cores share: rows of 16-bit
-// floats in shared memory, and products whose sums are a warp's.
+// Common parts of the kernels of fused attention by tensor cores: rows of
+// 16-bit floats in shared memory, and products whose sums are a warp's.
 #pragma once
 
 #include "hotaru/backend/cuda/device/attention/scores.h"
@@ -87,7 +87,7 @@ __device__ inline void bring_keys(char* to, const AttentionParams& p,
   bring<T, kKeys, kWidth>(to + kKeys * kWidth * 2, p.value, batch, group, first,
                           p.keys, p.value_width);
 }
-/// Of queries and of their results' gradients.
+/// Brings queries and their results' gradients.
 template <class T, uint32_t kQueries, uint32_t kWidth>
 __device__ inline void bring_queries(char* to, const AttentionParams& p,
                                      uint32_t batch, uint32_t head,
@@ -170,7 +170,7 @@ __device__ inline void put(const Sums<kWidth>& sums, const float (&factors)[2],
   }
 }
 
-/// What the warp's last row takes no part in, no row of it does.
+/// True unless the warp's last row takes no part, as then no row of it does.
 __device__ inline bool is_seen(const AttentionParams& p,
                                const Place<kOwn>& queries, uint32_t key) {
   return !p.causal || key < queries.first + warp_row() + kWarpRows;

@@ -11,7 +11,7 @@
 namespace hotaru::cuda {
 namespace {
 
-/// What products are summed in: integers wrap around, as the CPU's do.
+/// Type that products are summed in: integers wrap around, as the CPU's do.
 template <class T>
 using Sum = std::conditional_t<std::is_integral_v<T>, uint64_t, OpMath<T>>;
 
@@ -209,8 +209,8 @@ __device__ void conv_weight(const ConvParams& p) {
   if (real && team.lane() == 0) put<T>(p.out, i, sum);
 }
 
-/// What a position of the kernel meets in x, from its plane `from` on; 0 beside
-/// it.
+/// Element that a position of the kernel meets in x, from its plane `from` on;
+/// 0 beside it.
 template <class Word>
 __device__ Word met(const ConvParams& p, const Place& y, const Place& tap,
                     uint32_t from) {

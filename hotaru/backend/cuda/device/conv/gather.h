@@ -30,7 +30,7 @@ struct GatherCarrier {
         others(p, batch, first + other()),
         next(by.products[begin + product()]) {}
 
-  /// Of the tile; cheaper to find again than to keep.
+  /// Place in the tile; cheaper to find again than to keep.
   __device__ uint32_t product() const {
     return by.along ? threadIdx.x % kDepth : threadIdx.x / kApart;
   }
@@ -73,7 +73,7 @@ struct GatheredOperands {
   };
 };
 
-/// Those of float_product().
+/// Operands of float_product().
 template <class T, uint32_t kSide>
 using Gathered = GatheredOperands<
     GatherCarrier<T, kSide, Rows<kSide / kMatmulLoads>>,

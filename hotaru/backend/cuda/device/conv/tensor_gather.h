@@ -7,7 +7,7 @@
 
 namespace hotaru::cuda {
 
-/// Of a tile with rows of kAlong ? products : others.
+/// Shape of a tile with rows of kAlong ? products : others.
 template <bool kAlong>
 struct ChunkShape {
   static constexpr uint32_t kPerRow =

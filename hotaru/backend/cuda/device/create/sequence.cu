@@ -7,7 +7,7 @@
 namespace hotaru::cuda {
 namespace {
 
-/// What elements count in: integers in int64.
+/// Type that elements count in: integers in int64.
 template <class T>
 using Counts =
     std::conditional_t<std::is_integral_v<OpMath<T>>, int64_t, OpMath<T>>;

@@ -57,7 +57,8 @@ __device__ void pdist(const PairParams& p) {
       x + pair.row * p.columns, x + pair.column * p.columns, p.columns, T(p.p));
 }
 
-/// What flows to an element through one distance: g * d distance / d x.
+/// Gradient that flows to an element through one distance: g * d distance / d
+/// x.
 template <class T>
 __device__ T slope(T d, T p, T g, T distance) {
   const T sign = T((d > 0) - (d < 0));

@@ -61,7 +61,7 @@ __device__ Number<T> chirp(const FftSide& side, uint32_t j) {
   return {x.re, -x.im};
 }
 
-/// What is done to a number on one side.
+/// Number x as one side treats it.
 template <class T>
 __device__ Number<T> treated(const FftSide& side, uint32_t j, Number<T> x) {
   if (side.swap_first) x = swapped(x);
@@ -210,7 +210,7 @@ __device__ void run_pass(const FftParams& p, const FftPass& pass,
   }
 }
 
-/// Of any radix, by its definition, a thread for each result.
+/// Runs a pass of any radix, by its definition, a thread for each result.
 template <class T>
 __device__ void run_pass(const FftParams& p, const FftPass& pass,
                          const Number<T>* roots, const Number<T>* from,

@@ -63,7 +63,7 @@ __device__ void count(const SelectParams& p) {
   if (threadIdx.x == 0) p.counts[p.first_block + blockIdx.x] = total;
 }
 
-/// What `blocks` blocks have counted, for each thread of this one.
+/// Sum of what `blocks` blocks have counted, for each thread of this one.
 __device__ int64_t counted_by(const int64_t* counts, uint32_t blocks) {
   __shared__ unsigned long long total;
   if (threadIdx.x == 0) total = 0;

@@ -31,7 +31,7 @@ struct Place {
   uint64_t key = 0;
   char* to = nullptr;
   const char* part = nullptr;
-  /// Whether there is something to do.
+  /// Set if there is something to do.
   bool real;
 
   __device__ explicit Place(const OrderedParams& p) : p(p) {
@@ -48,12 +48,12 @@ struct Place {
     part = static_cast<const char*>(p.part) + at[0][0];
     to = static_cast<char*>(p.whole) + at[0][1] + target;
   }
-  /// Whether another entry has the same target.
+  /// True if another entry has the same target.
   __device__ bool joins(uint32_t other) const {
     return other < p.entries && p.sorted[other].key == key;
   }
   __device__ bool is_first() const { return entry == 0 || !joins(entry - 1); }
-  /// What an entry brings.
+  /// Address of what an entry brings.
   __device__ const char* source(uint32_t of) const {
     uint32_t position[1] = {p.sorted[of].position};
     int64_t at[1][3];

@@ -85,7 +85,7 @@ struct Tridiagonal {
     return largest;
   }
 
-  /// What one thread does before its rotations are applied: a sweep over rows
+  /// Finds, in one thread, rotations that are then applied: a sweep over rows
   /// [l, m]. False if there is no more to do.
   __device__ bool next(int& l, int& m) const {
     for (; l < n; ++l) {

@@ -69,7 +69,7 @@ struct Jacobi {
     of_q = sum_warp(of_q);
     both = sum_warp(both);
     const R size = modulus(both);
-    // What rounding leaves of a product of m terms that is 0.
+    // Rest that rounding leaves of a product of m terms that is 0.
     const R least = std::numeric_limits<R>::epsilon() * std::sqrt(R(m));
     if (!(size > least * std::sqrt(of_p) * std::sqrt(of_q)) ||
         size < std::numeric_limits<R>::min())

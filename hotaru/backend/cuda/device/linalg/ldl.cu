@@ -160,7 +160,7 @@ __device__ void ldl(const LinalgParams& p) {
   if (threadIdx.x == 0) p.info[blockIdx.x] = zero;
 }
 
-/// Whether the pivots are some that ldl() gives.
+/// Tells whether the pivots are some that ldl() gives.
 __device__ bool are_pivots(const int32_t* pivots, int n) {
   for (int k = 0; k < n; ++k) {
     const int row = pivots[k] < 0 ? -pivots[k] : pivots[k];

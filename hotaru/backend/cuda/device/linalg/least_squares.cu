@@ -10,9 +10,9 @@ namespace {
 /// info of matrices that are left to by_singular_values().
 constexpr int kDoubtful = 3;
 
-/// Whether the least singular value of the upper triangular r [n, n], rows ldr
-/// apart, is more than rcond times the greatest, by Frobenius' norms of r and
-/// of its inverse, for which there is room.
+/// Tells whether the least singular value of the upper triangular r [n, n],
+/// rows ldr apart, is more than rcond times the greatest, by Frobenius' norms
+/// of r and of its inverse, for which there is room.
 template <class T>
 __device__ bool has_full_rank(int n, const T* r, int64_t ldr, double rcond,
                               T* inverse) {

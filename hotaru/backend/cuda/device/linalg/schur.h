@@ -186,7 +186,7 @@ struct Schur {
     return true;
   }
 
-  /// Whether rows i and i + 1 are one block on the diagonal.
+  /// True if rows i and i + 1 are one block on the diagonal.
   __device__ bool is_pair(int i) const {
     return i >= 0 && i + 1 < n && at(i + 1, i) != T(0);
   }

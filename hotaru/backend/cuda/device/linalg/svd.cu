@@ -41,7 +41,7 @@ __device__ void complete(const Jacobi<T>& jacobi, const int32_t* places,
   });
 }
 
-/// What lies in the workspace; see svd_elements().
+/// Room in the workspace; see svd_elements().
 template <class T>
 struct SvdRoom {
   T *b, *v, *lengths, *places, *taus, *r, *u, *more;

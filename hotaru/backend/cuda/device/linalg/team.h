@@ -1,5 +1,6 @@
-// What the threads of a block do together with one matrix. Every thread of the
-// block calls these functions; blocks have whole warps, kBlock threads at most.
+// Work that the threads of a block do together with one matrix. Every thread of
+// the block calls these functions; blocks have whole warps, kBlock threads at
+// most.
 #pragma once
 
 #include "hotaru/backend/common/linalg/scalar.h"
@@ -61,7 +62,7 @@ struct Place {
   R size;
   int index;
 };
-/// Of equal ones the first.
+/// Place of the larger number; of equal ones the first.
 struct FartherPlace {
   template <class R>
   __device__ Place<R> operator()(const Place<R>& a, const Place<R>& b) const {
@@ -117,7 +118,8 @@ __device__ inline T times(Real<T> by, T x) {
   else
     return by * x;
 }
-/// Of complex numbers R. Smith's ("Algorithm 116", 1962).
+/// Quotient, of complex numbers by R. Smith's method ("Algorithm 116", 1962).
+/// Smith's ("Algorithm 116", 1962).
 template <class T>
 __device__ inline T quotient(T x, T y) {
   if constexpr (kIsComplex<T>) {
@@ -161,7 +163,7 @@ __device__ inline T* work_of(const LinalgParams& p, int64_t byte = 0) {
                               byte);
 }
 
-/// Whether a library has done this matrix.
+/// Tells whether a library has done this matrix.
 __device__ inline bool is_done(const LinalgParams& p) {
   const int32_t* const said = p.library_info;
   if (!said || said[blockIdx.x] != 0 || said[gridDim.x + blockIdx.x] != 0)

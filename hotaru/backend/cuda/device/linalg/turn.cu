@@ -12,7 +12,7 @@ __device__ T* matrix_at(T* first, int64_t bytes) {
   return reinterpret_cast<T*>(reinterpret_cast<Byte*>(first) +
                               int64_t(blockIdx.x) * bytes);
 }
-/// Of n from `first` on, what a tile has.
+/// Number of elements, of n from `first` on, that a tile has.
 __device__ inline int in_tile(int first, int n) {
   return n - first < kTurnTile ? n - first : kTurnTile;
 }
@@ -73,8 +73,8 @@ __device__ void unpack_pairs(const PairsParams& p) {
   C* const to = matrix_of<C>(p.to, p.n, p.n);
   for_matrix(in_tile(row, p.n), in_tile(column, p.n), [&](int i, int j) {
     const int at = row + i, vector = column + j;
-    // Of a pair the first one has the positive imaginary part; what failed may
-    // have anything.
+    // Pairs begin with the positive imaginary part; what failed may have
+    // anything.
     const T imaginary = values[vector].imag();
     const int first = imaginary < 0 && vector > 0 ? vector - 1 : vector;
     const bool pair = imaginary != 0 && first + 1 < p.n;

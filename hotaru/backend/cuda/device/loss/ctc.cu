@@ -60,7 +60,7 @@ struct Sequence {
   __device__ T emission(int64_t t, int32_t s) const {
     return log_probs[row(t) + label(s)];
   }
-  /// Whether state s may follow s - 2: labels that differ.
+  /// True if state s may follow s - 2: labels that differ.
   __device__ bool skips(int32_t s) const {
     return s % 2 == 1 && s >= 2 && label(s) != label(s - 2);
   }
@@ -101,9 +101,9 @@ __device__ void ctc_forward(const CtcParams& p) {
   static_cast<T*>(p.losses)[x.n] = loss;
 }
 
-// What a label's link says beside where the next label of its class stands, or
-// kNoNext: kFollows if it is not the first one, so that somebody else counts
-// it. Those of blank's class count as blank.
+// Link of a label, beside where the next label of its class stands, or kNoNext:
+// kFollows if it is not the first one, so that somebody else counts it. Those
+// of blank's class count as blank.
 constexpr int32_t kNoNext = 0x3fffffff;
 constexpr int32_t kFollows = 0x40000000;
 

@@ -22,7 +22,7 @@ struct Carrier {
   bool along, vectors;
   Four held;
 
-  /// Of rows [first, limit) of what starts at `base`.
+  /// Carrier of rows [first, limit) of what starts at `base`.
   __device__ Carrier(Reading reading, const void* base, int64_t along_step,
                      int64_t other_step, uint32_t first, uint32_t limit,
                      uint32_t begin) {

@@ -1,4 +1,4 @@
-// What is done to the sum of an output's products, and where it goes.
+// Last steps on the sum of an output's products, and where it goes.
 #pragma once
 
 #include "hotaru/backend/cuda/device/kernel.h"

@@ -14,7 +14,8 @@ __device__ void matrix_product(const MatmulParams& p) {
   float_product<T, kSide, Matrices<T, kSide>>(p);
 }
 
-/// What plain products are summed in: integers wrap around, as the CPU's do.
+/// Type that plain products are summed in: integers wrap around, as the CPU's
+/// do.
 template <class T>
 using Sum = std::conditional_t<kIsComplex<T>, T, uint64_t>;
 

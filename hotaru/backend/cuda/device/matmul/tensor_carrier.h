@@ -24,7 +24,7 @@ struct TensorCarrier {
   uint32_t product[kChunks];  // of the chunk's first element
   uint32_t room[kChunks];     // elements inside in the other direction
 
-  /// Of rows [first, limit) of what starts at `base`.
+  /// Carrier of rows [first, limit) of what starts at `base`.
   __device__ TensorCarrier(const void* base, int64_t along_step,
                            int64_t other_step, uint32_t first, uint32_t limit,
                            uint32_t begin) {

@@ -20,8 +20,8 @@ __device__ OpMath<T>* values(void* base) {
   return static_cast<OpMath<T>*>(base);
 }
 
-/// Of each channel. What a thread sees it sums up less its first element;
-/// joined as in cpu/reduce/moments.cpp.
+/// Moments of each channel. What a thread sees it sums up less its first
+/// element; joined as in cpu/reduce/moments.cpp.
 template <class T>
 struct Moments {
   using A = OpMath<T>;
@@ -71,7 +71,7 @@ struct Moments {
   }
 };
 
-/// Of gradients, and of gradients times what the input was normalised to.
+/// Sums of gradients, and of gradients times what the input was normalised to.
 template <class T>
 struct Sums {
   using A = OpMath<T>;

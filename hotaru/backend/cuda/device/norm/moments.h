@@ -24,8 +24,8 @@ struct RowMoments {
   A mean, rstd;
 };
 
-/// Of n elements. sum: of this thread's; each(f) calls f of every one of them.
-/// memory and pairs, which may be one, have kBlock values each.
+/// Moments of n elements. sum: of this thread's; each(f) calls f of every one
+/// of them. memory and pairs, which may be one, have kBlock values each.
 template <class A, class Each>
 __device__ RowMoments<A> row_moments(const Team& team, A sum, A n, A eps,
                                      A* memory, Pair<A>* pairs,

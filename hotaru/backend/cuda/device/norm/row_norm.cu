@@ -132,7 +132,7 @@ __device__ void gradient(const NormParams& p, const Row& row,
   const A rstd = static_cast<const A*>(p.rstd)[row.number];
   const auto weight = weight_of<T>(p);
   A x[kPieces][kLength], g[kPieces][kLength];
-  /// Of a piece: what was normalised, and weighted gradients.
+  /// Reads, of a piece, what was normalised, and weighted gradients.
   const auto read = [&](uint32_t i, uint32_t from) {
     row.read<T>(x[i], in, from);
     row.read<T>(g[i], grad, from);

@@ -1,4 +1,4 @@
-// What texts of fused kernels are written with; see fused/element_text.h.
+// Code that texts of fused kernels are written with; see fused/element_text.h.
 #pragma once
 
 #include "hotaru/backend/common/create/convert.h"
@@ -27,7 +27,7 @@ template <class T>
 HOTARU_DEVICE inline OpMath<T> element(const void* at) {
   return widen<T>(*static_cast<const Stored<T>*>(at));
 }
-/// What a later part reads of a result: what memory would have held. The
+/// Value that a later part reads of a result: what memory would have held. The
 /// compiler may not multiply and add at once over this border, as separate
 /// kernels do not.
 template <class T, class V>

@@ -1,4 +1,5 @@
-// What texts of kernels that keep rows are written with; see fused/row_text.h.
+// Code that texts of kernels that keep rows are written with; see
+// fused/row_text.h.
 #pragma once
 
 #include "hotaru/backend/cuda/device/activation/softmax.h"
@@ -9,7 +10,7 @@
 
 namespace hotaru::cuda {
 
-/// What the threads of a block share in between.
+/// Memory that the threads of a block share in between.
 struct RowMemory {
   alignas(16) unsigned char bytes[kBlock * kLargestAccumulator];
 
@@ -77,7 +78,7 @@ struct FusedRow : Pieces {
       Pieces::write<T, kLength>(x + i * kLength, line(k), p.step[k],
                                 i * kLength * lanes, whole(k));
   }
-  /// What a row has one of.
+  /// Element of which a row has one.
   template <class T>
   __device__ OpMath<T> one(int k) const {
     return load<T>(line(k));

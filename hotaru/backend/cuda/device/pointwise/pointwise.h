@@ -31,7 +31,7 @@ inline constexpr Walk kWalk<formulas::Digamma<T>> = Walk::kSingle;
 template <class T>
 inline constexpr Walk kWalk<formulas::Trigamma<T>> = Walk::kSingle;
 
-/// What a formula returns for elements T, as it is stored.
+/// Type of a formula's results for elements T, as it is stored.
 template <class Result, class T>
 using ResultOf = std::conditional_t<
     std::is_same_v<Result, OpMath<T>>, T,
@@ -63,7 +63,7 @@ struct Pointwise {
   HOTARU_DEVICE static bool is_one(const PointwiseParams& p, int k) {
     return p.source[k] != Source::kElements;
   }
-  /// What is one for all elements, of each input that is.
+  /// Loads the inputs that are one for all elements.
   HOTARU_DEVICE static void load_ones(const PointwiseParams& p,
                                       M (&one)[kInputs]) {
     HOTARU_UNROLL

@@ -8,7 +8,8 @@
 namespace hotaru::cuda {
 namespace {
 
-/// Of weights that were divided by their sum and rounded to T, a block a row.
+/// Sums of weights that were divided by their sum and rounded to T, a block a
+/// row.
 template <class T>
 __device__ void multinomial_sums(const MultinomialParams& p) {
   using A = OpMath<T>;

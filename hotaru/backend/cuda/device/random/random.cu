@@ -21,7 +21,8 @@ __device__ OpMath<T> rounded(double x) {
   return widen<T>(narrow<T>(OpMath<T>(x)));
 }
 
-/// What a thread makes of four words (`raw`), and of each of these (`make`).
+/// Numbers that a thread makes of four words (`raw`), and of each of these
+/// (`make`).
 template <class T>
 struct Uniform {
   using Raw = OpMath<T>;
@@ -94,7 +95,7 @@ struct LogNormal : Normal<T> {
     return narrow<T>(fast_exp(std::fma(x, this->deviation, this->mean)));
   }
 };
-/// What PyTorch computes draws of integers and flags in.
+/// Type that PyTorch computes draws of integers and flags in.
 template <class T>
 using DiscreteMath =
     std::conditional_t<std::is_same_v<T, double>, double, float>;

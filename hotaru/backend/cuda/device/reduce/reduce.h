@@ -53,7 +53,7 @@ __device__ typename R::Acc reduce_vectors(const Source& source, int64_t from,
   const uint32_t whole = end / kLength;
   HOTARU_NO_UNROLL
   for (uint32_t i = begin / kLength + lane; i < whole; i += kAhead * lanes) {
-    // What is past the end is read again, and not taken.
+    // Elements past the end are read again, and not taken.
     uint32_t at[kAhead];
     int64_t bytes[kAhead][1];
     HOTARU_UNROLL
@@ -96,7 +96,7 @@ __device__ typename R::Acc reduce_strided(const Source& source, int64_t from,
   const int64_t step = gone.dims ? gone.strides[0][0] : 0;
   HOTARU_NO_UNROLL
   for (uint32_t r = begin + lane; r < end; r += kAhead * lanes) {
-    // What is past the end is read again, and not taken.
+    // Elements past the end are read again, and not taken.
     uint32_t i[kAhead];
     int64_t at[kAhead][1];
     HOTARU_UNROLL

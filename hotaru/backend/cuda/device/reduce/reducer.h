@@ -12,7 +12,7 @@ struct Reducer {
   using F = Formula<OpMath<T>>;
   using Acc = typename F::Acc;
   using Given = typename F::Out;
-  /// What is stored.
+  /// Type that is stored.
   using Out = std::conditional_t<std::is_same_v<Given, OpMath<T>>, T, Given>;
   using Attributes = typename F::Attributes;
   static constexpr uint32_t kParts = 8;
@@ -26,7 +26,7 @@ struct Reducer {
   __device__ static void take(Acc& acc, OpMath<T> x, uint32_t) {
     acc = F::combine(acc, F::load(x));
   }
-  /// Of n elements.
+  /// Result of n elements.
   __device__ static OpMath<Out> result(Acc acc, double n, const Attributes& a) {
     return OpMath<Out>(F::finish(acc, n, a));
   }

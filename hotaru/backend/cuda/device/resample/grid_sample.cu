@@ -11,7 +11,7 @@
 namespace hotaru::cuda {
 namespace {
 
-/// Of the point of this thread, by dimension.
+/// Taps of this thread's point, by dimension.
 template <class T>
 struct GridPoint {
   using A = OpMath<T>;

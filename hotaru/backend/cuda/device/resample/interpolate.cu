@@ -63,7 +63,7 @@ struct Taps {
     }
   }
 
-  /// Of antialias: the filter grows as the picture shrinks.
+  /// Makes taps of antialias: the filter grows as the picture shrinks.
   __device__ void filter(P scale, uint32_t o) {
     stretched = true;
     stretch = scale > P(1) ? scale : P(1);
@@ -134,7 +134,7 @@ struct Outputs {
       const double o = (at + back) / a.scale - a.shift;
       return o < 0 ? 0u : o > double(end) ? end : uint32_t(o);
     };
-    // What lies outside of the picture reads its edge.
+    // Positions outside of the picture read its edge.
     const uint32_t most = i + 1 == a.x.divisor ? end : output(i + reach) + 1;
     if (i > 0) begin = output(double(i) - reach);
     if (most < end) end = most;

@@ -8,7 +8,7 @@ namespace {
 
 struct Average {
   int64_t begin, end;
-  /// What a sum is divided by for this dimension.
+  /// Divisor of a sum for this dimension.
   int64_t count;
 };
 

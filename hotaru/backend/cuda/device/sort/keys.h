@@ -41,7 +41,7 @@ __device__ uint64_t sort_key(Stored<T> x) {
   }
 }
 
-/// What a line begins with, in each operand.
+/// Beginning of a line, in each operand.
 struct SortLine {
   char *values, *indices;
   const char* in;

@@ -115,7 +115,8 @@ __device__ inline void put_entry(uint64_t packed, SortEntry* to) {
 
 template <class Entry, class Placed>
 __device__ void radix_scatter(const RadixParams& p) {
-  // Of each digit: where the next entry of the block goes; and of each warp.
+  // Place of each digit: where the next entry of the block goes; and of each
+  // warp.
   __shared__ uint32_t places[kRadixDigits], mine[kWarps][kRadixDigits];
   const Part part(p);
   const uint64_t first_digit = uint64_t{part.line} * kRadixDigits;

@@ -10,7 +10,7 @@
 namespace hotaru::cuda {
 namespace {
 
-/// What a thread works on: of a group's sample, or of that for a channel.
+/// Place that a thread works on: of a group's sample, or of that for a channel.
 template <class T>
 struct Place {
   const DeformParams& p;

@@ -21,7 +21,7 @@ __device__ inline int64_t bit_count(Word x) {
   return std::popcount(x);
 #endif
 }
-/// Of a word that is not 0.
+/// Lowest bit of a word that is not 0.
 __device__ inline int64_t lowest_bit(Word x) {
 #ifdef __CUDA_ARCH__
   return __ffsll(int64_t(x)) - 1;

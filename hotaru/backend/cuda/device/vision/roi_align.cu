@@ -14,7 +14,7 @@ struct Samples {
   uint32_t row, column;
   BinAxis<T> down, across;
 
-  /// Of a region that has too many there is none.
+  /// Samples of a cell; of a region that has too many there is none.
   __device__ Samples(const RegionParams& p, const RegionCell<T>& cell)
       : row(cell.row),
         column(cell.column),
