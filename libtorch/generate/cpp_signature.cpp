@@ -141,7 +141,7 @@ std::string result_type(const Schema& schema) {
   return out + ">";
 }
 
-/// Whether dtype, layout, device and pin_memory start there.
+/// Tells whether dtype, layout, device and pin_memory start there.
 bool options_at(const Schema& schema, size_t i) {
   static constexpr std::array<std::pair<const char*, ArgKind>, 4> kParts{{
       {"dtype", ArgKind::kDType},

@@ -1,5 +1,5 @@
-// What an operator is called with in C++: PyTorch's rules for the types of
-// functions made from schemas.
+// Arguments that an operator is called with in C++: PyTorch's rules for the
+// types of functions made from schemas.
 #pragma once
 
 #include <optional>
@@ -14,7 +14,8 @@ struct CppArgument {
   std::string type;   // "const at::Tensor &"
   std::string name;   // "self"
   std::string value;  // its default as C++ source; "" for none
-  /// What the call by name gets in its place: "self", or of options four.
+  /// Expression that the call by name gets in its place: "self", or of options
+  /// four.
   std::string passed;
 };
 
@@ -25,7 +26,7 @@ struct CppSignature {
   std::vector<CppArgument> arguments;
   /// Position of the tensor that a method belongs to; -1 for functions only.
   int self = -1;
-  /// Whether it gives its `self` back, written in place.
+  /// Set if it gives its `self` back, written in place.
   bool in_place = false;
   /// Position of a TensorOptions, -1 if there is none.
   int options = -1;

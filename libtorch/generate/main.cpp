@@ -147,7 +147,7 @@ std::string call_text(const CppSignature& s, const std::string& op,
 /// is at::fft_ifft.
 constexpr const char* kNamespaces[] = {"fft", "linalg", "special"};
 
-/// What is written, part by part.
+/// Texts that are written, part by part.
 struct Output {
   std::ostringstream functions, methods;
   std::map<std::string, std::ostringstream> namespaces;

@@ -64,7 +64,8 @@ void Op::write_results(std::initializer_list<at::Tensor> out,
     HOTARU_CHECK(t.defined(), op.name(), "(): argument 'out' is undefined");
     to.push_back(t.hotaru_tensor());
   }
-  // What a tensor of the caller's takes is computed as it is, and there.
+  // Results that a tensor of the caller's takes are computed as they are, and
+  // there.
   const autocast::Off plain;
   check_without_tangents(op, arguments, to);
   std::optional<ResultPlace> place;

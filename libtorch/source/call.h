@@ -30,7 +30,7 @@ Value dtype_of(const at::TensorOptions& options);
 Value layout_of(const at::TensorOptions& options);
 Value device_of(const at::TensorOptions& options);
 Value pinned_of(const at::TensorOptions& options);
-/// Those of the tensor that results go to.
+/// Dtype and device of the tensor that results go to.
 inline Value dtype_of(const at::Tensor& out) {
   return to_value(out.scalar_type());
 }

@@ -1,4 +1,4 @@
-// What torch::cuda and c10::cuda ask of the devices.
+// Questions of torch::cuda and c10::cuda to the devices.
 #include "torch/cuda.h"
 
 #include "ATen/core/Generator.h"

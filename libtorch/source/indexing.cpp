@@ -10,8 +10,8 @@
 namespace at::indexing {
 namespace {
 
-/// What is left of an index after its basic part has been applied: a view, and
-/// the tensors that index some of its dimensions.
+/// Rest of an index after its basic part has been applied: a view, and the
+/// tensors that index some of its dimensions.
 class Indexer {
  public:
   Indexer(const Tensor& self, ArrayRef<TensorIndex> indices)
@@ -119,8 +119,8 @@ class Indexer {
   bool had_ellipsis_ = false;
 };
 
-/// What is written to a view loses leading dimensions of one that it has too
-/// many of.
+/// Fits what is written to a view: it loses leading dimensions of one that it
+/// has too many of.
 Tensor fitting(const Tensor& values, const Tensor& view) {
   Tensor out = values;
   while (out.dim() > view.dim() && out.size(0) == 1) out = out.squeeze(0);

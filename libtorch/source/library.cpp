@@ -41,7 +41,8 @@ std::string plain_type(const std::string& text) {
   return out;
 }
 
-/// What makes the kernel's types others than the schema's; "" if nothing.
+/// Difference that makes the kernel's types others than the schema's; "" if
+/// nothing.
 std::string difference(const hotaru::Schema& wanted,
                        const hotaru::Schema& given) {
   const auto compare = [](const auto& a, const auto& b, const char* what) {

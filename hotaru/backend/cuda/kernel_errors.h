@@ -1,5 +1,5 @@
-// What kernels find wrong with elements, such as an index out of range: it is
-// raised when the host next waits for their stream, with the call it came from.
+// Errors that kernels find in elements, such as an index out of range: raised
+// when the host next waits for their stream, with the call they came from.
 #pragma once
 
 #include <atomic>
@@ -16,7 +16,7 @@
 
 namespace hotaru::cuda {
 
-/// What a launcher tells about a call that may fail.
+/// Text that a launcher has for a call that may fail.
 struct FailureText {
   /// Throws what the CPU's kernel would, of the code and numbers that the
   /// kernel reported.
@@ -37,7 +37,7 @@ class KernelErrors {
   void begin(bool of_graph);
   /// For a call that is about to be launched, or that becomes part of a graph.
   ErrorSink watch(const KernelCall& call, const FailureText& text);
-  /// What watch() gave.
+  /// Sink that watch() gave.
   ErrorSink sink(unsigned long long call) const {
     return {device_report_, call};
   }
@@ -52,12 +52,12 @@ class KernelErrors {
   void fail(const std::exception_ptr& error);
 
  private:
-  /// What is left of a call once it was launched.
+  /// Remains of a call once it was launched.
   struct Call {
     unsigned long long number = 0;
     const Kernel* kernel = nullptr;
     FailureText text;
-    /// Of its tensors, each with the number of sizes before them.
+    /// Shapes of its tensors, each with the number of sizes before them.
     std::vector<int64_t> shapes;
   };
   /// Calls that may be under way at once and still have their shapes told.

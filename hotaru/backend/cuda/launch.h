@@ -104,8 +104,9 @@ void launch(const Function& function, Grid grid, unsigned block,
 /// table of compute capabilities); a function has to be allowed more.
 inline constexpr unsigned kSharedUnasked = 48 << 10;
 void allow_shared(CUfunction function, unsigned bytes);
-/// Whether a kernel's threads begin with begin_kernel() (device/platform.h), so
-/// that graphs may set it up early. Those of users and libraries do not.
+/// Says whether a kernel's threads begin with begin_kernel()
+/// (device/platform.h), so that graphs may set it up early. Those of users and
+/// libraries do not.
 enum class Begins : bool { kAtOnce, kByWaiting };
 /// The same of a kernel with any number of parameters, in blocks of any shape.
 /// An empty grid is an error, as for CUDA; shared memory has to be allowed.

@@ -18,7 +18,7 @@ class PinnedAllocator final : public Allocator {
   void deallocate(void* data, size_t nbytes,
                   PendingUses* uses) noexcept override;
 
-  /// Whether the address lies in a block of this allocator.
+  /// Tells whether the address lies in a block of this allocator.
   bool holds(const void* data);
   /// Gives unused blocks back to the system.
   void release_unused();

@@ -150,8 +150,8 @@ bool StreamTimeline::tracking() {
 
 namespace {
 
-/// Whether a queue of the CPU, or CUDA itself, may be amid using host memory
-/// that the call is about to use.
+/// Tells whether a queue of the CPU, or CUDA itself, may be amid using host
+/// memory that the call is about to use.
 bool meets_busy_host_memory(const KernelCall& call) {
   if (!detail::streams_queue(detail::watchers.load(std::memory_order_relaxed)))
     return false;
@@ -160,8 +160,8 @@ bool meets_busy_host_memory(const KernelCall& call) {
   return false;
 }
 
-/// Whether calls are known that use it; a capture may have left uses that hold
-/// none.
+/// Tells whether calls are known that use it; a capture may have left uses that
+/// hold none.
 bool is_used(const Storage& storage) {
   if (!storage.uses()) return false;
   const std::lock_guard lock(ordering_mutex());
@@ -195,8 +195,8 @@ bool is_replay(const KernelCall& call) {
   return &call.kernel() == &replay;
 }
 
-/// Whether a replay copies from or to the host; numbers it reads while it is
-/// launched.
+/// Tells whether a replay copies from or to the host; numbers it reads while it
+/// is launched.
 bool replay_crosses(const KernelCall& call) {
   const auto operands = call.operands();
   return std::any_of(operands.begin(), operands.end(), [](const Operand& o) {
@@ -577,7 +577,7 @@ void fail_streams(int device, const std::exception_ptr& error) {
 
 void synchronize_device(int device) {
   check_device(device);
-  // What is captured here says that it may not.
+  // Captures here say that it may not.
   const Stream& mine = current_stream({DeviceType::kCUDA, int8_t(device)});
   if (CallSink* capture = mine.diverted()) capture->synchronize();
   const BlockingRegion region;

@@ -50,7 +50,8 @@ class StreamTimeline final : public Timeline {
   int device() const { return device_; }
   CUstream handle() const { return handle_; }
   Handle kind() const { return kind_; }
-  /// What traces call it: a device's default stream "7", as NVIDIA's tools do.
+  /// Number by which traces call it: a device's default stream "7", as NVIDIA's
+  /// tools do.
   int64_t lane() const {
     return kDefaultLane + (handle_ == kLegacyStream ? 0 : int64_t(id_));
   }
@@ -75,7 +76,7 @@ class StreamTimeline final : public Timeline {
   bool query();
 
   bool done(uint64_t number) override;
-  /// Whether the n-th entry is on the device's queue, so that nothing the host
+  /// True if the n-th entry is on the device's queue, so that nothing the host
   /// does can hold it up.
   bool launched(uint64_t number) const {
     return launched_.load(std::memory_order_acquire) >= number;
@@ -91,12 +92,13 @@ class StreamTimeline final : public Timeline {
   /// Whoever waits for what was launched so far hears of these, too.
   void watch(const std::shared_ptr<KernelErrors>& errors);
 
-  /// What calls become part of that run here; null: they are launched.
+  /// Recorder of the run that calls become part of here; null: they are
+  /// launched.
   CallRecorder* recorder() const { return recorder_; }
   /// Before calls run here, and after.
   void set_recorder(CallRecorder* recorder) { recorder_ = recorder; }
 
-  /// Whether work has to be told apart: more than one timeline is in use.
+  /// Tells whether work has to be told apart: more than one timeline is in use.
   static bool tracking();
 
  private:
@@ -163,7 +165,7 @@ Stream make_stream(int device, int priority);
 const Stream& default_stream(int device);
 /// Somebody else's stream, which outlives the result.
 Stream external_stream(int device, CUstream handle);
-/// What CUDA calls a stream, which must be one of a CUDA device's.
+/// CUDA's handle of a stream, which must be one of a CUDA device's.
 CUstream raw_stream(const Stream& stream);
 /// The timeline of the thread's current stream on a device.
 StreamTimeline& current_timeline(int device);
@@ -176,7 +178,7 @@ void priority_range(int& least, int& greatest);
 
 /// Where kernel functions launch: the timeline whose call runs in this thread.
 StreamTimeline& launching_timeline();
-/// Whether there is one.
+/// Tells whether a call runs in this thread.
 bool amid_launch();
 
 /// From now on the CPU's door waits for host memory that CUDA may still use.

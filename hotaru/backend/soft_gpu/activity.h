@@ -1,4 +1,4 @@
-// What devices do, told to who wants to know: the stand-in for CUPTI.
+// Activity of devices, told to who wants to know: the stand-in for CUPTI.
 #pragma once
 
 #include <atomic>
@@ -22,11 +22,11 @@ struct Activity {
   int device = 0;
   uint32_t stream = 0;
   uint32_t correlation = 0;  // the listener's
-  // Of a kernel.
+  // Fields of a kernel.
   const char* name = "";
   dim3 grid, block;
   unsigned shared_bytes = 0;
-  // Of a copy; a fill has one place.
+  // Fields of a copy; a fill has one place.
   Place from = Place::kDevice, to = Place::kDevice;
   size_t bytes = 0;
 };

@@ -35,7 +35,7 @@ CUresult run_move(Move move) {
       &move);
 }
 
-/// What the caller says of each end.
+/// Ends of a copy as the caller states them.
 enum class Ends { kAny, kHostToDevice, kDeviceToHost, kDeviceToDevice };
 
 CUresult copy(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream handle,

@@ -61,8 +61,8 @@ bool is_programmatic(const CUgraphEdgeData& data) {
   return data.type == CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC;
 }
 
-/// Whether an edge may be of that kind. Blocks that have begun (port 2) are
-/// nothing that can be told here.
+/// Tells whether an edge may be of that kind. Blocks that have begun (port 2)
+/// are nothing that can be told here.
 bool is_valid(CUgraphNode from, CUgraphNode to, const CUgraphEdgeData& data) {
   if (data.to_port != 0) return false;
   if (!is_programmatic(data)) return data.type == 0 && data.from_port == 0;

@@ -42,7 +42,7 @@ auto& kernels = *new std::map<const KernelCode*, std::unique_ptr<CUkern_st>>;
 auto& own_codes = *new std::map<const KernelRegistration*, const KernelCode*>;
 auto& functions = *new std::set<CUfunction>;
 
-/// Of a kernel in this library; null if there is none of that name.
+/// Code of a kernel in this library; null if there is none of that name.
 const KernelCode* own_code(const char* name) {
   const KernelRegistration* const registration = find_kernel(name);
   if (!registration) return nullptr;

@@ -66,7 +66,7 @@ CUresult cuStreamCreateWithPriority(CUstream* handle, unsigned flags,
 CUresult cuStreamDestroy_v2(CUstream handle) {
   Call call(Call::kContext);
   if (call.error != CUDA_SUCCESS) return call.error;
-  // What it holds still runs: the executor keeps it until then.
+  // Operations that it holds still run: the executor keeps it until then.
   return call.machine().streams.erase(handle) == 1 ? CUDA_SUCCESS
                                                    : CUDA_ERROR_INVALID_HANDLE;
 }

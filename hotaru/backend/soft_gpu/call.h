@@ -1,5 +1,5 @@
-// What every function of the driver begins with: the machine's lock, the
-// calling thread's context, and the errors that stand in the way.
+// Beginning of every function of the driver: the machine's lock, the calling
+// thread's context, and the errors that stand in the way.
 #pragma once
 
 #include "hotaru/backend/cuda/driver_entries.h"

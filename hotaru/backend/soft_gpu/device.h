@@ -1,5 +1,5 @@
-// What a kernel's source finds in nvcc's place when it is compiled as plain
-// C++ for the GPU in software: CUDA's words, its thread indices and the
+// Names that a kernel's source finds in nvcc's place when it is compiled as
+// plain C++ for the GPU in software: CUDA's words, its thread indices and the
 // functions by which threads wait for each other. The rest is in intrinsics.h.
 //
 // Blocks run one after another and a `__shared__` variable is a static one: it
@@ -31,7 +31,7 @@ inline constexpr int warpSize = 32;
 
 namespace hotaru::soft_gpu {
 
-/// What a barrier tells its threads of their predicates.
+/// Vote that a barrier tells its threads, on their predicates.
 struct BarrierVote {
   int count = 0;
   int threads = 0;

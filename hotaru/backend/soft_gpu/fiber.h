@@ -39,7 +39,7 @@ class Fiber {
   ucontext_t inside_;
   ucontext_t outside_;
 #endif
-  // What the sanitizers know of both sides.
+  // State of the sanitizers for both sides.
   void* inside_fake_ = nullptr;
   void* outside_fake_ = nullptr;
   const void* outside_bottom_ = nullptr;

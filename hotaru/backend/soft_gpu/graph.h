@@ -9,7 +9,7 @@
 namespace hotaru::cuda {
 
 struct CUgraphNode_st {
-  /// What it comes after, and how.
+  /// Edge from a node that it comes after, and how.
   struct Edge {
     CUgraphNode from;
     CUgraphEdgeData data{};
@@ -28,14 +28,15 @@ namespace hotaru::soft_gpu {
 
 struct Capture {
   cuda::CUgraph graph;
-  /// What the next operation comes after.
+  /// Nodes that the next operation comes after.
   std::vector<cuda::CUgraphNode> last;
   bool valid = true;
 
   void add(Operation operation);
 };
 
-/// What launches a kernel with a copy of its parameters, under the call's lock.
+/// Makes what launches a kernel with a copy of its parameters, under the call's
+/// lock.
 cuda::CUresult make_launch(Call& call,
                            const cuda::CUDA_KERNEL_NODE_PARAMS& params,
                            Operation& operation);

@@ -29,10 +29,10 @@ struct Launch {
 /// in a kernel that promised none, and a C++ exception are LAUNCH_FAILED.
 cuda::CUresult run_grid(const Launch& launch, Random& random);
 
-/// Of the next grid: `waited` is called when the first of its threads calls
-/// wait_for_grids().
+/// Concerns the next grid: `waited` is called when the first of its threads
+/// calls wait_for_grids().
 void on_first_wait(std::function<void()> waited);
-/// Whether every thread of the grid that ran last did.
+/// Tells whether every thread of the grid that ran last did.
 bool all_waited();
 
 }  // namespace hotaru::soft_gpu

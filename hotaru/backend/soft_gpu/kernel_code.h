@@ -1,4 +1,4 @@
-// What a launch has to know of a kernel, wherever that comes from.
+// Code of a kernel as a launch has to know it, wherever that comes from.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ struct KernelCode {
   bool synchronises;
   bool waits = false;
 
-  /// What a parameter takes with the bytes up to the next one.
+  /// Bytes that a parameter takes with those up to the next one.
   static size_t padded(size_t size) { return (size + 15) / 16 * 16; }
 };
 

@@ -191,7 +191,7 @@ void Machine::run_one(Lock& lock, const StreamPtr& stream) {
     callback(error);
     lock.lock();
   } else if (operation.run && device.error == CUDA_SUCCESS) {
-    // What was set up early has no memory before it has waited.
+    // Kernels that were set up early have no memory before they have waited.
     const bool early = operation.must_wait;
     memory.open(early ? kNobodys : operation.opens);
     on_first_wait(!early

@@ -32,13 +32,13 @@ struct Operation {
   std::function<cuda::CUresult()> run;  // may be empty
   // In its place: called with the device's error, if there is one.
   std::function<void(cuda::CUresult)> callback;
-  // Whether it may run: other processes decide. Asked again and again, under
-  // the machine's lock. Empty: it may.
+  // Tells whether it may run: other processes decide. Asked again and again,
+  // under the machine's lock. Empty: it may.
   std::function<bool()> ready;
   int opens = kNobodys;  // whose memory it works on
   std::shared_ptr<Recording> awaits;
   std::shared_ptr<Recording> records;
-  // Of one kernel, whose parameters a graph may change.
+  // Set for one kernel, whose parameters a graph may change.
   bool launches = false;
   // All of its threads have to wait for the grids before it by themselves.
   bool must_wait = false;
@@ -116,7 +116,7 @@ class Machine {
 
   bool idle(const StreamPtr& stream) const;
 
-  /// Of whatever runs on the executor's thread.
+  /// Random numbers for whatever runs on the executor's thread.
   Random& random() { return random_; }
 
  private:
@@ -147,7 +147,7 @@ Machine* machine();
 /// False in such a child.
 bool make_machine();
 
-/// Whether the caller is a host function, which may not call the driver.
+/// Tells whether the caller is a host function, which may not call the driver.
 bool on_executor();
 
 }  // namespace hotaru::soft_gpu

@@ -107,8 +107,8 @@ void Memory::remove(std::map<uint64_t, Region>::iterator region) {
 
 uint64_t Memory::carve(int device, uint64_t bytes) {
   Arena& arena = arenas_[device];
-  // What was freed is used again as late as possible, so that a stale pointer
-  // meets closed pages.
+  // Memory that was freed is used again as late as possible, so that a stale
+  // pointer meets closed pages.
   for (int round = 0; round < 3; ++round) {
     auto hole = arena.holes.lower_bound(round == 1 ? 0 : arena.next);
     for (; hole != arena.holes.end(); ++hole) {

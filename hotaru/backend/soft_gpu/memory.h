@@ -63,7 +63,7 @@ class Memory {
 
   /// The region that holds this address, or null.
   const Region* find(uint64_t address) const;
-  /// Whether device memory is mapped at every byte.
+  /// Tells whether device memory is mapped at every byte.
   bool covers(uint64_t address, uint64_t bytes) const;
 
   cuda::CUresult pin(uint64_t address, uint64_t bytes, int device,

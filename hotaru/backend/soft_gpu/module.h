@@ -1,5 +1,5 @@
-// What a shared object of kernels and the GPU in software that loads it know of
-// each other. Both include this file: the objects when they are compiled, which
+// Interface between a shared object of kernels and the GPU in software that
+// loads it. Both include this file: the objects when they are compiled, which
 // is done from source text (libraries/nvrtc.cpp).
 #pragma once
 

@@ -1,4 +1,4 @@
-// What stands between the brackets of x[...].
+// Indices between the brackets of x[...].
 #pragma once
 
 #include <optional>
@@ -13,7 +13,7 @@ using c10::nullopt;
 constexpr std::nullopt_t None = std::nullopt;
 constexpr EllipsisIndexType Ellipsis = EllipsisIndexType::Ellipsis;
 
-/// What a Slice without an end says: beyond any dimension.
+/// Bounds that stand for a Slice's missing end: beyond any dimension.
 constexpr int64_t INDEX_MIN = -(int64_t{1} << 62);
 constexpr int64_t INDEX_MAX = -(INDEX_MIN + 1);
 

@@ -5,7 +5,7 @@
 
 namespace at {
 
-/// Of positive integers.
+/// Quotient of positive integers, rounded up.
 template <class T, class = std::enable_if_t<std::is_integral_v<T>>>
 constexpr T ceil_div(T a, T b) {
   return (a + b - 1) / b;

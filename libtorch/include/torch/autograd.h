@@ -85,7 +85,7 @@ class DetectAnomalyGuard {
   bool enabled_, checks_;
 };
 
-/// What a Function's forward leaves for its backward.
+/// Context that a Function's forward leaves for its backward.
 struct AutogradContext {
   /// Kept until the backward pass, and checked for writes in between.
   void save_for_backward(variable_list tensors) {
@@ -97,10 +97,10 @@ struct AutogradContext {
   void mark_dirty(const variable_list& inputs);
   /// For outputs without gradients.
   void mark_non_differentiable(const variable_list& outputs);
-  /// Whether backward gets zeros (at first) or undefined tensors for gradients
-  /// that are not there.
+  /// Sets whether backward gets zeros (at first) or undefined tensors for
+  /// gradients that are not there.
   void set_materialize_grads(bool value) { materialize_grads_ = value; }
-  /// Whether the gradient of forward's i-th argument is wanted.
+  /// Tells whether the gradient of forward's i-th argument is wanted.
   bool needs_input_grad(size_t i) const;
 
   /// Whatever is no tensor.
@@ -113,7 +113,7 @@ struct AutogradContext {
   variable_list to_save_;
   variable_list dirty_, non_differentiable_;
   bool materialize_grads_ = true;
-  /// Of each argument; which are tensors.
+  /// Flags of each argument; which are tensors.
   std::vector<bool> is_tensor_, needs_grad_;
   hotaru::autograd::Node* node_ = nullptr;
 };

@@ -9,7 +9,7 @@ namespace torch::cuda {
 /// 0 without a driver.
 size_t device_count();
 bool is_available();
-/// Whether cuDNN can be opened, too.
+/// Tells whether cuDNN can be opened, too.
 bool cudnn_is_available();
 /// Throws without a GPU.
 void manual_seed(uint64_t seed);

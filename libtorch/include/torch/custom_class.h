@@ -18,7 +18,7 @@ using CustomClassHolder = c10::intrusive_ptr_target;
 }
 
 namespace detail {
-/// What a C++ type was registered as, null before that.
+/// Class that a C++ type was registered as, null before that.
 const hotaru::script::OwnClass* own_class(std::type_index type);
 void remember_class(std::type_index type, const hotaru::script::OwnClass* cls);
 /// The object of an instance. Throws c10::TypeError for another class's.

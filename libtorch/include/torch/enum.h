@@ -92,7 +92,7 @@ int64_t reduction_get_enum(const Variant& variant) {
   Options(::torch::enumtype::D) : field##_(::torch::D) {}
 
 namespace torch {
-/// Whether a variant holds this name.
+/// Tells whether a variant holds this name.
 template <class Name, class Variant>
 bool is_chosen(const Variant& variant) {
   return std::holds_alternative<Name>(variant);

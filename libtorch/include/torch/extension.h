@@ -1,4 +1,4 @@
-// What extensions of Python include: torch/torch.h and pybind11.
+// Headers that extensions of Python include: torch/torch.h and pybind11.
 #pragma once
 
 #include "torch/all.h"

@@ -45,14 +45,14 @@ class GraphedCallable {
   std::shared_ptr<State> state_;
 };
 
-/// Of a module of TorchScript, whose result is a tensor or several.
+/// Graphs a module of TorchScript, whose result is a tensor or several.
 GraphedCallable make_graphed(const jit::Module& module,
                              const std::vector<Tensor>& examples);
 inline GraphedCallable make_graphed(const GraphedCallable::Function& f,
                                     const std::vector<Tensor>& examples) {
   return GraphedCallable(f, examples);
 }
-/// Of a module whose forward takes one tensor and gives one.
+/// Graphs a module whose forward takes one tensor and gives one.
 template <class M>
 GraphedCallable make_graphed(const nn::ModuleHolder<M>& module,
                              const Tensor& example) {

@@ -92,8 +92,8 @@ inline std::string schema(const char* text, c10::AliasAnalysisKind) {
   return text;
 }
 
-/// What a block defines and registers, in one namespace; taken back when it
-/// goes. Errors are c10::Error with PyTorch's texts: a name that is taken, a
+/// Definitions and registrations of a block, in one namespace; taken back when
+/// it goes. Errors are c10::Error with PyTorch's texts: a name that is taken, a
 /// schema that is none, a function that does not fit the schema.
 class Library final {
  public:

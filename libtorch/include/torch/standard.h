@@ -1,4 +1,4 @@
-// What programs count on libtorch's headers to bring along.
+// Standard headers that programs count on libtorch's headers to bring along.
 #pragma once
 
 #include <algorithm>

@@ -76,7 +76,7 @@ Tensor rrelu(Tensor input, const RReLUFuncOptions& options) {
   const double lower = options.lower(), upper = options.upper();
   if (!options.inplace())
     return torch::rrelu(input, lower, upper, options.training());
-  // What the gradient needs is a copy's.
+  // Values that the gradient needs are a copy's.
   return input.copy_(
       torch::rrelu(input.clone(), lower, upper, options.training()));
 }

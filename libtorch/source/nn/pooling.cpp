@@ -49,7 +49,7 @@ namespace {
 std::vector<int64_t> sizes(const ExpandingArray<1>& wanted, const Tensor&) {
   return {wanted->begin(), wanted->end()};
 }
-/// What is missing is the input's.
+/// Sizes that are wanted; what is missing is the input's.
 template <size_t D>
 std::vector<int64_t> sizes(const ExpandingArrayWithOptionalElem<D>& wanted,
                            const Tensor& input) {

@@ -29,7 +29,7 @@ double clip_grad_norm_(const std::vector<Tensor>& parameters, double max_norm,
                         ? grad.abs().max()
                         : grad.norm(norm_type));
   const Tensor all = torch::stack(norms);
-  // Of order 0: how many gradients there are, as in PyTorch.
+  // Order 0 stands for how many gradients there are, as in PyTorch.
   const Tensor norm = norm_type == 0 ? torch::full({}, double(norms.size()))
                       : norms.size() == 1 ? norms[0]
                       : norm_type == std::numeric_limits<double>::infinity()

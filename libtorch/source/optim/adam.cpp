@@ -19,7 +19,7 @@ void check(const Options& options) {
               "Invalid weight_decay value: ", options.weight_decay());
 }
 
-/// What a step's kernel reads and writes, parameter by parameter.
+/// Tensors that a step's kernel reads and writes, parameter by parameter.
 struct Lists {
   std::vector<Tensor> averages, squares, largest, steps;
 };

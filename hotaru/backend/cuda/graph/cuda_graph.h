@@ -79,7 +79,7 @@ class CudaGraph final : public DeviceGraph {
   /// Gives a call's kernels new parameters. False if it became another call.
   bool repeat(size_t call);
   void find_host_values();
-  /// Refreshes the host values of calls, where they changed.
+  /// Repeats the calls whose values on the host changed.
   void refresh();
 
   const int device_;

@@ -38,7 +38,8 @@ class Program {
   std::string log() const {
     return bytes(nvrtc_.log_size, nvrtc_.log, "nvrtcGetProgramLog");
   }
-  /// What a pair of functions gives, less the zero at its end if it is text.
+  /// Bytes that a pair of functions gives, less the zero at its end if it is
+  /// text.
   std::string bytes(int (*size)(nvrtc::Program, size_t*),
                     int (*get)(nvrtc::Program, char*), const char* call,
                     bool text = true) const {
@@ -69,7 +70,7 @@ std::string_view function_of(std::string_view name) {
   return name.substr(begin, end + 1 - begin);
 }
 
-/// What to add to a failure if the text lacks the function.
+/// Words to add to a failure if the text lacks the function.
 std::string missing_name(const CompilerInput& input) {
   const std::vector<std::string> there = global_functions(input.text);
   if (std::find(there.begin(), there.end(), function_of(input.name)) !=
@@ -119,7 +120,7 @@ std::string CompilerInput::key() const {
 CompilerInput input_of(const KernelSource& source, std::string_view device) {
   const Nvrtc& nvrtc = needed_nvrtc();
   CompilerInput input;
-  // What stands in the text counts its lines itself.
+  // Lines of the text are counted by the text itself.
   input.text = source.text;
   input.name = source.name;
   input.version = nvrtc.version_text();

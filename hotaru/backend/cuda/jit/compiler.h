@@ -9,7 +9,7 @@
 
 namespace hotaru::cuda::jit {
 
-/// What the driver loads, and what the kernel is called in it.
+/// Code that the driver loads, and what the kernel is called in it.
 struct Image {
   std::string code;
   std::string symbol;

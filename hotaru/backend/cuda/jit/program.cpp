@@ -32,7 +32,7 @@ bool includes_files(const std::string& option) {
       [&](std::string_view start) { return option.starts_with(start); });
 }
 
-/// Whether a text names files otherwise than in angle brackets, which are
+/// Tells whether a text names files otherwise than in angle brackets, which are
 /// looked for in CUDA's own folders only.
 bool names_files(std::string_view text) {
   constexpr std::string_view kInclude = "include", kSpace = " \t";
@@ -129,7 +129,7 @@ std::shared_ptr<const Program> compiled(const KernelSource& source,
   static auto* const mutex = new std::mutex;
   static auto* const all =
       new std::map<std::string, std::shared_ptr<const Program>>;
-  // Those that are not among all live as long, too: somebody may launch.
+  // Programs that are not among all live as long, too: somebody may launch.
   static auto* const apart = new std::vector<std::shared_ptr<const Program>>;
   std::shared_ptr<const Program> program;
   const bool alone = includes_files(source);
@@ -179,7 +179,8 @@ void launch_own(const KernelCall& call) {
 /// The kernel `cuda_function`: what a program launches itself.
 void launch_function(const KernelCall& call) {
   const StreamTimeline& timeline = launching_timeline();
-  // What it does is the stream's alone to see, which captures no second time.
+  // Effects of the function are the stream's alone to see, which captures no
+  // second time.
   if (timeline.recorder() && timeline.recorder()->repeats()) throw NotTheSame();
   call.attributes<LaunchFunction>()(
       {timeline.handle(), timeline.device(), call.operands()});

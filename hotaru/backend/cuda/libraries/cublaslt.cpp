@@ -17,8 +17,8 @@
 namespace hotaru::cuda {
 namespace {
 
-// What a kernel of the library may use besides its operands (the library's
-// advice for Hopper).
+// Most workspace that a kernel of the library may use besides its operands (the
+// library's advice for Hopper).
 constexpr size_t kMostWorkspace = size_t{32} << 20;
 // Plans kept for a device; a program of more kinds of products plans again.
 constexpr size_t kMostPlans = 4096;
@@ -110,7 +110,7 @@ int type_of(DType dtype) {
       return lt::kR32F;
   }
 }
-/// Of alpha and beta.
+/// Type of alpha and beta.
 int scale_type_of(DType dtype) {
   return dtype == DType::kFloat16 || dtype == DType::kBFloat16 ? lt::kR32F
                                                                : type_of(dtype);
@@ -146,7 +146,7 @@ class Plan {
   Plan(const Plan&) = delete;
   Plan& operator=(const Plan&) = delete;
 
-  /// Whether the library has a kernel for it.
+  /// True if the library has a kernel for it.
   bool serves() const { return serves_; }
 
   void run(const void* alpha, const void* a, const void* b, const void* beta,
@@ -229,7 +229,7 @@ class Plans {
     return plans_.emplace(key, std::make_shared<Plan>(lt, handle_, key))
         .first->second;
   }
-  /// Those of the launching stream's device.
+  /// Plans of the launching stream's device.
   static Plans& here() {
     static auto* const devices = new std::array<Plans, kMostDevices>;
     return (*devices)[size_t(launching_timeline().device())];
@@ -241,7 +241,7 @@ class Plans {
   std::unordered_map<Key, std::shared_ptr<Plan>, KeyHash> plans_;
 };
 
-/// What is added to a product: a matrix, and a row.
+/// Addends of a product: a matrix, and a row.
 struct Added {
   const void* matrix = nullptr;
   MatrixStrides at;

@@ -16,7 +16,7 @@ namespace hotaru::cuda {
 /// of GELU. Float32 is rounded to TF32 where allows_tf32() says so. `out` is
 /// the output's dtype, float32 or that of the operands.
 bool multiply_by_cublaslt(const MatmulParams& p, DType dtype, DType out);
-/// Whether the library reads a matrix as it lies: by rows or by columns.
+/// Tells whether the library reads a matrix as it lies: by rows or by columns.
 bool cublaslt_reads(int64_t rows, int64_t columns, const MatrixStrides& at);
 bool has_cublaslt();
 

@@ -131,7 +131,7 @@ Owned operation_of(const Problem& p, const Owned& window,
   return out;
 }
 
-/// Whether a kernel may be taken: what a program forbids is no choice.
+/// Tells whether a kernel may be taken: what a program forbids is no choice.
 bool permitted(const Problem& p, const Owned& config) {
   Owned engine(dnn::kEngine);
   dnn::Descriptor handle = engine.get();
@@ -291,9 +291,9 @@ int64_t alignment_of(const void* address) {
                                      std::bit_cast<uintptr_t>(address))));
 }
 
-/// Whether y is as large as a convolution of x makes it. That of which another
-/// is the transpose with an output padding up to its dilation is smaller, which
-/// the library finds out when it runs.
+/// Tells whether y is as large as a convolution of x makes it. That of which
+/// another is the transpose with an output padding up to its dilation is
+/// smaller, which the library finds out when it runs.
 bool is_whole(const Problem& p) {
   const auto& [x, w, y] = p.sizes;
   for (size_t d = 0; d < p.stride.size(); ++d) {

@@ -27,7 +27,7 @@ enum DescriptorType : int {
   kPack = 16,
   kTensor = 17,
 };
-/// Of values of attributes.
+/// Types of attributes' values.
 enum ValueType : int {
   kHandleValue = 0,
   kDataTypeValue = 1,

@@ -64,7 +64,7 @@ class Owned {
   /// How many values there are; at most `wanted` are written.
   int64_t get(Attribute attribute, ValueType type, int64_t wanted,
               void* values) const;
-  /// Whether the library takes what it was told.
+  /// Tells whether the library takes what it was told.
   bool finalize();
   /// For what it always takes; throws.
   void finish(const char* what);

@@ -17,7 +17,8 @@ namespace {
 // Stacks kept for a device; a program of more lengths plans again.
 constexpr size_t kMostPlans = 256;
 
-/// What a dtype is called, what it is multiplied and summed in, and how.
+/// Arithmetic of a dtype: what it is called, what it is multiplied and summed
+/// in, and how.
 struct Arithmetic {
   DataType type, compute;
   MathType math;

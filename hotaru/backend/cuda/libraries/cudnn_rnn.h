@@ -39,7 +39,7 @@ struct WeightPlace {
 class RnnPlan {
  public:
   RnnPlan(const Cudnn& dnn, Handle handle, const RnnStack& stack);
-  /// Whether the library takes it.
+  /// True if the library takes it.
   bool serves() const { return serves_; }
 
   /// In runs as long as they can be. `weights`: where such weights lie. Hold

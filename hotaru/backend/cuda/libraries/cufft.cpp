@@ -251,7 +251,8 @@ bool transform_by_cufft(const Lines& l, DType real) {
   const bool copied = l.source.numbers == FftNumbers::kHermitian;
   const int64_t half = l.n / 2 + 1, item = 2 * int64_t(itemsize(real));
   if (copied) key.in = {key.in.type, 1, half};
-  // Of real lines it writes the half that others are conjugates of.
+  // Lines of real numbers have only that half written of which the others are
+  // conjugates.
   const bool from_real = l.source.numbers == FftNumbers::kReal;
   const int64_t written = from_real ? half : l.target.points;
 

@@ -16,15 +16,15 @@ namespace hotaru::cuda {
 bool lu_by_cusolver(int64_t batch, DType dtype, const PanelParams& p);
 bool cholesky_by_cusolver(int64_t batch, DType dtype, const PanelParams& p);
 
-/// What the launch's parameters say, as the kernels Qr, Geqrf and Householder
-/// would.
+/// Does what the launch's parameters say, as the kernels Qr, Geqrf and
+/// Householder would.
 bool qr_by_cusolver(const LinalgLaunch& l, DType dtype);
 bool geqrf_by_cusolver(const LinalgLaunch& l, DType dtype);
 bool householder_by_cusolver(const LinalgLaunch& l, DType dtype);
 
-/// What the kernels Eigh, Svd and Eig would, all but the infos. The kernel has
-/// to be launched next in any case: it does the matrices that the library did
-/// not, or failed at, and says why. `said`: kept until then.
+/// Does what the kernels Eigh, Svd and Eig would, all but the infos. The kernel
+/// has to be launched next in any case: it does the matrices that the library
+/// did not, or failed at, and says why. `said`: kept until then.
 using LibraryInfo = std::optional<Workspace>;
 void eigh_by_cusolver(LinalgLaunch& l, DType dtype, LibraryInfo& said);
 void svd_by_cusolver(LinalgLaunch& l, DType dtype, LibraryInfo& said);

@@ -14,7 +14,7 @@ namespace hotaru::cuda::solver {
 
 using Handle = struct Context*;
 using Params = struct ParamsOpaque*;
-/// What Jacobi's rotations are told.
+/// Parameters of Jacobi's rotations.
 using Jacobi = struct JacobiOpaque*;
 
 /// cudaDataType.
@@ -54,7 +54,7 @@ inline constexpr int kSuccess = 0;
   X(csvd, cusolverDnCgesvdj, (::hotaru::cuda::solver::Handle handle, int vectors, int thin, int m, int n, void* a, int lda, void* s, void* u, int ldu, void* v, int ldv, void* room, int count, int* info, ::hotaru::cuda::solver::Jacobi jacobi)) \
   X(zsvd_room, cusolverDnZgesvdj_bufferSize, (::hotaru::cuda::solver::Handle handle, int vectors, int thin, int m, int n, const void* a, int lda, const void* s, const void* u, int ldu, const void* v, int ldv, int* count, ::hotaru::cuda::solver::Jacobi jacobi)) \
   X(zsvd, cusolverDnZgesvdj, (::hotaru::cuda::solver::Handle handle, int vectors, int thin, int m, int n, void* a, int lda, void* s, void* u, int ldu, void* v, int ldv, void* room, int count, int* info, ::hotaru::cuda::solver::Jacobi jacobi))
-/// What only newer ones have, from 11.7.1 on.
+/// Entries that only newer ones have, from 11.7.1 on.
 #define HOTARU_CUSOLVER_LATER_ENTRIES(X) \
   X(eig_room, cusolverDnXgeev_bufferSize, (::hotaru::cuda::solver::Handle handle, ::hotaru::cuda::solver::Params params, int left, int right, int64_t n, int type, const void* a, int64_t lda, int value_type, const void* values, int left_type, const void* vl, int64_t ldvl, int right_type, const void* vr, int64_t ldvr, int compute, size_t* bytes, size_t* host_bytes)) \
   X(eig, cusolverDnXgeev, (::hotaru::cuda::solver::Handle handle, ::hotaru::cuda::solver::Params params, int left, int right, int64_t n, int type, void* a, int64_t lda, int value_type, void* values, int left_type, void* vl, int64_t ldvl, int right_type, void* vr, int64_t ldvr, int compute, void* room, size_t bytes, void* host, size_t host_bytes, int* info))

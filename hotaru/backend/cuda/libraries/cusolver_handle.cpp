@@ -18,7 +18,7 @@ namespace {
 // batches of LU from 512 rows on.
 constexpr int64_t kLeast = kPanelLeast, kFew = 8, kLeastOfMany = 512;
 
-/// What a device has, made when it is first used.
+/// Objects of a device, made when it is first used.
 struct Owned {
   std::mutex mutex;
   Handle handle = nullptr;

@@ -28,7 +28,7 @@ struct Cusolver {
 /// Throws Error that names the call, unless it went well.
 void check_solver(int status, const char* what);
 
-/// Of a matrix, and of its singular values.
+/// Types of a matrix, and of its singular values.
 Type type_of(DType dtype);
 Type real_type_of(DType dtype);
 
@@ -39,7 +39,8 @@ F of_type(DType dtype, F s, F d, F c, F z) {
   return type == kR32F ? s : type == kR64F ? d : type == kC32F ? c : z;
 }
 
-/// Whether so many matrices of that size are the library's, if it is here.
+/// Tells whether so many matrices of that size are the library's, if it is
+/// here.
 bool is_for_library(int64_t batch, int64_t rows, int64_t columns);
 
 /// The launching stream's device's handle, of use to one thread at a time:
@@ -61,7 +62,7 @@ class Session {
   std::unique_lock<std::mutex> lock_;
 };
 
-/// What functions compute in; the same for one matrix after another, as a
+/// Room that functions compute in; the same for one matrix after another, as a
 /// stream runs them one after another.
 class Room {
  public:

@@ -46,7 +46,8 @@ std::string_view wanted() {
   return choice ? choice : "";
 }
 
-/// Whether `soft` is wanted, or `soft:NAME` with a name that is in a file's.
+/// Tells whether `soft` is wanted, or `soft:NAME` with a name that is in a
+/// file's.
 bool wants_stand_in(std::initializer_list<const char*> files) {
   if (!wanted().starts_with("soft")) return false;
   const std::string_view name = wanted().substr(4);

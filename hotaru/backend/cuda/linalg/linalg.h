@@ -1,4 +1,4 @@
-// What launchers of dense linear algebra have in common.
+// Common parts of launchers of dense linear algebra.
 #pragma once
 
 #include <algorithm>
@@ -44,8 +44,8 @@ inline unsigned solve_threads(const LinalgAttributes& s) {
   return linalg_threads(s.m, std::min<int64_t>(s.n, kSolveColumns));
 }
 
-/// Whether a matrix is so large that its factors are made by more than one
-/// block: panel by panel, or by a library.
+/// Tells whether a matrix is so large that its factors are made by more than
+/// one block: panel by panel, or by a library.
 bool has_panels(int64_t rows, int64_t columns);
 /// LU of p.from in p.a, or if p.lower Cholesky's factor; the launch's info is
 /// written.

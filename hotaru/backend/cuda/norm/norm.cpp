@@ -39,7 +39,7 @@ constinit const Functions row_norm_functions("RowNorm"),
     row_grad_functions("RowNormGrad"), running_functions("ChannelRunning"),
     scale_functions("ChannelScale"), channel_grad_functions("ChannelGrad");
 
-/// What sums up for each weight, and joins the sums of splits.
+/// Functions that sum up for each weight, and join the sums of splits.
 struct WeightFunctions {
   Functions first, second;
   constexpr explicit WeightFunctions(std::string_view name)

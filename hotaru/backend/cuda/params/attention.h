@@ -30,8 +30,8 @@ struct AttentionRows {
   void* data = nullptr;
   /// In elements.
   int64_t batch = 0, head = 0, row = 0;
-  /// Whether four elements from a multiple of four on are one word, and
-  /// whether eight of 16 bits are 16 bytes at a multiple of that.
+  /// Set if four elements from a multiple of four on are one word, and if eight
+  /// of 16 bits are 16 bytes at a multiple of that.
   bool vectors = false, chunks = false;
 };
 
@@ -78,8 +78,8 @@ constexpr uint32_t attention_shared(uint32_t width, uint32_t others,
 constexpr uint32_t attention_grad_shared(uint32_t width) {
   return attention_shared(width, kAttentionGradRows, 2);
 }
-/// What a block may have on every device from sm_80 on (CUDA's guide, table of
-/// compute capabilities: 99 KiB on 8.6 and 8.9).
+/// Shared memory that a block may have on every device from sm_80 on (CUDA's
+/// guide, table of compute capabilities: 99 KiB on 8.6 and 8.9).
 inline constexpr uint32_t kMostAttentionShared = 99 << 10;
 static_assert(attention_shared(128, kAttentionKeys) <= kMostAttentionShared);
 static_assert(attention_grad_shared(128) <= kMostAttentionShared);

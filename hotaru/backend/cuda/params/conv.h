@@ -26,7 +26,7 @@ namespace hotaru::cuda {
 struct ConvParams {
   void* out = nullptr;
   const void *a = nullptr, *b = nullptr;
-  /// Of each channel of out, or null.
+  /// Bias of each channel of out, or null.
   const void* bias = nullptr;
   uint32_t numel = 0;
   uint32_t batch = 0;

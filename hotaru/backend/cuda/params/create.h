@@ -45,7 +45,7 @@ inline constexpr uint32_t kCopyVectors = 4;
 constexpr uint32_t copy_items(size_t to_size, size_t from_size) {
   return kBlock * copy_length(to_size, from_size) * kCopyVectors;
 }
-/// Whether dense operands lie so that dense copies may have them.
+/// Tells whether dense operands lie so that dense copies may have them.
 inline bool copies_well(const void* to, size_t to_size, const void* from,
                         size_t from_size) {
   const uint32_t length = copy_length(to_size, from_size);
@@ -118,8 +118,8 @@ inline constexpr uint32_t kWordVectors = 2;
 constexpr uint32_t word_items(size_t size) {
   return kBlock * word_length(size) * kWordVectors;
 }
-/// Whether a dense operand of Fill or Where lies well. Masks need addresses
-/// that are multiples of word_length(size).
+/// Tells whether a dense operand of Fill or Where lies well. Masks need
+/// addresses that are multiples of word_length(size).
 inline bool lies_well_for_words(const void* data) {
   return reinterpret_cast<uintptr_t>(data) % 16 == 0;
 }

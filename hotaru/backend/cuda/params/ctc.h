@@ -19,7 +19,7 @@ namespace hotaru::cuda {
 
 struct CtcSequence {
   int32_t steps = 0, labels = 0;
-  /// Of its first label in targets.
+  /// Offset of its first label in targets.
   int64_t offset = 0;
 };
 

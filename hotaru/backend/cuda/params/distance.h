@@ -20,7 +20,7 @@ namespace hotaru::cuda {
 struct DistanceParams {
   void* out = nullptr;
   const void *x = nullptr, *y = nullptr;
-  /// Of CdistGrad only.
+  /// Operands of CdistGrad only.
   const void *grad = nullptr, *distances = nullptr;
   int64_t numel = 0, rows = 0, others = 0, columns = 0;
   double p = 2;

@@ -16,8 +16,8 @@ struct ErrorReport {
   int64_t numbers[3] = {};
 };
 
-/// What a kernel is told that may find something; without a report it keeps it
-/// to itself.
+/// Sink of errors for a kernel that may find something; without a report it
+/// keeps them to itself.
 struct ErrorSink {
   ErrorReport* report = nullptr;
   unsigned long long call = 0;

@@ -16,7 +16,7 @@
 
 namespace hotaru::cuda {
 
-/// What lies in memory.
+/// Numbers that lie in memory.
 enum class FftNumbers : uint8_t {
   kComplex,
   kReal,
@@ -60,7 +60,8 @@ struct FftPass {
 };
 
 struct FftParams {
-  /// Of more points, 3 fill what a block may have of shared memory.
+  /// Most passes: of more points, 3 fill what a block may have of shared
+  /// memory.
   static constexpr int kMostPasses = 12;
 
   FftSide source, target;

@@ -21,7 +21,7 @@ struct FusedAttentionParams {
   };
 
   AttentionParams attention;
-  /// Of the elementwise calls' operands: the first element.
+  /// First elements of the elementwise calls' operands.
   void* address[kMostOperands] = {};
   Steps steps[kMostOperands];
   /// Bits of operands of which four neighbours from a multiple of four columns

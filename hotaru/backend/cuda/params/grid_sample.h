@@ -20,7 +20,7 @@ namespace hotaru::cuda {
 struct GridSampleParams {
   void* out = nullptr;
   const void *x = nullptr, *grid = nullptr;
-  /// Of GridSampleGrad: the result's gradient is read.
+  /// Gradient of the result, read by GridSampleGrad.
   const void* grad = nullptr;
   void *x_grad = nullptr, *grid_grad = nullptr;
   /// Points of all samples, and of one.

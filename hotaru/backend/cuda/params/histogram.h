@@ -28,7 +28,7 @@ struct HistogramParams {
   const void* weights = nullptr;
   /// One of each bin.
   unsigned long long* counts = nullptr;
-  /// Of HistogramTargets, in bytes.
+  /// Targets of HistogramTargets, in bytes.
   int64_t* targets = nullptr;
   uint64_t numel = 0;
   int64_t bins = 1;
@@ -38,7 +38,7 @@ struct HistogramParams {
   /// Most bins of which each block keeps sums of its own.
   static constexpr int64_t kSharedBins = 4096;
   constexpr bool shared() const { return bins <= kSharedBins; }
-  /// Of sums of so many bytes.
+  /// Shared memory for sums of so many bytes.
   constexpr uint32_t shared_bytes(uint32_t item) const {
     return shared() ? uint32_t(bins) * item : 0;
   }

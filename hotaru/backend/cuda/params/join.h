@@ -45,7 +45,7 @@ struct TriangleParams {
   Index<2> at;
 };
 
-/// What stands outside of the input; the modes of common/shape/pad.h.
+/// Contents outside of the input; the modes of common/shape/pad.h.
 enum class Outside : uint8_t { kValue, kReflect, kReplicate, kCircular };
 
 /// The output lies row by row.
@@ -64,7 +64,7 @@ struct PadParams {
   /// The innermost first; steps in bytes.
   Dim dim[kMaxDims];
   alignas(16) std::byte value[16] = {};
-  /// Of PadTargets, in bytes.
+  /// Targets of PadTargets, in bytes.
   int64_t* targets = nullptr;
 };
 

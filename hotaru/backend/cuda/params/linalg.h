@@ -38,10 +38,9 @@ struct LinalgParams {
   int32_t m = 0, n = 0, k = 0;
   /// Rows of Svd's vh.
   int32_t l = 0;
-  /// Whether PanelParams' kernels have made LuSolve's and Determinant's
-  /// factors.
+  /// Set if PanelParams' kernels have made LuSolve's and Determinant's factors.
   bool factored = false;
-  /// Whether vectors are asked for.
+  /// Set if vectors are asked for.
   bool vectors = false;
   bool upper = false, unit = false, hermitian = false, pivot = true;
   double rcond = 0;
@@ -75,14 +74,15 @@ struct PanelParams {
   bool pivot = true, lower = false;
 };
 
-/// What finds the first matrix of `count` whose info is not 0: one block.
+/// Parameters of the search for the first matrix of `count` whose info is not
+/// 0: one block.
 struct LinalgCheckParams {
   const int32_t* info = nullptr;
   int64_t count = 0;
   ErrorSink errors;
 };
 
-/// Of m >= n: whether singular values are R's, which is much smaller.
+/// Tells, for m >= n, whether singular values are R's, which is much smaller.
 constexpr bool svd_is_tall(int64_t m, int64_t n) {
   return n > 0 && m >= 2 * n;
 }

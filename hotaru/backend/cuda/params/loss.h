@@ -26,7 +26,7 @@ struct NllParams {
   void* out = nullptr;
   void* total = nullptr;
   const void *x = nullptr, *grad = nullptr, *target = nullptr;
-  /// Of each class, or null.
+  /// Weight of each class, or null.
   const void* weight = nullptr;
   /// Loss and weight of each block.
   double* partial = nullptr;
@@ -39,7 +39,7 @@ struct NllParams {
   int64_t ignore_index = -100;
   /// None, mean, sum.
   int32_t reduction = 1;
-  /// Whether targets are uint8_t rather than int64_t.
+  /// Set if targets are uint8_t rather than int64_t.
   bool bytes = false;
   ErrorSink errors;
 };

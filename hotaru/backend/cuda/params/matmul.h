@@ -58,12 +58,12 @@ struct MatmulParams {
   /// Their imaginary parts, of complex products.
   double imaginary_alpha = 0, imaginary_beta = 0;
   int64_t integer_alpha = 1, integer_beta = 0;
-  /// Of the tiles of the output.
+  /// Counts of the output's tiles.
   Divider tiles_m, tiles_n;
   Divider columns, rows;  // n and m
   Reading a_by = Reading::kAlong, b_by = Reading::kAlong;
   bool large = false, tensor = false;
-  /// Whether four neighbours of the output are one vector.
+  /// Set if four neighbours of the output are one vector.
   bool out_vectors = false;
   Activation activation = Activation::kNone;
 };
@@ -120,8 +120,8 @@ inline Reading reading_of(const void* address, int64_t batch, int64_t along,
                    : Reading::kOther;
 }
 
-/// Whether tensor cores can read an operand: chunks of 16 bytes lie side by
-/// side and at multiples of their size. Strides are those of reading_of().
+/// Tells whether tensor cores can read an operand: chunks of 16 bytes lie side
+/// by side and at multiples of their size. Strides are those of reading_of().
 inline bool reads_chunks(const void* address, int64_t batch, int64_t along,
                          int64_t other) {
   constexpr int64_t kChunk = 8;

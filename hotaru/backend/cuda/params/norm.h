@@ -47,7 +47,7 @@ struct NormParams {
   const void *weight = nullptr, *bias = nullptr;
   void *running_mean = nullptr, *running_var = nullptr;
   void *weight_grad = nullptr, *bias_grad = nullptr;
-  /// Of each channel, OpMath<T>: sums of the gradient, and of the gradient
+  /// Sums of each channel, OpMath<T>: of the gradient, and of the gradient
   /// times what the input was normalised to.
   void* sums = nullptr;
   /// Partial results of kNormAccumulator bytes, [split][weight].

@@ -31,7 +31,7 @@ struct FusedStepParams {
   const double* wide_rate = nullptr;
   const StepOptions* numbers = nullptr;
   StepTensor tensors[kTensors] = {};
-  /// Of each block: which tensor, and which stretch of its elements.
+  /// Share of each block: which tensor, and which stretch of its elements.
   uint32_t stretch[kBlocks] = {};
   uint8_t tensor[kBlocks] = {};
 };

@@ -87,8 +87,8 @@ constexpr uint32_t dense_items(size_t input_size, int inputs) {
 inline constexpr uint32_t kStridedEach = 4;
 inline constexpr uint32_t kStridedItems = kBlock * kStridedEach;
 
-/// Whether a dense operand lies so that dense kernels may have it; the output's
-/// item size may be another one than the inputs'.
+/// Tells whether a dense operand lies so that dense kernels may have it; the
+/// output's item size may be another one than the inputs'.
 inline bool lies_well(const void* data, size_t item, size_t input_size) {
   return reinterpret_cast<uintptr_t>(data) %
              (item * vector_length(input_size)) ==

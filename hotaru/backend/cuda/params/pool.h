@@ -26,7 +26,7 @@ namespace hotaru::cuda {
 
 /// Windows along one dimension. The sides are below 2^31.
 struct PoolAxis {
-  /// Of the larger picture and the pooled one.
+  /// Sizes of the larger picture and the pooled one.
   Divider x, y;
   int64_t kernel = 1, stride = 1, padding = 0, dilation = 1;
 };
@@ -38,13 +38,13 @@ struct PoolParams {
   const void* in = nullptr;
   /// Positions of maxima, or null.
   int64_t* indices = nullptr;
-  /// Of FractionalPool, `dims` of each plane.
+  /// Samples of FractionalPool, `dims` of each plane.
   const void* samples = nullptr;
   uint32_t numel = 0;
   uint32_t dims = 0;
   PoolAxis axis[3];
   bool adaptive = false;
-  /// Of averages: whether padding counts; 0, or what sums are divided by.
+  /// For averages: whether padding counts; 0, or what sums are divided by.
   bool include_pad = true;
   int64_t divisor = 0;
 };
@@ -57,10 +57,10 @@ struct PlaneParams {
   /// Elements of a plane of indices, and of x.
   Divider plane;
   int64_t volume = 0;
-  /// Those of x, for errors: 1 to 3 dimensions.
+  /// Sides of x, for errors: 1 to 3 dimensions.
   int64_t dims = 0;
   int64_t side[3] = {};
-  /// Of PlaneTargets, in bytes of elements that have `item`.
+  /// Targets of PlaneTargets, in bytes of elements that have `item`.
   int64_t* targets = nullptr;
   int64_t item = 0;
   ErrorSink errors;

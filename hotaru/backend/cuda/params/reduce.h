@@ -33,26 +33,27 @@ struct ReducePlan {
   /// Elements of an output that one block takes.
   uint32_t chunk = 0;
   uint32_t splits = 1;
-  /// Whether neighbouring threads have neighbouring outputs, as columns of a
-  /// matrix want it, or neighbouring elements of one output.
+  /// Set if neighbouring threads have neighbouring outputs, as columns of a
+  /// matrix want it, rather than neighbouring elements of one output.
   bool across = false;
-  /// Whether elements lie side by side at multiples of 16 bytes.
+  /// Set if elements lie side by side at multiples of 16 bytes.
   bool vectors = false;
 };
 
 struct ReduceParams {
   const void* in = nullptr;
-  /// Of Var the variance, of LargestAt and SmallestAt the value, or null.
-  void* out = nullptr;
-  /// Of Var the mean, of LargestAt and SmallestAt the position (int64), or
+  /// Result: of Var the variance, of LargestAt and SmallestAt the value, or
   /// null.
+  void* out = nullptr;
+  /// Second result: of Var the mean, of LargestAt and SmallestAt the position
+  /// (int64), or null.
   void* second = nullptr;
   /// Partial results, [split][output]; null where there are no others to join.
   void* workspace = nullptr;
   uint32_t outputs = 1;
   /// Elements of each output that this launch reads. None are well, too.
   uint32_t reduced = 1;
-  /// What earlier launches read of each output: elements and splits.
+  /// Parts of each output that earlier launches read: elements and splits.
   int64_t first = 0;
   uint32_t first_split = 0;
   /// Elements of each output that all launches read.
@@ -63,8 +64,8 @@ struct ReduceParams {
   /// The dimensions that stay, by the input's strides. Operands: in, out,
   /// second.
   Index<3> kept;
-  /// Those that go, likewise. Positions count in their order: one dimension
-  /// where positions are asked for.
+  /// Dimensions that go, likewise. Positions count in their order: one
+  /// dimension where positions are asked for.
   Index<1> gone;
 
   template <class A>

@@ -35,7 +35,7 @@ struct ScanParams {
   void* out = nullptr;
   /// Positions (int64), of RunningMax and RunningMin.
   void* positions = nullptr;
-  /// What chunks come to, [line][split].
+  /// Totals of chunks, [line][split].
   void* workspace = nullptr;
   uint32_t lines = 1;
   /// Elements of a line, and their strides in bytes.

@@ -18,8 +18,8 @@ struct SequenceParams {
   uint32_t numel = 0;
   /// Number of the first element, and of all that there are.
   int64_t first = 0, count = 0;
-  /// Of Arange start and step in what it counts in, of Linspace start and end
-  /// as elements.
+  /// Numbers: of Arange start and step in what it counts in, of Linspace start
+  /// and end as elements.
   alignas(8) std::byte a[8] = {};
   alignas(8) std::byte b[8] = {};
 

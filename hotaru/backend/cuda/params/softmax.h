@@ -27,9 +27,9 @@ struct SoftmaxParams {
   int64_t out_step = 0, in_step = 0, result_step = 0;
   /// Threads that share a line, a power of two.
   uint32_t lanes = 1;
-  /// Whether neighbouring threads have neighbouring lines.
+  /// Set if neighbouring threads have neighbouring lines.
   bool across = false;
-  /// Whether lines lie side by side, at multiples of 16 bytes.
+  /// Set if lines lie side by side, at multiples of 16 bytes.
   bool vectors = false;
   /// The other dimensions. Operands: out, in, result.
   Index<3> others;

@@ -36,7 +36,7 @@ class Triangle {
   }
   constexpr int64_t count() const { return count_; }
 
-  /// Of element 0 <= i < count().
+  /// Place of element 0 <= i < count().
   HOTARU_BOTH Place find(int64_t i) const {
     if (!upper_) return find_below(i);
     const Place turned = find_below(count_ - 1 - i);

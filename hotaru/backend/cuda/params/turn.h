@@ -13,7 +13,7 @@ namespace hotaru::cuda {
 
 inline constexpr int32_t kTurnTile = 32;
 
-/// What is copied of a matrix that is written; the rest becomes 0.
+/// Part of a matrix that is copied where it is written; the rest becomes 0.
 enum class Kept : uint8_t { kAll, kLower, kUpper };
 
 /// to[i, j] = from[j, i] if turned, else from[i, j], of row-major matrices.
@@ -22,7 +22,7 @@ struct TurnParams {
   void* to = nullptr;
   /// From matrix to matrix; elements from row to row.
   int64_t from_bytes = 0, to_bytes = 0, from_row = 0, to_row = 0;
-  /// Of what is written.
+  /// Sides of what is written.
   int32_t rows = 0, columns = 0;
   Kept kept = Kept::kAll;
   bool turned = true, conjugated = false;

@@ -42,7 +42,7 @@
 
 namespace hotaru::cuda {
 
-/// What a kernel's symbol calls the dtype.
+/// Name of the dtype in a kernel's symbol.
 constexpr const char* type_suffix(DType dtype) {
   switch (dtype) {
     case DType::kFloat32:

@@ -41,7 +41,7 @@ inline constexpr int64_t kNmsWord = 64, kNmsMostWords = int64_t{1} << 23;
 
 struct NmsParams {
   const void* boxes = nullptr;
-  /// Of all boxes, and of the stretch: its first one, a multiple of kNmsWord,
+  /// Boxes in all, and of the stretch: its first one, a multiple of kNmsWord,
   /// and how many it has.
   int64_t numel = 0, first = 0, rows = 0;
   /// Words for all boxes.
@@ -61,7 +61,7 @@ enum class RegionError : int64_t {
 };
 
 struct RegionParams {
-  /// Of the first region of this launch.
+  /// Operands at the first region of this launch.
   void* grid = nullptr;
   int32_t* places = nullptr;
   const void* rois = nullptr;
@@ -69,15 +69,15 @@ struct RegionParams {
   /// Elements of this launch's grids, and regions before them.
   uint32_t numel = 0;
   int64_t first = 0;
-  /// Of a grid.
+  /// Sizes of a grid.
   Divider channels, rows, columns;
-  /// Of the picture.
+  /// Sizes of the picture.
   int64_t images = 0, planes = 0, height = 0, width = 0;
   RegionAttributes attributes;
   ErrorSink errors;
 };
 
-/// Of one picture.
+/// Parameters for one picture.
 struct DeformParams {
   /// Columns and input, or their gradients where the kernel is of these.
   void *columns = nullptr, *input = nullptr;
@@ -91,7 +91,7 @@ struct DeformParams {
   Divider positions;
   int64_t row = 1;
   int64_t taps = 1;
-  /// Of the input; channels are those of a group.
+  /// Sizes of the input; channels are those of a group.
   int64_t channels = 1, height = 0, width = 0;
   DeformAttributes attributes;
 };

@@ -1,5 +1,5 @@
-// What is known of each elementwise kernel beside its launcher, for kernels
-// that are made of several at run time.
+// Facts about each elementwise kernel beside its launcher, for kernels that are
+// made of several at run time.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ namespace hotaru::cuda {
 struct FormulaInfo {
   const char* name;  // "Add"
   int inputs;
-  /// Whether there is code for a dtype of the first input.
+  /// Tells whether there is code for a dtype of the first input.
   bool (*has)(DType dtype);
   /// Puts the formula object of a call into 64 bytes.
   void (*object)(const KernelCall& call, std::byte* to);

@@ -15,7 +15,7 @@ constexpr const char* kUnary[] = {HOTARU_SPECIAL_UNARY(HOTARU_NAME)};
 constexpr const char* kBinary[] = {HOTARU_SPECIAL_BINARY(HOTARU_NAME)};
 #undef HOTARU_NAME
 
-/// Of all functions, for one dtype.
+/// Functions of all names, for one dtype.
 template <size_t kCount>
 std::deque<PointwiseFunctions> functions_of(const char* const (&names)[kCount],
                                             DType dtype) {

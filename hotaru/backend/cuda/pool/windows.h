@@ -1,4 +1,4 @@
-// What launchers of pooling share.
+// Common parts of the launchers of pooling.
 #pragma once
 
 #include <algorithm>

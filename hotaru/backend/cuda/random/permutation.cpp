@@ -100,7 +100,7 @@ void draw_permutation(const Tensor& out, PhiloxGenerator& generator) {
       std::memcpy(bytes.data() + size_t(i) * item, &value, item);
     }
   });
-  // Of memory that is not pinned the driver has taken a copy.
+  // Memory that is not pinned has been copied by the driver.
   HOTARU_CUDA(cuMemcpyHtoDAsync,
               reinterpret_cast<CUdeviceptr>(device_address(out)), bytes.data(),
               bytes.size(), launching_timeline().handle());

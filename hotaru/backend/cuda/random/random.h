@@ -1,4 +1,4 @@
-// What the launchers of random draws share.
+// Common parts of the launchers of random draws.
 #pragma once
 
 #include "hotaru/backend/cuda/params/random/philox.h"

@@ -21,7 +21,7 @@ constexpr KernelTypes<FloatingTypes> kGammaSlopeTypes{
 constexpr KernelTypes<FloatingTypes> kDirichletSlopeTypes{
     0, "_dirichlet_grad_cuda"};
 
-/// Of the result and so many operands behind it.
+/// Parameters with the result and so many operands behind it.
 ShapedParams params_of(const KernelCall& call, size_t operands) {
   ShapedParams p;
   p.out = device_address(call.tensor(0));

@@ -1,5 +1,5 @@
-// What is known of each reduction beside its launcher, for kernels that are
-// made of several calls at run time.
+// Facts about each reduction beside its launcher, for kernels that are made of
+// several calls at run time.
 #pragma once
 
 #include <cstddef>

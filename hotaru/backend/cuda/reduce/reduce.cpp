@@ -14,7 +14,7 @@
 namespace hotaru::cuda {
 namespace {
 
-/// What a reduction reads and where its one or two results go.
+/// Operands of a reduction: what it reads and where its one or two results go.
 struct Operands {
   const Tensor* in;
   const Tensor* out;     // null: not wanted
@@ -145,7 +145,7 @@ constexpr std::string_view name_at(std::string_view names, size_t n) {
   return names.substr(0, names.find(','));
 }
 
-/// Those of all formulas of such a list.
+/// Functions for all formulas of such a list.
 template <size_t... I>
 constexpr auto functions_of(std::string_view names, std::index_sequence<I...>) {
   return std::array<ReduceFunctions, sizeof...(I)>{

@@ -15,7 +15,7 @@ int64_t bytes(const Tensor* t, size_t dim) {
   return t ? t->strides()[dim] * int64_t(itemsize(t->dtype())) : 0;
 }
 
-/// What chunks come to, and the scan.
+/// Functions for chunks' totals, and for the scan.
 struct ScanFunctions {
   Functions totals, all;
   constexpr explicit ScanFunctions(std::string_view formula)

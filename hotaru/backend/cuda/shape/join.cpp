@@ -141,7 +141,7 @@ void triangle(const KernelCall& call) {
   static constinit const Functions functions("Triangle");
   TriangleParams p;
   p.upper = a.upper;
-  // Of what the attribute may say only this much changes anything.
+  // Diagonals further out change nothing, whatever the attribute says.
   p.diagonal = std::clamp(a.diagonal, -in.size(-2) - 1, in.size(-1) + 1);
   triangle_parts({static_cast<char*>(device_address(out)),
                   static_cast<char*>(device_address(in))},

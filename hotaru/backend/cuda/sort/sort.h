@@ -10,9 +10,9 @@ namespace hotaru::cuda {
 /// for the time of a call.
 class SortedEntries {
  public:
-  /// Of the lines of `p.in`; p's other operands don't matter.
+  /// Sorts the lines of `p.in`; p's other operands don't matter.
   SortedEntries(SortParams p, DType dtype);
-  /// Of one line, row-major.
+  /// Sorts one line, row-major.
   SortedEntries(const int64_t* keys, uint32_t length);
   /// [lines, length]
   const SortEntry* data() const { return sorted_; }

@@ -6,7 +6,7 @@
 
 namespace hotaru::cuda {
 
-/// What all of a call's kernels are told but for its attributes. The grid is
+/// Parameters of all of a call's kernels but for its attributes. The grid is
 /// not empty.
 RegionParams region_params(const KernelCall& call, const Tensor& grid,
                            const Tensor& picture, const Tensor& rois);

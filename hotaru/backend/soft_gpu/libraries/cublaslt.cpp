@@ -58,7 +58,7 @@ struct Product {
   void* pd = nullptr;
   Number alpha{}, beta{};
 
-  /// Whether sizes fit, as the real one would insist.
+  /// True if sizes fit, as the real one would insist.
   bool fits() const {
     const auto rows = [](const LayoutOpaque& x, int t) {
       return t ? x.columns : x.rows;
@@ -234,7 +234,7 @@ int cublasLtMatmulAlgoGetHeuristic(Handle, Desc desc, Layout a, Layout b,
   if (wanted < 1 || !product.fits()) return kInvalidValue;
   *found = Choice{};
   found->workspace = std::min<size_t>(kWorkspace, preference->workspace);
-  // What was promised of the addresses, for the call to hold against them.
+  // Promises about the addresses, for the call to hold against them.
   for (int i = 0; i < 4; ++i)
     found->algorithm.data[i] = preference->alignment[i];
   *count = 1;

@@ -109,7 +109,7 @@ struct Convolution {
     return value.type == kDoubleValue ? value.as<double>()[0]
                                       : value.as<float>()[0];
   }
-  /// Whether sizes fit, as the real one would insist.
+  /// True if sizes fit, as the real one would insist.
   bool fits() const {
     if (dims < 2 || dims > 3 || x.sizes.size() != dims + 2 ||
         w.sizes.size() != dims + 2 || y.sizes.size() != dims + 2 ||
@@ -127,7 +127,7 @@ struct Convolution {
     }
     return x.type == w.type && w.type == y.type;
   }
-  /// Whether all operands have their channels last. With dilations this one has
+  /// True if all operands have their channels last. With dilations this one has
   /// no kernel for them.
   bool is_last() const {
     const auto last = [](const Tensor& t) {

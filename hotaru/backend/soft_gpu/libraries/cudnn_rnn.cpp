@@ -89,7 +89,8 @@ void put(const std::vector<double>& numbers, void* to, int type) {
     });
 }
 
-/// What training keeps: a tape, and by whom and with what sum it was left.
+/// Marks in what training keeps: a tape, and by whom and with what sum it was
+/// left.
 enum Stage : uint64_t { kForwardDone = 0xF1, kDataDone = 0xF2 };
 constexpr size_t kHead = 2 * sizeof(uint64_t);
 
@@ -134,7 +135,7 @@ RnnTape kept(const RnnNetwork& n, const RnnSequences& s, Stage stage,
   return tape;
 }
 
-/// What all three passes are given.
+/// Arguments that all three passes are given.
 struct Pass {
   RnnNetwork n;
   RnnSequences s;

@@ -1,5 +1,6 @@
-// What the stand-in for cuDNN's recurrent layers computes: networks of cells in
-// double, element by element, by the formulas of NVIDIA's documentation.
+// Computation behind the stand-in for cuDNN's recurrent layers: networks of
+// cells in double, element by element, by the formulas of NVIDIA's
+// documentation.
 #pragma once
 
 #include <cstdint>

@@ -129,7 +129,7 @@ class Step {
   int64_t row_, slot_;
 };
 
-/// Of each linLayerID its matrix and its bias.
+/// Matrix and bias of each linLayerID.
 std::vector<RnnMatrix> matrices_of(const RnnNetwork& n, int layer) {
   std::vector<RnnMatrix> out;
   for (int which = 0; which <= 2 * n.gates(); ++which)

@@ -51,7 +51,7 @@ struct Transform {
       roots.push_back(std::polar(
           1.0L, direction * kTurn * (long double)(k) / (long double)(n)));
   }
-  /// Of `points` of a line, each `apart` from the next.
+  /// Transform of `points` of a line, each `apart` from the next.
   std::vector<Wide> of(const std::vector<Wide>& line, int64_t points,
                        int64_t apart, int64_t first = 0) const {
     if (points == 1) return {line[size_t(first)]};

@@ -104,7 +104,7 @@ int says_room(const Operand& a, int* count) {
   return kSuccess;
 }
 
-/// What the library computes in and where it says what became of it.
+/// Place in which the library computes, and where it says what became of it.
 struct Place {
   void* room;
   size_t bytes;
@@ -120,7 +120,7 @@ Place place_of(int type, void* room, int count, int* info) {
   static char host[kHostBytes];
   size_t item = 0;
   visit(type, [&]<class T>(T) { item = sizeof(T); });
-  // Of a function of one type: elements, all of which may be needed.
+  // Functions of one type count elements, all of which may be needed.
   if (count < kElements) return {};
   static_assert(kElements * sizeof(float) < kBytes);
   return {room, std::max(kBytes, size_t(count) * item), host, kHostBytes, info};

@@ -34,7 +34,8 @@ void reflect(const Number* v, Number factor, Number* to, int64_t n) {
   for (int64_t i = 1; i < n; ++i) to[i] -= factor * sum * v[i];
 }
 
-/// What makes `both` = x_p^H x_q vanish, of columns and, conjugated, rows.
+/// Rotation that makes `both` = x_p^H x_q vanish, of columns and, conjugated,
+/// rows.
 struct Rotation {
   double c, s;
   Number phase;
@@ -126,7 +127,8 @@ void schur(Dense& a, Dense& q) {
       steps = 0;
       continue;
     }
-    // Of the last two rows' values the one that is nearer to the last element.
+    // Shift: of the last two rows' values the one that is nearer to the last
+    // element.
     const Number p = a(last - 1, last - 1), d = a(last, last);
     const Number half = (p - d) / 2.0;
     const Number root =

@@ -269,7 +269,7 @@ int forget(Comm comm, bool abort) {
   return kSuccess;
 }
 
-// Of the thread's group.
+// Group of the thread.
 struct Group {
   int depth = 0;
   std::vector<std::tuple<CommPtr, hotaru::cuda::CUstream, Parts>> calls;

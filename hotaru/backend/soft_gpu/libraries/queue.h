@@ -1,6 +1,6 @@
-// What the stand-ins for NVIDIA's libraries share. They are for tests of the
-// code that calls those libraries: slow, strict about what they are given, and
-// computed in double.
+// Common parts of the stand-ins for NVIDIA's libraries. They are for tests of
+// the code that calls those libraries: slow, strict about what they are given,
+// and computed in double.
 #pragma once
 
 #include <algorithm>

@@ -1,6 +1,7 @@
-// What processes of one soft communicator share: counters in a mapped file, and
-// files of bytes that one writes and others read. Their names are gone once all
-// have opened them, so that nothing is left of a process that is killed.
+// Files that processes of one soft communicator share: counters in a mapped
+// file, and files of bytes that one writes and others read. Their names are
+// gone once all have opened them, so that nothing is left of a process that is
+// killed.
 #pragma once
 
 #include <array>
@@ -29,7 +30,7 @@ class SharedRanks {
   /// Collectives: a rank says what it does and shows its bytes, reads those of
   /// the others when all have done that, and departs.
   void arrive(uint64_t number, uint64_t what, const std::vector<char>& bytes);
-  /// Whether all have, and do the same.
+  /// Tells whether all have arrived, and do the same.
   bool all_arrived(uint64_t number, uint64_t what) const;
   void depart(uint64_t number);
   bool all_departed(uint64_t number) const;

@@ -27,7 +27,7 @@ class List final {
   using value_type = T;
   using size_type = size_t;
 
-  /// What list[i] = x writes to.
+  /// Reference that list[i] = x writes to.
   class reference {
    public:
     reference(const List& list, size_t i) : list_(list), i_(i) {}

@@ -45,8 +45,8 @@ class Tensor : public TensorBase {
   Tensor(const Tensor&) = default;
   Tensor(Tensor&&) = default;
 
-  /// What a name holds is replaced: x = y. What an expression gives is written
-  /// to: x[0] = y, x.select(0, 1) = 2.
+  /// Tensors that a name holds are replaced: x = y. What an expression gives is
+  /// written to: x[0] = y, x.select(0, 1) = 2.
   Tensor& operator=(const Tensor& other) & = default;
   Tensor& operator=(Tensor&& other) & = default;
   Tensor& operator=(const Scalar& value) &&;

@@ -19,7 +19,7 @@
 #include "hotaru/core/tensor.h"
 
 namespace c10 {
-/// What Tensor::unsafeGetTensorImpl() points to.
+/// Type that Tensor::unsafeGetTensorImpl() points to.
 using hotaru::TensorImpl;
 }  // namespace c10
 

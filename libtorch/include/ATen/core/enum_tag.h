@@ -1,4 +1,4 @@
-// What compilers and tests may assume of an operator.
+// Tags: what compilers and tests may assume of an operator.
 #pragma once
 
 namespace at {

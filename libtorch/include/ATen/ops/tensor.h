@@ -15,8 +15,8 @@ concept Number = std::is_arithmetic_v<T> || hotaru::kIsReduced<T> ||
     std::is_same_v<T, c10::complex<float>> ||
     std::is_same_v<T, c10::complex<double>>;
 
-/// Of shape (n), a copy. Without options the dtype is T's, with options what
-/// they say.
+/// Tensor of shape (n), a copy. Without options the dtype is T's, with options
+/// what they say.
 template <class T>
 Tensor tensor(ArrayRef<T> values, const TensorOptions& options) {
   const TensorOptions own = c10::CppTypeToScalarType<T>::value;
@@ -50,7 +50,7 @@ template <class T>
 Tensor tensor(const std::vector<T>& values) {
   return tensor(ArrayRef<T>(values));
 }
-/// Of one element, shape (1).
+/// Tensor of one element, shape (1).
 template <Number T>
 Tensor tensor(T value, const TensorOptions& options) {
   return tensor(ArrayRef<T>(value), options);

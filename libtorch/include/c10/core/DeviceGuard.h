@@ -26,7 +26,7 @@ class DeviceGuard {
   DeviceGuard(const DeviceGuard&) = delete;
   DeviceGuard& operator=(const DeviceGuard&) = delete;
 
-  /// Of the same type.
+  /// Changes to a device of the same type.
   void reset_device(Device device) { set_device(device); }
   void set_index(DeviceIndex index) {
     set_device(Device(current_.type(), index));

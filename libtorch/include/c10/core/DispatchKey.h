@@ -7,7 +7,7 @@
 
 namespace c10 {
 
-// Those that hotaru's calls reach are in hotaru/ops/own/keys.h; kernels for the
+// Keys that hotaru's calls reach are in hotaru/ops/own/keys.h; kernels for the
 // others (XLA, PrivateUse1, Sparse ...) can be registered and never run.
 #define HOTARU_TORCH_DISPATCH_KEYS(X) \
   X(Undefined) \

@@ -38,7 +38,7 @@ class DispatchKeySet final {
   uint64_t keys_ = 0;
 };
 
-/// What AutoDispatchBelowAutograd leaves out.
+/// Keys that AutoDispatchBelowAutograd leaves out.
 inline constexpr DispatchKeySet autograd_dispatch_keyset{
     DispatchKey::AutogradCPU, DispatchKey::AutogradCUDA,
     DispatchKey::AutogradMeta, DispatchKey::Autograd};

@@ -1,4 +1,4 @@
-// Whether operators of this thread record gradients.
+// Gradient mode: whether operators of this thread record gradients.
 #pragma once
 
 #include "hotaru/autograd/grad_mode.h"

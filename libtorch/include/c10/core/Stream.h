@@ -23,7 +23,7 @@ class Stream final {
   DeviceIndex device_index() const noexcept { return device().index(); }
   /// 0 for a device's default stream.
   StreamId id() const { return stream_.id(); }
-  /// Whether all work so far is done.
+  /// True if all work so far is done.
   bool query() const { return stream_.query(); }
   /// Waits for it; throws the first error since the last synchronisation.
   void synchronize() const { stream_.synchronize(); }

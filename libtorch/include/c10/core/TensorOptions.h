@@ -1,4 +1,4 @@
-// What a new tensor shall be: dtype, device, layout and more, each optional.
+// Options of a new tensor: dtype, device, layout and more, each optional.
 #pragma once
 
 #include <optional>

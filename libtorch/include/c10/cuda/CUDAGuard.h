@@ -57,7 +57,7 @@ class CUDAStreamGuard {
 
  private:
   CUDAGuard device_;
-  /// Of the stream's device.
+  /// Streams on the device of the given one.
   CUDAStream original_, current_;
 };
 

@@ -57,9 +57,9 @@ CUDAStream getStreamFromPool(int priority, DeviceIndex device = -1);
 /// One that somebody else made, and keeps.
 CUDAStream getStreamFromExternal(cudaStream_t stream, DeviceIndex device);
 CUDAStream getDefaultCUDAStream(DeviceIndex device = -1);
-/// What operators of this thread go to.
+/// Stream that operators of this thread go to.
 CUDAStream getCurrentCUDAStream(DeviceIndex device = -1);
-/// Of its device; which device is current stays.
+/// Sets its device's stream; which device is current stays.
 void setCurrentCUDAStream(CUDAStream stream);
 
 std::ostream& operator<<(std::ostream& out, const CUDAStream& stream);

@@ -69,7 +69,7 @@ namespace WarningUtils {
 /// This thread's, not owned; null stands for the plain one.
 void set_warning_handler(WarningHandler* handler);
 WarningHandler* get_warning_handler();
-/// Whether warnings that are given once are given each time.
+/// Sets whether warnings that are given once are given each time.
 void set_warnAlways(bool setting);
 bool get_warnAlways();
 

@@ -9,7 +9,7 @@ namespace c10 {
 
 using std::string_view;
 
-/// What operator<< prints of the arguments, one after the other.
+/// Text that operator<< prints of the arguments, one after the other.
 template <class... Args>
 std::string str(const Args&... args) {
   if constexpr (sizeof...(Args) == 0) {

@@ -24,7 +24,7 @@ int64_t multiply_integers(Iterator begin, Iterator end) {
   for (; begin != end; ++begin) product *= *begin;
   return product;
 }
-/// Of the sizes of dimensions k and on.
+/// Product of the sizes of dimensions k and on.
 inline int64_t numelements_from_dim(int k, const auto& sizes) {
   return multiply_integers(sizes.begin() + k, sizes.end());
 }

@@ -1,4 +1,5 @@
-// What Tensor::dtype() gives: a ScalarType with its C++ type's name and size.
+// Type that Tensor::dtype() gives: a ScalarType with its C++ type's name and
+// size.
 #pragma once
 
 #include <ostream>

@@ -21,7 +21,7 @@ struct DataLoaderOptions {
   TORCH_ARG(std::optional<std::chrono::milliseconds>, timeout);
   /// Batches come in the order of their requests, or as they are ready.
   TORCH_ARG(bool, enforce_ordering) = true;
-  /// Whether a last batch that is not full is left out.
+  /// Set if a last batch that is not full is left out.
   TORCH_ARG(bool, drop_last) = false;
 };
 

@@ -1,4 +1,4 @@
-// What a dataset gives for one index.
+// Example that a dataset gives for one index.
 #pragma once
 
 #include "torch/types.h"

@@ -1,4 +1,4 @@
-// What the loader throws for an error of a worker.
+// Exception that the loader throws for an error of a worker.
 #pragma once
 
 #include <exception>

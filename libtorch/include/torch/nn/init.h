@@ -18,10 +18,11 @@ using NonlinearityType =
                  enumtype::kLeakyReLU>;
 using FanModeType = std::variant<enumtype::kFanIn, enumtype::kFanOut>;
 
-/// What a nonlinearity's inputs are to be scaled by.
+/// Factor that a nonlinearity's inputs are to be scaled by.
 double calculate_gain(NonlinearityType nonlinearity, double param = 0.01);
 Tensor constant_(Tensor tensor, Scalar value);
-/// Of two to five dimensions; the identity over the middle of the window.
+/// Fills a tensor of two to five dimensions; the identity over the middle of
+/// the window.
 Tensor dirac_(Tensor tensor);
 Tensor eye_(Tensor matrix);
 Tensor normal_(Tensor tensor, double mean = 0, double std = 1);

@@ -13,7 +13,7 @@ struct LBFGSOptions : OptimizerCloneableOptions<LBFGSOptions> {
   LBFGSOptions(double lr = 1) : lr_(lr) {}
   TORCH_ARG(double, lr);
   TORCH_ARG(int64_t, max_iter) = 20;
-  /// Of the closure; 1.25 max_iter without.
+  /// Most evaluations of the closure; 1.25 max_iter without.
   TORCH_ARG(std::optional<int64_t>, max_eval) = std::nullopt;
   TORCH_ARG(double, tolerance_grad) = 1e-7;
   TORCH_ARG(double, tolerance_change) = 1e-9;
@@ -36,7 +36,8 @@ struct LBFGSOptions : OptimizerCloneableOptions<LBFGSOptions> {
 };
 HOTARU_TORCH_EXTERN template class OptimizerCloneableOptions<LBFGSOptions>;
 
-/// Of all parameters together, as one vector; kept at the first parameter.
+/// State of all parameters together, as one vector; kept at the first
+/// parameter.
 struct LBFGSParamState : OptimizerCloneableParamState<LBFGSParamState> {
   TORCH_ARG(int64_t, func_evals) = 0;
   TORCH_ARG(int64_t, n_iter) = 0;

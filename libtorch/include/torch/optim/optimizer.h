@@ -1,5 +1,5 @@
-// What all optimizers have in common: parameters in groups, each with options;
-// a state for each parameter.
+// Common parts of all optimizers: parameters in groups, each with options; a
+// state for each parameter.
 #pragma once
 
 #include <functional>
@@ -19,7 +19,7 @@ namespace torch::optim {
 /// The fields of an object by name, as values that archives hold.
 using Fields = std::vector<std::pair<std::string, c10::IValue>>;
 
-/// What an optimizer keeps of a parameter.
+/// State that an optimizer keeps of a parameter.
 class OptimizerParamState {
  public:
   OptimizerParamState() = default;
@@ -61,8 +61,8 @@ class OptimizerOptions {
   }
 };
 
-/// Of classes that list their fields; others override what they need.
-/// Of an object that lists its fields, what the archive has.
+/// Reads what the archive has of the fields that an object lists; classes that
+/// list none override what they need.
 template <class Listed>
 void read_fields(Listed& self, serialize::InputArchive& archive) {
   if constexpr (HasFields<Listed>)

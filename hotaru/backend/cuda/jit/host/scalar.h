@@ -1,4 +1,4 @@
-// What formulas say of numbers that the host has put into them: kernels get
+// Numbers as formulas name them where the host has put them in: kernels get
 // formula objects that are made.
 #pragma once
 

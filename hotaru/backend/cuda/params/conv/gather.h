@@ -44,7 +44,7 @@ struct GatheredOperand {
   bool along = false;
 };
 
-/// What a column has that is not kept.
+/// Target of a column that is not kept.
 inline constexpr uint32_t kNowhere = 0xffffffffu;
 
 /// a_at and b_at say the batches' strides only.
@@ -72,8 +72,9 @@ struct PlacesParams {
     uint32_t first = 0;
     enum class Kind : uint8_t { kPlain, kPositions, kTaps } kind = Kind::kPlain;
   };
-  /// Of a dimension: position i meets tap t at i * scale + shift + t * step,
-  /// which is there if it is at least 0 and below the limit. No taps: all are.
+  /// Window along a dimension: position i meets tap t at i * scale + shift + t
+  /// * step, which is there if it is at least 0 and below the limit. No taps:
+  /// all are.
   struct Window {
     int32_t scale = 1, shift = 0, step = 1, limit = 1, taps = 1;
   };

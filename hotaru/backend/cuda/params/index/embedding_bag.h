@@ -15,18 +15,18 @@ namespace hotaru::cuda {
 /// See common/index/embedding_bag.h. All operands lie row by row.
 struct EmbeddingBagParams {
   enum Mode : uint8_t { kSum, kMean, kMax };
-  /// What is reported, with the numbers of the CPU's texts.
+  /// Errors that are reported, with the numbers of the CPU's texts.
   enum Error : int64_t { kIndex, kFirst, kDecrease, kLast };
 
   void* out = nullptr;
   int64_t* bag_of = nullptr;
   int64_t* counted = nullptr;
-  /// Of kMax the rows that maxima came from.
+  /// Rows that maxima came from, for kMax.
   int64_t* winners = nullptr;
   const void* weight = nullptr;
   const int64_t* indices = nullptr;
   const int64_t* offsets = nullptr;
-  /// Of each position, or null.
+  /// Factor of each position, or null.
   const void* factors = nullptr;
   int64_t rows = 0, positions = 0, padding = -1;
   uint32_t bags = 0;
@@ -36,7 +36,7 @@ struct EmbeddingBagParams {
   uint32_t width = 0;
   Divider columns;
   Mode mode = kSum;
-  /// Whether the last bag ends with the indices.
+  /// Set if the last bag ends with the indices.
   bool to_end = true;
   ErrorSink errors;
 };

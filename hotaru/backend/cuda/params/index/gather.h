@@ -34,7 +34,8 @@ struct IndexedParams {
   bool wide = true;
   /// Negative indices count from the end.
   bool wrap = false;
-  /// Of the whole along the indexed dimension; the stride in bytes.
+  /// Size and step of the whole along the indexed dimension; the stride in
+  /// bytes.
   int64_t size = 0, step = 0;
   /// Reported with code 0, the index and the size.
   ErrorSink errors;

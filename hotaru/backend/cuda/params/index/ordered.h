@@ -43,7 +43,7 @@ struct OrderedParams {
   Divider columns;
   /// Where a position is in the part, the first operand.
   Index<3> positions;
-  /// What a column adds to the offsets of part and whole.
+  /// Offsets that a column adds to those of part and whole.
   Index<2> beside;
 };
 

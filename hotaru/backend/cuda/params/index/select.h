@@ -37,7 +37,7 @@ struct SelectParams {
   /// [blocks], of all launches.
   int64_t* counts = nullptr;
   uint32_t numel = 0;
-  /// What earlier launches had of the space: elements and blocks.
+  /// Shares of earlier launches in the space: elements and blocks.
   int64_t first = 0;
   uint32_t first_block = 0;
   /// Elements of each block.

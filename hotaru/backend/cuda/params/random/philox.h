@@ -34,8 +34,8 @@ struct PhiloxStart {
 /// Where a kernel's draws begin: each thread is a sequence of its own, of four
 /// words at a time.
 struct PhiloxState : PhiloxStart {
-  /// Of a graph's calls: where it lies in the device's memory from which
-  /// `first` counts; null for others.
+  /// Start that `first` counts from in the device's memory, for a graph's
+  /// calls; null for others.
   const PhiloxStart* graph = nullptr;
 
   /// To be asked once by each thread of a kernel.

@@ -54,8 +54,7 @@ constexpr uint32_t draw_blocks(int64_t numel, int sms, int threads_of_sm) {
   const int64_t room = int64_t{sms} * (threads_of_sm / int(kBlock));
   return uint32_t(all < room ? all : room);
 }
-/// What the generator moves on by, where a thread makes so many values of four
-/// words.
+/// Step of the generator where a thread makes so many values of four words.
 constexpr uint64_t draws_of(int64_t numel, uint32_t blocks, uint32_t values) {
   return (uint64_t(numel - 1) / (uint64_t{kBlock} * blocks * values) + 1) * 4;
 }

@@ -31,8 +31,8 @@ struct ShapedParams {
   ErrorSink errors;
 };
 
-/// What the generator moves on by: four words a thread for each of its
-/// elements. However many more a draw needs, they come from other sequences.
+/// Step of the generator: four words a thread for each of its elements. However
+/// many more a draw needs, they come from other sequences.
 constexpr uint64_t draws_of_shaped(uint64_t numel, uint32_t blocks) {
   return ((numel - 1) / (uint64_t{kBlock} * blocks) + 1) * 4;
 }

@@ -40,7 +40,7 @@ struct SortParams {
   const SortEntry* from = nullptr;
   SortEntry* to = nullptr;
   uint32_t lines = 1, length = 1;
-  /// Of a line.
+  /// Tiles of a line.
   Divider tiles;
   uint32_t width = 1;
   uint32_t first = 0, count = 1;

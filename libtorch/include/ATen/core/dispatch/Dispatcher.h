@@ -70,7 +70,7 @@ class Dispatcher final {
   /// Throws c10::Error if there is none.
   OperatorHandle findSchemaOrThrow(const char* name,
                                    const char* overload) const;
-  /// Those that programs defined in C++, as "ns::name.overload".
+  /// Names of operators that programs defined in C++, as "ns::name.overload".
   std::vector<std::string> getDefinedNames() const;
 
  private:

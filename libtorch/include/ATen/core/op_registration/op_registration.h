@@ -13,7 +13,7 @@ namespace c10 {
 /// Registers for as long as it lives. Errors as torch::Library's.
 class RegisterOperators final {
  public:
-  /// What op() takes beside a schema: kernels by key.
+  /// Options that op() takes beside a schema: kernels by key.
   class Options final {
    public:
     Options& schema(const std::string& text) & { return schema_ = text, *this; }

@@ -19,7 +19,8 @@ inline PyObject* checked(PyObject* object) {
   return object;
 }
 
-/// What goes through a Value: numbers, generators, whatever TorchScript has.
+/// Loads what goes through a Value: numbers, generators, whatever TorchScript
+/// has.
 template <class T>
 bool load_value(py::handle source, T* out) {
   hotaru::Value value;

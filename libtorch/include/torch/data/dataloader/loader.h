@@ -1,4 +1,4 @@
-// What loaders have in common: jobs ahead, and results in order.
+// Common parts of loaders: jobs ahead, and results in order.
 #pragma once
 
 #include <condition_variable>

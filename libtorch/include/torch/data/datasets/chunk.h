@@ -132,7 +132,7 @@ class ChunkDataset final
     std::unique_lock<std::mutex>& lock;
   };
 
-  /// What tasks keep alive.
+  /// State that tasks keep alive.
   struct Shared {
     Shared(ChunkReader reader, ChunkSampler chunk_sampler,
            ExampleSampler example_sampler, ChunkDatasetOptions options,

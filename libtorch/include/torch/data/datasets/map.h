@@ -33,7 +33,7 @@ class MapDataset
     }
   }
   std::optional<size_t> size() const override { return dataset_.size(); }
-  /// Of a stateful one: it begins again.
+  /// Resets a stateful one: it begins again.
   void reset() { dataset_.reset(); }
   const Source& dataset() noexcept { return dataset_; }
   const Transform& transform() noexcept { return transform_; }

@@ -23,7 +23,7 @@ class DistributedSampler : public Sampler<BatchRequest> {
                 rank, " of ", num_replicas, ")");
   }
 
-  /// What random orders depend on; the same in all processes.
+  /// Sets what random orders depend on; the same in all processes.
   void set_epoch(size_t epoch) { epoch_ = epoch; }
   size_t epoch() const { return epoch_; }
 

@@ -1,4 +1,4 @@
-// What batches of a dataset go through.
+// Transforms that batches of a dataset go through.
 #pragma once
 
 #include <utility>

@@ -16,7 +16,7 @@ inline Tensor pairwise_distance(
   return torch::pairwise_distance(x1, x2, options.p(), options.eps(),
                                   options.keepdim());
 }
-/// Of each pair of rows once.
+/// Distance of each pair of rows, once.
 inline Tensor pdist(const Tensor& input, double p = 2.0) {
   return torch::pdist(input, p);
 }

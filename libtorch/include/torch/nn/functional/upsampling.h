@@ -5,8 +5,9 @@
 
 namespace torch::nn::functional {
 
-/// Of (N, C, ...) with one to three dimensions behind, to a size or by a
-/// factor. Throws PyTorch's texts for modes that the dimensions do not have.
+/// Interpolates (N, C, ...) with one to three dimensions behind, to a size or
+/// by a factor. Throws PyTorch's texts for modes that the dimensions do not
+/// have.
 Tensor interpolate(const Tensor& input,
                    const InterpolateFuncOptions& options = {});
 

@@ -47,7 +47,7 @@ class AdaptiveLogSoftmaxWithLossImpl
   void pretty_print(std::ostream& out) const override;
   /// input (N, in_features), target (N); or (in_features) and a number.
   ASMoutput forward(const Tensor& input, const Tensor& target);
-  /// Of all classes: (N, n_classes).
+  /// Logarithmic probabilities of all classes: (N, n_classes).
   Tensor log_prob(const Tensor& input);
   /// The most likely class of each: (N).
   Tensor predict(const Tensor& input);

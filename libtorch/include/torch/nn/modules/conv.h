@@ -9,8 +9,8 @@
 
 namespace torch::nn {
 
-/// Of (N, C, ...) or (C, ...). What all dimensions have in common; use
-/// Conv1d, Conv2d and Conv3d.
+/// Convolution of (N, C, ...) or (C, ...). What all dimensions have in common;
+/// use Conv1d, Conv2d and Conv3d.
 template <size_t D, class Derived>
 class ConvImpl : public Cloneable<Derived> {
  public:

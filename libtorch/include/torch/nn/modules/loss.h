@@ -47,7 +47,7 @@ HOTARU_TORCH_LOSS(TripletMarginWithDistanceLoss, anchor, positive, negative);
 HOTARU_TORCH_LOSS(MarginRankingLoss, input1, input2, target);
 #undef HOTARU_TORCH_LOSS
 
-/// Of sequences that are not aligned with their labels.
+/// Loss of sequences that are not aligned with their labels.
 class CTCLossImpl : public WithOptions<CTCLossImpl, CTCLossOptions> {
  public:
   explicit CTCLossImpl(CTCLossOptions options = {})

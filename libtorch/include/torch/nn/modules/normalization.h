@@ -6,8 +6,8 @@
 
 namespace torch::nn {
 
-/// What norms with running means have in common: weight and bias, undefined
-/// without `affine`; means and variances, undefined unless they are tracked.
+/// Common parts of norms with running means: weight and bias, undefined without
+/// `affine`; means and variances, undefined unless they are tracked.
 template <class Derived, class Options>
 class RunningNorm : public Cloneable<Derived> {
  public:

@@ -40,8 +40,8 @@ RNNOptionsBase options_base_of(const RNNOptions& options);
 RNNOptionsBase options_base_of(const LSTMOptions& options);
 RNNOptionsBase options_base_of(const GRUOptions& options);
 
-/// What all of them have: weights by layer and direction, under Python's names
-/// (weight_ih_l0, weight_hh_l0, bias_ih_l0, bias_hh_l0, ..._reverse).
+/// Common parts of all of them: weights by layer and direction, under Python's
+/// names (weight_ih_l0, weight_hh_l0, bias_ih_l0, bias_hh_l0, ..._reverse).
 template <class Derived, class Options>
 class RecurrentImpl : public Cloneable<Derived> {
  public:

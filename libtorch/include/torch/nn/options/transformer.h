@@ -16,7 +16,7 @@ class TransformerDecoderLayerImpl;
 using activation_t = std::variant<enumtype::kReLU, enumtype::kGELU,
                                   std::function<Tensor(const Tensor&)>>;
 
-/// Of one layer, encoding or decoding.
+/// Options of one layer, encoding or decoding.
 struct TransformerLayerOptions {
   TransformerLayerOptions(int64_t d_model, int64_t nhead)
       : d_model_(d_model), nhead_(nhead) {}

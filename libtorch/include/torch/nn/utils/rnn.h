@@ -37,7 +37,7 @@ class PackedSequence {
   Tensor data_, batch_sizes_, sorted_indices_, unsorted_indices_;
 };
 
-/// Of padded sequences (T, B, ...), or (B, T, ...) with batch_first. With
+/// Packs padded sequences (T, B, ...), or (B, T, ...) with batch_first. With
 /// enforce_sorted lengths must descend.
 PackedSequence pack_padded_sequence(Tensor input, Tensor lengths,
                                     bool batch_first = false,

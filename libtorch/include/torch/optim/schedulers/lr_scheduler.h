@@ -1,4 +1,4 @@
-// What changes learning rates between steps.
+// Schedulers, which change learning rates between steps.
 #pragma once
 
 #include "torch/optim/optimizer.h"

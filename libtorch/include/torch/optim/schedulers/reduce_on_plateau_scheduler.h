@@ -9,7 +9,7 @@ namespace torch::optim {
 class ReduceLROnPlateauScheduler {
  public:
   enum SchedulerMode { min, max };
-  /// Whether `threshold` is a share of the best metric or a difference.
+  /// Mode of `threshold`: a share of the best metric or a difference.
   enum ThresholdMode { rel, abs };
 
   /// `min_lrs`: no rate of a group gets below; one for each, or none.
