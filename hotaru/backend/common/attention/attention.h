@@ -17,13 +17,13 @@ inline constexpr int64_t kMostAttentionWidth = 128;
 /// floats to add, of query's dtype or float. Rows lie in one piece but for the
 /// mask's. G divides H.
 ///
-/// Of "attention_grad": read the gradient of out, read out, read lse, then
-/// query, key, value and mask as above; write the gradients of query, key and
-/// value, each undefined if it is not wanted.
+/// Operands of "attention_grad": read the gradient of out, read out, read lse,
+/// then query, key, value and mask as above; write the gradients of query, key
+/// and value, each undefined if it is not wanted.
 ///
-/// Of "attention_token", for L = 1, never causal: write out, then query, key,
-/// value and mask. Keys that a mask hides are not read; without any key out is
-/// zeros.
+/// Operands of "attention_token", for L = 1, never causal: write out, then
+/// query, key, value and mask. Keys that a mask hides are not read; without any
+/// key out is zeros.
 struct AttentionAttributes {
   float scale = 1;
   /// Position i of the queries sees keys 0 .. i.

@@ -52,7 +52,7 @@ template <class F>
 inline constexpr bool kHasQuickForm = requires(F f) {
   f.quick(0.0f);
 };
-/// And whether it is to be taken, which numbers may decide.
+/// Tells whether it is to be taken, which numbers may decide.
 template <class F>
 bool takes_quick_form(const F& f) {
   if constexpr (requires { f.is_quick(); }) return f.is_quick();

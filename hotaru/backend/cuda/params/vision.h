@@ -25,8 +25,8 @@
 //     grid   a thread for each sample; a line is a group's tap
 //   parameters   DeformParams
 //
-// What is added to pictures is added by atomics, so not in one order: an
-// element of a picture does not know which samples it is in.
+// Additions to pictures are made by atomics, so not in one order: an element of
+// a picture does not know which samples it is in.
 #pragma once
 
 #include "hotaru/backend/common/vision/deform.h"

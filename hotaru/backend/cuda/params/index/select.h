@@ -13,7 +13,8 @@
 //   block        kBlock
 //   shared       none at launch; threads wait for each other
 //
-// What is cut into several launches is counted by all before the rest. And
+// Elements that are cut into several launches are counted by all before the
+// rest. And
 //
 //   TotalChosen            the sum of all counts: TotalParams, one block
 //   RunStarts_<type>       what chooses the first of equal neighbours, a byte
