@@ -149,7 +149,7 @@ class Library:
         return json.loads(line)
 
     def measure(self, callers: int, seconds: float) -> dict:
-        """The figures that run_callers found, and "foreign", see below."""
+        """Figures that run_callers found, and "foreign", see below."""
         request = {"callers": callers, "seconds": seconds}
         before = self._ticks()
         print(json.dumps(request), file=self.process.stdin, flush=True)

@@ -38,7 +38,7 @@ LINES = {
 
 
 def operands(n: int, rows: int, dtype: torch.dtype) -> dict:
-    """The names that the statements above may use."""
+    """Names that the statements above may use."""
     torch.manual_seed(0)
     a = torch.randn(rows, n, dtype=dtype)
     names = {"torch": torch, "L": torch.linalg, "n": n, "a": a}

@@ -112,7 +112,7 @@ OTHER = [
 
 
 def operands() -> dict:
-    """The names that the statements may use."""
+    """Names that the statements may use."""
     torch.manual_seed(0)
     f = torch.randn(1000, 1000)
     ids = torch.randint(0, 1000, (100000,))
@@ -146,7 +146,7 @@ def operands() -> dict:
 
 
 def statements() -> list[str]:
-    """The statements that are measured."""
+    """Statements that are measured."""
     found = [f"torch.special.{x}(f)" for x in SPECIAL]
     for x in POINTWISE:
         found.append(f"F.{x[:-1]}(f)" if x[-1] == "_" else f"torch.{x}(f)")

@@ -77,7 +77,7 @@ def convolution(rng, channels, size, kernel, groups=1, stride=1, dtype=np.int8):
 
 
 def dynamic(rng, m, k, n, dtype=np.int8):
-    """The nodes that dynamic quantisation makes of a linear layer."""
+    """Nodes that dynamic quantisation makes of a linear layer."""
     x = rng.standard_normal((m, k)).astype(np.float32)
     nodes = [
         helper.make_node("DynamicQuantizeLinear", ["x"], ["q", "qs", "qz"]),

@@ -13,7 +13,7 @@ nn, F = torch.nn, torch.nn.functional
 
 
 def operands() -> dict:
-    """The names that the statements below may use."""
+    """Names that the statements below may use."""
     torch.manual_seed(0)
     rand = torch.randn
 
@@ -68,7 +68,7 @@ def operands() -> dict:
 
 
 def statements() -> list[str]:
-    """The statements that are measured."""
+    """Statements that are measured."""
     return [
         "f.exp()", "p.log()", "p.sqrt()", "f.sin()", "f.cos()", "f.tanh()",
         "f.sigmoid()", "f.erf()", "f.floor()",

@@ -209,7 +209,7 @@ def families() -> dict[str, list[str]]:
 
 
 def operands(size: str) -> dict:
-    """The names in the statements, at a size."""
+    """Names in the statements, at a size."""
     torch.manual_seed(0)
     rows, columns, edge, shape = SIZES[size]
     rand, draw = torch.randn, torch.randint

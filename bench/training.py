@@ -145,7 +145,7 @@ def losses(options) -> str:
 
 
 def memory(options) -> str:
-    """The memory that a step takes at most."""
+    """Memory that a step takes at most."""
     ways = (EAGER, GRAPH, *PEERS)
     lines = [["memory of a step, MB", *ways, "graph over PyTorch"]]
     ratios = []

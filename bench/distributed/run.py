@@ -38,7 +38,7 @@ def under_mpirun(command: list[str], size: int, args: list[str]) -> list[str]:
 
 
 def measured(command: list[str]) -> dict:
-    """The figures that rank 0 of a world printed, in microseconds."""
+    """Figures that rank 0 of a world printed, in microseconds."""
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     for line in done.stdout.splitlines():
         if line.startswith("{"):

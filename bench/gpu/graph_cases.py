@@ -118,7 +118,7 @@ def wall_us(sizes: Sizes, statement) -> float:
 
 
 def host_ns(sizes: Sizes, statement) -> float:
-    """The caller's time; fewer calls than a driver's queue has places."""
+    """Caller's time; fewer calls than a driver's queue has places."""
     return worker.host_ns(torch, statement, sizes.calls, sizes.rounds)
 
 
@@ -174,7 +174,7 @@ def replay(sizes: Sizes) -> dict:
 
 
 def tiny_network():
-    """The network in the CNN's place where all has to be quick."""
+    """Network in the CNN's place where all has to be quick."""
     conv = nn.Conv2d(1, 2, 3, padding=1)
     return nn.Sequential(conv, nn.ReLU(), nn.Flatten(), nn.Linear(128, 10))
 

@@ -1,4 +1,4 @@
-r"""The work that a replay of a network's graph gives a GPU.
+r"""Work that a replay of a network's graph gives a GPU.
 
     HOTARU_CUDA_DRIVER=soft HOTARU_CUDA_LIBRARIES=soft \
         python -m hotaru bench/gpu/graph_nodes.py

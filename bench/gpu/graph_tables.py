@@ -186,7 +186,7 @@ KINDS = {
 
 
 def rows(case: str, hotaru: dict, pytorch: dict) -> list[Row]:
-    """The rows that one round of a case gives."""
+    """Rows that one round of a case gives."""
     return KINDS[case](case, hotaru, pytorch)
 
 

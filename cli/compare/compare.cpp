@@ -33,7 +33,7 @@ struct CompareOptions : ModelOptions {
 
 constexpr size_t kFewestTurns = 5;
 
-/// The last line of an error that says something, where it has several.
+/// Last line of an error that says something, where it has several.
 std::string last_line(std::string text) {
   while (!text.empty() && text.back() == '\n') text.pop_back();
   return text.substr(text.rfind('\n') + 1);

@@ -36,7 +36,7 @@ std::string cpu_field(const std::string& key) {
   return "";
 }
 
-/// The processor's features that matter to kernels.
+/// Features of the processor that matter to kernels.
 std::vector<std::string> cpu_features() {
   std::istringstream flags(cpu_field("flags"));
   const std::set<std::string> present{std::istream_iterator<std::string>(flags),

@@ -59,7 +59,7 @@ namespace detail {
   made.runs = !taken && made.why_not.empty();
 }
 
-/// The need that a call lacks for a row; empty where it lacks nothing.
+/// Need that a call lacks for a row; empty where it lacks nothing.
 template <const auto& kWays, size_t kRow, class Call>
 std::string_view lacks(const Call& call) {
   constexpr auto& way = kWays[kRow];

@@ -90,7 +90,7 @@ const std::vector<ConvRun>& all_runs(const ConvCall<T>& call) {
   return runs;
 }
 
-/// The fields that all planes of depthwise3 have in common.
+/// Fields that all planes of depthwise3 have in common.
 template <class T>
 Depthwise3<T> common_of(const ConvCall<T>& call) {
   const ConvGeometry& g = call.geometry;

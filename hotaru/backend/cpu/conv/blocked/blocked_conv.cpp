@@ -143,7 +143,7 @@ void BlockedConv::run_groups(const Operands& o, int64_t image, Range groups,
     }
 }
 
-/// The fields that the tiles of a run have in common.
+/// Fields that the tiles of a run have in common.
 BlockedTile BlockedConv::common(const Run& run) const {
   BlockedTile t{};
   t.w_block = weights_of_block();

@@ -1,7 +1,7 @@
 // Common parts of the kernels of fused attention: where rows lie, which scores
 // take part, the softmax of a row that is seen piece by piece, and its gradient
 // (the running maximum and sum are those of M. Milakov and N. Gimelshein,
-// arXiv:1805.02867). Milakov and N. Gimelshein, arXiv:1805.02867).
+// arXiv:1805.02867).
 #pragma once
 
 #include <cmath>

@@ -119,7 +119,6 @@ __device__ inline T times(Real<T> by, T x) {
     return by * x;
 }
 /// Quotient, of complex numbers by R. Smith's method ("Algorithm 116", 1962).
-/// Smith's ("Algorithm 116", 1962).
 template <class T>
 __device__ inline T quotient(T x, T y) {
   if constexpr (kIsComplex<T>) {
