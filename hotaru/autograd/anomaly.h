@@ -9,7 +9,7 @@ namespace hotaru::autograd {
 
 class Node;
 
-/// What is known of a node beyond its gradient: where the forward pass was.
+/// Knowledge of a node beyond its gradient: where the forward pass was.
 class NodeNotes {
  public:
   virtual ~NodeNotes() = default;
@@ -18,9 +18,9 @@ class NodeNotes {
   virtual void warn(const std::string& name) const = 0;
 };
 
-/// Of all threads; off at first. While it is on, nodes are made with notes and
-/// failures of their gradients warned of; with check_nan, gradients that are
-/// not a number are failures.
+/// Anomaly mode of all threads; off at first. While it is on, nodes are made
+/// with notes and failures of their gradients warned of; with check_nan,
+/// gradients that are not a number are failures.
 bool anomaly_enabled();
 bool anomaly_checks_nan();
 void set_anomaly(bool enabled, bool check_nan);

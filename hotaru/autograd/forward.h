@@ -17,7 +17,7 @@ namespace hotaru::autograd {
 namespace detail {
 inline std::atomic<bool> dual_level_open{false};
 }
-/// Whether tensors may carry tangents now. One level at most is open in a
+/// True if tensors may carry tangents now. One level at most is open in a
 /// process; it must not be closed while other threads still compute in it.
 inline bool dual_level_open() {
   return detail::dual_level_open.load(std::memory_order_relaxed);
@@ -28,9 +28,9 @@ int64_t enter_dual_level();
 /// Closes it; every tangent is dropped.
 void exit_dual_level(int64_t level);
 
-/// Whether operators have to give their results tangents because of `t`.
+/// Tells whether operators have to give their results tangents because of `t`.
 bool passes_tangent(const Tensor& t);
-/// Whether `t`, or the base it is a view of, carries a tangent.
+/// True if `t`, or the base it is a view of, carries a tangent.
 bool has_tangent(const Tensor& t);
 
 /// The tangent, undefined if there is none. A view's is that part of its
@@ -53,7 +53,7 @@ Tensor primal_of(const Tensor& dual);
 /// Keeps what an in-place operator is about to overwrite: its tangent may
 /// depend on it.
 void remember_original(const Tensor& t);
-/// What remember_original() kept of this version of t, or undefined.
+/// Takes what remember_original() kept of this version of t, or undefined.
 Tensor take_original(const Tensor& t);
 void forget_originals();
 

@@ -1,4 +1,4 @@
-// Whether operators of this thread record gradients and pass tangents on.
+// Switches of a thread: its operators record gradients and pass tangents on.
 #pragma once
 
 #include "hotaru/core/inference/inference.h"
@@ -8,7 +8,7 @@ namespace hotaru::autograd {
 /// Per thread; on at first.
 bool grad_enabled();
 void set_grad_enabled(bool enabled);
-/// Whether tangents are passed on. Per thread; on at first.
+/// Tells whether tangents are passed on. Per thread; on at first.
 bool forward_enabled();
 void set_forward_enabled(bool enabled);
 /// Inference mode implies no gradients; kept apart so that it can be asked.

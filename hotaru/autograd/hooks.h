@@ -47,7 +47,7 @@ class Hooks {
     return out;
   }
 
-  /// What the hooks own: f(const std::shared_ptr<void>&) for each.
+  /// Calls f(const std::shared_ptr<void>&) for each object that the hooks own.
   template <class F>
   void each_owned(F f) const {
     if (list_)

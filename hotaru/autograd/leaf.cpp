@@ -145,7 +145,7 @@ Ref<Node> grad_fn(const Tensor& t) {
   if (!base || !base->autograd) return known;
   const Meta& base_meta = static_cast<const Meta&>(*base->autograd);
   if (!base_meta.grad_fn && !base_meta.requires_grad) return known;
-  // Of what had no history then, and was not written with one since.
+  // Views of what had no history then, and not written with one since.
   if (m && m->shared && !base_meta.grad_fn) return known;
   if (m && m->view_version == t.version() &&
       (known || m->origin != ViewOrigin::kPlain))

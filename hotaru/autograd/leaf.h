@@ -21,8 +21,8 @@ class AccumulateGrad final : public Node {
   Tensor variable_;
 };
 
-/// Whether gradients of the tensors reach a leaf of a level below this one
-/// (Meta::level): one that somebody else than the level's transform made.
+/// Tells whether gradients of the tensors reach a leaf of a level below this
+/// one (Meta::level): one that somebody else than the level's transform made.
 bool reaches_below(const Tensors& tensors, uint32_t level);
 
 /// Before a leaf becomes another tensor (`x.data = y`) of another dtype or
@@ -59,8 +59,8 @@ class CopySlices final : public Node {
   size_t slot_;
 };
 
-/// Whether writes into the tensor are to be seen by a base that others can
-/// reach. A base that only this view holds on to is given up.
+/// Tells whether writes into the tensor are to be seen by a base that others
+/// can reach. A base that only this view holds on to is given up.
 bool writes_base(const Tensor& t);
 
 /// The tensor is no view any more; it keeps the tangent it had of its base.

@@ -23,7 +23,7 @@ struct Edge {
   uint32_t index = 0;
 };
 
-/// What a forward output looked like, to check and fill in its gradient.
+/// Look of a forward output, to check and fill in its gradient.
 struct OutputInfo {
   Dims sizes;
   DType dtype = DType::kFloat32;
@@ -112,7 +112,7 @@ enum class ViewOrigin : uint8_t {
   kFunction,   // made by a function that is written in Python
 };
 
-/// What autograd keeps about a tensor.
+/// State that autograd keeps about a tensor.
 struct Meta : AutogradMeta {
   ~Meta() override;
   /// Makes the tensor output `index` of `node`, which may be null. If it
@@ -121,7 +121,7 @@ struct Meta : AutogradMeta {
   void set_retains_grad();
 
   Tensor grad;
-  /// Of a dual number, while its level is open (autograd/forward.h).
+  /// Tangent of a dual number, while its level is open (autograd/forward.h).
   Tensor tangent;
   Ref<Node> grad_fn;
   uint32_t output_index = 0;
@@ -129,7 +129,7 @@ struct Meta : AutogradMeta {
   bool retains_grad = false;
   /// See shared_meta(); never written.
   bool shared = false;
-  /// Of a view; and the storage's version when its grad_fn was made.
+  /// Origin of a view; and the storage's version when its grad_fn was made.
   ViewOrigin origin = ViewOrigin::kPlain;
   uint32_t view_version = 0;
   /// The transform that ran when the leaf began to ask for gradients, as
@@ -137,14 +137,14 @@ struct Meta : AutogradMeta {
   uint32_t level = 0;
   /// The leaf's AccumulateGrad, not owned; it outlives no edge to it.
   Node* accumulator = nullptr;
-  /// Of a leaf that hooks gave back: the AccumulateGrad of the original.
+  /// AccumulateGrad of the original, for a leaf that hooks gave back.
   Ref<Node> stands_for;
   /// Made at need, for those who want to know whether the tensor lives.
   std::shared_ptr<void> life;
-  /// Of a leaf: what an operator computed from its value and keeps, if any
+  /// Object that an operator computed from a leaf's value and keeps, if any
   /// (ops/rnn/rnn_weights.cpp, under its lock).
   Ref<RefCounted> derived;
-  /// Of a leaf; what they return replaces the gradient if it is defined.
+  /// Hooks of a leaf; what they return replaces the gradient if it is defined.
   Hooks<Tensor(const Tensor& grad)> hooks;
   Hooks<void(const Tensor& leaf)> post_accumulate_hooks;
 };
@@ -156,7 +156,7 @@ inline Meta* meta(const Tensor& t) {
 /// The tensor's meta, made at need; its own even where it shared one.
 Meta& ensure_meta(const Tensor& t);
 
-/// What all those views keep that have no history and nothing else to remember
+/// Meta of all those views that have no history and nothing else to remember
 /// than how they came about. One object for each thread and origin, so that
 /// such views cost as much as others.
 const Ref<Meta>& shared_meta(ViewOrigin origin);
@@ -164,14 +164,14 @@ const Ref<Meta>& shared_meta(ViewOrigin origin);
 /// A copy of the tensor's history without its gradient and hooks, or null.
 Ref<Meta> copy_history(const Tensor& t);
 
-/// Of a tensor that is no view kPlain.
+/// Returns how a view came about; kPlain for a tensor that is no view.
 inline ViewOrigin view_origin(const Tensor& t) {
   const Meta* m = meta(t);
   return m ? m->origin : ViewOrigin::kPlain;
 }
 
-/// Whether gradients flow to the tensor: a leaf that asks, or history. Views
-/// do as their base does.
+/// Tells whether gradients flow to the tensor: a leaf that asks, or history.
+/// Views do as their base does.
 inline bool requires_grad(const Tensor& t) {
   if (!t.defined()) return false;
   if (const Meta* m = meta(t)) {

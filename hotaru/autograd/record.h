@@ -9,8 +9,8 @@
 
 namespace hotaru::autograd {
 
-/// Whether an operator on these inputs has to record: for gradients, or for
-/// tangents. Cheap when not.
+/// Tells whether an operator on these inputs has to record: for gradients, or
+/// for tangents. Cheap when not.
 template <class... T>
 bool needs_grad(const T&... inputs) {
   return ((requires_grad(inputs) || ...) && grad_enabled()) ||
@@ -24,11 +24,11 @@ inline bool needs_grad(const Tensors& inputs) {
 
 class RecordedNode;
 
-/// What a formula sees of its node.
+/// Side of a node that its formula sees.
 class Backward {
  public:
   explicit Backward(RecordedNode& node) : node_(node) {}
-  /// Whether the gradient of the i-th input is wanted.
+  /// True if the gradient of the i-th input is wanted.
   bool needs(size_t i) const;
   /// Where that gradient is due.
   const Edge& edge(size_t i) const;
@@ -39,7 +39,7 @@ class Backward {
   /// The i-th saved tensor; undefined if it was saved so. Throws PyTorch's
   /// texts when it was freed or modified in place.
   Tensor saved(size_t i) const;
-  /// Whether what was saved may be asked for again: by another pass.
+  /// True if what was saved may be asked for again: by another pass.
   bool keeps_saved() const;
 
  private:
@@ -121,7 +121,7 @@ class RecordedNode final : public SavingNode {
   void set_keeps_saved(bool keeps) override { keeps_saved_ = keeps; }
   bool keeps_saved() const { return keeps_saved_; }
 
-  /// Of each saved tensor: which input it was; of an output o, -1 - o.
+  /// Places of the saved tensors: which input each was; of an output o, -1 - o.
   std::vector<int16_t> places;
 
  private:

@@ -1,4 +1,4 @@
-// What a node keeps of the forward pass.
+// Tensors that a node keeps of the forward pass.
 #pragma once
 
 #include <memory>
@@ -63,7 +63,7 @@ class SavedTensor {
   uint32_t version_ = 0;
   uint32_t output_index_ = 0;
   bool output_ = false;
-  /// Whether the saved input had been made by a node.
+  /// Set if the saved input had been made by a node.
   bool made_ = false;
 };
 

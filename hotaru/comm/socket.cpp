@@ -34,7 +34,7 @@ std::string reason() {
       "crash?");
 }
 
-/// What a host's name stands for; IPv4 first, as programs write it.
+/// Resolves a host's name to addresses; IPv4 first, as programs write it.
 Addresses resolve(const std::string& host, uint16_t port, int flags) {
   addrinfo hints{}, *found = nullptr;
   hints.ai_socktype = SOCK_STREAM;
@@ -54,7 +54,7 @@ int milliseconds_until(Deadline deadline) {
   return int(std::clamp<int64_t>(left.count(), 0, 1 << 30));
 }
 
-/// Whether the socket can be read, or written, before the deadline.
+/// Tells whether the socket can be read, or written, before the deadline.
 bool ready(int descriptor, short events, Deadline deadline) {
   for (;;) {
     pollfd wanted{descriptor, events, 0};

@@ -32,7 +32,7 @@ enum class DeviceType : int8_t {
   kMTIA,
   kPrivateUse1,
 };
-/// Those that can have a back end: the first ones.
+/// Number of the types that can have a back end: the first ones.
 inline constexpr int kDeviceTypes = 3;
 inline constexpr int kDeviceNames = 20;
 

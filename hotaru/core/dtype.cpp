@@ -86,7 +86,7 @@ DType promote_floating(DType a, DType b) {
        scalar_type_name(a), " and ", scalar_type_name(b));
 }
 
-/// Of two that differ, where one is_rare.
+/// Promotes two dtypes that differ, where one is_rare.
 DType promote_rare(DType a, DType b) {
   if (is_float8(a) || is_float8(b)) refuse_promotion("Float8 Types", a, b);
   if (is_wide_unsigned(a) || is_wide_unsigned(b)) {

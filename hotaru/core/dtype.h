@@ -124,7 +124,7 @@ constexpr DType to_complex(DType d) {
 /// float8 with another dtype, and for uint16, uint32 and uint64 with any but
 /// floating ones.
 DType promote_types(DType a, DType b);
-/// Whether a result of dtype `from` may be stored into `to`.
+/// Tells whether a result of dtype `from` may be stored into `to`.
 bool can_cast(DType from, DType to);
 
 /// torch.get_default_dtype(): float32 unless changed. Thread-safe.

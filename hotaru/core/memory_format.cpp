@@ -62,7 +62,7 @@ MemoryFormat suggested_format(IntSpan sizes, IntSpan strides) {
   int64_t least = 0;
   for (const int64_t d : order) {
     const int64_t size = sizes[size_t(d)], stride = strides[size_t(d)];
-    // Of one channel and one row the two orders are the same.
+    // Both orders are the same for one channel and one row.
     if (size == 0 || stride < least || (d == 0 && least == strides[1]))
       return MemoryFormat::kContiguous;
     least = scaled_stride(stride, size);

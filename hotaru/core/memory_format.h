@@ -17,7 +17,7 @@ enum class MemoryFormat : int64_t {
 /// Throws where the number of dimensions is another.
 Dims format_strides(IntSpan sizes, MemoryFormat format);
 
-/// Whether a tensor has these strides, up to those of dimensions of size 1;
+/// True if a tensor has these strides, up to those of dimensions of size 1;
 /// false for another number of dimensions. kPreserve counts as kContiguous.
 bool has_format(IntSpan sizes, IntSpan strides, MemoryFormat format);
 

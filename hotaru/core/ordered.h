@@ -1,4 +1,4 @@
-// What streams keep in order: the objects that kernels share.
+// Objects that kernels share, whose uses streams keep in order.
 #pragma once
 
 #include <atomic>
@@ -15,7 +15,7 @@ namespace detail {
 extern constinit std::atomic<void (*)(const Ordered&)> host_watch;
 }  // namespace detail
 
-/// What queued streams have still to do with an object; the runtime's.
+/// Uses of an object that queued streams have still to do; the runtime's.
 class PendingUses {
  public:
   virtual ~PendingUses() = default;

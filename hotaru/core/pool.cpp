@@ -13,8 +13,8 @@ struct Block {
 
 constexpr std::align_val_t kAlign{BlockPool::kAlignment};
 constexpr size_t kClasses = BlockPool::kBlock / BlockPool::kAlignment;
-// What a thread keeps of a size: enough for a thousand calls that wait in a
-// queue, whose memory comes back all at once. The heap takes 100 ns a block.
+// Bytes that a thread keeps of a size: enough for a thousand calls that wait in
+// a queue, whose memory comes back all at once. The heap takes 100 ns a block.
 constexpr size_t kKeptBytes = size_t{512} << 10;
 
 struct List {

@@ -64,7 +64,7 @@ void check_sizes(IntSpan sizes) {
                  size, ": ", shape_text(sizes));
 }
 
-/// Whether (offset + elements) * itemsize fits; if so, *bytes is that.
+/// Tells whether (offset + elements) * itemsize fits; if so, *bytes is that.
 bool count_bytes(int64_t elements, int64_t offset, size_t itemsize,
                  int64_t* bytes) {
   return offset >= 0 && !__builtin_add_overflow(offset, elements, bytes) &&
@@ -164,7 +164,8 @@ bool is_dense(IntSpan sizes, IntSpan strides) {
 
 namespace {
 
-/// Whether dimension a belongs further out than b: 1 yes, -1 no, 0 unknown.
+/// Tells whether dimension a belongs further out than b: 1 yes, -1 no, 0
+/// unknown.
 int compare_dims(IntSpan shape, std::span<const Dims> operands, size_t a,
                  size_t b) {
   for (const Dims& strides : operands) {

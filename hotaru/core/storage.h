@@ -45,15 +45,15 @@ class Storage : public Ordered, public Pooled {
     void* data = data_.load(std::memory_order_acquire);
     return data || !deferred_ ? data : allocate_now();
   }
-  /// Whether it still has to allocate its bytes.
+  /// True while it still has to allocate its bytes.
   bool pending() const {
     return deferred_ && !data_.load(std::memory_order_acquire);
   }
-  /// Whether it was made to allocate late.
+  /// True if it was made to allocate late.
   bool deferred() const { return deferred_; }
   size_t nbytes() const { return nbytes_; }
   Device device() const { return device_; }
-  /// Whether resize() works: for neither borrowed nor lent memory.
+  /// True if resize() works: for neither borrowed nor lent memory.
   bool resizable() const {
     return allocator_ && !lent_.load(std::memory_order_relaxed);
   }
@@ -71,12 +71,13 @@ class Storage : public Ordered, public Pooled {
   /// saved has changed. Every view and detached alias shares it.
   uint32_t version() const { return version_.load(std::memory_order_relaxed); }
   void bump_version() { version_.fetch_add(1, std::memory_order_relaxed); }
-  /// What version() said before writes that were counted and never happened.
+  /// Restores what version() said before writes that were counted and never
+  /// happened.
   void restore_version(uint32_t version) {
     version_.store(version, std::memory_order_relaxed);
   }
 
-  /// Whether others than kernels and host code that asks for the address each
+  /// True if others than kernels and host code that asks for the address each
   /// time may write the bytes: through a numpy array, a kept pointer, another
   /// process. Such writes go unseen, so nothing derived from them is kept.
   bool exposed() const { return exposed_.load(std::memory_order_relaxed); }
@@ -92,8 +93,8 @@ class Storage : public Ordered, public Pooled {
     expose();
   }
 
-  /// What another language keeps about this storage; it goes with the storage.
-  /// Guarded by that language's lock.
+  /// Object that another language keeps about this storage; it goes with the
+  /// storage. Guarded by that language's lock.
   const Ref<RefCounted>& companion() const { return companion_; }
   void accompany(Ref<RefCounted> companion) {
     companion_ = std::move(companion);

@@ -12,7 +12,7 @@ namespace hotaru {
 
 class Tensor;
 
-/// What autograd keeps about a tensor; defined in autograd/meta.h.
+/// State that autograd keeps about a tensor; defined in autograd/meta.h.
 struct AutogradMeta : RefCounted {};
 
 /// The shared object behind Tensor handles.
@@ -110,7 +110,7 @@ class Tensor {
   void bump_version() const {
     if (impl_->tracks_version) impl_->storage->bump_version();
   }
-  /// Whether the tensor shares memory as a differentiable view of another.
+  /// True if the tensor shares memory as a differentiable view of another.
   bool is_view() const { return bool(impl_->base); }
 
  private:

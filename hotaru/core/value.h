@@ -149,7 +149,7 @@ class Value {
 
   /// Python's name of the value's type, for messages.
   const char* type_name() const;
-  /// Whether both are the same object, or equal simple values.
+  /// True if both are the same object, or equal simple values.
   bool is(const Value& other) const {
     return tag_ == other.tag_ && (is_none() || bits() == other.bits());
   }

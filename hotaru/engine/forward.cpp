@@ -1,4 +1,4 @@
-// What forward mode needs of operators and of the backward pass.
+// Forward mode's needs of operators and of the backward pass.
 #include "hotaru/autograd/forward.h"
 
 #include <algorithm>
@@ -40,8 +40,8 @@ bool lies_alike(const Tensor& a, const Tensor& b) {
   return a.dtype() == b.dtype() && same(a.strides(), b.strides());
 }
 
-/// Whether a view laid out so lies within the tangent's memory: one made by
-/// as_strided may show more than its base.
+/// Tells whether a view laid out so lies within the tangent's memory: one made
+/// by as_strided may show more than its base.
 bool reaches(const Tensor& tangent, const Tensor& view, int64_t offset) {
   const int64_t end = offset + storage_extent(view.sizes(), view.strides());
   return offset >= 0 && end * int64_t(itemsize(view.dtype())) <=
@@ -84,8 +84,8 @@ bool is_tracked(const Tensors& tensors) {
                      [](const Tensor& t) { return requires_grad(t); });
 }
 
-/// What to differentiate the formula by, one an output. As it is linear any
-/// values do, but some take logarithms of them.
+/// Makes what to differentiate the formula by, one an output. As it is linear
+/// any values do, but some take logarithms of them.
 Tensors make_seeds(const Tensors& outputs) {
   Tensors seeds(outputs.size());
   for (size_t i = 0; i < outputs.size(); ++i) {
@@ -260,7 +260,7 @@ void push_tangents(const Tensors& outputs, std::span<const Tensor> inputs,
     const bool written =
         std::any_of(inputs.begin(), inputs.end(),
                     [&](const Tensor& t) { return t.is_same(out); });
-    // What does not depend on the inputs, as a draw, has zeros.
+    // Outputs that do not depend on the inputs, as a draw, have zeros.
     if (!found[i].defined()) found[i] = zeros(out.sizes(), TensorOptions(out));
     give_tangent(out, std::move(found[i]), written);
   }

@@ -1,4 +1,4 @@
-// What the nodes of autograd/leaf.h do in the backward pass.
+// Backward pass of the nodes of autograd/leaf.h.
 #include "hotaru/autograd/leaf.h"
 
 #include "hotaru/autograd/record.h"
@@ -14,15 +14,15 @@
 namespace hotaru::autograd {
 namespace {
 
-/// Whether nobody but its owners holds the tensor or its memory.
+/// True if nobody but its owners holds the tensor or its memory.
 bool is_sole(const Tensor& t, int64_t owners) {
   const Ref<TensorImpl>& base = t.impl()->base;
   return t.ref()->use_count() == owners && (!base || base->use_count() == 1) &&
          t.storage()->use_count() == (base ? 2 : 1);
 }
 
-/// Whether a gradient lies in memory as its leaf does, or row-major if that has
-/// gaps.
+/// Tells whether a gradient lies in memory as its leaf does, or row-major if
+/// that has gaps.
 bool fits_layout(const Tensor& grad, const Tensor& leaf) {
   if (!is_dense(leaf.sizes(), leaf.strides())) return grad.is_contiguous();
   for (size_t d = 0; d < grad.sizes().size(); ++d)

@@ -28,7 +28,7 @@ struct Current {
   Pass* outer;
 };
 
-/// Whether a tensor of these sizes broadcasts to others.
+/// Tells whether a tensor of these sizes broadcasts to others.
 bool expands_to(IntSpan sizes, IntSpan others) {
   if (sizes.size() > others.size()) return false;
   const size_t more = others.size() - sizes.size();
@@ -50,7 +50,7 @@ Tensor fit(const Edge& edge, Tensor grad, const Node& giver, size_t place) {
     grad = sum_to(grad, info.sizes);
   }
   if (grad.device() != info.device) {
-    // Of a number that travelled by value beside another device's tensors.
+    // Numbers travel by value beside another device's tensors.
     HOTARU_CHECK(info.sizes.empty(), "Function ", giver.name(),
                  " returned an invalid gradient at index ", edge.index,
                  " - expected device ", info.device, " but got ",
@@ -260,7 +260,7 @@ void Pass::collect(Node& node, const Tensors& grads) {
       captured_[i] = grads[captures_[i].index];
 }
 
-/// Whether the node has to run: some input below it is wanted.
+/// True if the node has to run: some input below it is wanted.
 bool Pass::leads_on(Node& node) const {
   if (captures_.empty()) return true;
   if (accumulate_ && targets_.contains(&node)) return true;

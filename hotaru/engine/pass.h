@@ -21,7 +21,8 @@ class Pass {
   /// collected; or, to accumulate, added up where leaves are, and in
   /// Node::retained() of others.
   void capture(const std::vector<Edge>& edges, bool accumulate);
-  /// What was collected. Throws what a gradient or a callback throws.
+  /// Runs the pass and returns what was collected. Throws what a gradient or a
+  /// callback throws.
   Tensors run();
 
   /// The pass that runs in this thread, innermost; or null.
@@ -30,8 +31,8 @@ class Pass {
   const BackwardOptions& options() const { return options_; }
   /// The nodes still to come, in their order.
   std::vector<Ref<Node>> order_ahead() const;
-  /// Whether a node's gradient will be computed, or was. Throws PyTorch's text
-  /// for leaves that grad() differentiates by.
+  /// Tells whether a node's gradient will be computed, or was. Throws PyTorch's
+  /// text for leaves that grad() differentiates by.
   bool executes(Node* node) const;
   void add_callback(std::function<void()> callback);
 

@@ -5,7 +5,7 @@
 
 namespace hotaru::exchange {
 
-/// Whether all that a block does is to raise.
+/// True if all that a block does is to raise.
 inline bool only_raises(const script::Block& block) {
   for (const script::Node* node = block.first; node; node = node->next) {
     if (node->kind == script::NodeKind::kRaise) return true;

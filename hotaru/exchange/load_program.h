@@ -19,8 +19,8 @@ enum class Format {
   kUnknown,
 };
 
-/// What a file is by its first bytes and, of zip archives, its records; a file
-/// of protobuf is taken for ONNX. Throws Error for damaged zip archives.
+/// Tells a file's format by its first bytes and, of zip archives, its records;
+/// a file of protobuf is taken for ONNX. Throws Error for damaged zip archives.
 Format format_of(const Ref<io::MappedFile>& file);
 
 /// "an ONNX model", for messages.

@@ -1,4 +1,4 @@
-// What can be asked of a group.
+// Requests that can be made of a group.
 #pragma once
 
 #include "hotaru/comm/group/process_group.h"

@@ -23,7 +23,7 @@ struct IssuedCollective {
   std::vector<int> peers;
 };
 
-/// What all ranks have to do alike, in words; of a call's tensors.
+/// Describes what all ranks have to do alike with a call's tensors, in words.
 std::string text_of(std::span<const Operand> tensors,
                     const IssuedCollective& issued);
 
@@ -31,7 +31,7 @@ std::string text_of(std::span<const Operand> tensors,
 const char* name_of(CollectiveKind kind);
 /// "c10d::all_reduce".
 Kernel& kernel_of(CollectiveKind kind);
-/// Whether it is one between two ranks.
+/// True if the collective is a message, between two ranks.
 bool is_message(CollectiveKind kind);
 bool has_root(CollectiveKind kind);
 bool reduces(CollectiveKind kind);

@@ -62,7 +62,7 @@ Row part_of(const Row& row, int i, int parts) {
   return out;
 }
 
-/// What travels as a message each.
+/// Cuts a row into parts that travel as a message each.
 Row segments(const Row& row) {
   Row out;
   for (const Elements& all : row) {

@@ -23,12 +23,12 @@ struct Elements {
   }
 };
 
-/// Of several tensors of one type, as if they lay behind each other; at least
-/// one. Every rank gets the same bits. Up to 32 KiB and eight ranks everybody
-/// sends to everybody and adds up in the order of ranks; short ones of more
-/// ranks go up and down a tree; longer ones are cut into a part for each rank
-/// to reduce (Rabenseifner, "Optimization of Collective Reduction Operations",
-/// 2004).
+/// Reduces several tensors of one type, as if they lay behind each other; at
+/// least one. Every rank gets the same bits. Up to 32 KiB and eight ranks
+/// everybody sends to everybody and adds up in the order of ranks; short ones
+/// of more ranks go up and down a tree; longer ones are cut into a part for
+/// each rank to reduce (Rabenseifner, "Optimization of Collective Reduction
+/// Operations", 2004).
 Steps all_reduce(Operation& operation, std::vector<Elements> tensors,
                  Reduction reduction);
 /// In `data`; the other ranks' are left as something between.

@@ -14,7 +14,7 @@ using Kind = CollectiveKind;
 
 namespace {
 
-// Of the messages in which two ranks agree on a communicator; no program's.
+// Tag of the messages in which two ranks agree on a communicator; no program's.
 constexpr uint32_t kKeyTag = 0xFFFFFF00;
 
 Tensor bytes_of(const std::string& text) {
@@ -27,8 +27,8 @@ std::string string_of(const Tensor& bytes) {
   return {host_data<const char>(bytes, "c10d"), size_t(bytes.numel())};
 }
 
-/// What a rank tells the others before they connect: the key, where it is the
-/// one that makes it, and which device it has.
+/// Sizes of what a rank tells the others before they connect: the key, where it
+/// is the one that makes it, and which device it has.
 constexpr size_t kKeyBytes = 256, kPlaceBytes = 64;
 
 std::string padded(std::string text, size_t bytes) {
@@ -59,7 +59,7 @@ void DeviceGroup::connect(Device device) {
 const DeviceGroup::Link& DeviceGroup::link(Device device, int peer) {
   const Key key{device.index, peer};
   std::unique_lock lock(mutex_);
-  // Of threads that need one at once, one connects.
+  // Only one of the threads that need a link at once connects.
   connected_.wait(lock, [&] { return !connecting_.contains(key); });
   if (const auto found = links_.find(key); found != links_.end())
     return found->second;

@@ -40,7 +40,7 @@ class DeviceWatch {
   void add(WatchedCollective collective);
   /// Forgets all; nothing is added any more.
   void stop();
-  /// Whether its thread stayed behind in the process that this one was forked
+  /// True if its thread stayed behind in the process that this one was forked
   /// from: then it can be used for nothing, nor be destroyed.
   bool left_behind() const;
 

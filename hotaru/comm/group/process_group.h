@@ -33,10 +33,10 @@ enum class CollectiveKind : uint8_t {
   kExchange,
 };
 
-/// What a rank asks for. Tensors are contiguous and of one device, all of one
-/// dtype (but for messages together). In place (reduce, broadcast; receive):
-/// one output; all_reduce takes several, which are reduced together. One a
-/// rank: outputs of all_gather and, at the root, gather, inputs of
+/// Request that a rank makes. Tensors are contiguous and of one device, all of
+/// one dtype (but for messages together). In place (reduce, broadcast;
+/// receive): one output; all_reduce takes several, which are reduced together.
+/// One a rank: outputs of all_gather and, at the root, gather, inputs of
 /// reduce_scatter and, at the root, scatter, both of all_to_all.
 struct Collective {
   CollectiveKind kind = CollectiveKind::kBarrier;
@@ -44,12 +44,12 @@ struct Collective {
   Reduction reduction;
   int root = 0;  // or the other side of a message; kAnyRank to receive from any
   uint32_t tag = 0;
-  /// Of messages together, which are for devices only: to whom each input goes,
-  /// and then from whom each output comes.
+  /// Ranks, for messages together, which are for devices only: to whom each
+  /// input goes, and then from whom each output comes.
   std::vector<int> peers = {};
   /// Negative: the group's.
   Millis timeout{-1};
-  /// Whether issue() may return before it is done.
+  /// Set if issue() may return before it is done.
   bool async = false;
 };
 
@@ -61,7 +61,7 @@ class Work {
       : stream_(std::move(stream)),
         event_(std::move(event)),
         source_(std::move(source)) {}
-  /// Of a device: its streams wait, not the host.
+  /// Makes the work of a device: its streams wait, not the host.
   Work(Stream stream, Event event, std::shared_ptr<const int> source,
        Ref<Communicator> communicator)
       : stream_(std::move(stream)),

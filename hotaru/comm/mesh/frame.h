@@ -1,4 +1,4 @@
-// What travels between two ranks.
+// Frames that travel between two ranks.
 #pragma once
 
 #include <cstdint>

@@ -123,7 +123,7 @@ bool Link::write(LinkReader& reader) {
     if (n < 0) {
       if (errno == EINTR) continue;
       if (errno == EAGAIN || errno == EWOULDBLOCK) return true;
-      // What it said before it went is still to be read.
+      // Whatever the other side said before it went is still to be read.
       writable_ = false;
       return false;
     }

@@ -45,7 +45,7 @@ class Link {
   /// is the end of the connection.
   void forget(const Transfer& transfer);
 
-  /// What it would still take or give.
+  /// Transfers that the link would still take or give.
   std::vector<Transfer*> under_way() const;
 
   int rank() const { return rank_; }

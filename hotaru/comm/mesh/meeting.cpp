@@ -20,7 +20,7 @@ using Clock = std::chrono::steady_clock;
 
 namespace {
 
-/// What who connects says first, and hears.
+/// Greeting that who connects says first, and hears.
 struct Hello {
   uint64_t magic = 0x3152544841544f48;  // "HOTAHTR1"
   uint64_t secret[2] = {};

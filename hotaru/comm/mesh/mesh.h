@@ -129,7 +129,7 @@ class Mesh final : public RefCounted, private LinkReader {
   void lose(int rank, const std::string& why);
   /// Ends the channel's operations; `origin` is who said so, or this rank.
   void fail(Channel& channel, const std::string& why, int origin);
-  /// What was found while bytes were read, when that is over.
+  /// Notes a failure found while bytes were read, for when that is over.
   void fail_later(uint64_t channel, std::string why, int origin);
   void fail_found();
 

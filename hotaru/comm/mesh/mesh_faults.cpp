@@ -1,4 +1,4 @@
-// What goes wrong among ranks, and who is told.
+// Failures among ranks, and who is told of them.
 #include <algorithm>
 
 #include "hotaru/comm/dist_error.h"
@@ -81,7 +81,7 @@ void Mesh::lose(int rank, const std::string& why) {
   for (const Transfer* transfer : hurt)
     fail_later(transfer->frame.channel,
                concat("rank ", rank, " is gone: ", peer.lost), kThis);
-  // What a device does may be over already, though nobody has looked yet.
+  // Operations of a device may be over already, though nobody has looked yet.
   for (const Ref<Operation>& operation : operations_)
     if (operation->watched && operation->waits_for(rank))
       doubt(*operation, concat("rank ", rank, " is gone: ", peer.lost));
@@ -95,7 +95,7 @@ void Mesh::fail_later(uint64_t channel, std::string why, int origin) {
 void Mesh::fail_found() {
   while (!found_.empty()) {
     const std::vector<Fault> found = std::exchange(found_, {});
-    // What others say of it comes first: they saw it first.
+    // Faults that others report come first: they saw them first.
     for (const bool theirs : {true, false})
       for (const Fault& fault : found)
         if ((fault.origin >= 0) == theirs)

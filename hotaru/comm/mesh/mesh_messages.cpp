@@ -9,10 +9,10 @@ namespace hotaru::comm {
 
 namespace {
 
-// Of one rank, messages that nobody asked for.
+// Bytes of messages that nobody asked for, of one rank.
 constexpr size_t kMostEarly = 256 << 20;
 
-/// What is said of a message before it travels.
+/// Frame that announces a message before it travels.
 Frame without_payload(const Transfer& transfer, FrameKind kind) {
   Frame out = transfer.frame;
   out.kind = kind;

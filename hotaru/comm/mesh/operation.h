@@ -16,8 +16,8 @@ namespace hotaru::comm {
 
 class Mesh;
 
-/// What the ranks of a group agree on. Guarded by the mesh's mutex, but for
-/// what never changes.
+/// Agreement of the ranks of a group. Guarded by the mesh's mutex, but for what
+/// never changes.
 struct Channel : RefCounted {
   Channel(uint64_t id, std::string name, std::vector<int> ranks, int rank)
       : id(id), name(std::move(name)), ranks(std::move(ranks)), rank(rank) {}
@@ -68,7 +68,7 @@ class Operation : public RefCounted {
   /// For Transfer: the next message from or to a rank of the group.
   Frame next_frame(Way way, int rank, size_t bytes);
 
-  /// Whether nothing was heard yet from a rank of the world that belongs to it.
+  /// True if nothing was heard yet from a rank of the world that belongs to it.
   bool waits_for(int world_rank) const;
 
   /// "all_reduce(SUM) of 4 float32, number 17 of group 'default'".

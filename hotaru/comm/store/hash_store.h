@@ -28,7 +28,7 @@ class HashStore final : public Store {
   Keys list_keys() override;
 
  private:
-  /// What f gives, under the lock; whoever waits looks again.
+  /// Returns what f gives, under the lock; whoever waits looks again.
   template <class F>
   auto change(const F& f);
   void wait(std::unique_lock<std::mutex>& lock, const Keys& keys,

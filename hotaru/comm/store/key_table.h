@@ -1,4 +1,4 @@
-// What a store's operations do to the keys of one process.
+// Keys of one process, and what a store's operations do to them.
 #pragma once
 
 #include <cstdint>

@@ -33,10 +33,10 @@ class Store : public RefCounted {
                                   const std::string& desired) = 0;
   /// Puts bytes behind those that are there.
   virtual void append(const std::string& key, const std::string& value) = 0;
-  /// Whether it was there.
+  /// Deletes the key; true if it was there.
   virtual bool delete_key(const std::string& key) = 0;
   virtual int64_t num_keys() = 0;
-  /// Whether all are there.
+  /// True if all keys are there.
   virtual bool check(const Keys& keys) = 0;
   /// Until all are there.
   virtual void wait(const Keys& keys, Millis timeout) = 0;

@@ -35,7 +35,7 @@ inline constexpr uint32_t kStoreMagic = 0x3C85F7CE;
 // Answers of kCheck and kWait.
 inline constexpr uint8_t kReady = 0, kNotReady = 1;
 inline constexpr uint8_t kStopWaiting = 0, kWaitCanceled = 1;
-// What a server takes from a client.
+// Limits of what a server takes from a client.
 inline constexpr uint64_t kMaxKeys = 128 << 10;
 inline constexpr uint64_t kMaxKeyBytes = 8 << 10;
 inline constexpr uint64_t kMaxValueBytes = 8 << 20;

@@ -17,7 +17,7 @@ namespace hotaru::comm {
 /// others do not notice.
 class TcpServer {
  public:
-  /// Of a socket that listens.
+  /// Serves at a socket that listens.
   explicit TcpServer(Socket listener);
   /// Closes every connection.
   ~TcpServer();
@@ -38,8 +38,8 @@ class TcpServer {
   /// Answers one message; throws for what is none.
   void answer(Client& client, Request& request);
   void changed();
-  /// Whether what it waits for is there; items of queues that others who waited
-  /// get are `taken`.
+  /// Tells whether what a client waits for is there; items of queues that
+  /// others who waited get are `taken`.
   bool is_there(const Client& client,
                 std::unordered_map<std::string, int64_t>& taken) const;
 

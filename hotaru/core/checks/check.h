@@ -1,4 +1,4 @@
-// What is checked before it is relied on, and how a function fails. The classes
+// Checks of what is relied on afterwards, and how a function fails. The classes
 // of errors are in core/error.h, which only those include who catch one, throw
 // one by hand or derive another.
 #pragma once

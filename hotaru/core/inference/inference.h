@@ -27,8 +27,8 @@ inline uint32_t first_version() {
   return inference_mode() ? kInferenceVersion : 0;
 }
 
-/// Whether the tensor's memory was made in inference mode: it has no version
-/// that autograd could trust.
+/// Tells whether the tensor's memory was made in inference mode: it has no
+/// version that autograd could trust.
 inline bool is_inference(const Tensor& t) {
   return t.version() >= kInferenceVersion;
 }

@@ -20,7 +20,7 @@ void append(std::string& out, int64_t value);
 void append(std::string& out, uint64_t value);
 void append(std::string& out, double value);
 
-/// What has an operator<< of its own.
+/// Appends a value that has an operator<< of its own.
 template <class T>
 [[gnu::noinline]] void append_printed(std::string& out, const T& value) {
   std::ostringstream stream;

@@ -17,7 +17,7 @@ int64_t length(std::string_view utf8) {
                        [](char c) { return (c & 0xc0) != 0x80; });
 }
 
-/// Whether there are elements to print.
+/// Tells whether there are elements to print.
 bool has_elements(const Tensor& self) {
   return self.device().type != DeviceType::kMeta && self.numel() > 0;
 }
@@ -26,8 +26,8 @@ bool summarised(const Tensor& self, const PrintOptions& options) {
   return double(self.numel()) > options.threshold;
 }
 
-/// Whether the middle of a dimension is left out: size > 2 * edgeitems,
-/// without overflow.
+/// True if the middle of a dimension is left out: size > 2 * edgeitems, without
+/// overflow.
 bool is_cut(int64_t size, bool summarise, const PrintOptions& options) {
   return summarise && options.edgeitems < size / 2 + size % 2;
 }

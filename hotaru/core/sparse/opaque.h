@@ -14,13 +14,14 @@ class OpaqueStorage : public Storage {
   ~OpaqueStorage() override;
 };
 
-/// Whether the tensor has no memory of its own. Two loads where it has.
+/// True if the tensor has no memory of its own. Two loads where it has.
 inline bool is_opaque(const Tensor& tensor) {
   const Storage* storage = tensor.storage().get();
   return storage->pending() && dynamic_cast<const OpaqueStorage*>(storage);
 }
 
-/// What is told before the first such tensor is made, in any thread. Set once.
+/// Sets what is told before the first such tensor is made, in any thread. Set
+/// once.
 void set_opaque_notice(void (*notice)());
 
 /// The sum of two tensors that other code keeps, asked by the backward pass.
@@ -30,7 +31,7 @@ void set_opaque_sum(OpaqueSum sum);
 /// Throws NotImplementedError where nobody has set one.
 Tensor opaque_sum(const Tensor& a, const Tensor& b);
 
-/// What is told when a tensor goes that still has an object of another
+/// Sets what is told when a tensor goes that still has an object of another
 /// language (TensorImpl::python_object). Set once.
 void set_object_release(void (*release)(void*));
 

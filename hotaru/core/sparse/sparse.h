@@ -18,12 +18,13 @@ enum class Layout : uint8_t {
   kSparseBsc,
 };
 
-/// What a sparse tensor looks into instead of memory.
+/// Storage that a sparse tensor looks into instead of memory.
 class SparseStorage final : public OpaqueStorage {
  public:
-  /// Of kSparseCoo: `index` has [sparse_dim, nnz], `inner` is undefined and
-  /// `values` has [nnz, dense sizes...]. Of the compressed layouts `index` are
-  /// the positions where rows (columns) begin, and `inner` the columns (rows).
+  /// Tensors that it consists of. In kSparseCoo `index` has [sparse_dim, nnz],
+  /// `inner` is undefined and `values` has [nnz, dense sizes...]. Of the
+  /// compressed layouts `index` are the positions where rows (columns) begin,
+  /// and `inner` the columns (rows).
   struct Parts {
     Layout layout = Layout::kSparseCoo;
     Tensor index, inner, values;
@@ -37,7 +38,7 @@ class SparseStorage final : public OpaqueStorage {
   /// In place: other elements under the same shape.
   void set_parts(Parts parts) { parts_ = std::move(parts); }
 
-  /// Whether the indices of kSparseCoo are known to be sorted and different.
+  /// True if the indices of kSparseCoo are known to be sorted and different.
   bool coalesced() const { return coalesced_.load(std::memory_order_relaxed); }
   void set_coalesced(bool value) {
     coalesced_.store(value, std::memory_order_relaxed);
@@ -51,7 +52,7 @@ class SparseStorage final : public OpaqueStorage {
 /// A sparse tensor of those parts, which are not checked.
 Tensor make_sparse(SparseStorage::Parts parts, IntSpan sizes, bool coalesced);
 
-/// What a sparse tensor looks into; null for a strided one.
+/// Returns what a sparse tensor looks into; null for a strided one.
 SparseStorage* sparse_storage(const Tensor& tensor);
 
 }  // namespace hotaru

@@ -45,13 +45,15 @@ class GraphWriter {
     std::string text;
     std::vector<Operand> results;
   };
-  /// What a loop carries from round to round, and lists of what rounds give.
+  /// Values that a loop carries from round to round, and lists of what rounds
+  /// give.
   struct Rounds {
     std::vector<Operand> initial, variables = {};
     std::vector<Kind> kinds = {};
     std::vector<Operand> stacks = {};
   };
-  /// What a Scan begins with and goes along, on which axes, and which way.
+  /// Plan of a Scan: what it begins with and goes along, on which axes, and
+  /// which way.
   struct ScanPlan {
     std::vector<Operand> initial, sequences;
     std::vector<int64_t> axes, backwards, out_axes, out_backwards;

@@ -1,4 +1,4 @@
-// What an ONNX graph declares of its inputs, asked at each call.
+// Checks at each call of what an ONNX graph declares of its inputs.
 #include "hotaru/core/dtype.h"
 #include "hotaru/exchange/onnx/graph_writer.h"
 #include "hotaru/script/archive/literal.h"
@@ -24,7 +24,7 @@ std::string sizes_text(const std::vector<ValueInfo::Dim>& dims) {
   return script::escape_format(out + "]");
 }
 
-// Whether a tensor has other sizes than these.
+// Writes the condition that a tensor has other sizes than these.
 std::string other_sizes(const std::string& tensor,
                         const std::vector<ValueInfo::Dim>& dims) {
   std::string out = concat(tensor, ".dim() != ", dims.size());

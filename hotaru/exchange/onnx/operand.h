@@ -14,7 +14,7 @@
 
 namespace hotaru::exchange::onnx {
 
-/// What a value is in the program. Shapes and what is computed from them stay
+/// Kind of a value in the program. Shapes and what is computed from them stay
 /// numbers of the host, so that nothing waits for a tensor and graphs can be
 /// captured: an int64 tensor without dimensions is an int there, one of one
 /// dimension a List[int].
@@ -32,9 +32,9 @@ enum class Kind : uint8_t {
 
 /// "List[int]".
 const char* type_text(Kind kind);
-/// Of what a function returns; kMissing for other types.
+/// Kind of what a function returns; kMissing for other types.
 Kind kind_of(script::TypePtr type);
-/// What both can be: kTensor for a host's number and a tensor.
+/// Kind that both can be: kTensor for a host's number and a tensor.
 Kind joined(Kind a, Kind b);
 
 /// A tensor that the file has. It becomes part of the module when the program
@@ -50,10 +50,10 @@ struct Operand {
   Kind kind = Kind::kNone;
   std::string text = {};
   std::shared_ptr<Constant> constant = nullptr;
-  /// Of kInts: known to have one small element, which Tuple[int] takes.
+  /// Set for kInts known to have one small element, which Tuple[int] takes.
   bool one = false;
 
-  /// Of a constant: what it may be on the host, else kTensor.
+  /// Kind that a constant may be on the host, else kTensor.
   Kind host_kind() const;
 };
 
@@ -61,12 +61,12 @@ struct Operand {
 /// the host, and the keyword by which functions ask for it.
 inline constexpr std::string_view kDevice = "on_device";
 
-/// What it costs at least to take a constant of another dtype as int64.
+/// Cost at least of taking a constant of another dtype as int64.
 constexpr int kOtherDtype = 5;
 
-/// What it costs to give the operand where a type is expected: 0 as it is, 2
-/// to make a tensor of numbers, 10 to wait for a tensor's numbers; none where
-/// that cannot be.
+/// Cost of giving the operand where a type is expected: 0 as it is, 2 to make a
+/// tensor of numbers, 10 to wait for a tensor's numbers; none where that cannot
+/// be.
 std::optional<int> cost(const Operand& operand, script::TypePtr type);
 
 /// The numbers of a constant as a value of that type; none if they don't fit.

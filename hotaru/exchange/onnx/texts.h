@@ -1,4 +1,4 @@
-// What ONNX's operators mean, in TorchScript: the files of texts/, which the
+// Meaning of ONNX's operators, in TorchScript: the files of texts/, which the
 // library carries as an archive.
 #pragma once
 
