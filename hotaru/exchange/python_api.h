@@ -1,5 +1,5 @@
-// What the Python module hotaru._C offers to extensions in C++: a table of
-// functions in the capsule "hotaru._C._cpp_api".
+// Interface that the Python module hotaru._C offers to extensions in C++: a
+// table of functions in the capsule "hotaru._C._cpp_api".
 #pragma once
 
 #include "hotaru/core/value.h"
@@ -11,7 +11,7 @@ namespace hotaru::exchange {
 /// All need the interpreter's lock. Objects are new references, null after a
 /// Python error; what an object cannot be turned into is false, without one.
 struct PythonApi {
-  /// Of this table; others do not fit.
+  /// Version of this table; others do not fit.
   static constexpr int kVersion = 1;
   static constexpr const char* kCapsule = "hotaru._C._cpp_api";
 

@@ -11,7 +11,7 @@
 
 namespace hotaru::graph {
 
-/// What instantiate() may do to the captured calls.
+/// Choice of what instantiate() may do to the captured calls.
 struct Options {
   /// Names of passes to leave out, see passes().
   std::vector<std::string> without;
@@ -40,8 +40,8 @@ class Graph final : public RefCounted {
   /// former values nobody wants while a replay runs (Region::renewed).
   void capture_end(std::span<const Tensor> inputs = {},
                    std::span<const Tensor> renewed = {});
-  /// Whether calls that were recorded so far, or are left of them, read or
-  /// write its memory. Throws without a capture.
+  /// Tells whether calls that were recorded so far, or are left of them, read
+  /// or write its memory. Throws without a capture.
   bool touches(const Tensor& t) const;
   /// Forgets the capture that goes on, if there is one.
   void abandon();

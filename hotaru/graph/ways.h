@@ -16,7 +16,7 @@ struct CallWays {
   WayAnswers ways;  // none where there is one
 };
 
-/// What every call of a program takes, in their order.
+/// Ways that every call of a program takes, in their order.
 std::vector<CallWays> ways_of(const Program& program);
 
 }  // namespace hotaru::graph

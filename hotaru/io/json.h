@@ -35,7 +35,7 @@ class JsonDocument {
   std::unique_ptr<rapidjson::Document> document_;
 };
 
-/// What a string holds; the caller knows that it is one.
+/// Text that a string holds; the caller knows that it is one.
 std::string_view text_of(const Json& string);
 /// An object's value, or null if there is none; no object has none.
 const Json* find_member(const Json& object, std::string_view name);

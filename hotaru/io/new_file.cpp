@@ -37,7 +37,7 @@ fs::path folder_of(const std::string& path) {
   return folder.empty() ? fs::path(".") : folder;
 }
 
-/// Whether the links of a folder are open files of a process, and no paths.
+/// True if the links of a folder are open files of a process, and no paths.
 bool names_open_files([[maybe_unused]] const fs::path& folder) {
 #if defined(__linux__)
   struct statfs system {};
@@ -71,7 +71,7 @@ std::string unguessable_name() {
   return name.data();
 }
 
-/// Whether others may have rights that the permissions don't tell.
+/// Tells whether others may have rights that the permissions don't tell.
 bool has_access_list([[maybe_unused]] const std::string& path) {
 #if defined(__linux__)
   return ::getxattr(path.c_str(), "system.posix_acl_access", nullptr, 0) > 0;
@@ -100,7 +100,7 @@ NewFile::NewFile(std::string path)
     open_directly(path_);
     return;
   }
-  // What opening it would refuse, replacing it would not.
+  // Replacing the file would not refuse what opening it would.
   if (exists && ::faccessat(AT_FDCWD, target_.c_str(), W_OK, AT_EACCESS) != 0)
     failed(errno);
   try {

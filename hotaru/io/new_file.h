@@ -45,8 +45,8 @@ class NewFile {
   /// Removes what was written, unless finish() was called.
   void abandon() noexcept;
 
-  /// What takes the bytes, for writers of their own; all that was written
-  /// before has arrived there.
+  /// Descriptor that takes the bytes, for writers of their own; all that was
+  /// written before has arrived there.
   int descriptor();
 
  private:

@@ -199,7 +199,7 @@ std::string header_of(const Tensor& tensor) {
   return text + '\n';
 }
 
-/// What is left of a pipe, up to so many bytes; memory grows with what comes.
+/// Rest of a pipe, up to so many bytes; memory grows with what comes.
 std::string read_pipe(std::istream& in, uint64_t most) {
   constexpr uint64_t kPiece = 1 << 20;
   std::string bytes;

@@ -46,7 +46,7 @@ Value find_global(std::string_view module, std::string_view name);
 /// The global behind a value, or null.
 const PickleGlobal* as_global(const Value& value);
 
-/// What global(*arguments) gives. Throws Error for wrong arguments.
+/// Returns what global(*arguments) gives. Throws Error for wrong arguments.
 Value call_global(const PickleGlobal& global,
                   const std::vector<Value>& arguments, PickleHost& host);
 

@@ -20,10 +20,10 @@ class Pickler {
     Ref<Storage> storage;
     DType dtype;
   };
-  /// What a tensor's storage is an instance of. torch.load knows classes for
-  /// the dtypes that PyTorch 1 had, and reads the others (uint16, float8, ...)
-  /// as bytes with a dtype; TorchScript's reader knows a class of each dtype,
-  /// and no bytes.
+  /// Classes that a tensor's storage may be an instance of. torch.load knows
+  /// classes for the dtypes that PyTorch 1 had, and reads the others (uint16,
+  /// float8, ...) as bytes with a dtype; TorchScript's reader knows a class of
+  /// each dtype, and no bytes.
   enum class StorageClasses : uint8_t { kOfPyTorch1, kOfEveryDType };
 
   explicit Pickler(StorageClasses classes = StorageClasses::kOfPyTorch1)

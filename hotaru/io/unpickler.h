@@ -12,7 +12,7 @@
 
 namespace hotaru::io {
 
-/// What a pickle's references to the outside mean. Methods throw Error to
+/// Meaning of a pickle's references to the outside. Methods throw Error to
 /// reject; the unpickler adds file, record and offset.
 class PickleHost {
  public:
@@ -32,7 +32,7 @@ class PickleHost {
   }
   /// Gives an instance what BUILD brings, a dict or a tuple for __setstate__.
   virtual void set_state(const Value& instance, Value state) = 0;
-  /// Whether what the instance holds is none of the pickle's values, but an
+  /// True if what the instance holds is none of the pickle's values, but an
   /// object of the program's.
   virtual bool is_opaque(const Value& /*instance*/) { return false; }
   /// The tensor that torch.jit._pickle.build_tensor_from_id(i) stands for.
@@ -46,8 +46,8 @@ struct PickleLimits {
   size_t memory = size_t{64} << 20;
 };
 
-/// What may be built of a file of so many bytes, in bytes. An item of a
-/// vocabulary takes some 20 bytes of a pickle and 300 of memory; 240 MiB are
+/// Limit of what may be built of a file of so many bytes, in bytes. An item of
+/// a vocabulary takes some 20 bytes of a pickle and 300 of memory; 240 MiB are
 /// there for small files, which may be packed.
 constexpr size_t memory_for(size_t file_bytes) {
   return (size_t{240} << 20) + 32 * file_bytes;

@@ -18,7 +18,7 @@ namespace {
 
 // A last input of that name takes all that follow.
 constexpr std::string_view kAll = "all_";
-// What a function may ask of a node beside its attributes.
+// Names of what a function may ask of a node beside its attributes.
 constexpr std::string_view kOutputs = "n_outputs", kOpset = "opset";
 // Attributes whose numbers are the format's types.
 constexpr std::array<std::string_view, 6> kTypes = {
@@ -51,14 +51,14 @@ std::optional<Condition> condition(std::string_view name) {
   return Condition{name.substr(0, name.size() - 3), name.back() - '0'};
 }
 
-/// Whether the function knows a node's attribute.
+/// True if the function knows a node's attribute.
 bool knows(Function& function, const std::string& attribute) {
   return find_keyword(function, attribute) ||
          find_keyword(function, attribute + "__0") ||
          find_keyword(function, attribute + "__1");
 }
 
-/// Whether the node has what the function asks of it by this parameter.
+/// True if the node has what the function asks of it by this parameter.
 bool has_attribute(const io::onnx::Node& node, const Parameter& parameter) {
   if (parameter.name == kOutputs || parameter.name == kOpset ||
       parameter.name == kDevice)
@@ -70,7 +70,7 @@ bool has_attribute(const io::onnx::Node& node, const Parameter& parameter) {
   return !asked || given->i == asked->value;
 }
 
-/// Whether it gives as many results as it is asked for, in a list.
+/// True if it gives as many results as it is asked for, in a list.
 bool gives_list(Function& function, size_t wanted) {
   return (wanted > 1 || find_keyword(function, kOutputs)) &&
          function.result_type()->kind == TypeKind::kList;

@@ -216,7 +216,7 @@ std::vector<Symbol> Exporter::lowered(const Node& node,
   const bool number =
       !node.outputs.empty() && node.out()->type->kind != TypeKind::kTensor;
   if (number) {
-    // What shape and dtype say.
+    // Shape and dtype may say the number.
     if (evaluated && tensors && out[0].size() == 1 && !out[0][0].is_list() &&
         !out[0][0].is_tensor() && same_value(out[0][0], out[1][0])) {
       return {out[0][0]};
@@ -236,7 +236,7 @@ std::vector<Symbol> Exporter::lowered(const Node& node,
   if (!row) return missing_results(node, out, evaluated ? "" : why);
   if (evaluated && !in_place && tensors && node.outputs.size() == 1 &&
       out[0][0].is_tensor()) {
-    // What gives its argument, as contiguous() may.
+    // Some operators give their argument, as contiguous() may.
     for (const Symbol& input : inputs) {
       if (input.is_tensor() &&
           out[0][0].tensor_ref().is_same(input.cell->example.first) &&

@@ -8,8 +8,8 @@
 
 namespace hotaru::exchange::onnx_out {
 
-/// What is known of such a variable. It begins as its first value and becomes
-/// wider with what a round makes of it: a constant an unknown number, a size a
+/// Knowledge of such a variable. It begins as its first value and becomes wider
+/// with what a round makes of it: a constant an unknown number, a size a
 /// dynamic one, a list a sequence.
 class Carried {
  public:
@@ -17,8 +17,8 @@ class Carried {
 
   /// The variable in the body; adds the names of the body's inputs.
   Symbol enter(Exporter& exporter, Names& params) const;
-  /// Whether the round's result made it wider. Throws NotImplementedError for
-  /// what no variable can be.
+  /// Widens it by the round's result; true if that made it wider. Throws
+  /// NotImplementedError for what no variable can be.
   bool widen(const Symbol& result);
   /// The body's outputs for the round's result, and its inputs' types.
   void output(Exporter& exporter, const Symbol& result,

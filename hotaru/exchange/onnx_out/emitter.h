@@ -57,7 +57,7 @@ class Emitter {
   /// A node whose outputs have these names, which are fresh() ones.
   void add_node(const char* op, Names inputs, Names outputs,
                 std::vector<Attribute> attributes);
-  /// What new values are called, for readers of the graph.
+  /// Sets what new values are called, for readers of the graph.
   void set_hint(std::string hint) { hint_ = std::move(hint); }
 
   /// A known tensor; equal small ones share a value.
@@ -79,7 +79,7 @@ class Emitter {
   io::onnx::Graph finish(std::vector<io::onnx::ValueInfo> inputs,
                          std::vector<io::onnx::ValueInfo> outputs);
   std::vector<io::onnx::Initializer> initializers() const;
-  /// What holds constants' bytes while the graph is in use.
+  /// Bytes of constants, held while the graph is in use.
   std::shared_ptr<std::deque<std::string>> bytes() const { return bytes_; }
 
  private:

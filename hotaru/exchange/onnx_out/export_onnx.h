@@ -18,10 +18,10 @@ namespace hotaru::exchange {
 struct OnnxExportOptions {
   /// 13 to 23.
   int64_t opset = 20;
-  /// Of the graph's inputs and outputs, in order; those that are left out are
-  /// called as the program calls them.
+  /// Names of the graph's inputs and outputs, in order; those that are left out
+  /// are called as the program calls them.
   std::vector<std::string> input_names, output_names;
-  /// Of each input of the graph: its dimensions of any size, and their names.
+  /// Dimensions of any size, by input of the graph, and their names.
   std::vector<std::map<int64_t, std::string>> dynamic;
   /// Operators that are not to be written, as if there were no form of them:
   /// "aten::relu", of all overloads, in place or not.
@@ -37,7 +37,7 @@ struct OnnxExport {
   /// Operators that cannot be written; with any, there is no model.
   std::map<std::string, onnx_out::Missing> missing;
   std::vector<std::string> inputs, outputs;
-  /// What the model's constants point into.
+  /// Bytes that the model's constants point into.
   std::shared_ptr<std::deque<std::string>> bytes;
 };
 

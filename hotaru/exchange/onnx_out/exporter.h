@@ -27,7 +27,7 @@ struct Missing {
   std::string where;  // the first call's source
 };
 
-/// What cannot be written, and where it stands in the source.
+/// Error that says what cannot be written, and where it stands in the source.
 class ExportError : public NotImplementedError {
  public:
   using NotImplementedError::NotImplementedError;
@@ -78,7 +78,7 @@ class Exporter {
     Symbol again = Value(true);
     std::string message = {};
   };
-  /// What comes after a branch's end: the nodes behind its If.
+  /// Continuation after a branch's end: the nodes behind its If.
   struct Rest {
     const Node* branch;
     const Rest* outer;

@@ -12,8 +12,8 @@ using script::NodeKind;
 
 namespace {
 
-// Whether a block can be left other than at its end: `in_loop` is set within
-// a loop of its own, whose breaks are not the block's.
+// Tells whether a block can be left other than at its end: `in_loop` is set
+// within a loop of its own, whose breaks are not the block's.
 bool leaves(const script::Block& block, bool in_loop) {
   for (const script::Node* node = block.first; node; node = node->next) {
     if (node->kind == NodeKind::kReturn) return true;

@@ -118,7 +118,7 @@ std::vector<Symbol> Exporter::graph_loop(const Node& node, const Symbol& count,
   const Block& body = *node.blocks[counted ? 0 : 1];
   std::vector<Carried> slots;
   for (const Symbol& symbol : initial) slots.emplace_back(symbol);
-  // What the body changes without carrying it.
+  // Cells and lists that the body changes without carrying them.
   std::vector<std::pair<std::shared_ptr<Cell>, Carried>> cells;
   std::vector<std::pair<std::shared_ptr<List>, Carried>> lists;
   for (int trial = 0;; ++trial) {

@@ -27,7 +27,7 @@ class Lowering {
   const Schema& schema() const { return op_.schema(); }
 
   bool has(const char* argument) const;
-  /// Whether there is such an argument and it is not None.
+  /// True if there is such an argument and it is not None.
   bool given(const char* argument) const;
   const Symbol& at(int i) const { return inputs_[size_t(i)]; }
   const Symbol& at(const char* argument) const;
@@ -65,7 +65,7 @@ class Lowering {
   const Example& example(int i) const;
   int64_t rank(int i = 0) const { return example(i).dim(); }
   DType dtype(int i = 0) const { return example(i).dtype(); }
-  /// Of a result that is a tensor.
+  /// Example of a result that is a tensor.
   const Example& out(size_t i = 0) const;
   /// An example of a result that is a number.
   const Value& value() const { return value_; }
@@ -99,7 +99,7 @@ class Lowering {
   /// A dimension, counted from the beginning.
   int64_t wrap(int64_t dim, int64_t rank) const;
 
-  /// What the call gives. Names get the results' examples.
+  /// Sets what the call gives. Names get the results' examples.
   void result(std::string name) { names_ = {std::move(name)}; }
   void results(Names names) { names_ = std::move(names); }
   void result(Symbol symbol) { symbols_ = {std::move(symbol)}; }

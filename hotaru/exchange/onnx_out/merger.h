@@ -1,4 +1,4 @@
-// What two branches give, as one value.
+// Merging of what two branches give into one value.
 #pragma once
 
 #include <memory>
@@ -25,8 +25,8 @@ class Merger {
   Merger(Exporter& exporter, io::onnx::Graph& yes, io::onnx::Graph& no)
       : exporter_(exporter), yes_(yes), no_(no) {}
 
-  /// What holds after the If. Throws NotImplementedError where there is no
-  /// such value.
+  /// Merges a and b into what holds after the If. Throws NotImplementedError
+  /// where there is no such value.
   Symbol merge(const Symbol& a, const Symbol& b);
   /// The If's outputs.
   const Names& outputs() const { return outputs_; }

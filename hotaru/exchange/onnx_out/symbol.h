@@ -1,4 +1,4 @@
-// What a variable of a program is while the program is written as an ONNX
+// Variables of a program as they are while the program is written as an ONNX
 // graph.
 #pragma once
 
@@ -38,8 +38,8 @@ struct Cell {
   Example example;
   /// A tensor that is known, and no parameter.
   Tensor constant = {};
-  /// Of views: whose memory it is, how it is made of that tensor's value, and
-  /// how a new value of it is put in there (null: cannot be).
+  /// Base of a view: whose memory it is, how it is made of that tensor's value,
+  /// and how a new value of it is put in there (null: cannot be).
   std::shared_ptr<Cell> base = nullptr;
   std::function<std::string(const std::string&)> view = nullptr;
   std::function<std::string(const std::string&, const std::string&)> put =
@@ -113,12 +113,12 @@ struct Symbol {
   std::optional<Value> known() const;
   /// The value in one of the two worlds, tensors on the meta device.
   Value in_world(int world) const;
-  /// Whether the worlds differ in it.
+  /// True if the worlds differ in it.
   bool varies() const;
 };
 
-/// Whether two known values are the same: numbers, strings, None, and lists
-/// and tuples of such.
+/// Tells whether two known values are the same: numbers, strings, None, and
+/// lists and tuples of such.
 bool same_value(const Value& a, const Value& b);
 
 /// The dtype of a number's value in the graph: int64, float64 or bool.

@@ -38,7 +38,7 @@ std::string without_name(const std::string& note) {
   return without_digits(note.substr(0, space)) + note.substr(space);
 }
 
-/// What a box shows, as text; how it stands to others is not part of that.
+/// Look of a box, as text; how it stands to others is not part of that.
 std::string looks(const Box& box) {
   std::string out =
       concat(int(box.kind), '|', without_digits(box.name), '|', box.times);
@@ -112,13 +112,13 @@ class Folder {
     return boxes_[n].inside.empty() ? 4 : 2;
   }
 
-  /// Whether the row's kth repetition is like the one before it.
+  /// Tells whether the row's kth repetition is like the one before it.
   bool repeats(size_t n, size_t period, size_t k) const {
     const size_t begin = n + k * period;
     if (begin + period > boxes_.size()) return false;
     for (size_t i = begin; i < begin + period; ++i) {
       if (kinds_[i] != kinds_[i - period]) return false;
-      // What the first one follows is another row.
+      // The first repetition follows what is in another row.
       if (k > 1 && links(i, n) != links(i - period, n)) return false;
       if (!reaches_back_once(i, n, begin, period)) return false;
     }
@@ -134,7 +134,7 @@ class Folder {
     return out;
   }
 
-  /// What a repetition follows within itself.
+  /// Links of a repetition to what it follows within itself.
   std::vector<std::pair<size_t, size_t>> inner_links(size_t begin,
                                                      size_t period) const {
     std::vector<std::pair<size_t, size_t>> out;
@@ -144,7 +144,7 @@ class Folder {
     return out;
   }
 
-  /// Of the row, a repetition follows the one just before it at most.
+  /// True if a repetition follows, of the row, the one just before it at most.
   bool reaches_back_once(size_t i, size_t n, size_t begin,
                          size_t period) const {
     return std::all_of(
@@ -182,7 +182,7 @@ class Folder {
     return group;
   }
 
-  /// What the next repetition or anybody behind the row reads.
+  /// Marks what the next repetition or anybody behind the row reads.
   void mark_given(size_t n, size_t period, Box& group) const {
     for (size_t i = n + period; i < std::min(boxes_.size(), n + 2 * period);
          ++i)

@@ -69,7 +69,7 @@ class OnnxSketcher {
   /// Names within a graph, which sees those around it.
   struct Scope {
     const Scope* parent = nullptr;
-    /// What a value is called in the sketch, if not as here.
+    /// Names that values have in the sketch, if not as here.
     std::map<std::string, std::string> names = {};
     std::map<std::string, std::optional<SketchWeight>> weights = {};
     std::map<std::string, std::string> types = {};
@@ -190,7 +190,7 @@ class OnnxSketcher {
     return out;
   }
 
-  /// What one of the model's own functions does, with the call's values.
+  /// Block of one of the model's own functions, with the call's values.
   SketchBlock body(const onnx::Node& node, const onnx::Function& function,
                    const Scope& around) {
     HOTARU_CHECK(++depth_ <= kMaxOnnxDepth, file_.name(),

@@ -6,9 +6,9 @@
 
 namespace hotaru::exchange {
 
-/// What the file declares; reads no tensor. The model's own functions are drawn
-/// where they are called. Throws Error for a model that would take more than
-/// 100,000 boxes.
+/// Sketches what the file declares; reads no tensor. The model's own functions
+/// are drawn where they are called. Throws Error for a model that would take
+/// more than 100,000 boxes.
 Sketch sketch_of(const io::onnx::OnnxFile& file);
 
 }  // namespace hotaru::exchange

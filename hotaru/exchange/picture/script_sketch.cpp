@@ -33,14 +33,14 @@ constexpr size_t kMaxScriptDepth = 100;
 // Values and weights that one variable is followed to, and its parts.
 constexpr size_t kMaxSources = 64, kMaxParts = 4096;
 
-/// What is known of a variable.
+/// Knowledge of a variable.
 struct Entry {
   /// The values of the sketch that it is made of.
   std::vector<std::string> values = {};
   std::vector<SketchWeight> weights = {};
   std::optional<Value> known = {};
   std::string module = {};  // of a module: "layers.0"
-  /// Of a tuple or list, and how many parts there are in all.
+  /// Items of a tuple or list, and how many parts there are in all.
   std::vector<Entry> items = {};
   size_t parts = 1;
 };
@@ -284,7 +284,7 @@ class ScriptSketcher {
     if (!node.outputs.empty()) frame[node.out()] = std::move(entry);
   }
 
-  /// What is made of inputs without being drawn.
+  /// Entry of what is made of inputs without being drawn.
   static Entry passed(const Node& node, Frame& frame) {
     Entry out;
     for (const Var* input : node.inputs) collect(frame[input], out);

@@ -6,7 +6,7 @@
 
 namespace hotaru::exchange {
 
-/// What calling `method` does: the operators that give tensors, in the modules
+/// Sketches a call of `method`: the operators that give tensors, in the modules
 /// whose code they are. Conditions on what the module itself holds (`training`)
 /// take their branch, and so do those whose other branch is an error; runs
 /// nothing. A function that does not compile is one call that says why. Throws

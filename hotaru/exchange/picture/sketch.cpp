@@ -37,7 +37,7 @@ std::string count_text(double n) {
 struct Made {
   Box box;
   Values reads, writes;
-  /// Whether its name says in which module it is.
+  /// Set if its name says in which module it is.
   bool placed = false;
   std::map<std::string_view, const SketchWeight*> weights = {};
 };
@@ -46,7 +46,7 @@ void merge(Values& into, const Values& from) {
   into.insert(from.begin(), from.end());
 }
 
-/// What follows what among siblings.
+/// Finds out what follows what among siblings.
 void connect(std::vector<Made>& level, const Known& known) {
   std::unordered_map<std::string_view, size_t> makers;
   for (size_t i = 0; i < level.size(); ++i) {

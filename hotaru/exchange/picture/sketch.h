@@ -1,4 +1,4 @@
-// What a program's picture shows, whatever format the program has.
+// Contents of a program's picture, whatever format the program has.
 #pragma once
 
 #include <string>

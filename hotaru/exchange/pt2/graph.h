@@ -59,7 +59,7 @@ struct Node {
   std::string target;  // "torch.ops.aten.add.Tensor"
   std::vector<NamedArgument> inputs;
   std::vector<Argument> outputs;
-  /// Of a higher-order operator: whether its one result is no tuple.
+  /// Set if the one result of a higher-order operator is no tuple.
   bool single_result = true;
   /// The module that the call stood in: "layers.0".
   std::string module = {};

@@ -69,7 +69,7 @@ Target split(std::string_view target) {
           target.substr(last + 1)};
 }
 
-// Whether a node gives what the overload takes.
+// Tells whether a node gives what the overload takes.
 bool fits(const Operator& op, const Node& node) {
   const Schema& schema = op.schema();
   std::vector<bool> given(schema.arguments.size(), false);

@@ -27,7 +27,7 @@ class GraphText {
     /// Flags of layers that equal the mode the program was exported in become
     /// `self.training`; none do without a value.
     std::optional<bool> training;
-    /// What stands for every device, or "": those that the program names.
+    /// Text that stands for every device, or "": those that the program names.
     std::string device;
     /// Names in graphs of buffers that count batches.
     std::set<std::string> counters;
@@ -37,7 +37,7 @@ class GraphText {
   /// A name that nothing in the method has.
   std::string fresh(std::string_view wanted);
   void line(std::string_view text);
-  /// What the lines after it stand in: an `if` and the like.
+  /// Opens what the lines after it stand in: an `if` and the like.
   void open(std::string_view text);
   void close();
 
@@ -52,7 +52,7 @@ class GraphText {
 
   /// Operators that are missing here, and how many nodes have them.
   const std::map<std::string, int>& missing() const { return missing_; }
-  /// Whether lines name the classes of kModes and kAutocast.
+  /// True if lines name the classes of kModes and kAutocast.
   bool uses_modes() const { return uses_modes_; }
   const std::string& text() const { return text_; }
 

@@ -44,7 +44,7 @@ std::string modes_source() {
   return std::string(kSource);
 }
 
-// What a graph is called with; lists of operands are spread.
+// Expressions that a graph is called with; lists of operands are spread.
 std::vector<std::string> GraphText::operands(const Node& node,
                                              size_t first) const {
   std::vector<std::string> out;

@@ -1,4 +1,4 @@
-// What a program asks of its inputs.
+// Demands of a program on its inputs.
 #pragma once
 
 #include <string>
@@ -10,8 +10,8 @@
 namespace hotaru::exchange::pt2 {
 
 struct InputChecks {
-  /// Whether some input is not as asked for, in one expression; empty if
-  /// nothing is asked.
+  /// Condition, in one expression, that some input is not as asked for; empty
+  /// if nothing is asked.
   std::string fail;
   /// Statements, indented by two, that then raise RuntimeError with PyTorch's
   /// text.

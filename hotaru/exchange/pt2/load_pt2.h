@@ -16,7 +16,7 @@ struct ExportedProgram {
   script::Module module;
   /// The method of the module that takes and gives the leaves of containers.
   std::string flat_method;
-  /// Whether forward takes leaves, for want of types for the containers.
+  /// Set if forward takes leaves, for want of types for the containers.
   bool flat_only = false;
 };
 

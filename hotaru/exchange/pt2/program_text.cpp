@@ -32,8 +32,8 @@ bool is_modal_flag(const NamedArgument& input) {
          input.value.kind == Kind::kBool;
 }
 
-// Whether a layer says so that was exported in training; nothing if no layer
-// says what mode it was in.
+// Finds whether a layer says that it was exported in training; nothing if no
+// layer says what mode it was in.
 void find_mode(const Graph& graph, std::optional<bool>& mode) {
   for (const Node& node : graph.nodes) {
     for (const NamedArgument& input : node.inputs) {
@@ -191,7 +191,7 @@ class Writer {
     return concat(out, ") -> ", type, ":\n");
   }
 
-  // What an output other than a result is written to.
+  // Target that an output other than a result is written to.
   std::string written(const OutputSpec& spec,
                       const std::vector<std::string>& inputs) const {
     for (size_t i = 0; i < inputs.size(); ++i) {
@@ -218,7 +218,7 @@ class Writer {
         "the program needs operators that are not implemented: ", list);
   }
 
-  // Whether the leaves are the arguments, and the flat result the result.
+  // True if the leaves are the arguments, and the flat result the result.
   bool simple() const {
     const TreeSpec& in = file_.in_tree;
     if (!is_call(in)) return false;

@@ -14,11 +14,11 @@ struct ProgramText {
   /// The method that takes and gives leaves of the containers, in order: one
   /// result is itself, several are a tuple.
   std::string flat_method;
-  /// Whether forward is the flat one for want of types for the containers.
+  /// Set if forward is the flat one for want of types for the containers.
   bool flat_only = false;
   /// The mode in which the program was exported.
   bool training = false;
-  /// Whether the text names the classes of kModes and kAutocast.
+  /// Set if the text names the classes of kModes and kAutocast.
   bool uses_modes = false;
 };
 

@@ -36,7 +36,7 @@ const ZipRecord* find_program(const ZipReader& zip) {
   return found;
 }
 
-// What the error is about stands before it.
+// Puts before an error what it is about.
 template <class Read>
 auto within(const std::string& where, const Read& read) {
   try {

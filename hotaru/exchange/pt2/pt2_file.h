@@ -1,5 +1,5 @@
-// What torch.export.save writes, as plain structs: the graph of a program, what
-// its inputs and outputs are, and its tensors.
+// Contents of what torch.export.save writes, as plain structs: the graph of a
+// program, what its inputs and outputs are, and its tensors.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace hotaru::exchange::pt2 {
 
-/// What a graph's input is. `target`: the name in the module.
+/// Input of a graph. `target`: the name in the module.
 struct InputSpec {
   enum class Kind : uint8_t {
     kUser,
@@ -30,7 +30,7 @@ struct InputSpec {
   bool persistent = true;
 };
 
-/// What a graph's output is. `target`: what it is written to.
+/// Output of a graph. `target`: what it is written to.
 struct OutputSpec {
   enum class Kind : uint8_t {
     kUser,
@@ -89,7 +89,7 @@ struct File {
 /// that need Python's pickle, and for containers that are classes.
 File read_file(const Ref<io::MappedFile>& bytes);
 
-/// Whether the bytes are an archive of an exported program.
+/// True if the bytes are an archive of an exported program.
 bool is_pt2(const Ref<io::MappedFile>& bytes);
 
 }  // namespace hotaru::exchange::pt2

@@ -127,7 +127,7 @@ Argument list(const Json& value, std::string element, const Read& read) {
   return out;
 }
 
-// Of the schema's numbers, TorchScript's.
+// Turns the schema's numbers into TorchScript's.
 int64_t dtype_number(int64_t scalar_type) {
   constexpr int64_t kBFloat16 = 13, kUInt16 = 28, kUInt32 = 34, kUInt64 = 35;
   if (scalar_type >= 1 && scalar_type <= 12) return scalar_type - 1;

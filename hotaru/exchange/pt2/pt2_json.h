@@ -37,7 +37,7 @@ Graph read_graph(const Json& value);
 TensorMeta read_tensor_meta(const Json& value);
 InputSpec read_input_spec(const Json& value);
 OutputSpec read_output_spec(const Json& value);
-/// Of the JSON that the file has in a string. Sets `text` to its tree.
+/// Reads the JSON that the file has in a string. Sets `text` to its tree.
 TreeSpec read_tree_spec(const std::string& text, const std::string& where);
 
 }  // namespace hotaru::exchange::pt2

@@ -19,7 +19,7 @@ struct Form {
   std::string_view text;
 };
 
-// What Python computes of sizes and other numbers.
+// Forms of what Python computes of sizes and other numbers.
 constexpr Form kSymbolic[] = {
     {"_operator.add", "({0} + {1})"},
     {"_operator.sub", "({0} - {1})"},
@@ -91,7 +91,7 @@ constexpr Form kForms[] = {
     {"_adaptive_avg_pool3d.default",
      "torch.adaptive_avg_pool3d({self}, {output_size})"},
     {"sym_is_contiguous.default", "torch.is_contiguous({self})"},
-    // What nothing uses of these is not computed.
+    // Results of these that nothing uses are not computed.
     {"_linalg_det.default",
      "(torch.linalg_det({A}), torch.linalg_lu_factor({A})[0], "
      "torch.linalg_lu_factor({A})[1])"},
@@ -270,7 +270,7 @@ bool GraphText::write_special(const Node& node, std::string_view name,
     write_check(concat("bool(", argument("self"), ")"), message);
     return true;
   }
-  // What they say of dtypes and ranges follows from checks of the inputs.
+  // Their statements on dtypes and ranges follow from checks of the inputs.
   if (name == "_assert_tensor_metadata" ||
       name.starts_with("sym_constrain_range")) {
     return true;

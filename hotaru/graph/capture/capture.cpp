@@ -33,7 +33,7 @@ void count_running(int change) {
 
 class Branch;
 
-/// What the branches of a capture share.
+/// State that the branches of a capture share.
 class Recording final : public RefCounted {
  public:
   explicit Recording(Device device) : device_(device) {}
@@ -44,8 +44,8 @@ class Recording final : public RefCounted {
   /// branches came together in the first one.
   bool close();
   bool touches(const Storage* storage) const;
-  /// Whether host code gave the storage its memory in this capture, or is about
-  /// to: a constant.
+  /// Tells whether host code gave the storage its memory in this capture, or is
+  /// about to: a constant.
   bool constant(const Storage& storage);
   /// The calls, after close().
   Nodes finish();
@@ -139,7 +139,7 @@ void Recording::take(const KernelCall& call) {
     if (!operand.writes() || operand.object || !operand.tensor->defined())
       continue;
     const Ref<Storage>& storage = operand.tensor->storage();
-    // Of the host's memory beside a device's graph the CPU sees no change.
+    // The CPU sees no change of the host's memory beside a device's graph.
     const bool ours = storage->device() == device_;
     const bool filled = !storage->pending();
     if (ours && filled && !(device_.is_cpu() && constant(*storage))) continue;

@@ -45,7 +45,7 @@ class Capture {
 
   /// Whose streams are captured.
   Device device() const;
-  /// Whether a call so far reads or writes it.
+  /// True if a call so far reads or writes it.
   bool touches(const Storage* storage) const;
   /// The calls so far; the streams work as before. Throws, having ended, if a
   /// stream that was captured on the way has calls that the first one does not
@@ -56,7 +56,7 @@ class Capture {
   Ref<Recording> recording_;
 };
 
-/// Whether one of the calling thread's current streams is captured.
+/// True if one of the calling thread's current streams is captured.
 bool capturing();
 
 }  // namespace hotaru::graph

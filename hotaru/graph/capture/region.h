@@ -38,10 +38,10 @@ struct Region {
   std::unordered_set<const Storage*> renewed;
   /// Ascending; of the nodes as they are in the end.
   std::vector<Stretch> stretches;
-  /// Whether the device may set up a call's kernels while those before it end.
+  /// Set if the device may set up a call's kernels while those before it end.
   bool dependent_launch = false;
 
-  /// Whether calls of `once` may read a tensor: it is no input, nodes neither
+  /// True if calls of `once` may read a tensor: it is no input, nodes neither
   /// compute nor write it, and nobody changes it unseen (Storage::exposed).
   bool lasts(const Tensor& t) const;
   /// A new intermediate value, row-major.

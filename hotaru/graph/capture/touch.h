@@ -1,4 +1,4 @@
-// What calls touch, and which calls must stay in order.
+// Memory that calls touch, and which calls must stay in order.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ struct Touch {
   bool overlaps(const Touch& other) const {
     return what == other.what && begin < other.end && other.begin < end;
   }
-  /// Whether the order of the two matters.
+  /// True if the order of the two matters.
   bool conflicts(const Touch& other) const {
     return (writes || other.writes) && overlaps(other);
   }
@@ -28,11 +28,11 @@ struct Touch {
 using Touches = std::vector<Touch>;
 
 Touch touch_of(const Operand& operand);
-/// Of all operands that are defined.
+/// Touches of all operands that are defined.
 Touches touches_of(const KernelCall& call);
 bool conflict(const Touches& a, const Touches& b);
 
-/// Whether it is the whole of its storage, row by row. Not if undefined.
+/// True if it is the whole of its storage, row by row. Not if undefined.
 bool whole(const Tensor& t);
 
 }  // namespace hotaru::graph

@@ -21,13 +21,13 @@ struct Box {
   std::vector<std::string> notes = {};
   /// Which of its siblings it follows, as indices below its own.
   std::vector<size_t> after = {};
-  /// Whether it reads what comes from around its group, and whether others
-  /// outside read what it gives.
+  /// Set if it reads what comes from around its group, and if others outside
+  /// read what it gives.
   bool takes = false, gives = false;
   std::vector<Box> inside = {};
   /// How many such boxes in a row it stands for.
   size_t times = 1;
-  /// Of the whole time; negative where no time was taken.
+  /// Share of the whole time; negative where no time was taken.
   double share = -1;
 };
 

@@ -12,15 +12,15 @@ namespace hotaru::graph {
 /// A storage that nodes touch.
 struct ValueInfo {
   size_t nbytes;
-  /// Whether it has a life of its own: an input, a weight, a result.
+  /// Set if it has a life of its own: an input, a weight, a result.
   bool lasting;
 };
 
 struct NodeInfo {
   std::string name;
-  /// What it writes first: "float32 [1, 64]"; empty if nothing.
+  /// Value that it writes first: "float32 [1, 64]"; empty if nothing.
   std::string result;
-  /// Of its operands, as indices of Description::values.
+  /// Values of its operands, as indices of Description::values.
   std::vector<size_t> reads, writes;
   /// The nodes whose results it reads or overwrites, each once, ascending.
   std::vector<size_t> after;

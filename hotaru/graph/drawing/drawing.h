@@ -14,7 +14,7 @@ namespace hotaru::graph {
 struct Drawing {
   std::string title;
   const Description* graph;
-  /// Of the whole time, by node; may be empty.
+  /// Shares of the whole time, by node; may be empty.
   std::vector<double> shares;
 };
 

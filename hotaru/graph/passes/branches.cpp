@@ -72,7 +72,7 @@ class BranchFinder {
       for (size_t m = n - std::min(n, kLongest - 1); m < n; ++m)
         if (depends(n, m)) after_[n].push_back(m);
     }
-    // What the calls from i on gain at best.
+    // Gain of the calls from i on, at best.
     std::vector<double> best(count + 1);
     std::vector<Plan> plans(count);
     for (size_t i = count; i-- > 0;) {

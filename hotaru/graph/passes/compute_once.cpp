@@ -12,7 +12,7 @@
 namespace hotaru::graph {
 namespace {
 
-// What is made of nothing is kept as long as the graph: only small values.
+// Values made of nothing are kept as long as the graph: only small ones.
 constexpr size_t kMostBytes = size_t{1} << 20;
 // Calls that lead to one value at most.
 constexpr int kMaxDepth = 32;
@@ -29,7 +29,7 @@ const Weights kWeights[] = {
     {known::kRnnLayer, 6, 10},
 };
 
-/// Whether the call only puts elements into another order. Others may make
+/// True if the call only puts elements into another order. Others may make
 /// weights of a graph's inputs.
 bool reorders(const KernelCall& call) {
   return is_any(call, known::kCat, known::kCopy);
@@ -82,7 +82,7 @@ class Mover {
       moved.insert(moved.end(), calls.begin(), calls.end());
   }
 
-  /// Whether the calls that write a value can go, which are added to `calls`.
+  /// True if the calls that write a value can go, which are added to `calls`.
   bool can_go(const Storage& value, bool weight, std::vector<size_t>& calls,
               int depth) {
     const Uses& uses = uses_.at(&value);

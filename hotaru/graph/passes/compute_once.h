@@ -1,4 +1,4 @@
-// What replays would compute alike each time is computed once.
+// Computing once what replays would compute alike each time.
 #pragma once
 
 #include "hotaru/graph/passes/passes.h"

@@ -16,7 +16,7 @@ namespace hotaru::graph {
 namespace {
 
 constexpr double kFlopsPerNs = 50, kBytesPerNs = 20, kElementsPerNs = 2;
-/// What any call takes, and from how much work on kernels take more threads.
+/// Cost of any call, and from how much work on kernels take more threads.
 constexpr double kCall = 20, kDivided = 20'000;
 /// Gates and the way from one step of a recurrent layer to the next.
 constexpr double kStep = 200;

@@ -13,8 +13,8 @@ struct Cost {
   double divided = 0;
 };
 
-/// Of a call on that many threads: the larger of what its arithmetic and its
-/// memory take on a processor of some 50 GFLOP/s and 20 GB/s a core. Right
+/// Cost of a call on that many threads: the larger of what its arithmetic and
+/// its memory take on a processor of some 50 GFLOP/s and 20 GB/s a core. Right
 /// within a few times, which is enough to tell a microsecond from a hundred.
 Cost cost_of(const KernelCall& call, int threads);
 

@@ -33,7 +33,7 @@ bool without_overlap(const Tensor& t) {
   return true;
 }
 
-/// Whether b's sizes are those that `a` broadcasts to.
+/// True if b's sizes are those that `a` broadcasts to.
 bool broadcasts_to(const Tensor& a, const Tensor& b) {
   if (a.dim() > b.dim()) return false;
   const size_t lead = size_t(b.dim() - a.dim());
@@ -42,8 +42,8 @@ bool broadcasts_to(const Tensor& a, const Tensor& b) {
   return true;
 }
 
-/// Whether elements of the one are elements of the other only where they have
-/// the same place in the index space, or nobody writes.
+/// Tells whether elements of the one are elements of the other only where they
+/// have the same place in the index space, or nobody writes.
 bool in_step(const Operand& a, const Operand& b) {
   if (!a.tensor->defined() || !b.tensor->defined()) return true;
   return !touch_of(a).conflicts(touch_of(b)) ||
@@ -63,16 +63,16 @@ struct Item {
   std::optional<Elementwise> loop;
   RowReduction reduction;
   int64_t row = 0;  // elements that it takes together
-  /// What has the shape of the group's elements; null of what can't be part.
+  /// Tensor of the shape of the group's elements; null of what can't be part.
   const Tensor* elements = nullptr;
-  /// What a device said; kNone on the CPU.
+  /// Role that a device said; kNone on the CPU.
   FusedRole::Kind role = FusedRole::kNone;
 
-  /// Whether nothing joins after it.
+  /// True if nothing joins after it.
   bool ends() const { return role == FusedRole::kReduces; }
 };
 
-/// Whether a device's kernel finds the operand: its memory, or a number.
+/// True if a device's kernel finds the operand: its memory, or a number.
 bool reaches(const Operand& operand, Device device) {
   if (operand.object || !operand.tensor->defined()) return false;
   const Tensor& t = *operand.tensor;
@@ -81,7 +81,7 @@ bool reaches(const Operand& operand, Device device) {
           (device.is_cpu() || (t.dim() == 0 && !operand.writes())));
 }
 
-/// Whether an operand per element is written, and others broadcast to it.
+/// True if an operand per element is written, and others broadcast to it.
 bool is_loop(const KernelCall& call, Device device) {
   const auto operands = call.operands();
   if (operands.empty() || operands.size() > LoopNest::kMaxOperands)
@@ -118,7 +118,7 @@ int64_t reduced_row(const KernelCall& call) {
   return row > 1 && row <= RowReduction::kMaxRow ? row : 0;
 }
 
-/// What the CPU can make of it.
+/// Finds what the CPU can make of it.
 void find_cpu_role(Item& item, Device device) {
   const KernelCall& call = item.node->call();
   item.loop = loop_of(call, device);
@@ -131,7 +131,7 @@ void find_cpu_role(Item& item, Device device) {
   reduction(call, item.reduction);
 }
 
-/// What a device says. Loops have no code here: that there is one says enough.
+/// Asks the device. Loops have no code here: that there is one says enough.
 void find_device_role(Item& item, Device device) {
   const KernelCall& call = item.node->call();
   const FusedRole role =
@@ -152,7 +152,7 @@ void find_device_role(Item& item, Device device) {
   item.row = role.columns;
 }
 
-/// Whether b's sizes are a's with one element a row.
+/// True if b's sizes are a's with one element a row.
 bool is_one_a_row(IntSpan a, IntSpan b, int64_t row) {
   if (a.size() != b.size()) return false;
   size_t d = a.size();
@@ -179,7 +179,7 @@ class Fusion {
   }
 
   void run() {
-    // What can go on with a head does.
+    // Heads come first: what can go on with one does.
     for (size_t i = 0; i < items_.size(); ++i)
       if (items_[i].role == FusedRole::kHead) fuse_from(i);
     for (size_t i = 0; i < items_.size();)
@@ -271,7 +271,7 @@ class Fusion {
       return overlap(items_[k].touches, items_[other].touches);
     });
   }
-  /// Whether the one must stay in order with any of the others.
+  /// True if the one must stay in order with any of the others.
   bool depends(size_t j, std::span<const size_t> on) const {
     return std::any_of(on.begin(), on.end(), [&](size_t k) {
       return conflict(items_[j].touches, items_[k].touches);
@@ -340,7 +340,7 @@ class Fusion {
     });
   }
 
-  /// Of the group's reductions, 0 without one.
+  /// Row of the group's reductions, 0 without one.
   int64_t row_in(const std::vector<size_t>& members) const {
     int64_t row = 0;
     for (const size_t k : members) row = std::max(row, items_[k].row);

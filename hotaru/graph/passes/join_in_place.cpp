@@ -53,7 +53,7 @@ class Joiner {
     size_t last_writer = 0;
     int writers = 0;
     bool one_dtype = true;
-    /// What it becomes a part of, from that byte on.
+    /// Storage that it becomes a part of, from that byte on.
     Ref<Storage> host;
     int64_t offset = 0;
   };
@@ -85,7 +85,7 @@ class Joiner {
            numel_of(out.sizes().first(dim)) == 1;
   }
 
-  /// Whether all of a value is an input, which stays as it is from node n on.
+  /// True if all of a value is an input, which stays as it is from node n on.
   bool settled(const Tensor& input, const Value* value, size_t n) const {
     return value && value->one_dtype && whole(input) && value->writers > 0 &&
            value->last_writer < n;
@@ -149,8 +149,8 @@ class Joiner {
     if (left.size() + 1 < call(n).operands().size()) copy(n, left);
   }
 
-  /// Whether the inputs already are neighbours in a later join's result, which
-  /// the result then is a part of.
+  /// Tells whether the inputs already are neighbours in a later join's result,
+  /// which the result then is a part of.
   bool lies_joined(size_t n) {
     Value* value = value_of(call(n).tensor(0));
     if (value->host) return false;

@@ -24,11 +24,11 @@ class KnownKernel {
   const Kernel& kernel_;
 };
 
-/// Whether a call is one of that kernel.
+/// True if a call is one of that kernel.
 inline bool is(const KernelCall& call, const Kernel& kernel) {
   return &call.kernel() == &kernel;
 }
-/// Whether a call is one of any of these kernels.
+/// True if a call is one of any of these kernels.
 template <class... Kernels>
 bool is_any(const KernelCall& call, const Kernels&... kernels) {
   return (is(call, kernels) || ...);

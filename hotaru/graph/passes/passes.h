@@ -1,4 +1,4 @@
-// What is done to captured calls before they run.
+// Passes over captured calls before they run.
 #pragma once
 
 #include <span>
@@ -13,9 +13,9 @@ enum class PassDevices : uint8_t { kCPU, kAll, kNotCPU };
 
 struct Pass {
   std::string_view name;
-  /// What it does, for people.
+  /// Summary of what it does, for people.
   std::string_view summary;
-  /// Whether results stay the same to the bit.
+  /// Set if results stay the same to the bit.
   bool exact;
   PassDevices devices;
   void (*run)(Region& region);

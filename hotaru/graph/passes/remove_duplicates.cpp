@@ -119,7 +119,7 @@ class Duplicates {
 
   Region& region_;
   std::unordered_map<const Ordered*, int> writers_;
-  /// Of the calls so far.
+  /// Touches of the calls so far.
   std::vector<Touches> touches_;
   std::vector<std::optional<Elementwise>> loops_;
   std::unordered_map<const Ordered*, Ref<Storage>> replaced_;

@@ -52,8 +52,8 @@ class Straightener {
     return *call(use.node).operands()[use.operand].tensor;
   }
 
-  /// Whether all who touch a value let it lie as it will, and more of what they
-  /// meet lies row by row than as it does.
+  /// Tells whether all who touch a value let it lie as it will, and more of
+  /// what they meet lies row by row than as it does.
   bool pays(const Value& value) const {
     const Tensor& first = tensor(value.uses[0]);
     if (first.is_contiguous() || first.storage_offset() != 0 ||

@@ -31,8 +31,8 @@ class Uses {
   /// what is in it: where they come later and the next does not write there.
   std::optional<size_t> only_user(const Tensor& value, size_t n) const;
 
-  /// Whether a node that stands at `last` instead of at `since` reads the same
-  /// of a tensor: nobody between them writes there.
+  /// Tells whether a node that stands at `last` instead of at `since` reads the
+  /// same of a tensor: nobody between them writes there.
   bool unchanged(const Tensor& t, size_t since, size_t last) const;
   /// To be called where another node took the place of n.
   void replaced(size_t n) { touches_[n].reset(); }
@@ -40,7 +40,7 @@ class Uses {
  private:
   const Region& region_;
   std::unordered_map<const Storage*, std::vector<size_t>> users_;
-  // Of each node, once somebody asked.
+  // Touches of each node, once somebody asked.
   mutable std::vector<std::optional<Touches>> touches_;
 };
 
@@ -48,9 +48,9 @@ class Uses {
 /// Undefined if that one is.
 Tensor alias_of(const Tensor& t);
 
-/// Whether two tensors are the same elements, element for element.
+/// True if two tensors are the same elements, element for element.
 bool same_view(const Tensor& a, const Tensor& b);
-/// Whether two tensors lie alike, wherever their memory is.
+/// True if two tensors lie alike, wherever their memory is.
 bool same_layout(const Tensor& a, const Tensor& b);
 
 }  // namespace hotaru::graph

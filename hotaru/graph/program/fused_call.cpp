@@ -25,7 +25,7 @@ struct Attributes {
   std::shared_ptr<const FusedGroup> group;
 };
 
-/// Of each dimension of the group's sizes, in bytes; 0 where t is broadcast.
+/// Strides by dimension of the group's sizes, in bytes; 0 where t is broadcast.
 std::vector<int64_t> broadcast_strides(const Tensor& t, size_t dims) {
   std::vector<int64_t> out(dims, 0);
   const size_t lead = dims - size_t(t.dim());
@@ -35,7 +35,7 @@ std::vector<int64_t> broadcast_strides(const Tensor& t, size_t dims) {
   return out;
 }
 
-/// What runs: nests of the parts, all over one order of the dimensions.
+/// Call that runs nests of the parts, all over one order of the dimensions.
 class FusedCall final : public PreparedCall {
  public:
   explicit FusedCall(const FusedGroup& group) : group_(group) {
@@ -88,7 +88,7 @@ class FusedCall final : public PreparedCall {
     // none in slots.
     std::array<int64_t, kOperands> step;
     LoopNest::Strides strides;
-    // Whether the nest has one dimension, so that these say all.
+    // Set if the nest has one dimension, so that these say all.
     bool flat;
     const FusedPart* part;
     LoopNest nest;

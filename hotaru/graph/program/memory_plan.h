@@ -20,12 +20,12 @@ struct Placement {
 
 struct MemoryPlan {
   std::vector<Placement> placements;
-  /// Of the arena.
+  /// Size of the arena.
   size_t nbytes = 0;
-  /// What all values would take together, and what those alive at a time take
-  /// at most: the least that any plan needs.
+  /// Bytes that all values would take together, and those alive at a time at
+  /// most: the least that any plan needs.
   size_t total = 0, peak = 0;
-  /// Whether renewed results are among them: then no other graph may put its
+  /// Set if renewed results are among them: then no other graph may put its
   /// values there.
   bool renewed = false;
 };

@@ -37,7 +37,7 @@ class Pool final : public RefCounted {
   /// Memory of at least that size; the same one to all of a device if it is
   /// large enough.
   Ref<Arena> arena(size_t nbytes, Device device);
-  /// Of a device; for who holds the turn.
+  /// Scratch memory of a device; for who holds the turn.
   GraphScratch& scratch(Device device);
   /// Held while one of the pool's graphs runs, or is launched: devices order
   /// what they do with an arena by themselves.
@@ -73,7 +73,7 @@ class Program {
   /// One after the other, and when each node ran.
   std::vector<NodeTime> timed_run();
 
-  /// Whether a run takes long enough that others should be let run beside it:
+  /// True if a run takes long enough that others should be let run beside it:
   /// Python's other threads, and callers in order of arrival.
   bool is_long() const { return is_long_; }
 
@@ -81,13 +81,13 @@ class Program {
   const Nodes& nodes() const { return nodes_; }
   const Nodes& once() const { return once_; }
   std::span<const Stretch> stretches() const { return stretches_; }
-  /// What the calls of `once` keep.
+  /// Bytes that the calls of `once` keep.
   size_t kept_bytes() const;
   const MemoryPlan& plan() const { return plan_; }
-  /// What the device made of the nodes; null if they run one by one.
+  /// Graph that the device made of the nodes; null if they run one by one.
   DeviceGraph* device_graph() const { return graph_.get(); }
-  /// What it touches besides its intermediate values, each storage once, with
-  /// how: for the door.
+  /// Operands that it touches besides its intermediate values, each storage
+  /// once, with how: for the door.
   std::span<const Operand> operands() const { return operands_; }
 
  private:
@@ -136,7 +136,7 @@ class Program {
   Steps steps_, once_steps_;
   std::vector<Place> places_;
   std::vector<Operand> operands_;
-  /// Of what `once` reads; none if there is nothing to run.
+  /// Watch of what `once` reads; none if there is nothing to run.
   std::optional<Watch> watch_;
   std::vector<const Storage*> sources_;
 };

@@ -23,14 +23,14 @@ struct TensorProto {
   bool sparse = false;
 };
 
-/// What a tensor is, without its numbers.
+/// Description of a tensor, without its numbers.
 struct TensorInfo {
   int64_t data_type = 0;  // the format's number
   std::vector<int64_t> dims;
 };
 
-/// What is declared of a value. dims is absent where nothing is said, a
-/// dimension is a number, or a name ("batch"), or "" if unknown.
+/// Declaration of a value. dims is absent where nothing is said, a dimension is
+/// a number, or a name ("batch"), or "" if unknown.
 struct ValueInfo {
   enum class Kind : uint8_t { kUnknown, kTensor, kSequence, kOptional, kOther };
   struct Dim {

@@ -6,7 +6,7 @@
 
 namespace hotaru::io {
 
-/// Whether the bytes begin with "GGUF".
+/// True if the bytes begin with "GGUF".
 bool is_gguf(Bytes bytes);
 
 /// Reads the table of a file of version 2 or 3, little-endian. Shapes are

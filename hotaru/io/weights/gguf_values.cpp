@@ -7,7 +7,7 @@ namespace hotaru::io {
 namespace {
 
 constexpr int kMaxDepth = 8;
-// What strings and lists take beside their bytes and entries.
+// Size that strings and lists have beside their bytes and entries.
 constexpr uint64_t kObjectSize = 80;
 
 /// Bytes of a number or bool; 0 for others.

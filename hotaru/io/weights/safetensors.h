@@ -14,9 +14,9 @@
 
 namespace hotaru::io {
 
-/// Whether the bytes begin with a header's length and '{'.
+/// True if the bytes begin with a header's length and '{'.
 bool is_safetensors(Bytes bytes);
-/// Whether they begin as JSON and are no safetensors.
+/// True if they begin as JSON and are no safetensors.
 bool is_safetensors_index(Bytes bytes);
 
 /// Reads the header. Throws Error, with file, tensor and offset, unless it is

@@ -30,7 +30,7 @@ def PRelu_v7(X: Tensor, slope: Tensor) -> Tensor:
             if slope.size(0) == X.size(1) and slope.numel() == X.size(1):
                 return torch.prelu(X, slope.reshape([-1]))
     elif int(X.dtype) == 28 or int(X.dtype) == 29:
-        # Of uint32 and uint64 no number is below zero.
+        # Numbers of uint32 and uint64 are never below zero.
         return X
     return torch.where(X < 0, X * slope, X)
 

@@ -76,7 +76,7 @@ def _attention_allowed(
     return allowed
 
 
-# What is added to the scores, or as bool what takes part; None for neither.
+# Term added to the scores, or as bool what takes part; None for neither.
 def _attention_bias(
     mask: Optional[Tensor], allowed: Optional[Tensor]
 ) -> Optional[Tensor]:
@@ -333,8 +333,8 @@ def Attention__scores(
     raise ValueError("qk_matmul_output_mode is 0, 1, 2 or 3")
 
 
-# Of the preview domain, without functions of its scores. Those are graphs: they
-# stand between the three functions that follow.
+# Attention of the preview domain, without functions of its scores. Those are
+# graphs: they stand between the three functions that follow.
 def FlexAttention(
     Q: Tensor,
     K: Tensor,

@@ -55,7 +55,7 @@ def BitwiseNot__number(X: int) -> int:
     return -X - 1
 
 
-# Of bits that stand in int64, as unsigned: those that come in are zero.
+# Shifts bits that stand in int64, as unsigned: those that come in are zero.
 def _bits_shift_right(x: Tensor, count: Tensor) -> Tensor:
     # The sign goes first, so that what is left to shift is positive.
     rest = torch.bitwise_and(
@@ -132,7 +132,7 @@ def _bits_quotient(A: Tensor, B: Tensor) -> Tensor:
     a = _bits_signed(A)
     b = _bits_signed(B)
     if int(A.dtype) == 29:
-        # What is left is a multiple; it is halved so as to be positive.
+        # The difference is a multiple; it is halved so as to be positive.
         rest = _bits_remainder(a, b)
         once = torch.where(
             _bits_is_less(a, b), torch.zeros_like(a), torch.ones_like(a)

@@ -1,4 +1,4 @@
-"""What the importer itself calls: numbers of the host and tensors."""
+"""Functions for the importer itself: numbers of the host and tensors."""
 
 
 def _host_tensor(numbers: List[int], on_device: torch.device) -> Tensor:
@@ -29,7 +29,7 @@ def _host_stack(
     return torch.stack(items, axis)
 
 
-# Of one length, or of at most so many: zeros are added at the end.
+# Stacks items of one length, or of at most so many, with zeros at the end.
 def _host_batch(items: List[Tensor], length: int) -> Tensor:
     if length == 0:
         return torch.stack(items)

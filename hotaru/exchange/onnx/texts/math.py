@@ -97,7 +97,7 @@ def Mul__lists(A: List[int], B: List[int]) -> List[int]:
 
 
 def _math_divide(A: Tensor, B: Tensor) -> Tensor:
-    # Of integers it rounds towards zero, as in C.
+    # Integers are divided rounding towards zero, as in C.
     if A.is_floating_point() or A.is_complex():
         return torch.div(A, B)
     if int(A.dtype) >= 27:  # uint16, uint32, uint64

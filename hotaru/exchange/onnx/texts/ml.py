@@ -240,7 +240,7 @@ def LabelEncoder_v2(
     )
 
 
-# Whether each row takes the true branch at its node, [rows, trees].
+# Tells whether each row takes the true branch at its node, [rows, trees].
 def _ml_branch(
     x: Tensor, split: Tensor, mode: Tensor, member: Tensor
 ) -> Tensor:
@@ -427,7 +427,7 @@ def _ml_leaves(
     return at
 
 
-# What leaves say of each target, [rows, targets]; a leaf may speak of several.
+# Scores of targets by leaves, [rows, targets]; a leaf may speak of several.
 def _ml_scores(
     leaves: Tensor,
     rows: Tensor,
@@ -606,7 +606,7 @@ def TreeEnsembleClassifier(
     labels = torch.tensor(classlabels_int64s, device=device)
     base = _ml_given(base_values_as_tensor, base_values)
     if base is not None:
-        # Of two, the second is the class's that has scores.
+        # The second of two is the class's that has scores.
         scores = scores + (base[-1:] if lone else base).to(device)
     if lone:
         positive = bool(torch.all(weights >= 0))

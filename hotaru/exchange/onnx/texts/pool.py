@@ -64,7 +64,7 @@ def _pool_windows(
 
 
 def _pool_plain(pads: Optional[List[int]], kernel: List[int]) -> bool:
-    # Whether our operators have this padding as it is.
+    # Tells whether our operators have this padding as it is.
     if pads is None:
         return True
     n = len(kernel)
@@ -78,8 +78,8 @@ def _pool_direct(
     pads: List[int],
     windows: List[int],
 ) -> bool:
-    # Whether our operators, given the padding at the begin for both ends and
-    # rounding up, have all windows; those that are too many are cut off.
+    # Tells whether our operators, given the padding at the begin for both ends
+    # and rounding up, have all windows; those that are too many are cut off.
     n = len(reach)
     both = pads[:n] + pads[:n]
     most = _pool_windows(size, reach, strides, both, True)

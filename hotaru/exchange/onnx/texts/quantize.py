@@ -78,7 +78,7 @@ def _quantize(
     if not scale.is_floating_point() and precision is None:
         by = torch.float64
     quotient = x.to(by) / scale.to(by)
-    # Of 16 bits, sums with a zero point are not exact.
+    # Sums with a zero point are not exact in 16 bits.
     if by != torch.float64:
         quotient = quotient.float()
     dtype = torch.uint8 if output_dtype is None else output_dtype

@@ -383,7 +383,8 @@ def ReduceSumSquare_v18(
     return out
 
 
-# Of shapes. NAME__0 stands for an attribute that is 0 in the node, NAME__1 for one that is 1.
+# Reductions of shapes. NAME__0 stands for an attribute that is 0 in the node,
+# NAME__1 for one that is 1.
 
 
 def _reduce_list_prod(data: List[int]) -> int:
@@ -571,7 +572,7 @@ def ArgMin_v12(
     return _reduce_position(data, axis, keepdims, False, select_last_index)
 
 
-# Of equal elements the ones that stand first, which is what our kernels give.
+# Takes the first ones of equal elements, which is what our kernels give.
 def _reduce_topk(
     X: Tensor, k: int, axis: int, largest: bool, sorted: bool
 ) -> Tuple[Tensor, Tensor]:

@@ -114,7 +114,7 @@ def _resize_native(
     nearest_mode: str,
     a: float,
 ) -> Optional[Tensor]:
-    # What one of our operators does as ONNX does it.
+    # Our operators do it where one of them does as ONNX does.
     n = X.dim() - 2
     out = size[2:]
     f = factors[2:]

@@ -17,7 +17,7 @@ def _rnn_reorder(x: Tensor, dim: int, order: List[int], size: int) -> Tensor:
     return torch.cat(parts, dim)
 
 
-# What PyTorch calls flat weights: for each direction w_ih, w_hh, b_ih, b_hh.
+# Flat weights of PyTorch: for each direction w_ih, w_hh, b_ih, b_hh.
 def _rnn_weights(
     W: Tensor, R: Tensor, B: Optional[Tensor], order: List[int]
 ) -> List[Tensor]:
@@ -145,7 +145,7 @@ def _rnn_last(state: Tensor, layout: int) -> Tensor:
     return torch.transpose(state, 0, 1) if layout == 1 else state
 
 
-# Whether packing will do: it can't hold sequences without a step.
+# Tells whether packing will do: it can't hold sequences without a step.
 def _rnn_packs(lengths: Optional[Tensor]) -> bool:
     if lengths is None:
         return True

@@ -263,7 +263,7 @@ def _shape_slice(
         if step > 0:
             out = torch.slice(out, axis, starts[i], ends[i], step)
         else:
-            # What lies between, turned round.
+            # The elements between are turned round.
             size = out.size(axis)
             start = starts[i] + size if starts[i] < 0 else starts[i]
             end = ends[i] + size if ends[i] < 0 else ends[i]
@@ -378,7 +378,7 @@ def Expand_v8(input: Tensor, shape: List[int]) -> Tensor:
 
 
 def _shape_broadcast(sizes: List[int], shape: List[int]) -> List[int]:
-    """What both become; expand() finds those that don't go together."""
+    """Sizes that both become; expand() finds those that don't go together."""
     out = shape
     if len(sizes) > len(shape):
         out = sizes[: len(sizes) - len(shape)] + shape

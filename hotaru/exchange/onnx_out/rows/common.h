@@ -1,4 +1,4 @@
-// What rows of several families share.
+// Parts that rows of several families share.
 #pragma once
 
 #include <algorithm>

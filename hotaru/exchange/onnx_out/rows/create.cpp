@@ -49,7 +49,7 @@ void arange(Lowering& l) {
 
 void eye(Lowering& l) {
   const DType of = l.out().dtype();
-  // Of a size that varies both dimensions are said by themselves.
+  // Both dimensions are said by themselves where a size varies.
   const bool known = l.out().size(0) && l.out().size(1);
   const std::string n = l.unsqueeze(l.tensor("n", DType::kInt64), {0});
   const std::string m =

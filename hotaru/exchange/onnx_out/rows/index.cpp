@@ -67,7 +67,7 @@ std::string stacked(const Lowering& l, const Index& index) {
   Names parts = index.tensors;
   if (parts.size() > 1) {
     std::string shape = l.shape_of(parts[0]);
-    // What all of them broadcast to.
+    // Sum of the shape that all of them broadcast to.
     std::string sum = parts[0];
     for (size_t i = 1; i < parts.size(); ++i)
       sum = l.op("Add", {sum, parts[i]});

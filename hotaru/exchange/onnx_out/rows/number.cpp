@@ -126,7 +126,7 @@ void negated(Lowering& l) {
   l.result(l.op("Not", {number(l, 0, DType::kBool)}));
 }
 
-// Of a tensor's only element, which is not known, or of a number.
+// Converts a tensor's only element, which is not known, or a number.
 void converted(Lowering& l, DType to, Value first, Value second) {
   if (!l.at(0).is_tensor()) {
     return l.result(l.tensor(0, to));

@@ -1,4 +1,4 @@
-// What stays in blocks between convolutions.
+// Calls whose values stay in blocks between convolutions.
 #include <algorithm>
 
 #include "hotaru/backend/common/elementwise.h"
@@ -17,7 +17,7 @@
 namespace hotaru::graph {
 namespace {
 
-/// What an elementwise call of one operand is as the end of a convolution.
+/// Ending of a convolution that an elementwise call of one operand is.
 std::optional<ConvEnding> ending_of(const KernelCall& call) {
   using Kind = ConvEnding::Kind;
   static const std::pair<const KnownKernel&, Kind> kKinds[] = {
@@ -116,7 +116,7 @@ bool Blocker::average(const KernelCall& call) {
   return true;
 }
 
-/// What nobody else wants of a convolution goes on within it.
+/// Goes on within a convolution whose result nobody else wants.
 bool Blocker::end(const KernelCall& call) {
   const std::optional<ConvEnding> ending = ending_of(call);
   if (!ending) return false;
@@ -240,7 +240,7 @@ Dims Blocker::channels_last(IntSpan sizes) {
   return out;
 }
 
-/// Whether these are such strides, and no row-major ones.
+/// True if these are strides of channels last, and no row-major ones.
 bool Blocker::last(IntSpan sizes, const Dims& strides) {
   const Dims expected = channels_last(sizes);
   for (size_t d = 0; d < sizes.size(); ++d)
@@ -296,7 +296,7 @@ bool Blocker::pad(const KernelCall& call) {
     if (a.before[d] < 0 || a.before[d] > more || (d < 2 && more != 0))
       return false;
   }
-  // What convolutions read later must still be the same.
+  // Values that convolutions read later must still be the same.
   if (writers_.at(x.storage().get()) >
       int(region_.values.contains(x.storage().get())))
     return false;

@@ -13,7 +13,7 @@ namespace {
 // Pictures of at most so many channels are read as they are.
 constexpr int64_t kFewChannels = 8;
 
-/// Whether each output sees one pixel.
+/// True if each output sees one pixel.
 bool by_one_tap(const Convolution& c) {
   const IntSpan taps = c.w().sizes().subspan(2);
   return c.attributes.conv.groups == 1 && numel_of(taps) == 1;
@@ -43,7 +43,7 @@ void Blocker::run() {
     wanted_.insert(call.tensor(1).storage().get());
     comes_blocked_.insert(call.tensor(0).storage().get());
   }
-  // Those that are replaced stay until the end: their tensors are in use.
+  // Nodes that are replaced stay until the end: their tensors are in use.
   Nodes old = std::exchange(region_.nodes, {});
   for (auto& node : old) {
     const KernelCall& call = node->call();
@@ -59,7 +59,7 @@ void Blocker::run() {
   }
 }
 
-/// Whether a call's result may lie in blocks.
+/// True if a call's result may lie in blocks.
 bool Blocker::free_result(const Tensor& y) const {
   if (!whole(y) || y.dtype() != DType::kFloat32) return false;
   return region_.values.contains(y.storage().get()) ||
@@ -109,7 +109,7 @@ Tensor Blocker::as_blocked(const Tensor& plain) {
                      contiguous_strides(sizes), plain.storage_offset());
 }
 
-/// What is known of x as a whole, or null.
+/// Returns what is known of x as a whole, or null.
 Picture* Blocker::picture(const Tensor& x) {
   const auto found = pictures_.find(x.storage().get());
   if (found == pictures_.end() || !whole(x) ||
@@ -133,7 +133,7 @@ Tensor Blocker::blocked(const Tensor& x) {
   const Tensor made = make_blocked(x.sizes());
   const Operand operands[] = {write(made), read(x)};
   append({known::kBlockChannels, operands});
-  // What others own may change through other storages.
+  // Values that others own may change through other storages.
   if (whole(x) && region_.values.contains(x.storage().get()))
     pictures_.insert_or_assign(x.storage().get(),
                                Picture{made, Dims(x.sizes()), true});
@@ -237,7 +237,7 @@ void Blocker::keep(std::unique_ptr<Node>& node) {
     for (const Operand& operand : node->call().operands())
       if (ordered_of(operand) && !operand.object) f(operand, *operand.tensor);
   };
-  // What is written in place is read by a later operand.
+  // Values written in place are read by a later operand.
   tensors([&](const Operand& operand, const Tensor& t) {
     if (operand.reads() || !whole(t)) bring_back(t);
   });

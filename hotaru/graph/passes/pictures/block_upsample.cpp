@@ -7,7 +7,7 @@
 
 namespace hotaru::graph {
 
-/// Whether each pixel becomes a rectangle of its own, of whole blocks.
+/// True if each pixel becomes a rectangle of its own, of whole blocks.
 bool Blocker::spreads(const KernelCall& call) const {
   if (!is(call, known::kConvData)) return false;
   const Tensor &y = call.tensor(0), &x = call.tensor(1), &w = call.tensor(2),

@@ -73,13 +73,13 @@ class Blocker {
   void run();
 
  private:
-  /// Whether a call's result may lie in blocks.
+  /// True if a call's result may lie in blocks.
   bool free_result(const Tensor& y) const;
   bool takes(const KernelCall& call) const;
   static Dims blocked_sizes(IntSpan sizes);
   Tensor make_blocked(IntSpan sizes);
   static Tensor as_blocked(const Tensor& plain);
-  /// What is known of x as a whole, or null.
+  /// Returns what is known of x as a whole, or null.
   Picture* picture(const Tensor& x);
   /// x in blocks if it is known so, else undefined; for somebody who reads it.
   Tensor known(const Tensor& x);
@@ -97,7 +97,7 @@ class Blocker {
   std::pair<Tensor, Tensor> weight(const Convolution& c, bool plain);
   /// Pictures of whole blocks one behind the other, of which one is in blocks.
   bool join(const KernelCall& call);
-  /// Whether each pixel becomes a rectangle of its own, of whole blocks.
+  /// True if each pixel becomes a rectangle of its own, of whole blocks.
   bool spreads(const KernelCall& call) const;
   /// A convolution by one tap whose outputs are all pixels of a rectangle,
   /// which a copy brings to their places.
@@ -113,7 +113,7 @@ class Blocker {
             const Attributes& a);
   /// The mean of each channel: a plain value.
   bool average(const KernelCall& call);
-  /// What nobody else wants of a convolution goes on within it.
+  /// Goes on within a convolution whose result nobody else wants.
   bool end(const KernelCall& call);
   /// A picture times a number for each channel.
   bool scale(const KernelCall& call);
@@ -126,11 +126,11 @@ class Blocker {
   static int64_t count(IntSpan sizes);
   /// Strides of a picture of those sizes whose channels lie last.
   static Dims channels_last(IntSpan sizes);
-  /// Whether these are such strides, and no row-major ones.
+  /// True if these are strides of channels last, and no row-major ones.
   static bool last(IntSpan sizes, const Dims& strides);
   /// Zeros around a picture that convolutions alone read: their padding.
   bool pad(const KernelCall& call);
-  /// Whether what a norm in evaluation computes with lasts.
+  /// True if what a norm in evaluation computes with lasts.
   bool has_lasting_norm(const KernelCall& call) const;
   /// A norm in evaluation that follows no convolution: a depthwise one by one
   /// tap.
@@ -141,7 +141,7 @@ class Blocker {
   static void look_at(const Tensor& mine, const Tensor& other);
   /// Any other call, on plain values.
   void keep(std::unique_ptr<Node>& node);
-  /// What lies within zeros that were not made, and how many lie in front.
+  /// Picture within zeros that were not made, and how many lie in front.
   struct Padded {
     Tensor inner;
     Dims before;
@@ -156,9 +156,9 @@ class Blocker {
   std::unordered_map<const Ordered*, int> readers_, writers_;
   /// Calls that are replaced whatever their operands lie like, or may be.
   std::unordered_set<const KernelCall*> convolutions_, upsamplings_, norms_;
-  /// What convolutions read that will be blocked.
+  /// Storages read by convolutions that will be blocked.
   std::unordered_set<const Storage*> wanted_;
-  /// What convolutions and upsamplings that are replaced write.
+  /// Storages that convolutions and upsamplings that are replaced write.
   std::unordered_set<const Storage*> comes_blocked_;
   std::unordered_map<const Ordered*, std::vector<const KernelCall*>> users_;
   std::unordered_map<const Storage*, Picture> pictures_;

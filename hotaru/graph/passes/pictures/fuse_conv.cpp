@@ -102,8 +102,8 @@ class Fuser {
     return true;
   }
 
-  /// Whether nobody writes the tensor from the convolution on to node n: the
-  /// fused call stands where the last of its nodes stood.
+  /// Tells whether nobody writes the tensor from the convolution on to node n:
+  /// the fused call stands where the last of its nodes stood.
   bool unchanged(const Chain& chain, size_t n, const Tensor& t) const {
     if (!t.defined()) return true;
     for (const size_t user : uses_.of(t)) {

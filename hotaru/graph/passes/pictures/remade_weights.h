@@ -17,7 +17,7 @@ class RemadeWeights {
     Tensor weight;  // without its numbers
     BlockedWeightAttributes attributes;
   };
-  /// What becomes of a packed weight made of w with such attributes.
+  /// Change of a packed weight made of w with such attributes.
   using Change = Form (*)(const Tensor& packed, const Tensor& w,
                           const BlockedWeightAttributes&);
 

@@ -124,7 +124,7 @@ class Rounder {
     }
   }
 
-  /// What nobody reads has been left out before.
+  /// True if y is kept; what nobody reads has been left out before.
   bool keeps(const Tensor& y) const {
     if (!region_.values.contains(y.storage().get())) return false;
     const Use& use = uses_.at(y.storage().get());
@@ -215,7 +215,7 @@ class Rounder {
   RemadeWeights weights_;
   std::vector<bool> takes_;
   std::unordered_map<const Ordered*, Use> uses_;
-  /// What is computed as bfloat16, and what copies there are of the rest.
+  /// Pictures computed as bfloat16, and what copies there are of the rest.
   std::unordered_map<const Storage*, Tensor> kept_;
   std::unordered_map<const Ordered*, Tensor> rounded_;
 };

@@ -60,7 +60,7 @@ class Widener {
  private:
   struct Value {
     std::vector<size_t> writers, readers;
-    /// Whether all who touch it see such numbers.
+    /// Set if all who touch it see such numbers.
     bool halves = true;
   };
 
@@ -93,8 +93,8 @@ class Widener {
            region_.lasts(w) && (!bias.defined() || region_.lasts(bias));
   }
 
-  /// Whether all of its operands are floats, and what it reads of 16 bits was
-  /// computed by chosen calls, lasts, or is a number.
+  /// Tells whether all of its operands are floats, and what it reads of 16 bits
+  /// was computed by chosen calls, lasts, or is a number.
   bool follows(const KernelCall& c) const {
     if (!is_follower(c) || (is(c, known::kBatchNorm) &&
                             c.attributes<BatchNormAttributes>().training))
@@ -113,7 +113,7 @@ class Widener {
     return any;
   }
 
-  /// Whether chosen calls alone write the value, and before anybody reads it.
+  /// True if chosen calls alone write the value, and before anybody reads it.
   bool is_made(const Tensor& t) const {
     const Value& value = values_.at(t.storage().get());
     return region_.values.contains(t.storage().get()) &&
@@ -122,7 +122,7 @@ class Widener {
             value.writers.front() < value.readers.front());
   }
 
-  /// Whether nobody else writes what it does.
+  /// True if nobody else writes what it does.
   bool writes_alone(size_t n) const {
     for (const Operand& operand : call(n).operands()) {
       if (!operand.writes() || !is_half(*operand.tensor)) continue;
@@ -148,7 +148,7 @@ class Widener {
                        t.strides(), t.storage_offset());
   }
 
-  /// What a chosen call reads, as float32.
+  /// Value that a chosen call reads, as float32.
   Tensor widened(const Tensor& t) {
     if (wide_.contains(t.storage().get())) return wide(t);
     if (region_.lasts(t)) return lasting(t);

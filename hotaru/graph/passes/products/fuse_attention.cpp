@@ -14,7 +14,7 @@
 namespace hotaru::graph {
 namespace {
 
-// Of fewer rows, keys and values are not read again.
+// Rows from which on keys and values are read again.
 constexpr int64_t kRows = 16;
 
 /// A product with no activation.
@@ -22,7 +22,7 @@ struct Product {
   LinearAttributes g;
   const Tensor *out, *a, *b;
   Tensor scale;
-  /// What is added to each of its matrices, whose rows are so far apart.
+  /// Term added to each of its matrices, and how far apart its rows are.
   Tensor added;
   int64_t added_row = 0;
 };
@@ -56,7 +56,7 @@ std::optional<Product> product_of(const KernelCall& call) {
   return some ? std::optional(p) : std::nullopt;
 }
 
-/// What is between a product and its softmax: sums with masks, the last one
+/// Sums with masks that stand between a product and its softmax, the last one
 /// first.
 struct Sums {
   std::vector<size_t> nodes;
@@ -85,8 +85,8 @@ class AttentionFinder {
     return mask.dim() == 0 || mask.size(-1) == 1 || mask.strides().back() == 1;
   }
 
-  /// What is added to scores [..., m, n], if that is a mask as the kernel takes
-  /// it, once it lies by these strides.
+  /// Sets what is added to scores [..., m, n], if that is a mask as the kernel
+  /// takes it, once it lies by these strides.
   static bool set_mask(IntSpan sizes, IntSpan strides, const Tensor& scores,
                        int64_t m, int64_t n, SoftmaxProductAttributes& g) {
     const auto dims = size_t(scores.dim());
@@ -289,7 +289,7 @@ class AttentionFinder {
     return to;
   }
 
-  /// Whether what node `since` reads is the same where node `last` stands.
+  /// True if what node `since` reads is the same where node `last` stands.
   bool stays(const Tensor& input, size_t since, size_t last,
              const Tensor& out) const {
     return uses_.unchanged(input, since, last) &&

@@ -13,8 +13,8 @@
 namespace hotaru::graph {
 namespace {
 
-/// Whether a product by B in place is slower. Few columns leave lanes of a
-/// panel idle; contiguous rows are as good for few rows of A, but of 16 bits,
+/// Tells whether a product by B in place is slower. Few columns leave lanes of
+/// a panel idle; contiguous rows are as good for few rows of A, but of 16 bits,
 /// for more they would be packed in each call.
 bool pays(const LinearAttributes& g, DType dtype) {
   if (g.b.column == 1 && g.m < 4 && itemsize(dtype) > 2) return false;
@@ -45,7 +45,7 @@ bool suits(Activation activation, const LinearAttributes& g, Device device) {
          g.batch * g.m * g.n * g.k <= kMostOwn;
 }
 
-/// What a product reads, and the node that reads it.
+/// Input of a product, and the node that reads it.
 struct Input {
   Tensor tensor;
   size_t node = 0;
@@ -302,8 +302,8 @@ class Fuser {
     return true;
   }
 
-  /// Whether the chain can run where its last node stands: nobody changes what
-  /// it reads until then, nor does it write what it reads.
+  /// Tells whether the chain can run where its last node stands: nobody changes
+  /// what it reads until then, nor does it write what it reads.
   bool stays(const Chain& chain) const {
     const Touch result = touch_of(write(chain.result));
     for (const Input* input : chain.inputs()) {
@@ -320,7 +320,7 @@ class Fuser {
     return true;
   }
 
-  /// Whether two row-major tensors of as many elements are the same memory.
+  /// True if two row-major tensors of as many elements are the same memory.
   static bool same_place(const Tensor& a, const Tensor& b) {
     return a.storage() == b.storage() &&
            a.storage_offset() == b.storage_offset();

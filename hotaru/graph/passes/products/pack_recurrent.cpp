@@ -51,7 +51,7 @@ class RecurrentPacker {
       node = std::make_unique<Node>(KernelCall(call.kernel(), operands, a));
   }
 
-  /// Whether the layer is one of those whose kernel does.
+  /// True if the layer is one of those whose kernel reads packed weights.
   static bool reads_packed(const KernelCall& call) {
     return call.tensor(0).numel() > 0 && call.tensor(3).size(-1) > 0 &&
            call.tensor(8).defined() == call.tensor(9).defined() &&
