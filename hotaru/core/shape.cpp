@@ -164,8 +164,7 @@ bool is_dense(IntSpan sizes, IntSpan strides) {
 
 namespace {
 
-/// Tells whether dimension a belongs further out than b: 1 yes, -1 no, 0
-/// unknown.
+/// Says if dimension a belongs further out than b: 1 yes, -1 no, 0 unknown.
 int compare_dims(IntSpan shape, std::span<const Dims> operands, size_t a,
                  size_t b) {
   for (const Dims& strides : operands) {

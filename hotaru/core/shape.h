@@ -116,8 +116,7 @@ int64_t scaled_stride(int64_t stride, int64_t n);
 int64_t offset_at(int64_t offset, int64_t index, int64_t stride);
 /// Tells whether the strides walk the elements densely in row-major order.
 bool is_contiguous(IntSpan sizes, IntSpan strides);
-/// Tells whether the strides walk the elements without gaps or overlap, in any
-/// order.
+/// True if the strides walk the elements without gaps or overlap, in any order.
 bool is_dense(IntSpan sizes, IntSpan strides);
 /// Strides of a new dense tensor whose dimensions are in the order of memory
 /// that `operands` (strides within `shape`, 0 where broadcast) have; the first

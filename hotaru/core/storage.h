@@ -71,8 +71,7 @@ class Storage : public Ordered, public Pooled {
   /// saved has changed. Every view and detached alias shares it.
   uint32_t version() const { return version_.load(std::memory_order_relaxed); }
   void bump_version() { version_.fetch_add(1, std::memory_order_relaxed); }
-  /// Restores what version() said before writes that were counted and never
-  /// happened.
+  /// Takes back writes that were counted and never happened, to that version.
   void restore_version(uint32_t version) {
     version_.store(version, std::memory_order_relaxed);
   }

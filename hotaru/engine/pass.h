@@ -21,8 +21,7 @@ class Pass {
   /// collected; or, to accumulate, added up where leaves are, and in
   /// Node::retained() of others.
   void capture(const std::vector<Edge>& edges, bool accumulate);
-  /// Runs the pass and returns what was collected. Throws what a gradient or a
-  /// callback throws.
+  /// Returns what was collected. Throws what a gradient or a callback throws.
   Tensors run();
 
   /// The pass that runs in this thread, innermost; or null.

@@ -20,8 +20,7 @@ inline bool is_opaque(const Tensor& tensor) {
   return storage->pending() && dynamic_cast<const OpaqueStorage*>(storage);
 }
 
-/// Sets what is told before the first such tensor is made, in any thread. Set
-/// once.
+/// Told before the first such tensor is made, in any thread. Set once.
 void set_opaque_notice(void (*notice)());
 
 /// The sum of two tensors that other code keeps, asked by the backward pass.

@@ -21,10 +21,9 @@ enum class Layout : uint8_t {
 /// Storage that a sparse tensor looks into instead of memory.
 class SparseStorage final : public OpaqueStorage {
  public:
-  /// Tensors that it consists of. In kSparseCoo `index` has [sparse_dim, nnz],
-  /// `inner` is undefined and `values` has [nnz, dense sizes...]. Of the
-  /// compressed layouts `index` are the positions where rows (columns) begin,
-  /// and `inner` the columns (rows).
+  /// In kSparseCoo `index` has [sparse_dim, nnz], `inner` is undefined and
+  /// `values` has [nnz, dense sizes...]. Of the compressed layouts `index` are
+  /// the positions where rows (columns) begin, and `inner` the columns (rows).
   struct Parts {
     Layout layout = Layout::kSparseCoo;
     Tensor index, inner, values;

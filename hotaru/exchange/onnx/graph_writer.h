@@ -45,15 +45,13 @@ class GraphWriter {
     std::string text;
     std::vector<Operand> results;
   };
-  /// Values that a loop carries from round to round, and lists of what rounds
-  /// give.
+  /// State that a loop carries on by rounds, and lists of what rounds give.
   struct Rounds {
     std::vector<Operand> initial, variables = {};
     std::vector<Kind> kinds = {};
     std::vector<Operand> stacks = {};
   };
-  /// Plan of a Scan: what it begins with and goes along, on which axes, and
-  /// which way.
+  /// Start of a Scan and what it goes along, on which axes, and which way.
   struct ScanPlan {
     std::vector<Operand> initial, sequences;
     std::vector<int64_t> axes, backwards, out_axes, out_backwards;
