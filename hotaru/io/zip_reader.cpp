@@ -16,7 +16,7 @@ namespace {
 
 // Deflate stores at best 258 bytes in two bits.
 constexpr uint64_t kMaxRatio = 1032;
-// What all deflated records of a file may come to, with so many bytes for each
+// Limit of all deflated records of a file together, with so many bytes for each
 // of the file's. PyTorch deflates source code alone; who packs an archive again
 // deflates everything.
 constexpr uint64_t kInflatedBase = uint64_t{80} << 20;

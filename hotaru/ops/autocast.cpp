@@ -101,7 +101,7 @@ class AutocastCall {
         arguments_(arguments) {}
 
   void run(Value* results) {
-    // What the operator is made of runs as it is.
+    // Operators that the operator is made of run as they are.
     struct Inside {
       bool& enabled;
       ~Inside() { enabled = true; }
@@ -335,7 +335,7 @@ bool is_on(const Tensor& t, bool on_cuda, bool on_cpu) {
 
 }  // namespace
 
-// What PyTorch writes into frozen programs in place of autocast.
+// Operator that PyTorch writes into frozen programs in place of autocast.
 HOTARU_OP(
     "_autocast_to_reduced_precision(Tensor(a) self, bool cuda_enabled, bool "
     "cpu_enabled, ScalarType cuda_dtype, ScalarType cpu_dtype) -> Tensor(a)",

@@ -17,8 +17,8 @@ class Operator;
 
 namespace autocast {
 
-/// What becomes of an operator's floating-point tensors of the device. Float64
-/// stays as it is, always.
+/// Fate of an operator's floating-point tensors of the device. Float64 stays as
+/// it is, always.
 enum class Policy : uint8_t {
   kNone,
   kLower,        // to autocast's dtype
@@ -44,13 +44,13 @@ struct OfDevice {
 struct State {
   std::array<OfDevice, 2> devices{
       {{false, DType::kBFloat16}, {false, DType::kFloat16}}};
-  /// Whether casts of float32 leaves that require grad are kept.
+  /// Set if casts of float32 leaves that require grad are kept.
   bool cache = true;
   /// The device that tensors of the meta device stand for.
   DeviceType meta = DeviceType::kMeta;
 };
 
-/// Whether a device can have autocast: the CPU and CUDA.
+/// Tells whether a device can have autocast: the CPU and CUDA.
 bool available(DeviceType type);
 /// This thread's. Of a device that has none: off, and an error to change.
 const State& state();
@@ -64,7 +64,7 @@ int64_t add_nesting(int64_t scopes);
 /// Lets the casts go that this thread keeps.
 void clear_cache();
 
-/// Whether it is on for some device.
+/// True if it is on for some device.
 bool active();
 /// Equal where the same calls give results of the same dtypes; 0 when off.
 int64_t key();
@@ -77,9 +77,9 @@ Tensor by_name(std::string_view name, std::string_view overload,
 /// on no list and call, here in C++, one that is.
 Tensor lowered(const Tensor& t);
 
-/// What autocast did to an argument of an operator: a tensor that was cast, or
-/// a dtype that was filled in (`filled`, its place; -1 otherwise). Without a
-/// name where an operator cast what it works with itself.
+/// Note of what autocast did to an argument of an operator: a tensor that was
+/// cast, or a dtype that was filled in (`filled`, its place; -1 otherwise).
+/// Without a name where an operator cast what it works with itself.
 struct Note {
   std::string_view name;
   Tensor tensor;

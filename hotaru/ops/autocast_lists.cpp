@@ -80,7 +80,7 @@ constexpr List kLists[] = {
      "addcdiv addcmul atan2 bilinear cross dot index_put scatter_add tensordot "
      "vdot"},
 
-    // What is made of one of these: PyTorch's composite operators.
+    // Operators made of one of these: PyTorch's composite operators.
     {kFloat, kFloat, "cross_entropy_loss nll_loss_nd"},
     {kNone, kFloat,
      "_upsample_bicubic2d_aa.vec _upsample_bilinear2d_aa.vec "

@@ -24,12 +24,12 @@ using GenericFunction = void (*)();
 struct Callee;
 using Invoke = void (*)(const Callee&, Value* arguments, Value* results);
 
-/// What a call by name runs.
+/// Function that a call by name runs.
 struct Callee {
   GenericFunction function;
   /// Hands the function its arguments.
   Invoke plain;
-  /// What is called: `plain`, or what autocast has put before it.
+  /// Function that is called: `plain`, or what autocast has put before it.
   mutable std::atomic<Invoke> invoke;
   /// The latter's, set before it is called.
   mutable const AutocastRule* autocast = nullptr;

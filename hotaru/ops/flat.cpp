@@ -8,7 +8,7 @@ namespace hotaru {
 
 namespace {
 
-/// Whether somebody may differentiate what a formula gives for its input.
+/// Tells whether somebody may differentiate what a formula gives for its input.
 /// Where tangents are made of it, its inputs came from nowhere.
 bool wanted(const autograd::Backward& b, size_t input) {
   return autograd::grad_enabled() && b.needs(input) &&

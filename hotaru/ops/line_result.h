@@ -1,4 +1,4 @@
-// What operators that work along one dimension have in common.
+// Helpers shared by operators that work along one dimension.
 #pragma once
 
 #include "hotaru/backend/common/reduce/line.h"

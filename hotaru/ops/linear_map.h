@@ -18,7 +18,7 @@ struct LinearMap {
   const char* transposed_node;
   const Kernel* forward;
   const Kernel* transposed;
-  /// Whether the gradient names the operator's input (ops/flat.h), as PyTorch's
+  /// Set if the gradient names the operator's input (ops/flat.h), as PyTorch's
   /// formulas do that are given it.
   bool flat = false;
 

@@ -98,17 +98,17 @@ void check_out_dtype(const Operator& op, DType out, DType result) {
   HOTARU_CHECK(
       (name != "any" && name != "all") || out == DType::kUInt8, name,
       " only supports bool tensor for result, got: ", scalar_type_name(out));
-  // Of two tensors they are pointwise operators.
+  // Operators of two tensors of these names are pointwise.
   const bool of_dimension =
       (name == "max" || name == "min") && op.schema().results.size() == 2;
   HOTARU_CHECK(!of_dimension && !writes_exactly(name),
                "Expected out tensor to have dtype ", cpp_type_name(result),
                ", but got ", cpp_type_name(out), " instead");
-  // What is 0 or 1 fits into every dtype.
+  // Results that are 0 or 1 fit into every dtype.
   if (name != "bernoulli") check_can_cast(result, out);
 }
 
-/// Whether the operator wrote its result there itself (ResultPlace).
+/// True if the operator wrote its result there itself (ResultPlace).
 bool is_there(const Tensor& out, const Tensor& result) {
   return result.storage() == out.storage() && !result.is_same(out) &&
          result.dtype() == out.dtype() &&
@@ -117,7 +117,7 @@ bool is_there(const Tensor& out, const Tensor& result) {
          same(result.strides(), out.strides());
 }
 
-/// What an argument means for `out`: nothing, that it is read element by
+/// Meaning of an argument for `out`: nothing, that it is read element by
 /// element where it is written, or that it is read elsewhere, or that its call
 /// is an error that comes behind the computation.
 enum class Meets { kNowhere, kElements, kElsewhere };
@@ -140,7 +140,7 @@ Meets meets(const Value& argument, const Tensor& out) {
   return equal ? Meets::kElements : Meets::kElsewhere;
 }
 
-/// Whether what it gives fills any shape of as many elements.
+/// True if what it gives fills any shape of as many elements.
 bool is_range(std::string_view name) {
   static constexpr std::string_view kNames[] = {"arange", "linspace",
                                                 "logspace"};
@@ -172,14 +172,14 @@ void put(const Operator& op, const Tensor& out, const Tensor& result) {
   copy_(out, result);
 }
 
-/// What is written through out= has no history.
+/// Checks that what is written through out= has no history.
 void check_plain(const Operator& op, const Tensor& t) {
   HOTARU_CHECK(!autograd::needs_grad(t), op.name(),
                "(): functions with out=... arguments don't support automatic "
                "differentiation, but one of the arguments requires grad.");
 }
 
-/// Whether it adds or multiplies up in the dtype of its result.
+/// True if it adds or multiplies up in the dtype of its result.
 bool accumulates(const Schema& schema, const Value& input, DType out) {
   static constexpr std::string_view kNames[] = {
       "sum", "nansum", "mean", "nanmean", "prod", "cumsum", "cumprod"};
@@ -189,8 +189,8 @@ bool accumulates(const Schema& schema, const Value& input, DType out) {
          is_integral(input.as_tensor().dtype(), true);
 }
 
-/// What has no argument for that dtype: the input is brought to that of `out`
-/// where it is the more precise one.
+/// Widens the input where there is no argument for that dtype: it is brought to
+/// that of `out` where it is the more precise one.
 void widen_input(const Schema& schema, const Tensor& out, Value& input) {
   static constexpr std::string_view kNames[] = {"std", "var", "logsumexp"};
   if (std::ranges::find(kNames, schema.name) == std::end(kNames)) return;

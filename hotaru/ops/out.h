@@ -9,8 +9,8 @@
 
 namespace hotaru {
 
-/// What is made from sizes and numbers alone, and sums, are made in the dtype
-/// and on the device of `out`. `dtype_given`: whether the caller said a dtype;
+/// Makes in the dtype and on the device of `out` what is made from sizes and
+/// numbers alone, and sums. `dtype_given`: whether the caller said a dtype;
 /// throws PyTorch's error if it is another.
 void follow_out(const Schema& schema, const Tensor& out, bool dtype_given,
                 Value* arguments);

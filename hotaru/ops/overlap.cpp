@@ -21,7 +21,7 @@ const char* last_byte(const Tensor& t) {
   return first_byte(t) + t.numel() * int64_t(itemsize(t.dtype()));
 }
 
-// What two tensors of one storage share: nothing or, where that will do, all.
+// Checks what two tensors of one storage share: nothing or, if allowed, all.
 void check_regions(const Tensor& out, const Tensor& in, bool may_be_equal) {
   if (out.numel() == 0 || in.numel() == 0 || !dense(out) || !dense(in)) return;
   const bool apart =

@@ -8,7 +8,7 @@ namespace hotaru {
 /// Before a kernel writes each element once: throws PyTorch's error when a
 /// dimension repeats its elements (stride 0).
 void check_written(const Tensor& out);
-/// Whether a dimension repeats its elements.
+/// True if a dimension repeats its elements.
 bool repeats(const Tensor& t);
 /// A view of the elements that repeating dimensions repeat: these have size 1.
 Tensor without_repeats(const Tensor& t);

@@ -22,8 +22,8 @@ struct Registry::Table {
   std::vector<std::unique_ptr<Operator>> operators;
   std::unordered_map<std::string_view, Overloads> by_name;
 
-  /// Those of programs. A changed list is a new one; who found the former goes
-  /// on reading it.
+  /// Operators of programs. A changed list is a new one; who found the former
+  /// goes on reading it.
   Mutex late_mutex;
   std::atomic<bool> any_late{false};
   std::unordered_map<std::string_view, const Overloads*> late;

@@ -53,7 +53,7 @@ class Registry {
   const Operator* find(std::string_view name, std::string_view overload) const;
   /// Every name that the library itself registered, sorted.
   std::vector<std::string_view> names() const;
-  /// Whether the library itself registered that name.
+  /// True if the library itself registered that name.
   bool is_native(std::string_view name) const;
 
   /// Operators that programs define while others look names up (ops/own). Name

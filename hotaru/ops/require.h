@@ -14,7 +14,7 @@ namespace hotaru {
 /// at in each replay.
 void require(const Tensor& condition, std::string text);
 
-/// Whether require() in place of a look at the values keeps the host from
+/// Tells whether require() in place of a look at the values keeps the host from
 /// waiting: anywhere but on the CPU, and where a graph is captured.
 bool requires_later(const Tensor& t);
 

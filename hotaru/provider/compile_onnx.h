@@ -24,11 +24,11 @@ struct OnnxOptions {
   bool oversubscribe = false;
   /// 0, 1, 2, 3 or 99: none to all.
   int graph_optimization_level = 99;
-  /// What intermediate values are taken from; it keeps what it once needed.
+  /// Takes intermediate values from an arena, which keeps what it once needed.
   bool enable_cpu_mem_arena = true;
   /// Plans memory by the inputs' shapes.
   bool enable_mem_pattern = true;
-  /// What ONNX Runtime prints to stderr: 0 (all) to 4 (nothing).
+  /// Messages that ONNX Runtime prints to stderr: 0 (all) to 4 (nothing).
   int log_severity_level = 4;
   /// Entries of the session's configuration ("session.…").
   Settings config;
@@ -44,7 +44,7 @@ Ref<Executable> compile_onnx(const std::vector<std::byte>& bytes,
                              const std::string& name,
                              const OnnxOptions& options = {});
 
-/// What the library is; the same errors.
+/// Identity of the library; the same errors.
 struct OnnxRuntime {
   std::string version, path;
   std::vector<std::string> providers;

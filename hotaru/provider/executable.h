@@ -14,7 +14,7 @@
 
 namespace hotaru::provider {
 
-/// What is declared of an input or output.
+/// Declaration of an input or output.
 struct Port {
   /// A number, a name that stands for one ("batch"), or "" for any.
   struct Dim {

@@ -1,5 +1,5 @@
-// What a device type beside the CPU offers on top of a back end: devices to
-// choose and ask, memory that is counted, streams of others.
+// Services that a device type beside the CPU offers on top of a back end:
+// devices to choose and ask, memory that is counted, streams of others.
 #pragma once
 
 #include <memory>
@@ -96,9 +96,9 @@ struct FftPlans {
 /// Methods are thread-safe and throw Error where there is no such device.
 class Accelerator : public Backend {
  public:
-  /// Whether a device was used in this process.
+  /// True if a device was used in this process.
   virtual bool initialized() = 0;
-  /// What kernels may use: all, or that of one name, opened to find out.
+  /// Libraries kernels may use: all, or that of one name, opened to find out.
   virtual std::vector<DeviceLibrary> libraries(std::string_view name) = 0;
   /// A folder of packages in which libraries may lie; see the back end's.
   virtual void add_library_root(std::string folder) = 0;
@@ -107,11 +107,11 @@ class Accelerator : public Backend {
   virtual void limit_fft_plans(int device, int64_t most) = 0;
   /// Throws what is missing if there is no device; uses the current one.
   virtual void initialize() = 0;
-  /// Whether the devices are made of software, for tests.
+  /// True if the devices are made of software, for tests.
   virtual bool in_software() = 0;
-  /// What the driver supports: 1000 * major + 10 * minor; 0 without a driver.
+  /// Support by the driver: 1000 * major + 10 * minor; 0 without a driver.
   virtual int driver_version() = 0;
-  /// What its kernels were compiled for: "sm_90", "compute_80".
+  /// Targets that its kernels were compiled for: "sm_90", "compute_80".
   virtual std::vector<std::string> architectures() = 0;
 
   virtual void set_current_device(int device) = 0;
@@ -130,7 +130,7 @@ class Accelerator : public Backend {
   virtual std::shared_ptr<const OwnKernel> compile_kernel(
       const KernelSource& source, int device) = 0;
   virtual CompileCounts compile_counts() = 0;
-  /// What ranks find each other by: one makes it, all are given it. Throws
+  /// Key that ranks find each other by: one makes it, all are given it. Throws
   /// Error where there is no library for that.
   virtual std::string communicator_key() = 0;
   /// Returns when all `size` ranks have called it.
@@ -142,7 +142,7 @@ class Accelerator : public Backend {
   /// its symbol in there. Needs no device and keeps nothing.
   virtual std::pair<std::string, std::string> compile_image(
       const KernelSource& source) = 0;
-  /// What times calls on its streams for a profile.
+  /// Makes what times calls on its streams for a profile.
   virtual std::shared_ptr<DeviceTimer> make_timer() = 0;
 
   /// Free and all memory of the device, in bytes.
@@ -164,8 +164,8 @@ class Accelerator : public Backend {
   virtual int device_of(const void* address) = 0;
 };
 
-/// What an accelerator calls once, when a default generator of its is first
-/// asked for: seeds that were put off until then. Null at first. Loads nothing.
+/// Hook for an accelerator to call once, when a default generator of its is
+/// first asked for: seeds put off until then. Null at first. Loads nothing.
 void set_begin_hook(void (*hook)());
 void run_begin_hook();
 

@@ -18,7 +18,7 @@ namespace hotaru {
 
 class Stream;
 
-/// What a call can be in a kernel of several calls.
+/// Role that a call can have in a kernel of several calls.
 struct FusedRole {
   enum Kind : uint8_t {
     kNone,
@@ -30,14 +30,14 @@ struct FusedRole {
                 // operand before that is stored
   };
   Kind kind = kNone;
-  /// What has the elements' shape.
+  /// Tensor that has the elements' shape.
   const Tensor* elements = nullptr;
   /// Elements of a row: the last dimensions.
   int64_t columns = 0;
 };
 
-/// What a device type must bring besides kernels. Objects live for the whole
-/// process; methods are thread-safe.
+/// Interface that a device type must bring besides kernels. Objects live for
+/// the whole process; methods are thread-safe.
 class Backend {
  public:
   virtual ~Backend() = default;
@@ -54,7 +54,7 @@ class Backend {
   virtual const Stream& default_stream(int device) = 0;
   /// A further stream of the device; a priority below 0 comes first.
   virtual Stream make_stream(int device, int priority) = 0;
-  /// Whether convolutions of the dtype are best given operands that all have
+  /// True if convolutions of the dtype are best given operands that all have
   /// their channels last; kernels take them row by row in any case.
   virtual bool convolves_channels_last(DType) { return false; }
   /// The calls as one graph of the device; null if it has none, then they run
@@ -65,7 +65,7 @@ class Backend {
     (void)device, (void)calls, (void)scratch;
     return nullptr;
   }
-  /// What a call can be among several that "fused_calls" runs as one kernel.
+  /// Role of a call among several that "fused_calls" runs as one kernel.
   virtual FusedRole fused_role(const KernelCall&) { return {}; }
   /// A new generator, seeded with kDefaultSeed.
   virtual Ref<Generator> make_generator(int device) = 0;
@@ -86,7 +86,7 @@ class DeviceTable {
         return *b;
     return load(type);
   }
-  /// Whether somebody has asked for it and it is there.
+  /// True if somebody has asked for it and it is there.
   bool loaded(DeviceType type) const {
     return size_t(type) < kDeviceTypes &&
            backends_[size_t(type)].load(std::memory_order_acquire);

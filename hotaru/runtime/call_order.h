@@ -20,9 +20,9 @@ class CallOrder {
   void add(std::vector<uint32_t> after);
 
   size_t size() const { return after_.size(); }
-  /// What a call comes after at once: the last first.
+  /// Calls that a call comes after at once: the last first.
   std::span<const uint32_t> after(size_t call) const { return after_[call]; }
-  /// Whether b comes after a, over any number of others.
+  /// True if b comes after a, over any number of others.
   bool precedes(size_t a, size_t b) const {
     if (rows_.empty()) return a < b;
     return a < b && (rows_[b][a / 64] >> (a % 64) & 1);

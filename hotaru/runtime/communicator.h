@@ -1,4 +1,4 @@
-// What carries collectives of tensors on devices: this process's side of it.
+// Carrier of collectives of tensors on devices: this process's side of it.
 #pragma once
 
 #include <exception>
@@ -16,7 +16,7 @@ namespace hotaru {
 class Communicator : public Ordered {
  public:
   virtual Device device() const = 0;
-  /// What it found wrong by itself meanwhile, in words; empty: nothing.
+  /// Faults that it found by itself meanwhile, in words; empty: none.
   virtual std::string complaint() = 0;
   /// Gives up what is under way: streams go on with whatever is there, and the
   /// host is told the error when it next waits for the device, as are all
@@ -29,7 +29,7 @@ class Communicator : public Ordered {
     }
     give_up(error);
   }
-  /// What it was aborted with, or null.
+  /// Error that it was aborted with, or null.
   std::exception_ptr error() const {
     const std::lock_guard lock(mutex_);
     return error_;

@@ -1,5 +1,5 @@
-// What a program asked for by torch.use_deterministic_algorithms(): process-
-// wide, thread-safe.
+// Requests of a program by torch.use_deterministic_algorithms(): process-wide,
+// thread-safe.
 #pragma once
 
 #include "hotaru/core/tensor.h"
@@ -29,9 +29,9 @@ inline void require_deterministic_cuda(const char* op, const Tensor& t) {
   if (t.device().is_cuda()) require_deterministic(op);
 }
 
-/// Whether new memory is to be filled; one load.
+/// True if new memory is to be filled; one load.
 bool fills_memory();
-/// What uninitialised elements become then: NaN, the largest integer, true.
+/// Value that uninitialised elements get then: NaN, the largest integer, true.
 Scalar filling(DType dtype);
 
 }  // namespace hotaru

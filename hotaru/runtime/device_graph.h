@@ -18,8 +18,8 @@ struct NodeTime {
   int64_t start, duration;
 };
 
-/// What kernels need memory for while they run; shared by graphs of which never
-/// two run at a time. Grows, and nothing in it moves.
+/// Memory that kernels need while they run; shared by graphs of which never two
+/// run at a time. Grows, and nothing in it moves.
 struct GraphScratch {
   std::vector<Tensor> pieces;
 };
@@ -36,7 +36,7 @@ class DeviceGraph {
   virtual ~DeviceGraph() = default;
   /// Puts all calls on the stream whose call runs in this thread.
   virtual void launch() = 0;
-  /// Whether a storage may move for the price of new parameters: no call that
+  /// True if a storage may move for the price of new parameters: no call that
   /// touches it has to be made anew.
   virtual bool follows(const Storage& storage) const = 0;
   /// Storages lie elsewhere than when it was made or last heard so.
@@ -46,7 +46,7 @@ class DeviceGraph {
 
   /// Memory beside the operands' that a launch uses.
   virtual std::vector<Tensor> memory() const = 0;
-  /// What a launch gives the device to do: kernels, copies and fills.
+  /// Number of kernels, copies and fills that a launch gives the device to do.
   virtual size_t nodes() const = 0;
   /// How often a launch has to call the device.
   virtual size_t launches() const = 0;

@@ -15,7 +15,7 @@ class KernelCall;
 
 enum class WorkKind : uint8_t { kKernel, kCopy, kFill };
 
-/// What a device did, in one piece.
+/// Work that a device did, in one piece.
 struct DeviceWork {
   /// The kernel's name, or "Memcpy HtoD (Pinned -> Device)", or
   /// "Memset (Device)".
@@ -24,32 +24,32 @@ struct DeviceWork {
   int device = 0;
   /// A small number of the stream, the same for as long as the process lives.
   int64_t lane = 0;
-  /// Of copies (between host and device, within and between devices) and fills.
+  /// Bytes copied (between host and device, within, between devices) or filled.
   int64_t bytes = 0;
   /// Nanoseconds on the steady clock, and how many it took; there when
   /// DeviceTimer::finish() has returned. A duration below 0: it was lost.
   int64_t start = 0, duration = -1;
 
-  /// What follows is known where kernels are timed one by one, which
+  /// Data from here on are known where kernels are timed one by one, which
   /// `correlation` other than 0 says: it is of what launched them.
   uint32_t correlation = 0;
   std::array<int32_t, 3> grid{}, block{};
-  /// Of a thread, and the bytes of a block.
+  /// Registers of a thread, and the bytes of a block.
   int32_t registers = 0, shared_memory = 0;
-  /// Of a graph of the device that launched it; 0: none.
+  /// Graph of the device that launched it, and the node there; 0: none.
   uint32_t graph = 0;
   uint64_t graph_node = 0;
 };
 
-/// What one call had its device do, by start: all of it as one piece, or each
-/// kernel, copy and fill, if the timer can tell them apart.
+/// Work that one call had its device do, by start: all of it as one piece, or
+/// each kernel, copy and fill, if the timer can tell them apart.
 struct CallWork : RefCounted {
   std::vector<DeviceWork> parts;
 };
 
-/// What a profile knows of devices beside the works of its calls.
+/// Knowledge of a profile about devices beside the works of its calls.
 struct DeviceProfile {
-  /// What no call launched: other libraries of the process.
+  /// Work that no call launched: other libraries of the process.
   std::vector<DeviceWork> others;
   /// How much the devices did of which nothing is known, for want of memory.
   int64_t lost = 0;
@@ -71,7 +71,7 @@ class StreamTimer {
 class DeviceTimer {
  public:
   virtual ~DeviceTimer() = default;
-  /// Of the stream whose call runs in this thread; lives as long as this does.
+  /// Timer of the stream whose call runs in this thread; lives as long as this.
   virtual StreamTimer& here() = 0;
   /// From now on there is nothing to time until it says `wanted` again.
   virtual void collect(bool /*wanted*/) {}

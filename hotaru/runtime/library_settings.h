@@ -1,4 +1,4 @@
-// What a program permits kernels and asks of NVIDIA's libraries
+// Permissions of a program to kernels, and what it asks of NVIDIA's libraries
 // (torch.backends). Process-wide, thread-safe.
 #pragma once
 
@@ -8,14 +8,14 @@ namespace hotaru {
 
 enum class Tf32 : uint8_t { kMatmul, kConv };
 
-/// Whether NVIDIA's libraries may round factors to 10 bits behind the point. As
+/// True if NVIDIA's libraries may round factors to 10 bits behind the point. As
 /// in PyTorch, at first convolutions may, products may not.
 bool allows_tf32(Tf32 where);
 void set_allows_tf32(Tf32 where, bool allows);
 
 enum class Bf16 : uint8_t { kMatmul, kConv, kRnn };
 
-/// Whether the CPU's products, convolutions or recurrent layers may round
+/// True if the CPU's products, convolutions or recurrent layers may round
 /// factors of float32 to bfloat16; at first they may not. Looked up when one is
 /// called for, not when it runs.
 bool allows_bf16(Bf16 where);

@@ -1,5 +1,6 @@
-// What an operand stands for, as those ask who put calls in order: apart from
-// runtime/kernel.h, which knows no more of tensors than that there are some.
+// Objects that operands stand for, as those ask who put calls in order: apart
+// from runtime/kernel.h, which knows no more of tensors than that there are
+// some.
 #pragma once
 
 #include "hotaru/core/tensor.h"
@@ -7,8 +8,8 @@
 
 namespace hotaru {
 
-/// What streams have to keep in order: the tensor's storage, or the object;
-/// null for an undefined tensor.
+/// Returns what streams have to keep in order: the tensor's storage, or the
+/// object; null for an undefined tensor.
 inline const Ordered* ordered_of(const Operand& operand) {
   if (operand.object) return operand.object;
   return operand.tensor->defined() ? operand.tensor->storage().get() : nullptr;

@@ -19,13 +19,13 @@ struct CallRecord {
   int64_t thread;
   /// Nanoseconds on the steady clock, and how many it took.
   int64_t start, duration;
-  /// Of its tensors, if asked for.
+  /// Shapes of its tensors, if asked for.
   std::vector<Dims> shapes;
-  /// What its device did, if asked for; null of calls of the CPU.
+  /// Work of its device, if asked for; null of calls of the CPU.
   Ref<CallWork> work;
 };
 
-/// What a profile wants to know beside the calls.
+/// Wishes of a profile beside the calls.
 struct ProfileOptions {
   bool shapes = false;
   /// The times of devices.

@@ -21,7 +21,7 @@ Tensor take_place() {
   return Tensor(make_ref<TensorImpl>(*out.impl()));
 }
 
-/// Whether a kernel is all that an operator does.
+/// True if a kernel is all that an operator does.
 bool is_kernel_of(std::string_view op, std::string_view kernel) {
   return op == kernel || (op == "sub" && kernel == "add");
 }

@@ -16,7 +16,7 @@ struct Place {
   bool elements;
   std::string_view op;
 };
-// Whether there ever was a place: else results cost one load, not a thread's
+// Set if there ever was a place: else results cost one load, not a thread's
 // local.
 extern constinit std::atomic<bool> places;
 Tensor place_result(IntSpan sizes, DType dtype, Device device);

@@ -47,7 +47,7 @@ Blocks& blocks() {
   return all;
 }
 
-/// What a storage over a block owns.
+/// Owner of a storage over a block.
 class Look : public RefCounted {
  public:
   explicit Look(Ref<SharedMemory> memory)

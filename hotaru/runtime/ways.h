@@ -11,7 +11,7 @@ namespace hotaru {
 struct WayAnswer {
   /// Its name, and what it does, in a line.
   std::string_view name, what;
-  /// Whether the call takes it: the first that serves the call and pays.
+  /// Set if the call takes it: the first that serves the call and pays.
   bool runs = false;
   /// For those before the one that runs, what the call lacks: what the
   /// algorithm needs, or from where on it is faster. Empty for the others.

@@ -41,7 +41,7 @@ inline constexpr std::array<SafetensorsType, 22> kSafetensorsTypes = {{
     {"U64", 64, DType::kUInt64},
 }};
 
-/// What the header is called that holds no tensor.
+/// Name of the header that holds no tensor.
 inline constexpr std::string_view kMetadataKey = "__metadata__";
 /// Longer headers are refused, as by the format's own library.
 inline constexpr uint64_t kMaxSafetensorsHeader = 100'000'000;

@@ -15,7 +15,7 @@
 
 namespace hotaru::io {
 
-/// What a file says of one of its tensors.
+/// Facts that a file tells of one of its tensors.
 struct WeightInfo {
   std::string name;
   std::string type;            // the file's own word: "F32", "Q4_K"
@@ -30,7 +30,7 @@ struct WeightInfo {
 /// its tensors as they are asked for. Immutable: any thread may read.
 class WeightFile : public RefCounted {
  public:
-  /// Of the file, or of the index of its parts.
+  /// Path of the file, or of the index of its parts.
   const std::string& path() const { return path_; }
   /// "safetensors", "GGUF 3".
   const std::string& format() const { return format_; }
@@ -81,8 +81,8 @@ Tensor mapped_tensor(const Ref<MappedFile>& file, uint64_t offset,
 /// "file: tensor 'name'", the beginning of errors about one.
 std::string where(const std::string& path, std::string_view name);
 
-/// Whether the bytes begin as one of the formats does, or as the index of a
-/// sharded file.
+/// Tells whether the bytes begin as one of the formats does, or as the index of
+/// a sharded file.
 bool looks_like_weights(Bytes bytes);
 
 /// Opens a file by what its bytes look like, not by its name; maps it and reads

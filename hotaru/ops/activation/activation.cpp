@@ -79,7 +79,7 @@ PointwiseNumbers celu_numbers(const Scalar& alpha) {
   return {alpha, 1.0, 1 / alpha.to_double()};
 }
 
-/// Whether what self is limited to is not a number.
+/// True if what self is limited to is not a number.
 bool is_nan(const Scalar& limit, const Tensor& self) {
   return self.is_floating_point() && !limit.is_complex() &&
          std::isnan(limit.to_double());
@@ -132,7 +132,7 @@ Tensor mish(const Tensor& self) {
 }
 Tensor hardtanh(const Tensor& self, const Scalar& min_val,
                 const Scalar& max_val) {
-  // Of limits in the wrong order the upper one counts.
+  // The upper limit counts where they are in the wrong order.
   if (is_nan(min_val, self) || is_nan(max_val, self) ||
       min_val.to_double() > max_val.to_double())
     return clamp(self, min_val, max_val);

@@ -20,7 +20,7 @@ using autograd::Backward;
 struct Fused {
   const char* name;
   PointwiseNumbers numbers = {};
-  // Whether the derivative has none itself (ops/flat.h).
+  // Set if the derivative has none itself (ops/flat.h).
   bool flat = false;
 };
 
@@ -57,12 +57,12 @@ Tensor unless(const Tensor& condition, const Tensor& g) {
   return masked_fill(g, condition, 0);
 }
 
-/// Whether x, which may be NaN, does not lie between the limits.
+/// True where x, which may be NaN, does not lie between the limits.
 Tensor outside(const Tensor& x, const Scalar& low, const Scalar& high) {
   return logical_not(logical_and(gt(x, low), lt(x, high)));
 }
 
-/// Whether x, which may be NaN, does not lie beyond +-l.
+/// True where x, which may be NaN, does not lie beyond +-l.
 Tensor within(const Tensor& x, const Scalar& l) {
   return logical_not(logical_or(lt(x, -l), gt(x, l)));
 }

@@ -21,7 +21,7 @@ enum class AttentionKind : int {
 /// numbers that name none, and for more than there are.
 void set_attention_kinds(std::span<const int> kinds);
 
-/// Whether fused kernels, which are both kFlash and kEfficient, are taken
+/// Tells whether fused kernels, which are both kFlash and kEfficient, are taken
 /// rather than products and softmax, kMath. refusal: why the kernels cannot
 /// serve; empty if they can. Throws, after warnings that tell why, if nothing
 /// that is allowed serves.

@@ -49,7 +49,7 @@ Tensor masked_softmax(const Tensor& scores) {
   return masked_fill(softmax(masked_fill(scores, empty, 0), -1), empty, 0);
 }
 
-/// Of keys whose heads are as many as query's.
+/// Weights for keys whose heads are as many as query's.
 Tensor weights_of(const Tensor& query, const Tensor& key, const Tensor& mask,
                   const AttentionOptions& options) {
   Tensor scores =

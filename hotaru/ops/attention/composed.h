@@ -6,7 +6,7 @@
 
 namespace hotaru {
 
-/// What scores are multiplied by: 1 / sqrt(E) unless given.
+/// Factor that scores are multiplied by: 1 / sqrt(E) unless given.
 double attention_scale(const Tensor& query, const AttentionOptions& options);
 
 Tensor composed_attention(const Tensor& query, const Tensor& key,

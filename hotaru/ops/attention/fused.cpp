@@ -39,7 +39,7 @@ bool heads_fit(const Tensor& query, const Tensor& key, bool grouped) {
          query.size(-3) % key.size(-3) == 0;
 }
 
-/// Whether t broadcasts to scores without making them larger.
+/// True if t broadcasts to scores without making them larger.
 bool broadcasts(const Tensor& t, const Tensor& query, const Tensor& key) {
   if (t.dim() > query.dim()) return false;
   for (int64_t d = -1; d >= -t.dim(); --d) {
@@ -109,7 +109,7 @@ Tensors run_gradient(const Backward& b, const Tensor& grad,
   return {dq, dk, dv};
 }
 
-/// Of tensors as the kernels take them.
+/// Runs the kernels on tensors as they take them.
 Tensor run(const Tensor& query, const Tensor& key, const Tensor& value,
            const Tensor& mask, const AttentionOptions& options) {
   const AttentionAttributes a{float(attention_scale(query, options)),

@@ -6,16 +6,16 @@
 
 namespace hotaru {
 
-/// Whether the device has the kernels; the CPU's are for many scores, others
-/// are products and softmax, of which graphs make one call, and so are float32
-/// ones that may round to bfloat16 and want no gradient.
+/// Tells whether the device has the kernels; the CPU's are for many scores,
+/// others are products and softmax, of which graphs make one call, and so are
+/// float32 ones that may round to bfloat16 and want no gradient.
 bool has_fused_attention(const Tensor& query, const Tensor& key,
                          const Tensor& value);
 /// Why they cannot serve this call; empty if they can.
 std::string fused_refusal(const Tensor& query, const Tensor& key,
                           const Tensor& value, const Tensor& mask,
                           const AttentionOptions& options);
-/// Whether query is one token for which the CPU has a kernel, and no gradient
+/// True if query is one token for which the CPU has a kernel, and no gradient
 /// is wanted; fused_refusal() is empty then.
 bool is_token_attention(const Tensor& query, const Tensor& key,
                         const Tensor& value, const Tensor& mask,

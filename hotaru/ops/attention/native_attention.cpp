@@ -54,7 +54,7 @@ struct Attention {
   Tensor weights;  // (N, H, L, S)
 };
 
-/// What multi-head attention is made of, in one type.
+/// Parts that multi-head attention is made of, in one type.
 struct Projections {
   const Tensor& qkv_weight;
   const Tensor& qkv_bias;

@@ -152,7 +152,7 @@ int64_t padded_size(int64_t size, const ConvAttributes& a, size_t d) {
   return out;
 }
 
-/// What kernels are told of a convolution from `x_size` to `y_size`, which has
+/// Attributes for kernels of a convolution from `x_size` to `y_size`, which has
 /// to be small enough that no position in padded x overflows: steps along
 /// dimensions where only one is made are no longer than what they step over.
 ConvAttributes bounded(ConvAttributes a, IntSpan x_size, IntSpan y_size,

@@ -31,7 +31,7 @@ void check_size(const Tensor& g, IntSpan size) {
                shape_text(size), ", but got ", shape_text(g.sizes()));
 }
 
-/// Of complex operands nothing is conjugated: callers hand in conjugates.
+/// Nothing is conjugated of complex operands: callers hand in conjugates.
 Three gradients(const Tensor& g, const Tensor& input, const Tensor& weight,
                 const ConvPlan& plan, bool transposed,
                 const std::array<bool, 3>& wanted) {

@@ -11,7 +11,7 @@ namespace hotaru {
 // two others, to any order. Operands are made row-major here; sizes were
 // checked before. `name` is that of the node to record.
 
-/// What a convolution's result is, and what kernels are told.
+/// Result's size of a convolution, and what kernels are told.
 struct ConvPlan {
   Dims size;
   ConvAttributes attributes;

@@ -28,8 +28,8 @@ const Kernel& kCopy = kernel("copy_");
 
 namespace {
 
-/// What crosses is dense, of one dtype and shape: the source's device brings it
-/// into that form, and the destination's takes it from there.
+/// Copies across devices what is dense, of one dtype and shape: the source's
+/// device brings it into that form, and the destination's takes it from there.
 void copy_across(const Tensor& to, const Tensor& from, bool non_blocking) {
   HOTARU_CHECK_AS(NotImplementedError,
                   from.device().type != DeviceType::kMeta ||
@@ -153,7 +153,7 @@ Tensor in_format_of(const Tensor& model, const Tensor& result) {
   if (format == MemoryFormat::kContiguous) return result;
   if (!has_format(result.sizes(), result.strides(), format))
     return contiguous(result, format);
-  // Of one pixel or channel, which lies in every format: with its strides.
+  // One pixel or channel lies in every format: it gets that one's strides.
   if (!result.is_view() && !result.is_same(model))
     result.impl()->set_geometry(result.sizes(),
                                 format_strides(result.sizes(), format),

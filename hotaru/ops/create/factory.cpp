@@ -402,7 +402,7 @@ HOTARU_OP(
     "full(SymInt[] size, Scalar fill_value, " HOTARU_OPTIONS ") -> Tensor",
     +[](IntSpan size, const Scalar& value, HOTARU_OPTION_ARGS) {
       auto options = given_options(dtype, device);
-      // Of a default dtype of 16 bits, too.
+      // Default dtypes of 16 bits are included.
       if (!options.dtype && value.dtype() == DType::kComplex32)
         options.dtype = DType::kComplex64;
       return full(size, value, options);

@@ -15,7 +15,7 @@ struct TensorOptions {
   TensorOptions() = default;
   TensorOptions(DType dtype) : dtype(dtype) {}
   TensorOptions(DType dtype, Device device) : dtype(dtype), device(device) {}
-  /// Those of an existing tensor.
+  /// Options of an existing tensor.
   explicit TensorOptions(const Tensor& like)
       : dtype(like.dtype()), device(like.device()) {}
 };
@@ -49,10 +49,10 @@ Tensor number_like(const Tensor& self, const Scalar& value);
 Tensor fill_(const Tensor& self, const Scalar& value);
 Tensor zero_(const Tensor& self);
 
-/// Whether an element of this dtype can hold the number, give or take its
+/// Tells whether an element of this dtype can hold the number, give or take its
 /// precision; small negative numbers wrap in uint8.
 bool holds(DType dtype, const Scalar& value);
-/// Whether every dtype does, as of most numbers: asked before result_type().
+/// True if every dtype does, as of most numbers: asked before result_type().
 inline bool all_hold(const Scalar& value) {
   return !value.is_complex() && std::abs(value.to_double()) <= 127;
 }

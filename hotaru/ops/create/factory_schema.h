@@ -1,4 +1,4 @@
-// What the schemas of all factories have in common.
+// Pieces that the schemas of all factories have in common.
 #pragma once
 
 #include "hotaru/ops/create/factory.h"

@@ -12,7 +12,7 @@ namespace hotaru {
 /// A memory format as operators take it: PyTorch's number, or none.
 using GivenFormat = Optional<int64_t>;
 
-/// Whether one is given that says how elements lie: not kPreserve.
+/// True if one is given that says how elements lie: not kPreserve.
 inline bool reorders(const GivenFormat& format) {
   return format && MemoryFormat(*format) != MemoryFormat::kPreserve;
 }

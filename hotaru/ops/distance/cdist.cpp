@@ -34,7 +34,7 @@ void check_operands(const Tensor& x1, const Tensor& x2, double p) {
   HOTARU_CHECK(x1.size(-1) == x2.size(-1),
                "X1 and X2 must have the same number of columns. X1: ",
                x1.size(-1), " X2: ", x2.size(-1));
-  // Of distances between nothing the first says the dtype.
+  // The first one says the dtype of distances between nothing.
   const bool none = x1.size(-1) == 0 || x1.size(-2) == 0 || x2.size(-2) == 0;
   HOTARU_CHECK(x1.dtype() == x2.dtype() || none, "expected scalar type ",
                scalar_type_name(x1.dtype()), " but found ",
@@ -42,7 +42,7 @@ void check_operands(const Tensor& x1, const Tensor& x2, double p) {
   HOTARU_CHECK(p >= 0, "cdist only supports non-negative p values");
 }
 
-/// Of row-major [B, P, M] and [B, R, M]; `size` is [..., P, R].
+/// Distances of row-major [B, P, M] and [B, R, M]; `size` is [..., P, R].
 Tensor direct(const Tensor& x1, const Tensor& x2, IntSpan size, double p) {
   static const Kernel& run = kernel("cdist");
   const CdistAttributes a{p};
@@ -102,16 +102,16 @@ Tensor batched(const Tensor& x, IntSpan leading, int64_t batches) {
       reshape(expand(x, size), Dims{batches, x.size(-2), x.size(-1)}));
 }
 
-/// Of sum v out, where out is cdist_gradient(g, x1, x2, d, p): sums over the
-/// pairs of g f(x1 - x2, d), f(u, d) = sign(u) (|u| / d)^(p - 1), and 0 where
-/// either is. It makes the differences of all pairs, which the kernels never
-/// do.
+/// Gradients of sum v out, where out is cdist_gradient(g, x1, x2, d, p): sums
+/// over the pairs of g f(x1 - x2, d), f(u, d) = sign(u) (|u| / d)^(p - 1), and
+/// 0 where either is. It makes the differences of all pairs, which the kernels
+/// never do.
 Tensors second_gradient(Backward& b, const Tensor& v, double p) {
   const Tensor g = b.saved(0), x1 = b.saved(1), x2 = b.saved(2);
   Tensors out{{}, zeros_like(x1), zeros_like(x2), zeros_like(b.saved(3))};
   if (p == 0) return {zeros_like(g), out[1], out[2], out[3]};
   const Tensor u = sub(unsqueeze(x1, 2), unsqueeze(x2, 1));
-  // Those of the pairs may have more dimensions in front.
+  // Tensors of the pairs may have more dimensions in front.
   const auto for_pairs = [&](const Tensor& t) {
     return reshape(t, Dims{x1.size(0), x1.size(1), x2.size(1), 1});
   };

@@ -5,7 +5,7 @@
 
 namespace hotaru {
 
-/// What a transform of n points is divided by, with PyTorch's numbers.
+/// Divisor of a transform of n points, with PyTorch's numbers.
 enum class FftScale : int64_t { kNone, kRoot, kPoints };
 
 /// Complex to complex.

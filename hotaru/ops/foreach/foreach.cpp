@@ -25,7 +25,7 @@ size_t common_length(const Value* arguments, size_t n) {
   for (size_t i = 0; i < n; ++i) {
     if (!arguments[i].is_list()) continue;
     const auto& items = arguments[i].as_list().items;
-    // Of two operands (and a factor) an empty second one counts as a list of
+    // An empty second one of two operands (and a factor) counts as a list of
     // numbers.
     const bool scalars = items.empty()
                              ? n == 2 || (n == 3 && !arguments[2].is_list())
@@ -149,7 +149,7 @@ const Row kRows[] = {
      "linalg_vector_norm", "", false},
 };
 
-/// What exists in place only.
+/// Operators that exist in place only.
 const Row kInPlace[] = {
     {"zero", "", "", "", ""},
     {"copy", "", ", Tensor[] src, bool non_blocking=False", "", ""},

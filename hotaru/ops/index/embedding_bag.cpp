@@ -61,7 +61,7 @@ void check_operands(const Tensor& weight, const Tensor& indices,
                indices.numel(), "], but got ", shape_text(factors.sizes()));
 }
 
-/// What flows to the position of each index: the gradient of its bag. None
+/// Gradient that flows to the position of each index: that of its bag. None
 /// flows to positions behind the last bag.
 Tensor spread(const Tensor& g, const Tensor& bag_of) {
   const Tensor nothing = zeros(Dims{1, g.size(1)}, TensorOptions(g));

@@ -42,7 +42,7 @@ Tensor as_vector(const Tensor& t) {
   return t.dim() ? t : view(t, Dims{1});
 }
 
-/// Whether every size of a, but for dimension `except`, is at most b's.
+/// True if every size of a, but for dimension `except`, is at most b's.
 bool fits(const Tensor& a, const Tensor& b, int64_t except) {
   for (int64_t d = 0; d < rank(a); ++d)
     if (d != except && extent(a, d) > extent(b, d)) return false;

@@ -74,8 +74,8 @@ Tensors without_masks(const Tensor& self, const Tensors& indices) {
   return out;
 }
 
-/// What the kernels want: the tensor with its indexed dimensions together,
-/// the indices in one shape, and the shape of the result.
+/// Operands that the kernels want: the tensor with its indexed dimensions
+/// together, the indices in one shape, and the shape of the result.
 struct Plan {
   Tensor self;
   Tensors indices;

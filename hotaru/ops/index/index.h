@@ -5,7 +5,7 @@
 
 namespace hotaru {
 
-/// What is warned of where a mask's elements are uint8.
+/// Warning where a mask's elements are uint8.
 inline constexpr std::string_view kByteIndex =
     "indexing with dtype torch.uint8 is now deprecated, please use a dtype "
     "torch.bool instead.";

@@ -5,7 +5,7 @@
 
 namespace hotaru {
 
-/// Whether the elements can be positions: int64 or int32.
+/// True if the elements can be positions: int64 or int32.
 inline bool is_index(const Tensor& t) {
   return t.dtype() == DType::kInt64 || t.dtype() == DType::kInt32;
 }

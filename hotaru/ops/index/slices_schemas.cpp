@@ -170,7 +170,7 @@ HOTARU_OP(
     +[](const Tensor& self, const Tensor& repeats, Optional<int64_t> dim,
         Optional<int64_t> size) {
       const Tensor out = repeat_interleave(self, repeats, dim);
-      // Of nothing PyTorch makes nothing, whatever size is asked for.
+      // PyTorch makes nothing of nothing, whatever size is asked for.
       const bool nothing =
           dim && self.dim() > 0 ? self.size(*dim) == 0 : self.numel() == 0;
       HOTARU_CHECK(!size || nothing || *size == out.size(dim.value_or(0)),

@@ -22,7 +22,7 @@ std::tuple<Tensor, Tensor> cholesky_of(const char* op, const Tensor& A,
     enqueue(factor, {write(L), write(info), read(a)},
             linalg_attributes(A, op, check));
   }
-  // Of A itself either way: the gradient is taken to be Hermitian.
+  // A itself is recorded either way: the gradient is taken to be Hermitian.
   record_cholesky(L, A);
   return {upper ? adjoint(L) : L, info};
 }

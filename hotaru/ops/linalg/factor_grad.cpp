@@ -37,7 +37,7 @@ Tensor qr_gradient(const Tensor& Q, const Tensor& R, const Tensor& gq,
   return linalg_solve_triangular(adjoint(R), right, false, false);
 }
 
-/// Of P^T A = L U with the unit lower L [m, k] and the upper U [k, n].
+/// Gradient of P^T A = L U with the unit lower L [m, k] and the upper U [k, n].
 Tensor lu_gradient(const Tensor& LU, const Tensor& g) {
   const int64_t m = LU.size(-2), n = LU.size(-1), k = std::min(m, n);
   const Tensor square = rows(columns(LU, 0, k), 0, k);

@@ -60,7 +60,7 @@ Tensor linalg_svdvals(const Tensor& A);
 std::tuple<Tensor, Tensor> linalg_eigh(const Tensor& A,
                                        const std::string& uplo = "L");
 Tensor linalg_eigvalsh(const Tensor& A, const std::string& uplo = "L");
-/// Of any matrix; both complex.
+/// Eigenvalues and eigenvectors of any matrix; both complex.
 std::tuple<Tensor, Tensor> linalg_eig(const Tensor& A);
 
 /// The pseudoinverse; singular values up to max(atol, rtol * largest) count as

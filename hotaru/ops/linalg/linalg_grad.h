@@ -22,14 +22,14 @@ void record_cholesky_solve(const Tensor& out, const Tensor& B,
                            const Tensor& factor, bool upper);
 void record_cholesky_inverse(const Tensor& out, const Tensor& factor,
                              bool upper);
-/// Of the reduced mode.
+/// Records the reduced mode.
 void record_qr(const Tensor& Q, const Tensor& R, const Tensor& A);
-/// Of L and U in one matrix, and each for itself.
+/// Records L and U in one matrix, and each for itself.
 void record_lu(const Tensor& LU, const Tensor& pivots, const Tensor& A);
 void record_triangles(const Tensor& L, const Tensor& U, const Tensor& pivots,
                       const Tensor& A);
 
-/// Of the reduced factors, or the first columns and rows of the full ones.
+/// Records the reduced factors, or the first columns and rows of the full ones.
 void record_svd(const Tensor& U, const Tensor& S, const Tensor& Vh,
                 const Tensor& A);
 void record_eigh(const Tensor& L, const Tensor& V, const Tensor& A);

@@ -1,4 +1,4 @@
-// What operators on matrices and batches of them, [..., m, n], have in common.
+// Helpers shared by operators on matrices and batches of them, [..., m, n].
 #pragma once
 
 #include "hotaru/autograd/record.h"

@@ -56,7 +56,7 @@ Tensor cond_by_inverse(const Tensor& A, const Order& order) {
   return masked_fill(out, singular, std::numeric_limits<double>::infinity());
 }
 
-/// Of matrices without elements: 0.
+/// Returns 0, for matrices without elements.
 Tensor cond_of_nothing(const Tensor& A) {
   return zeros(batch_of(A), {to_real(A.dtype()), A.device()});
 }

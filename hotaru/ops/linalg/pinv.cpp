@@ -33,8 +33,8 @@ struct Tolerance {
   Tensor atol, rtol;
 };
 
-/// What is left out: no absolute tolerance, and a relative one unless there is
-/// an absolute one.
+/// Fills in what is left out: no absolute tolerance, and a relative one unless
+/// there is an absolute one.
 Tolerance tolerances(const char* op, const Tensor& A, const Tensor& atol,
                      const Tensor& rtol) {
   const TensorOptions real(to_real(A.dtype()), A.device());

@@ -43,7 +43,7 @@ std::tuple<Tensor, Tensor> inverse_of(const char* op, const Tensor& A,
   return out;
 }
 
-/// Whether B is a vector, or a batch of them as long as A's.
+/// True if B is a vector, or a batch of them as long as A's.
 bool is_vector(const Tensor& A, const Tensor& B) {
   return B.dim() == 1 ||
          (B.dim() == A.dim() - 1 &&

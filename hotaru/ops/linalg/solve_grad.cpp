@@ -19,7 +19,7 @@ using autograd::saved_output;
 
 namespace {
 
-/// Of matrices up to this size, cofactors are determinants of their minors,
+/// Size of matrices up to which cofactors are determinants of their minors,
 /// whose own derivatives are right wherever they are taken.
 constexpr int64_t kMostMinors = 16;
 
@@ -51,8 +51,8 @@ Tensor conj_cofactors(const Tensor& A) {
   return conj(linalg_det(transpose(both, -3, -2)) * to(sign, A.dtype()));
 }
 
-/// Whether an element may be true: a graph may be replayed for others, and
-/// meta tensors have none to look at.
+/// Tells whether an element may be true: a graph may be replayed for others,
+/// and meta tensors have none to look at.
 bool any_of(const Tensor& condition) {
   if (graph::capturing() || condition.device().type == DeviceType::kMeta)
     return true;

@@ -41,7 +41,7 @@ Tensor binary_cross_entropy_with_logits(const Tensor& self,
 Tensor kl_div(const Tensor& self, const Tensor& target,
               int64_t reduction = kMean, bool log_target = false);
 
-/// What is left of a loss after a reduction.
+/// Reduces a loss to what is left of it.
 Tensor reduce_loss(const Tensor& loss, int64_t reduction);
 
 }  // namespace hotaru

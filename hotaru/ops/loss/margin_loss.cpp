@@ -18,7 +18,7 @@ Tensor positive_part(const Tensor& x) {
 
 Tensor hinge_embedding_loss(const Tensor& self, const Tensor& target,
                             double margin, int64_t reduction) {
-  // Of integers the loss is one of integers, as PyTorch's.
+  // Integers have a loss of integers, as PyTorch's.
   const Tensor border = full({}, margin, TensorOptions(self));
   const Tensor apart =
       masked_fill(positive_part(border - self), eq(target, 1), 0);

@@ -29,8 +29,8 @@ Tensor class_numbers(const Tensor& x) {
   return unsqueeze(arange(0, x.size(1), 1, {DType::kInt64, x.device()}), 0);
 }
 
-/// What is left of one loss a sample; without a batch there is one. These two
-/// losses of no samples are 0, also on average.
+/// Reduces one loss a sample; without a batch there is one. These two losses of
+/// no samples are 0, also on average.
 Tensor reduce_samples(const Tensor& loss, const Tensor& self,
                       int64_t reduction) {
   if (reduction == kNoReduction && self.dim() < 2) return squeeze(loss, 0);

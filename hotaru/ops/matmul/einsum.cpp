@@ -330,7 +330,7 @@ Tensor tensordot(const Tensor& self, const Tensor& other, IntSpan dims_self,
   const int64_t columns = numel_of(IntSpan(size).subspan(split));
   const Tensor x = reshape(permute(a, order_a), Dims{rows, inner});
   const Tensor y = reshape(permute(b, order_b), Dims{inner, columns});
-  // Of a number, PyTorch adds up products instead.
+  // PyTorch adds up products instead where the result is a number.
   if (autocast::active() && rows * columns != 1)
     return reshape(mm(autocast::lowered(x), autocast::lowered(y)), size);
   return reshape(mm(x, y), size);

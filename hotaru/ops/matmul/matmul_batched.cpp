@@ -201,8 +201,8 @@ Tensor spread(const Tensor& t, int64_t n, bool inner) {
   return reshape(expand(apart, size), out);
 }
 
-/// Whether kron() first makes its rows' factors, as the rows of other are too
-/// short for loops over them, and many rows use each factor.
+/// Tells whether kron() first makes its rows' factors, as the rows of other are
+/// too short for loops over them, and many rows use each factor.
 bool has_short_rows(const Tensor& self, const Tensor& other) {
   constexpr int64_t kShort = 128, kUses = 4;
   if (self.dim() == 0 || other.dim() == 0) return false;
@@ -214,7 +214,7 @@ bool has_short_rows(const Tensor& self, const Tensor& other) {
 /// Every element of self times the whole of other, in place of the element.
 Tensor kron(const Tensor& self, const Tensor& other) {
   if (has_short_rows(self, other)) {
-    // What is left multiplies the last dimension element by element.
+    // The rest multiplies the last dimension element by element.
     const Tensor a = spread(self, other.size(-1), true);
     const Tensor b = spread(other, self.size(-1), false);
     return kron_of(a, b, true);

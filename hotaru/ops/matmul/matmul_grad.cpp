@@ -22,7 +22,7 @@ Tensor scaled(const Tensor& t, const Scalar& factor) {
   return factor == Scalar(1) ? t : mul(t, conjugate(factor));
 }
 
-/// Whether the columns of a matrix lie one after another, as those of a
+/// Tells whether the columns of a matrix lie one after another, as those of a
 /// transposed weight do. Its gradient then is to lie so, too.
 bool by_columns(const Tensor& t) {
   return t.dim() == 2 && t.strides()[0] == 1 && t.strides()[1] == t.sizes()[0];

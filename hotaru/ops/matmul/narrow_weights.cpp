@@ -55,7 +55,7 @@ void check_same(const Tensor& a, const Tensor& scales) {
                scalar_type_name(scales.dtype()));
 }
 
-/// Whether the kernel does it; else the product is made of mm, which has a
+/// True if the kernel does it; else the product is made of mm, which has a
 /// gradient.
 bool has_kernel(const Tensor& a) {
   static const Kernel& product = kernel("weight_only_linear");

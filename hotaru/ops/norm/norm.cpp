@@ -196,8 +196,8 @@ std::tuple<Tensor, Tensor, Tensor> native_batch_norm(
   return {n.out, none(), none()};
 }
 
-/// What traced programs hold of batch_norm: running statistics that are
-/// there, or none.
+/// Form of batch_norm that traced programs hold: with running statistics that
+/// are there, or none.
 std::tuple<Tensor, Tensor, Tensor> batch_norm_no_stats(
     const Tensor& input, const Tensor& weight, const Tensor& bias,
     bool training, double momentum, double eps) {

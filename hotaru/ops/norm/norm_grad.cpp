@@ -59,7 +59,7 @@ Tensors shaped_like(Tensors grads, const Tensor& weight, IntSpan bias_size,
   return grads;
 }
 
-/// What the formulas know about the operands besides saved tensors.
+/// Facts that the formulas know about the operands besides saved tensors.
 struct Shape {
   Dims bias_size;
   Optional<DType> bias_dtype;

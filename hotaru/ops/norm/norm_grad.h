@@ -13,8 +13,8 @@ void record_row_norm(const char* name, const Tensor& out, const Tensor& x,
                      const Tensor& weight, const Tensor& bias,
                      const Tensor& mean, const Tensor& rstd,
                      const RowNormAttributes& attributes);
-/// Of the statistics of rows of x, as many as there are elements in `mean`, as
-/// results of their own.
+/// Records the statistics of rows of x, as many as there are elements in
+/// `mean`, as results of their own.
 void record_statistics(const char* name, const Tensor& mean, const Tensor& rstd,
                        const Tensor& x, double eps);
 /// After "batch_norm".

@@ -38,7 +38,7 @@ Tensor rate_on(const char* op, const Tensor& t, Device device) {
   return number_on(op, t, device, narrow ? t.dtype() : DType::kFloat64);
 }
 
-/// Whether a rate's tensor stands for all of StepOptions, as captured steps
+/// True if a rate's tensor stands for all of StepOptions, as captured steps
 /// give them.
 bool holds_options(const Tensor& rate) {
   return rate.defined() && rate.dtype() == DType::kFloat64 &&
@@ -299,7 +299,7 @@ HOTARU_OP(HOTARU_SGD("", "float"), fused_sgd);
        " lr, float beta1, float beta2, float weight_decay, float eps, " \
        "bool amsgrad, bool maximize, Tensor? grad_scale=None, " \
        "Tensor? found_inf=None) -> ()"
-// Those with a tensor come first: one of a number is a number, too.
+// Overloads with a tensor come first: one of a number is a number, too.
 HOTARU_OP(HOTARU_ADAM("_fused_adam_.tensor_lr", "Tensor"),
           FusedAdam<false>::with_tensor);
 HOTARU_OP(HOTARU_ADAM("_fused_adam_", "float"), FusedAdam<false>::with_number);

@@ -13,7 +13,7 @@ namespace hotaru::own {
 
 namespace {
 
-/// Of a call, without its tensors: these are operands.
+/// Attributes of a call, without its tensors: these are operands.
 struct Attributes {
   const OwnOperator* op;
   const BoxedKernel* kernel;
@@ -116,7 +116,7 @@ Results kind_of(const Schema& schema) {
   return Results::kOther;
 }
 
-/// What the kernel for Meta says of the results.
+/// Asks the kernel for Meta what the results are.
 bool described(const OwnOperator& op, std::span<Value> arguments,
                std::vector<Value>* results, std::vector<Tensor>* flat) {
   const BoxedKernel* meta = op.runnable(Key::kMeta);

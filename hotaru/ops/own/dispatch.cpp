@@ -17,7 +17,7 @@ namespace {
 
 std::atomic<bool> warns{true};
 
-/// What the tensors among the arguments say.
+/// Facts that the tensors among the arguments tell.
 class Seen {
  public:
   Seen(const OwnOperator& op, std::span<const Value> arguments) {
@@ -26,7 +26,7 @@ class Seen {
   }
 
   bool any() const { return any_; }
-  /// Of several the first one of the last type of CPU, CUDA, Meta.
+  /// Device of the first tensor of the last type of CPU, CUDA, Meta.
   Device device() const { return device_; }
   bool wants_grad() const { return wants_grad_; }
 

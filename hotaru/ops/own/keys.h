@@ -11,8 +11,8 @@
 
 namespace hotaru::own {
 
-/// Those that calls reach. PyTorch has more, for devices and layers that are
-/// not here.
+/// Keys that calls reach. PyTorch has more, for devices and layers that are not
+/// here.
 enum class Key : uint8_t {
   kCPU,
   kCUDA,

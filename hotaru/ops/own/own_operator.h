@@ -39,13 +39,13 @@ class OwnOperator {
   /// "ns::name.overload".
   const std::string& qualified_name() const { return qualified_name_; }
   const Schema& schema() const { return operator_->schema(); }
-  /// What the registry holds.
+  /// Operator that the registry holds.
   const Operator& as_operator() const { return *operator_; }
   /// The file and line that defined it, or what else says where.
   const std::string& source() const { return source_; }
   const std::vector<TensorPlace>& tensors() const { return tensors_; }
 
-  /// What was registered last for that very key, or null.
+  /// Kernel that was registered last for that very key, or null.
   const BoxedKernel* kernel(Key key) const {
     return current_[size_t(key)].load(std::memory_order_acquire);
   }
@@ -59,7 +59,7 @@ class OwnOperator {
     return found && !*found;
   }
   bool alive() const { return alive_.load(std::memory_order_acquire); }
-  /// Whether its schema is what C++ types say, which tells nothing of writes
+  /// True if its schema is what C++ types say, which tells nothing of writes
   /// and views: it may write to any argument, and return parts of them.
   bool conservative() const { return conservative_; }
 
@@ -108,7 +108,7 @@ OwnOperator& define(const std::string& space, const std::string& schema,
 /// empty one falls through. The last one of a key is called.
 Undo implement(const std::string& qualified_name, Key key, BoxedKernel kernel);
 
-/// Of an operator of the registry; false for the library's own.
+/// Tells so of an operator of the registry; false for the library's own.
 bool is_conservative(const Operator& op);
 /// Null where no program's C++ defined it.
 const OwnOperator* find(std::string_view qualified_name);
@@ -118,8 +118,8 @@ std::vector<const OwnOperator*> all();
 /// Calls it, layer by layer: see dispatch.cpp.
 void call(const OwnOperator& op, Value* arguments, Value* results);
 
-/// What calls do that nobody said a derivative for: nothing, or warn where a
-/// backward pass comes by (PyTorch's default). Of the process.
+/// Tells whether calls that nobody said a derivative for warn where a backward
+/// pass comes by (PyTorch's default), or do nothing. Of the process.
 bool warns_without_derivative();
 void set_warns_without_derivative(bool warns);
 

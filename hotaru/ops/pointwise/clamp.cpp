@@ -42,7 +42,7 @@ DType clamp_dtype(const Tensor& self, const Optional<Scalar>& min,
   return dtype;
 }
 
-/// Whether a limit is NaN, which all elements then are; others must fit.
+/// True if a limit is NaN, which all elements then are; others must fit.
 bool clamps_to_nan(DType dtype, const Optional<Scalar>& min,
                    const Optional<Scalar>& max) {
   bool nan = false;

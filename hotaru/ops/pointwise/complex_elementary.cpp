@@ -44,7 +44,7 @@ Tensor complex_log1p(const Tensor& z) {
   const Tensor x = real(z), y = imag(z), near = x * (x + 2) + y * y;
   const Tensor length = where(lt(abs(near), Scalar(0.5)), log1p(near) * 0.5,
                               log(hypot(x + 1, y)));
-  // Of a negative zero the sum has lost the sign.
+  // The sum has lost the sign of a negative zero.
   const Tensor zero = logical_and(eq(x, Scalar(0)), eq(y, Scalar(0)));
   return complex(where(zero, x, length), atan2(y, x + 1));
 }

@@ -170,8 +170,8 @@ Dims common_shape(Inputs inputs) {
   return shape;
 }
 
-/// Whether a rare dtype has the operator, computed in its carrier: those that
-/// PyTorch has for it.
+/// Tells whether a rare dtype has the operator, computed in its carrier: those
+/// that PyTorch has for it.
 bool carries(const Kernel& kernel, DType dtype) {
   static constexpr std::string_view kAll[] = {"eq", "ne", "mul", "isnan"};
   static constexpr std::string_view kUnsigned[] = {"bitwise_and", "bitwise_or",

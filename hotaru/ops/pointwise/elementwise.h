@@ -8,19 +8,19 @@
 
 namespace hotaru::elementwise {
 
-/// What dtype an operator computes in, given its operands' promoted dtype.
+/// Dtype that an operator computes in, given its operands' promoted dtype.
 enum class Compute : uint8_t {
   kSame,
   /// Integers and bool become the default dtype.
   kFloating,
 };
-/// What dtype it gives.
+/// Dtype that it gives.
 enum class Result : uint8_t {
   kSame,
   kBool,
-  /// Of complex numbers their parts' dtype.
+  /// Dtype of their parts, for complex numbers.
   kReal,
-  /// Of real numbers the dtype of which they are parts.
+  /// Dtype of which they are parts, for real numbers.
   kComplex,
 };
 

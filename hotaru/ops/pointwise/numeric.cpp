@@ -55,7 +55,7 @@ Tensor isclose(const Tensor& self, const Tensor& other, double rtol,
   return logical_or(close, logical_and(isfinite(error), le(error, allowed)));
 }
 
-/// Whether all of them hold, on the host.
+/// True if all of them hold, on the host.
 bool everywhere(const Tensor& truths) {
   return host_value(all(truths), "its result, a Python bool").to_int() != 0;
 }

@@ -231,7 +231,7 @@ void angle(const Tensor& out, const Tensor& self) {
 
 void sign(const Tensor& out, const Tensor& self) {
   if (!self.is_complex()) return zero("SignBackward0", out, self);
-  // What turns the unit number; along itself it keeps its length.
+  // The unit number is turned only; along itself it keeps its length.
   record("SgnBackward0", out, {self}, {self, saved_output(out)},
          [](Backward& b, const Tensor& g) -> Tensors {
            const Tensor length = hotaru::abs(b.saved(0)), unit = b.saved(1);
@@ -416,7 +416,7 @@ void pow_scalar(const Tensor& out, const Tensor& self, const Scalar& exponent) {
             : is_smallest(exponent)  ? exponent
             : exponent.is_integral() ? Scalar(exponent.to_int() - 1)
                                      : Scalar(exponent.to_double() - 1);
-        // Of a square the slope's slope is constant, but named after x.
+        // The slope's slope of a square is constant, but named after x.
         const bool linear = lower == Scalar(1) && !autograd::grad_enabled();
         const Tensor power = linear ? x : hotaru::pow(x, lower);
         return g * hotaru::conj(power * exponent);

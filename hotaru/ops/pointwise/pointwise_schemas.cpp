@@ -210,7 +210,7 @@ HOTARU_OP(
     +[](const Tensor& a, const Scalar& b) {
       return in_place(a, [&](const Tensor& x) { return pow(x, b); });
     });
-/// What float_power() computes in.
+/// Dtype that float_power() computes in.
 DType wide(DType dtype) {
   return is_complex(dtype) ? DType::kComplex128 : DType::kFloat64;
 }

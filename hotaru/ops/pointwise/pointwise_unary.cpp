@@ -239,7 +239,7 @@ HOTARU_OP("absolute(Tensor self) -> Tensor", abs);
 HOTARU_OP("negative(Tensor self) -> Tensor", neg);
 Tensor round_to(const Tensor& self, int64_t decimals) {
   check_floating("round_cpu", self);
-  // What 16-bit numbers are multiplied by may be more than they hold.
+  // Factors of 16-bit numbers may be more than these hold.
   if (itemsize(self.dtype()) < 4)
     return to(round_to(to(self, DType::kFloat32), decimals), self.dtype());
   const double scale = std::pow(10.0, double(std::abs(decimals)));

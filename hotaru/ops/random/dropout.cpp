@@ -33,8 +33,8 @@ Tensor noise_for(const Tensor& input, bool feature) {
   return empty(shape, TensorOptions(input));
 }
 
-/// What to multiply with: 0 or 1 / (1 - p). `fused`: drawn as a device draws it
-/// that drops elements in one kernel.
+/// Factors: 0 or 1 / (1 - p). `fused`: drawn as a device draws it that drops
+/// elements in one kernel.
 Tensor scales(const Tensor& input, double p, bool feature, bool fused) {
   check_can_cast(DType::kFloat32, input.dtype());
   autograd::NoGrad guard;

@@ -56,7 +56,7 @@ void check_no_overlap(const Tensor& self) {
                  "clone() the tensor before performing the operation.");
 }
 
-/// What was there before has no influence on what is there now.
+/// Records that what was there before has no influence on what is there now.
 /// Neither it nor `chances` has another gradient than zeros.
 Tensor forget(const char* node, const Tensor& self,
               const Tensor& chances = {}) {
@@ -172,7 +172,7 @@ Tensor normal_(const Tensor& self, double mean, double std,
             generator);
     return self;
   }
-  // Of complex numbers both parts are around the mean, as in PyTorch.
+  // Complex numbers have both parts around the mean, as in PyTorch.
   return draw("NormalBackward0", self, generator,
               {.draw = Draw::kNormal, .a = mean, .b = std});
 }
@@ -328,7 +328,7 @@ Tensor random_(const Tensor& self, Generator* generator) {
 
 namespace {
 
-/// What `fill` writes into a new tensor, which is no change of it: its version
+/// Writes by `fill` into a new tensor, which is no change of it: its version
 /// stays that of a new one.
 template <class F>
 Tensor filled_by(F fill, const Tensor& out) {
@@ -401,7 +401,7 @@ void check_weights(const Tensor& weights, bool several) {
     const Tensor good =
         all(logical_and(ge(weights, Scalar(0)), isfinite(weights)));
     require(good, kBad);
-    // Of both only the first is said.
+    // Only the first of both is said.
     const Tensor any = all(gt(sum(weights, Dims{-1}), Scalar(0)));
     return require(logical_or(any, logical_not(good)), kNoWeights);
   }

@@ -6,8 +6,8 @@
 
 namespace hotaru {
 
-/// What fills the tensor: the generator given, or its device's. Throws if the
-/// two are of different device types.
+/// Generator that fills the tensor: the one given, or its device's. Throws if
+/// the two are of different device types.
 Generator& chosen(Generator* generator, const Tensor& self);
 
 // In place; return self. Elements are drawn in memory order.

@@ -61,7 +61,7 @@ Weights weights_of(const Tensor& f, const Tensor& a, int64_t count) {
   return out;
 }
 
-/// What the products' sums are divided by.
+/// Divisor of the products' sums.
 Tensor divisor(const Weights& w, int64_t count, int64_t correction) {
   if (!w.both.defined()) {
     int64_t n = 0;

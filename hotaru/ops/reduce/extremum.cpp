@@ -12,7 +12,7 @@
 namespace hotaru {
 namespace {
 
-/// What distinguishes the largest from the smallest.
+/// Differences between the largest and the smallest.
 struct Which {
   const char *full, *several, *one, *position;  // names for messages
   const char *full_node, *several_node, *one_node;

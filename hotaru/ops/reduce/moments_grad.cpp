@@ -30,7 +30,7 @@ Tensor var_gradient(const Tensor& g, const Tensor& x, const Over& over) {
              deviation);
 }
 
-/// Of the root: d sqrt(v) = dv / (2 sqrt(v)), nothing where v is zero.
+/// Gradient of the root: d sqrt(v) = dv / (2 sqrt(v)), nothing where v is zero.
 Tensor std_gradient(const Tensor& g, const Tensor& x, const Tensor& root,
                     const Over& over) {
   const Tensor none = eq(root, Scalar(0));

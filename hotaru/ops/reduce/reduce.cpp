@@ -17,7 +17,7 @@
 namespace hotaru {
 namespace {
 
-/// What integers are summed in.
+/// Dtype that integers are summed in.
 DType accumulated(DType dtype) {
   return is_integral(dtype, true) ? DType::kInt64 : dtype;
 }

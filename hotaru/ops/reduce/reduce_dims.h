@@ -1,4 +1,4 @@
-// What operators that reduce dimensions have in common.
+// Helpers shared by operators that reduce dimensions.
 #pragma once
 
 #include "hotaru/ops/boxing.h"

@@ -104,8 +104,8 @@ Tensor log_add_exp(const Tensor& a, const Tensor& b) {
   return where(nothing, high, add(high, log1p(exp(apart))));
 }
 
-/// Of complex numbers, which have no kernel: sums of neighbours, then of twice
-/// as many in each step. It is differentiated as it stands.
+/// Computes for complex numbers, which have no kernel: sums of neighbours, then
+/// of twice as many in each step. It is differentiated as it stands.
 Tensor complex_logcumsumexp(const Tensor& self, int64_t dim) {
   if (self.dim() == 0) return clone(self);
   const int64_t n = self.size(dim);

@@ -53,7 +53,7 @@ Tensor fold_from_end(Tensor factors, const Tensor& g, int64_t dim) {
     sums = cat({add(part(sums, 0, left), mul(factors, part(sums, step, left))),
                 part(sums, left, step)},
                dim);
-    // Those that reach twice as far, for the elements that have such.
+    // Factors that reach twice as far, for the elements that have such.
     const int64_t next = std::max<int64_t>(0, left - step);
     factors = mul(part(factors, 0, next),
                   part(factors, std::min(step, left - next), next));

@@ -9,8 +9,8 @@ void cumsum(const Tensor& out, const Tensor& self, int64_t dim);
 void cumprod(const Tensor& out, const Tensor& self, int64_t dim);
 void logcumsumexp(const Tensor& out, const Tensor& self, int64_t dim);
 
-/// Of each element the product of those before it, 1 of the first. There is one
-/// element at least.
+/// Computes for each element the product of those before it, 1 for the first.
+/// There is one element at least.
 Tensor products_before(const Tensor& x, int64_t dim);
 
 }  // namespace hotaru::grad

@@ -15,7 +15,7 @@
 namespace hotaru {
 namespace {
 
-/// Of the kernels, and whether there are three dimensions.
+/// Attributes of the kernels, and whether there are three dimensions.
 struct Attributes : GridSampleAttributes {
   bool deep;
 };
@@ -126,7 +126,7 @@ Line line_of(const Tensor& coordinate, int64_t size, const Attributes& a) {
         tap(base, size, masked_fill(coordinate, all, 1), like(base, 0)));
     return out;
   }
-  // Of an infinite one the difference to itself is not a number.
+  // An infinite coordinate's difference to itself is not a number.
   const Tensor moving =
       masked_fill(coordinate, logical_not(isfinite(coordinate)), 0);
   const Tensor t = masked_fill(p.at - base, out.lost, 0) +

@@ -6,7 +6,7 @@
 
 namespace hotaru {
 
-/// Those of x and of the grid, for what has to be differentiated again; the
+/// Gradients of x and of the grid, for what has to be differentiated again; the
 /// kernel "grid_sample_grad" gives the same numbers.
 Tensors grid_sample_gradients(const Tensor& g, const Tensor& x,
                               const Tensor& grid,

@@ -35,7 +35,7 @@ Tensor like(const Tensor& t) {
 
 enum Saved : size_t { kX, kWih, kWhh, kH0, kC0, kGates, kY, kC, kBih, kBhh };
 
-/// What each step started from, of what each left behind.
+/// States that each step started from, out of what each left behind.
 Tensor before(const Tensor& states, const Tensor& first, bool reverse) {
   const int64_t others = states.size(0) - 1;
   const Tensor start = unsqueeze(first, 0);
@@ -81,8 +81,8 @@ Flow recorded_flow(const Backward& node, const Tensors& grads, bool reverse) {
   const Tensor o = sigmoid(g[3]), t = tanh(c);
   const auto rest = [](const Tensor& s) { return rsub(s, Scalar(1)); };
   const auto rest_of_square = [&](const Tensor& s) { return rest(mul(s, s)); };
-  // What the gradients of a step's c and h are multiplied by for the gates,
-  // and that of h for c.
+  // Factors of the gradients of a step's c and h for the gates, and of that of
+  // h for c.
   const Tensor by_c =
       cat({mul(mul(fresh, i), rest(i)), mul(mul(old, f), rest(f)),
            mul(i, rest_of_square(fresh))},

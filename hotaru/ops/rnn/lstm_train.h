@@ -12,8 +12,8 @@ struct LstmSequence {
   RnnState last;
 };
 
-/// Whether the layer can run so: float32 or bfloat16, under autocast too, on
-/// the CPU, no projection.
+/// Tells whether the layer can run so: float32 or bfloat16, under autocast too,
+/// on the CPU, no projection.
 bool lstm_train_fits(RnnMode mode, const Tensor& x, const RnnState& state,
                      const CellWeights& weights);
 

@@ -154,7 +154,7 @@ struct Network {
   CellWeights weights(size_t i) const {
     return weights_of(params, i, shape, each);
   }
-  /// Of layer and direction number i. A state for one row serves every row.
+  /// State of layer/direction number i. A state for one row serves every row.
   RnnState state(size_t i) const {
     RnnState out{select(hx[0], 0, int64_t(i)),
                  lstm() ? select(hx[1], 0, int64_t(i)) : Tensor()};

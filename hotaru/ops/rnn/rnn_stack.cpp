@@ -46,7 +46,7 @@ Tensor dense(const Tensor& t) {
 enum Saved : size_t { kX, kH0, kC0, kY, kWeights, kReserve, kParams };
 enum Input : size_t { kOfX, kOfH0, kOfC0, kOfParams };
 
-/// Of each parameter.
+/// Gradient of each parameter.
 Tensors weight_gradients(const RnnStack& stack, const Tensors& params,
                          const Tensor& x, const Tensor& h0, const Tensor& y,
                          const Tensor& reserve) {
@@ -128,7 +128,7 @@ void record_stack(const RnnStack& stack, const StackOutput& out,
       });
 }
 
-/// What the tensors say of the stack.
+/// Fills in what the tensors say of the stack.
 void describe(RnnStack& stack, const Tensor& x, const Tensor& h0,
               const Tensor& c0) {
   stack.dtype = x.dtype();

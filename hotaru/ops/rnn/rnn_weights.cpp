@@ -23,7 +23,8 @@ Tensor pack(const RnnStack& stack, int64_t bytes,
   return out;
 }
 
-/// What was packed of which memory. Of a parameter, so it goes with that.
+/// Weights that were packed, and of which memory. Of a parameter, so it goes
+/// with that.
 class Kept : public RefCounted {
  public:
   Kept(const RnnStack& stack, int64_t bytes, std::span<const Tensor> params)

@@ -188,7 +188,7 @@ Tensor pad(const Tensor& self, IntSpan pad, const std::string& mode,
   if (replicate)
     return repeat_pad(kReplicateNodes[n - 1], PadMode::kReplicate, self, pad);
   check_circular(self, pad);
-  // What is cropped is not there to be repeated.
+  // Parts that are cropped are not there to be repeated.
   Dims crop(pad), grow(pad);
   for (int64_t& c : crop) c = std::min<int64_t>(c, 0);
   for (int64_t& g : grow) g = std::max<int64_t>(g, 0);

@@ -1,4 +1,4 @@
-// What Python writes as x.T and x.mT.
+// Transposes that Python writes as x.T and x.mT.
 #pragma once
 
 #include "hotaru/core/tensor.h"

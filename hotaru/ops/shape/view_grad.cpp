@@ -61,8 +61,8 @@ void record_many(const char* name, const Tensors& out, const Tensor& self,
 
 const Kernel& kScatterStrided = kernel("scatter_strided");
 
-/// Whether two places of a view may be one element: false only where every
-/// stride steps over all that the smaller ones reach.
+/// Tells whether two places of a view may be one element: false only where
+/// every stride steps over all that the smaller ones reach.
 bool may_share_elements(IntSpan sizes, IntSpan strides) {
   std::vector<std::pair<int64_t, int64_t>> dims;  // stride, size
   for (size_t d = 0; d < sizes.size(); ++d) {
@@ -78,8 +78,8 @@ bool may_share_elements(IntSpan sizes, IntSpan strides) {
   return false;
 }
 
-/// What scatter_strided computes. Where elements of 16 bits may meet they are
-/// added in floats and rounded once.
+/// Computes scatter_strided. Where elements of 16 bits may meet they are added
+/// in floats and rounded once.
 Tensor summed_places(const Tensor& grad, int64_t extent, IntSpan strides,
                      int64_t offset) {
   autograd::NoGrad guard;

@@ -245,7 +245,7 @@ Tensor searchsorted(const Tensor& boundaries, const Tensor& values,
         "torch.searchsorted(): sorter index out of range";
     const Scalar last = boundaries.size(-1) - 1;
     if (requires_later(sorter)) {
-      // What goes on nevertheless stays within the boundaries.
+      // Indices that go on nevertheless stay within the boundaries.
       const Tensor within = clamp(order, Scalar(0), last);
       require(all(eq(within, order)), kText);
       order = within;

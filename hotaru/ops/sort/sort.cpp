@@ -60,7 +60,7 @@ Tensor full_median(const char* node, const Tensor& self, bool skip_nan) {
   {
     autograd::NoGrad guard;
     if (self.numel() == 0) {
-      // What there is of NaN in the dtype.
+      // NaN as far as there is one in the dtype.
       const double nan = std::numeric_limits<double>::quiet_NaN();
       out =
           to(full(Dims{}, nan, {DType::kFloat64, self.device()}), self.dtype());

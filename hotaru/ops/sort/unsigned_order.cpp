@@ -10,8 +10,8 @@
 namespace hotaru {
 namespace {
 
-/// Of 64 bits the upper half is negative in the carrier: the first bit is
-/// turned.
+/// Turns the first bit, since of 64 bits the upper half is negative in the
+/// carrier.
 Tensor turned(const Tensor& bits) {
   constexpr int64_t kFirst = std::numeric_limits<int64_t>::min();
   return bitwise_xor(bits, elementwise::operand(kFirst, bits));

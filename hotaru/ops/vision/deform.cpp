@@ -80,7 +80,7 @@ void check(const Tensor& input, const Tensor& weight, const Tensor& offset,
                ", not [", weight.size(0), "]");
 }
 
-/// What the products are made of, row-major and of one dtype.
+/// Factors of the products, row-major and of one dtype.
 struct Pictures {
   Pictures(const Tensor& input, const Tensor& weight, const Tensor& offset,
            const Tensor& mask, const Deform& d)

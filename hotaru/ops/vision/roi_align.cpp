@@ -20,7 +20,7 @@ using autograd::Backward;
 /// One of the three.
 struct Pooling {
   const char *name, *node, *node_backward;
-  /// What errors call its gradient on CUDA.
+  /// Name by which errors call its gradient on CUDA.
   const char* backward_kernel;
   const Kernel &forward, &backward;
   /// Each cell of the grid has a channel of the picture for itself.

@@ -142,7 +142,7 @@ using HasShape = bool (*)(const OrtTensorInfo* info);
 /// still in use (1.16, 2023).
 inline constexpr uint32_t kApiVersion = 16;
 
-/// What the library's one symbol, OrtGetApiBase, returns.
+/// Result of the library's one symbol, OrtGetApiBase.
 struct ApiBase {
   const void* const* (*get_api)(uint32_t version);
   const char* (*version)();

@@ -144,7 +144,7 @@ class Session::Bound {
         session_.name());
   }
 
-  /// What the session made.
+  /// Outputs that the session made.
   std::span<OrtValue* const> outputs() const {
     return std::span(values_).subspan(session_.input_names_.size());
   }

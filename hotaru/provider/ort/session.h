@@ -9,7 +9,7 @@
 
 namespace hotaru::provider::ort {
 
-/// What keeps a session of the library alive; outputs that it made hold it.
+/// Handle that keeps a library's session alive; outputs that it made hold it.
 struct SessionHandle final : RefCounted {
   explicit SessionHandle(int threads) : environment(threads) {}
   ~SessionHandle() override;
@@ -45,7 +45,7 @@ class Session final : public Executable {
 
   const Ref<SessionHandle> handle_;
   std::vector<const char*> input_names_, output_names_;
-  /// Of calls that ended; as many as usually run at a time.
+  /// Bindings of calls that ended; as many as usually run at a time.
   mutable std::array<std::atomic<Bound*>, 4> spares_{};
 };
 

@@ -14,19 +14,19 @@ namespace hotaru {
 
 class Stream;
 
-/// What is compiled.
+/// Source that is compiled.
 struct KernelSource {
   std::string text;
-  /// Of a __global__ function, or of a template with arguments: "f<float>".
+  /// Name of a __global__ function, or a template with arguments: "f<float>".
   std::string name;
-  /// What to compile for in the device's place: "80", "90a"; or empty.
+  /// Architecture to compile for in the device's place: "80", "90a"; or empty.
   std::string architecture;
   /// Folders with headers of the program's own. Kernels that include such ones
   /// are compiled each time: nobody knows when a header changed.
   std::vector<std::string> include_folders;
-  /// Of the compiler, e.g. "-use_fast_math".
+  /// Options of the compiler, e.g. "-use_fast_math".
   std::vector<std::string> options;
-  /// Whether the text includes headers of hotaru's kernels, which the library
+  /// Set if the text includes headers of hotaru's kernels, which the library
   /// brings along.
   bool uses_headers = false;
 };

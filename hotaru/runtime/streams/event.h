@@ -23,7 +23,7 @@ struct Mark : RefCounted {
   bool done() const;
   /// Returns when the timeline arrived here. Throws the error it came with.
   void wait() const;
-  /// What the timeline's first error was when it arrived, or null; goes on to
+  /// Error that was the timeline's first when it arrived, or null; goes on to
   /// who waits for the event.
   virtual std::exception_ptr error() const { return nullptr; }
   /// Milliseconds from here to a mark of the same device type; both are done.

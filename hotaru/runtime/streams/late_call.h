@@ -26,7 +26,7 @@ class LateCall : public RefCounted {
 /// end(), unless the kernel throws. Null if no queue runs this very call; then
 /// the kernel has to return when it is done.
 Ref<LateCall> end_later(const KernelCall& call);
-/// What end_later() gave for the call that this thread is in, or null.
+/// Returns what end_later() gave for the call that this thread is in, or null.
 LateCall* late_of(const KernelCall& call);
 
 }  // namespace hotaru

@@ -41,7 +41,7 @@ struct StreamQueue::Entry : Pooled {
   uint64_t number = 0;
   Entry* next = nullptr;
 
-  /// Whether its operands are too small to matter when they stay a while.
+  /// True if its operands are too small to matter when they stay a while.
   bool small() const {
     size_t bytes = 0;
     for (const Operand& operand : call->call().operands())
@@ -270,7 +270,7 @@ class StreamQueue::Late final : public LateCall {
     tell_profiler();
     queue_.end_late(entry_, error_);
   }
-  /// Whether it has ended; if not, end() goes on with the queue.
+  /// True if it has ended; if not, end() goes on with the queue.
   bool ended() { return met_.exchange(true); }
   const std::exception_ptr& error() const { return error_; }
   void keep(std::unique_ptr<CallRecord> record) override {

@@ -15,8 +15,8 @@
 
 namespace hotaru {
 
-/// What an event on the CPU leaves: the time when its queue arrived, and the
-/// queue's error.
+/// Mark that an event on the CPU leaves: the time when its queue arrived, and
+/// the queue's error.
 struct CpuMark final : Mark {
   using Clock = std::chrono::steady_clock;
 
@@ -101,20 +101,20 @@ class StreamQueue final : public Timeline, private Task {
   static void after_fork();
   static void in_child();
 
-  // What threads that enqueue write.
+  // Counters that threads that enqueue write.
   alignas(64) std::atomic<uint64_t> issued_{0};
   std::atomic<uint64_t> seen_{0};  // what was completed when last looked
   // New entries, newest first; idle() while the queue is no task. The task
   // takes all at once, so that the two sides seldom touch the same memory.
   alignas(64) std::atomic<Entry*> incoming_;
-  // What the task writes.
+  // Members that the task writes.
   alignas(64) Entry* pending_ = nullptr;  // oldest first
   std::atomic<uint64_t> completed_{0};
   // Entries that ran. Freed by the thread that made them: memory that comes and
   // goes on different threads contends for the allocator's lock.
   std::atomic<Entry*> retired_{nullptr};
   std::atomic<int> retired_count_{0};
-  // What is seldom written.
+  // Members that are seldom written.
   alignas(64) std::atomic<bool> orphaned_{false};
   std::atomic<int> waiting_{0};  // how many; written before completed_ is read
   mutable std::mutex mutex_;     // guards the next two

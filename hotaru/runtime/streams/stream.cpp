@@ -50,7 +50,8 @@ void note_chosen(const Stream& stream) {
     detail::streams_chosen.store(true, std::memory_order_relaxed);
 }
 
-/// What copies of a queued stream share; tells the queue when the last goes.
+/// State shared by copies of a queued stream; tells the queue when the last
+/// goes.
 class QueueSink final : public CallSink {
  public:
   ~QueueSink() override { queue_->orphan(); }

@@ -26,10 +26,10 @@ class CallSink : public RefCounted {
   /// Returns when all calls so far have run; throws the first error since the
   /// last synchronisation.
   virtual void synchronize() = 0;
-  /// Whether all calls so far have run.
+  /// True if all calls so far have run.
   virtual bool query() const = 0;
-  /// Whether a tensor of that size that is made for a call here gets its memory
-  /// when the call runs, as late as an immediate stream would give it.
+  /// Tells whether a tensor of that size that is made for a call here gets its
+  /// memory when the call runs, as late as an immediate stream would give it.
   virtual bool defers(size_t nbytes) const = 0;
   /// A stream that waits for an event of this sink follows it; for captures,
   /// which then record that stream, too.
@@ -58,7 +58,7 @@ class Stream {
   static Stream queued();
 
   Device device() const { return device_; }
-  /// Whether a call has run when enqueue returns; never of other devices.
+  /// True if a call has run when enqueue returns; never of other devices.
   bool immediate() const { return !sink_; }
   /// Equal for equal streams of a device; 0 for its default stream.
   int64_t id() const { return sink_ ? sink_->id() : 0; }
@@ -71,9 +71,9 @@ class Stream {
   /// waits in the calling thread.
   void synchronize() const;
   bool query() const { return !sink_ || sink_->query(); }
-  /// What takes the calls; null for the immediate stream.
+  /// Sink that takes the calls; null for the immediate stream.
   CallSink* sink() const { return sink_.get(); }
-  /// What takes calls in the sink's place, for instance a capture, or null.
+  /// Takes calls in the sink's place, for instance a capture, or null.
   CallSink* diverted() const { return sink_ ? sink_->diverted() : nullptr; }
   /// See CallSink.
   bool defers(size_t nbytes) const { return sink_ && sink_->defers(nbytes); }
@@ -99,7 +99,7 @@ void synchronize_all();
 /// call.
 void check_same_device(const KernelCall& call);
 
-/// Whether calls of one of this thread's current streams go elsewhere: to a
+/// True if calls of one of this thread's current streams go elsewhere: to a
 /// capture.
 bool diverts_here();
 
@@ -139,7 +139,7 @@ struct DefaultStream {
   ~DefaultStream() {}
 };
 extern constinit DefaultStream cpu_stream;
-/// Whether a thread ever chose another one on the CPU.
+/// Set if a thread ever chose another one on the CPU.
 extern constinit std::atomic<bool> streams_chosen;
 const Stream& chosen_stream(Device device);
 }  // namespace detail

@@ -1,5 +1,5 @@
-// What orders work on different streams: numbered entries of a queue on the
-// CPU, or of a stream of another device.
+// Order of work on different streams: numbered entries of a queue on the CPU,
+// or of a stream of another device.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ class StreamQueue;
 /// Entries end in the order of their numbers, which start at one. Thread-safe.
 class Timeline : public RefCounted {
  public:
-  /// Whether the n-th entry has run.
+  /// True if the n-th entry has run.
   virtual bool done(uint64_t number) = 0;
   /// Returns when it has.
   virtual void wait_for(uint64_t number) = 0;

@@ -19,7 +19,7 @@ Uses* uses_of(const Operand& operand) {
   return object ? static_cast<Uses*>(object->uses()) : nullptr;
 }
 
-/// Whether writing the operand leaves nothing of what was there before.
+/// True if writing the operand leaves nothing of what was there before.
 bool covers(const Operand& operand) {
   if (operand.access != Access::kWrite || operand.object) return false;
   const Tensor& t = *operand.tensor;

@@ -36,9 +36,9 @@ class Uses final : public PendingUses, public Pooled {
   /// of one timeline, or null.
   std::vector<Ticket> pending(const Timeline* but = nullptr) const;
 
-  /// Whether calls are known that use it.
+  /// True if calls are known that use it.
   bool used() const { return write_.timeline || !reads_.empty(); }
-  /// Whether a queued or captured call has written it, ever.
+  /// True if a queued or captured call has written it, ever.
   bool written() const { return written_; }
   /// Says that the object's value exists only in a graph that is captured, in
   /// which the kernel computes it; null: no longer. Meanwhile every use of it

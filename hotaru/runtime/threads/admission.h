@@ -47,7 +47,7 @@ class Admission {
   Admission(const Admission&) = delete;
   Admission& operator=(const Admission&) = delete;
 
-  /// Of the process's scheduler.
+  /// Admission of the process's scheduler.
   static Admission& instance();
 
   /// Off, calls never wait. On at first, unless the environment's
@@ -57,7 +57,7 @@ class Admission {
 
   /// The calling thread is known as one that calls, as after a call.
   void note_caller();
-  /// Whether there are more of those than places, so that order matters.
+  /// True if there are more of those than places, so that order matters.
   bool crowded() const {
     return ordered() && callers_.load(std::memory_order_relaxed) > places_;
   }
@@ -113,7 +113,7 @@ class Admission {
   Caller* first_ = nullptr;  // in line
   Caller* last_ = nullptr;
   Caller* known_ = nullptr;  // all callers
-  // Of those who wait: the last is in some processor's caches.
+  // Memory of those who wait: the last is in some processor's caches.
   std::vector<std::unique_ptr<WorkingMemory>> spare_;
   int lent_ = 0;              // places beyond places_, while somebody waits
   Clock::time_point looked_;  // when somebody last looked, or the line began

@@ -1,4 +1,4 @@
-// What a thread sleeps on that others wake by name, for at most some time.
+// Bell that a thread sleeps on and others ring by name, for at most some time.
 #pragma once
 
 #include <atomic>
@@ -21,7 +21,7 @@ class Bell {
   Bell(const Bell&) = delete;
   Bell& operator=(const Bell&) = delete;
 
-  /// What to give to wait(), to be asked for before looking at what a ring
+  /// Number to give to wait(), to be asked for before looking at what a ring
   /// would tell of.
   uint32_t rings() const { return rings_.load(std::memory_order_acquire); }
   /// Sleeps until a ring after `seen`; not at all if there was one. May return

@@ -19,7 +19,7 @@ int affinity_cpus();
 /// them; 0 if unlimited. `root` replaces the root folder, for tests.
 double cgroup_cpu_quota(const std::string& root = "");
 
-/// What sets the number of threads, strongest first.
+/// Variables that set the number of threads, strongest first.
 inline constexpr const char* kThreadVariables[] = {"MKL_NUM_THREADS",
                                                    "OMP_NUM_THREADS"};
 

@@ -1,4 +1,4 @@
-// What a loop that polls does between two looks.
+// Pause of a loop that polls, between two looks.
 #pragma once
 
 namespace hotaru {

@@ -37,11 +37,11 @@ void set_num_interop_threads(int count, bool force = false);
 /// outside of loops. No two chunks that run at the same time share it.
 int get_thread_num();
 
-/// Whether the caller is a chunk of a parallel loop (then loops run inline).
+/// True if the caller is a chunk of a parallel loop (then loops run inline).
 bool in_parallel_region();
 
-/// What PyTorch prints about threads, line by line, and below it what only
-/// hotaru knows. parallel_info.cpp.
+/// Lines that PyTorch prints about threads, and below them what only hotaru
+/// knows. parallel_info.cpp.
 std::string parallel_info();
 
 namespace detail {

@@ -10,9 +10,9 @@
 
 namespace hotaru {
 
-/// What a back end has to give. Those other than "native" are small shared
-/// objects beside the library, libhotaru_<name>.so, loaded when chosen, so that
-/// neither libgomp nor libtbb need exist where nobody asks for them.
+/// Functions that a back end has to give. Those other than "native" are small
+/// shared objects beside the library, libhotaru_<name>.so, loaded when chosen,
+/// so that neither libgomp nor libtbb need exist where nobody asks for them.
 struct ParallelBackend {
   const char* name;   // in HOTARU_THREADING
   const char* label;  // in parallel_info(), as PyTorch calls it

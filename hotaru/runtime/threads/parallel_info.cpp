@@ -47,7 +47,7 @@ std::string parallel_info() {
       << "\n\tMKL_NUM_THREADS : " << environment("MKL_NUM_THREADS")
       << "\nATen parallel backend: " << backend.label
       << "\n"
-      // What follows PyTorch has no lines for.
+      // PyTorch has no lines for the rest.
       << "hotaru:\n\tthreading back end : " << name << " (built: " << names
       << ")\n\tHOTARU_THREADING : " << environment("HOTARU_THREADING")
       << "\n\tworker threads running : " << scheduler.num_workers()

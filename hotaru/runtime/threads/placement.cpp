@@ -19,7 +19,7 @@ bool occupied(int processor) {
   return tasks[size_t(processor)].load(std::memory_order_relaxed) > 0;
 }
 
-/// Whether this thread may move now; asks once a millisecond.
+/// Tells whether this thread may move now; asks once a millisecond.
 bool may_move_now() {
   using Clock = std::chrono::steady_clock;
   constexpr std::chrono::milliseconds kPause{1};

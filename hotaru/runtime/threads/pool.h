@@ -126,7 +126,7 @@ class Pool {
   /// The same for workers in park().
   void wake_workers() { idle_.wake_all(); }
 
-  /// Whether there is a chunk or a task to take.
+  /// True if there is a chunk or a task to take.
   bool has_work() const {
     for (uint64_t left = used_slots_.load(); left != 0; left &= left - 1) {
       if (!slots_[std::countr_zero(left)].has_chunks()) continue;
@@ -158,7 +158,7 @@ class Pool {
 
   bool may_steal() const { return active_.load() < width(); }
 
-  /// What a search found: a chunk of the slot's region, or a task.
+  /// Find of a search: a chunk of the slot's region, or a task.
   struct Claim {
     Slot* slot = nullptr;
     int64_t chunk = 0;

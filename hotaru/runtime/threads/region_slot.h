@@ -41,7 +41,7 @@ class alignas(64) RegionSlot {
     return -1;
   }
 
-  /// Whether a claim may succeed. Sequentially consistent: see Parking.
+  /// True if a claim may succeed. Sequentially consistent: see Parking.
   bool has_chunks() const {
     const uint32_t seen = ticket_.load();
     return next_of(seen) < chunks_of(seen);

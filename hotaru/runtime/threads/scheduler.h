@@ -69,7 +69,7 @@ class Scheduler {
         &stop);
   }
 
-  /// Whether a launched task waits for its turn: a long task may end and launch
+  /// True if a launched task waits for its turn: a long task may end and launch
   /// itself again.
   bool has_tasks() const;
 
@@ -127,7 +127,7 @@ class Scheduler {
 
   static constexpr int kLooks = 8;
   static void pause_awhile();
-  /// Whether a chunk or a task waits for a worker.
+  /// True if a chunk or a task waits for a worker.
   bool has_work() const;
 
   void ensure_workers(int wanted);

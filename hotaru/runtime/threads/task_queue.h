@@ -30,7 +30,7 @@ class TaskQueue {
     queued_.fetch_add(1);
   }
 
-  /// Whether pop() may give a task. Sequentially consistent: see Parking.
+  /// True if pop() may give a task. Sequentially consistent: see Parking.
   bool can_pop() const {
     return queued_.load() > 0 && running_.load() < limit_.load();
   }
@@ -59,7 +59,7 @@ class TaskQueue {
   /// A task that waited goes on; it does not queue again for that.
   void reenter() { running_.fetch_add(1); }
 
-  /// Whether a task waits for its turn, at this moment.
+  /// True if a task waits for its turn, at this moment.
   bool has_tasks() const { return queued_.load(std::memory_order_relaxed) > 0; }
   int running() const { return running_.load(std::memory_order_relaxed); }
   int limit() const { return limit_.load(std::memory_order_relaxed); }

@@ -15,8 +15,8 @@ class WorkingMemory {
   static constexpr size_t kBuffers = 32;
   static constexpr size_t kAlignment = 64;
 
-  /// Of at least as many bytes, uninitialised; valid until the same one is
-  /// asked for again. Throws std::bad_alloc.
+  /// Buffer of at least as many bytes, uninitialised; valid until the same one
+  /// is asked for again. Throws std::bad_alloc.
   void* buffer(size_t index, size_t bytes);
 
   /// The calling thread's, made when it is first asked for.

@@ -130,7 +130,7 @@ class ArchiveReader : public io::PickleHost {
   }
 
  private:
-  // Of syntax trees and of pickled values each.
+  // Limit of syntax trees and of pickled values each.
   size_t memory_limit() const { return io::memory_for(zip_->file()->size()); }
 
   int64_t check_version() const {

@@ -15,7 +15,7 @@ bool is_op(const Node* node, std::string_view name) {
   return node && node->kind == NodeKind::kOp && node->op->name() == name;
 }
 
-/// Whether the block does nothing but yield that.
+/// True if the block does nothing but yield that.
 bool yields(const Block& block, bool value) {
   const Node* last = block.terminator();
   if (!last || last->kind != NodeKind::kYield || last->inputs.size() != 1)
@@ -26,7 +26,7 @@ bool yields(const Block& block, bool value) {
   return known && known->is_bool() && known->as_bool() == value;
 }
 
-/// Whether the node is a part of an expression, apart from what it is made of.
+/// True if the node is a part of an expression, apart from what it is made of.
 bool is_part(const Node& node) {
   if (node.outputs.size() != 1 || node.out()->uses.size() != 1) return false;
   switch (node.kind) {
@@ -137,7 +137,7 @@ std::vector<Var*> BranchTargets::values(const Node& yield) const {
 void BranchTargets::enter(const Node& inner) {
   const Node& last = *inner.block->terminator();
   std::vector<Source> sources;
-  // What never comes to its end yields nothing.
+  // Branches that never come to their end yield nothing.
   if (last.kind == NodeKind::kYield) {
     std::unordered_map<const Var*, size_t> outputs;
     for (size_t i = 0; i < inner.outputs.size(); ++i)

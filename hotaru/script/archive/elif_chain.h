@@ -13,13 +13,13 @@ namespace hotaru::script {
 /// Null if there is none.
 const Node* elif_of(const Block& otherwise);
 
-/// Whether the nodes before `end` are one expression of moderate length: every
-/// value is used once, in the order in which they are made, the last as
+/// Tells whether the nodes before `end` are one expression of moderate length:
+/// every value is used once, in the order in which they are made, the last as
 /// `result`.
 bool is_one_expression(const Block& block, const Node* end, const Var* result);
 
-/// Of an if that is `a and b` or `a or b`: the block that computes b; else
-/// null.
+/// Returns the block that computes b of an if that is `a and b` or `a or b`;
+/// else null.
 const Block* evaluated_side(const Node& node);
 
 /// Where the values go that a branch ends with.
@@ -29,7 +29,7 @@ class BranchTargets {
       : targets_(&targets) {}
 
   const std::vector<Var*>& targets() const { return *targets_; }
-  /// What the targets become where `yield` ends the branch.
+  /// Values that the targets become where `yield` ends the branch.
   std::vector<Var*> values(const Node& yield) const;
   /// From now on the branches of `inner`, which elif_of() gave.
   void enter(const Node& inner);

@@ -21,7 +21,7 @@ std::mutex team_in_use;  // guards the two below
 const void* owner = nullptr;
 Clock::time_point last_loop;
 
-/// What a thread knows of its team; its address names the thread.
+/// Knowledge of a thread about its team; its address names the thread.
 struct Member {
   bool had_team = false;
   ~Member() {
