@@ -94,8 +94,8 @@ NB_MODULE(_C, m) {
   init_surroundings(m);
   init_graph_call(m);
   init_tensor_state(m);
-  // What needs Python's modules enum and datetime, which take longer to import
-  // than the rest of the extension to make.
+  // Parts that need Python's modules enum and datetime, which take longer to
+  // import than the rest of the extension to make.
   m.def("_make_distributed", [] {
     nanobind::module_ itself = nanobind::module_::import_("hotaru._C");
     init_stores(itself);

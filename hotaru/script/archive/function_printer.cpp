@@ -34,7 +34,7 @@ class FunctionPrinter {
     used_.insert(std::begin(kTaken), std::end(kTaken));
   }
 
-  // Of a function as `forward` of a class (self is added), or of a method.
+  // Prints a function as `forward` of a class (self is added), or a method.
   std::string print(Function& function, const Graph* graph, int indent,
                     std::string_view forward_of, std::string_view self_type) {
     indent_ = indent;
@@ -192,7 +192,7 @@ class FunctionPrinter {
     indent_ -= 2;
   }
 
-  // What could not be read back is not written.
+  // Checks the depth: what could not be read back is not written.
   void check_depth(const Block& inner) const {
     constexpr int kDeepest = ParseLimits::kArchiveDepth - 10;
     if (indent_ > 2 * kDeepest || stack_is_low()) {
@@ -331,7 +331,7 @@ class FunctionPrinter {
     for (const Var* out : node.outputs) declared_.insert(text(out));
   }
 
-  // What stands before the end in the block, as one expression: its input.
+  // Expression of what stands before the end in the block: its input.
   std::string condition(const Block& block, const Node& end) {
     const bool outer = std::exchange(inlines_, true);
     for (const Node* node = block.first; node != &end; node = node->next) {
@@ -430,7 +430,7 @@ class FunctionPrinter {
     return next;
   }
 
-  // Whether a block's own return, break or continue is what exits here.
+  // Tells whether a block's own return, break or continue is what exits here.
   static bool leaves(const Node& exit) {
     for (const Node* node = exit.next; node; node = node->next) {
       bool plain = node->kind == NodeKind::kConstant ||
@@ -669,7 +669,7 @@ class FunctionPrinter {
   std::vector<BranchTargets> yields_;
   std::vector<const std::vector<Var*>*> loops_;
   std::vector<With> withs_;
-  // Whether values are parts of an expression rather than lines.
+  // Set if values are parts of an expression rather than lines.
   bool inlines_ = false;
 };
 

@@ -9,8 +9,8 @@
 
 namespace hotaru::script {
 
-/// Whether the text is a name that source can spell: no keyword, no digits
-/// first.
+/// Tells whether the text is a name that source can spell: no keyword, no
+/// digits first.
 bool is_identifier(std::string_view text);
 
 /// "text" in double quotes, whatever bytes it holds.

@@ -9,23 +9,23 @@
 
 namespace hotaru::script {
 
-/// What stands before "(": "torch.add", "ops.prim.dtype", "int".
+/// Text that stands before "(": "torch.add", "ops.prim.dtype", "int".
 std::string op_spelling(const Operator& op);
 
-/// Whether the operator is in PyTorch's namespace prim, rather than aten.
+/// True if the operator is in PyTorch's namespace prim, rather than aten.
 bool is_prim(const Operator& op);
 
 /// For a method such as float(): the dtype that it converts to.
 std::optional<DType> cast_target(const Operator& op);
 
-/// Whether the operator, written with a number in place of the tensor at that
+/// True if the operator, written with a number in place of the tensor at that
 /// position, is another overload with the same result.
 bool takes_number(const Operator& op, size_t position);
 
-/// Whether a tensor made of a number must have the first argument's dtype.
+/// True if a tensor made of a number must have the first argument's dtype.
 bool wants_dtype(const Operator& op);
 
-/// Whether PyTorch takes all arguments but the first by name only, though our
+/// True if PyTorch takes all arguments but the first by name only, though our
 /// schema does not.
 bool names_all(const Operator& op);
 

@@ -39,7 +39,7 @@ class SourcePrinter {
   /// TypeError for constants that have no form in a file.
   std::map<std::string, std::string> print();
 
-  /// What CONSTANTS.cN stands for in the printed text.
+  /// Values that CONSTANTS.cN stands for in the printed text.
   const std::vector<Value>& constants() const { return constants_; }
 
   /// The text of a type, whose classes become part of the program.

@@ -1,4 +1,4 @@
-// What Python defines over operators: casts, nested lists, calls of Python.
+// Functions of Python over operators: casts, nested lists, calls of Python.
 #include <cmath>
 #include <functional>
 #include <optional>
@@ -45,7 +45,7 @@ Value to_lists(const Tensor& self) {
   return out;
 }
 
-// What is equal has one hash, 1 and 1.0 too; tensors are equal to themselves
+// Hash that equal values share, 1 and 1.0 too; tensors are equal to themselves
 // alone.
 int64_t hash_of(const Value& value) {
   if (value.is_none()) return 0x5eed;

@@ -90,8 +90,8 @@ Scalar mixed(const Scalar& a, const Scalar& b, F apply) {
   return apply(a.to_double(), b.to_double());
 }
 
-/// What F{}(Complex, Complex) gives, of type `result`, of two complex numbers
-/// and of one and a real one.
+/// Adds F{}(Complex, Complex), of type `result`, of two complex numbers and of
+/// one and a real one.
 template <class F>
 void add_complex(BuiltinTable& table, const std::string& name,
                  const char* result) {

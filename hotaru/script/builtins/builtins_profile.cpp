@@ -1,4 +1,4 @@
-// What record_function(...) of PyTorch's programs calls.
+// Functions that record_function(...) of PyTorch's programs calls.
 #include <atomic>
 #include <chrono>
 #include <utility>

@@ -1,4 +1,4 @@
-// What the language asks of tensors: their properties, and numbers from them.
+// Requests of the language to tensors: their properties, and numbers from them.
 #include <utility>
 
 #include "hotaru/autograd/grad_mode.h"
@@ -220,7 +220,7 @@ void add_modes(BuiltinTable& table) {
       +[](const std::string& device) {
         return int64_t(autocast::of(Device::parse(device).type).dtype);
       });
-  // What begins (scopes 1) or ends (-1) a scope. Tasks keep no casts.
+  // Begins (scopes 1) or ends (-1) a scope. Tasks keep no casts.
   table.add(
       "_set_autocast(str device, bool enabled, int dtype, int scopes) -> ()",
       +[](const std::string& device, bool enabled, int64_t dtype,

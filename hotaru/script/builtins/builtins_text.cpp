@@ -59,7 +59,7 @@ struct Part {
   std::string_view text_;
 };
 
-/// What a Part says of the text that is looked for.
+/// Asks a Part about the text that is looked for.
 template <auto kAsk>
 auto searched(Text text, Text what, int64_t start, int64_t end) {
   return (Part(text, start, end).*kAsk)(what);
@@ -275,7 +275,7 @@ void add_cases(BuiltinTable& table) {
       "swapcase(str self) -> str", +[](Text s) {
         return cased(s, [&s](bool, size_t i) { return raised(s[i]) != s[i]; });
       });
-  // What has letters, and is as the case has it.
+  // Text that has letters, and is as the case has it.
   table.add(
       "istitle(str self) -> bool",
       +[](Text s) { return has_letter(s) && s == title(s); });

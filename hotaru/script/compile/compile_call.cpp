@@ -316,7 +316,7 @@ std::vector<Var*> FunctionCompiler::bound(Function& function,
   return inputs;
 }
 
-// What calling a module means: forward between its hooks.
+// Compiles a call of a module: forward between its hooks.
 Var* FunctionCompiler::call_with_hooks(Var* module,
                                        const std::vector<CallArg>& args,
                                        const SourceRange& range) {

@@ -10,14 +10,14 @@ namespace {
 
 using TypesByName = std::map<std::string_view, TypePtr>;
 
-// What holds where both hold.
+// Types that hold where both hold.
 TypesByName both(const TypesByName& a, const TypesByName& b) {
   TypesByName out = a;
   for (const auto& [name, type] : b) out[name] = type;
   return out;
 }
 
-// What holds where either holds.
+// Types that hold where either holds.
 TypesByName either(const TypesByName& a, const TypesByName& b) {
   TypesByName out;
   for (const auto& [name, type] : a) {
@@ -204,7 +204,7 @@ Condition FunctionCompiler::is_instance(const Expr& expr) {
     }
   };
   read(expr.item(2));
-  // What the value can be, one by one.
+  // Types that the value can have, one by one.
   std::vector<TypePtr> choices = {var->type};
   if (var->type->kind == TypeKind::kUnion) choices = var->type->items;
   if (var->type->kind == TypeKind::kOptional) {

@@ -27,7 +27,7 @@ constexpr OperatorName kCompare[] = {
     {">", "gt"},  {"<=", "le"}, {">=", "ge"},
 };
 
-// What `number op tensor` is as `tensor op number`.
+// Names of `number op tensor` as `tensor op number`.
 constexpr OperatorName kMirrored[] = {
     {"+", "add"},    {"*", "mul"},     {"-", "rsub"}, {"&", "__and__"},
     {"|", "__or__"}, {"^", "__xor__"}, {"==", "eq"},  {"!=", "ne"},

@@ -10,8 +10,8 @@ namespace hotaru::script {
 
 namespace {
 
-/// What a type variable stands for. Inside a list or dict it is exact: what
-/// is put into a List[Tensor] must not widen it to List[Optional[Tensor]].
+/// Type that a type variable stands for. Inside a list or dict it is exact:
+/// what is put into a List[Tensor] must not widen it to List[Optional[Tensor]].
 struct Variable {
   TypePtr type;
   bool exact;
@@ -164,9 +164,9 @@ bool is_renamed(std::string_view name) {
                      [&](const auto& pair) { return pair.first == name; });
 }
 
-/// What a call's arguments may be converted by, from one attempt to the next: a
-/// number of any kind, as item() gives it, is an int only where no signature
-/// takes it as it is.
+/// Conversions that a call's arguments may go through, from one attempt to the
+/// next: a number of any kind, as item() gives it, is an int only where no
+/// signature takes it as it is.
 enum class Convert : uint8_t { kNothing, kArguments, kNumbersToInts };
 
 /// Fits one call's arguments to one signature.
@@ -302,7 +302,7 @@ class OpMatcher {
                   actual->annotation(), ".");
   }
 
-  // Whether the remaining positional arguments form the list parameter i.
+  // True if the remaining positional arguments form the list parameter i.
   bool takes_rest(size_t i, const std::vector<CallArg>& args,
                   size_t next) const {
     TypePtr type = signature_.params[i];

@@ -17,7 +17,7 @@
 
 namespace hotaru::script {
 
-/// What an expression means before it is known how it is used.
+/// Meaning of an expression before it is known how it is used.
 struct Sugared {
   enum class Kind : uint8_t {
     kVar,
@@ -36,16 +36,16 @@ struct Sugared {
   const Def* closure = nullptr;
 };
 
-/// What messages call it: "function", "builtin"; empty for types and the like.
+/// Name in messages: "function", "builtin"; empty for types and the like.
 std::string_view kind_of(const Sugared& sugared);
 
 /// Throws ScriptError where a list stands for something else by annotation.
 void check_list_annotation(const Expr& expr, TypePtr type);
 
-/// Whether Python knows an operator by that name and PyTorch by another.
+/// True if Python knows an operator by that name and PyTorch by another.
 bool is_renamed(std::string_view name);
 
-/// Whether `ops.aten.name.overload` is an operator.
+/// True if `ops.aten.name.overload` is an operator.
 bool has_overload(std::string_view name, std::string_view overload);
 
 /// One argument of a call.
@@ -105,7 +105,7 @@ class FunctionCompiler {
     std::function<Var*(Var* index)> element = {};
   };
 
-  /// What an augmented assignment reads and then writes. Its parts are
+  /// Place that an augmented assignment reads and then writes. Its parts are
   /// evaluated once, before the value on the right, as in Python.
   struct Place {
     Var* value = nullptr;
@@ -286,7 +286,7 @@ class FunctionCompiler {
   Var* fork(const Expr& expr);
   // Modules that hold modules (compile_container.cpp).
   bool is_container(const Var* var) const;
-  /// Of tuples and containers, whose lengths are known while compiling.
+  /// Length of a tuple or container, which is known while compiling.
   std::optional<int64_t> fixed_length(const Var* var) const;
   std::vector<std::pair<std::string_view, Var*>> members(
       Var* var, const SourceRange& range);
@@ -318,11 +318,11 @@ class FunctionCompiler {
   TypePtr declared_result_ = nullptr;
   TypePtr result_ = nullptr;
   std::vector<Var*> withs_;  // context managers entered here
-  // Of a closure: outer variables and the parameters that stand for them.
+  // Captures of a closure: outer variables and parameters that stand for them.
   std::vector<std::pair<Var*, Var*>> captures_;
   // Local names of functions and operators: `_0 = __torch__.f`.
   std::map<std::string_view, Sugared> aliases_;
-  /// Of the assignment being compiled; errors about attributes show it all.
+  /// Range of the assignment compiled now; errors about attributes show it all.
   SourceRange assignment_;
 
   friend class OpMatcher;

@@ -90,7 +90,7 @@ struct Node {
   const Function* function = nullptr;
   const CallSite* call_site = nullptr;
 
-  // What the kind needs.
+  // Members that the kind needs.
   const Operator* op = nullptr;
   Function* callee = nullptr;
   Value value;

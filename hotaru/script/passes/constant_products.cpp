@@ -59,7 +59,7 @@ bool swaps(const Value* first, const Value* second) {
   return a != b;
 }
 
-/// Whether the node gives the transpose of its first input, a matrix.
+/// True if the node gives the transpose of its first input, a matrix.
 bool transposes(const Node& node) {
   if (node.kind != NodeKind::kOp) return false;
   const std::string_view name = node.op->name();

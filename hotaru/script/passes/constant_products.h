@@ -36,10 +36,10 @@ struct ConstantProduct {
 /// constant, or its transpose by t, transpose, permute or numpy_T.
 std::optional<ConstantProduct> constant_product(Node& node);
 
-/// Whether an operator of that name is a product of matrices or a convolution.
+/// True if an operator of that name is a product of matrices or a convolution.
 bool is_product(const Node& node);
 
-/// What a rewrite of linear maps did: how many of the program's products.
+/// Counts of a rewrite of linear maps: how many of the program's products.
 struct ProductCounts {
   size_t rewritten = 0;
   /// Embeddings of constant tables that were rewritten, too.

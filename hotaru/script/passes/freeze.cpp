@@ -28,7 +28,7 @@ bool is_module(const Value& value) {
   return cls && cls->is_module();
 }
 
-// What cannot change behind the code's back, or is a tensor.
+// True for what cannot change behind the code's back, or is a tensor.
 bool can_be_constant(const Value& value) {
   if (value.is_tuple()) {
     const std::vector<Value>& items = value.as_tuple().items;
@@ -164,7 +164,7 @@ class Freezer {
     if (frozen.has(function)) return;
     Method& method = frozen.methods.emplace_back(
         Method{function, function->compile_again()});
-    // What is called becomes part of the method, so that submodules are
+    // Functions that it calls become part of the method, so that submodules are
     // needed only where something of them stays.
     inline_calls(*method.graph);
     simplify(*method.graph);
@@ -351,7 +351,8 @@ class Freezer {
     }
   }
 
-  // What constant tensors are asked in vain, where nothing could change them.
+  // Answers what constant tensors are asked in vain, if nothing could change
+  // them.
   static void ask_constants(Graph& graph, Block& block) {
     for (Node* node = block.first; node; node = node->next) {
       for (Block* inner : node->blocks) ask_constants(graph, *inner);

@@ -10,7 +10,7 @@
 
 namespace hotaru::script {
 
-/// What else is done to a method's graph.
+/// Further change that is made to a method's graph.
 using Rewrite = std::function<void(Graph&)>;
 
 /// A new module with `forward` and the preserved methods, in which attributes

@@ -16,10 +16,10 @@ struct GroupedWeight {
 /// Columns of a group that group_weight() takes: 32, 64 or 128.
 bool is_group_size(int64_t group);
 
-/// Whether group_weight takes it.
+/// True if group_weight takes it.
 bool is_groupable(const Tensor& weight, int64_t group);
 
-/// Of each group, with its least and greatest number, in bfloat16:
+/// Computes for each group, with its least and greatest number, in bfloat16:
 ///   zero = low + 8 (high - low) / 15
 ///   scale = max((zero - low) / 8, (high - zero) / 7), at least 2^-100
 /// and q the nearest integer by these, ties to even; so what rounding the zero

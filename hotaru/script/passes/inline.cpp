@@ -47,7 +47,7 @@ class Inliner {
   }
 
  private:
-  // What such a block calls is compiled when it is called.
+  // True if it raises: what such a block calls is compiled when it is called.
   static bool raises(const Block& block) {
     const Node* last = block.terminator();
     return last && last->kind == NodeKind::kUnreachable;

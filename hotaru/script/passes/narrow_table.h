@@ -14,7 +14,7 @@ struct NarrowTableForm {
   int64_t group = 0;
 };
 
-/// Whether narrow_table takes it.
+/// True if narrow_table takes it.
 bool is_narrowable(const Tensor& table, const NarrowTableForm& form);
 
 /// A table [rows, columns] as "narrow_rows" reads it (narrow_rows.h), each part
@@ -28,8 +28,8 @@ bool is_narrowable(const Tensor& table, const NarrowTableForm& form);
 /// numbers that are NaN or too large: beyond 1e38, of 4 bits 30,000.
 Tensor narrow_table(const Tensor& table, const NarrowTableForm& form);
 
-/// Whether the node is an embedding of a constant table, which then is its
-/// first input; null if not.
+/// Constant table that the node is an embedding of, which then is its first
+/// input; null if not.
 const Tensor* constant_table(const Node& node);
 
 }  // namespace hotaru::script

@@ -90,7 +90,7 @@ class Search {
     }
   }
 
-  // What is put into a list, a dict or an object.
+  // Finds what is put into a list, a dict or an object.
   void contents(const Var& var) {
     for (const Var::Use& use : var.uses) {
       const NodeKind kind = use.node->kind;

@@ -140,14 +140,14 @@ void splice_branch(Graph& graph, Node* node, Block& taken) {
     graph.insert_before(first, node);
   }
   if (leaves) {
-    // What follows cannot be reached.
+    // Nodes that follow cannot be reached.
     while (node->block->last != node) graph.erase(node->block->last);
   }
   graph.erase(node);
 }
 
-// What an operator gives for constants; false if that is not known before it
-// runs.
+// Computes what an operator gives for constants; false if that is not known
+// before it runs.
 bool evaluate(const Node* node, Value* result) {
   if (node->outputs.size() != 1 || !is_builtin(*node->op) ||
       has_side_effects(*node)) {

@@ -28,7 +28,7 @@ bool simplify_locally(Graph& graph);
 /// the numbers then lie in memory twice.
 bool widen_constants(Graph& graph);
 
-/// Whether running the node can be noticed other than through its outputs:
+/// True if running the node can be noticed other than through its outputs:
 /// writes, exceptions raised on purpose, calls, draws of random numbers.
 bool has_side_effects(const Node& node);
 

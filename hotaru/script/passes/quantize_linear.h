@@ -16,7 +16,7 @@ struct QuantizedWeight {
   Tensor scale;     // [1] float32
 };
 
-/// Whether quantize_weight takes it.
+/// True if quantize_weight takes it.
 bool is_quantizable(const Tensor& weight);
 
 /// The integers and the scale that PyTorch's quantize_dynamic chooses:
@@ -32,10 +32,10 @@ struct IntegerWeights {
   int64_t group = 32;
 };
 
-/// What a linear map by a constant weight is in integers.
+/// Form of a linear map by a constant weight in integers.
 struct IntegerLinear {
   const Operator* op;
-  /// Of op; the first one and that of `bias` are the caller's.
+  /// Arguments of op; the first one and that of `bias` are the caller's.
   std::vector<Value> arguments;
   size_t bias;
 };

@@ -79,9 +79,9 @@ bool is_dtype(const Value* value, DType dtype) {
   return value && value->is_int() && value->as_int() == int64_t(dtype);
 }
 
-/// Whether the node widens a constant, for readers that are all products.
+/// True if the node widens a constant, for readers that are all products.
 bool widens(const Node& node) {
-  // Of any overload: the second argument is a dtype where it is an integer.
+  // Any overload: the second argument is a dtype where it is an integer.
   if (node.kind != NodeKind::kOp || node.op->name() != "to") return false;
   const Value* from = node.constant(0);
   if (!from || !from->is_tensor() || !from->tensor_ref().defined() ||

@@ -9,8 +9,8 @@
 
 namespace hotaru::script {
 
-/// What a module of autocast's classes is compiled from in place of its own
-/// source, whose scopes do nothing by themselves; null for other modules.
+/// Source that a module of autocast's classes is compiled from in place of its
+/// own, whose scopes do nothing by themselves; null for other modules.
 std::unique_ptr<Source> autocast_source(std::string_view module);
 
 /// The text of such a class in an archive, as PyTorch compiles it; its

@@ -60,7 +60,7 @@ bool ClassType::is_hook(const Function* function) const {
 
 std::string ClassType::why_no(const ClassType& interface) const {
   auto known = [&]() -> const std::string* {
-    // What a fork cut short in the middle of an insertion is left alone.
+    // Tables that a fork cut short amid an insertion are left alone.
     if (verdicts_mutex_.lock()) new (&verdicts_) decltype(verdicts_);
     const std::lock_guard lock(verdicts_mutex_, std::adopt_lock);
     auto found = verdicts_.find(&interface);

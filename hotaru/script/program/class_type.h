@@ -41,8 +41,8 @@ class ClassType {
   };
   /// kInterface is for objects, kModuleInterface for modules.
   enum class Kind : uint8_t { kObject, kModule, kInterface, kModuleInterface };
-  /// What loops over an instance see: nothing, its modules or parameters in
-  /// order, or names and modules.
+  /// Items that loops over an instance see: nothing, its modules or parameters
+  /// in order, or names and modules.
   enum class Container : uint8_t { kNone, kList, kDict };
   /// Says what a name means that the class doesn't define yet: a method or
   /// property (which the loader adds to the class), a global, an error. With a
@@ -116,9 +116,9 @@ class ClassType {
   bool has_hooks() const { return !hooks_[0].empty() || !hooks_[1].empty(); }
   bool is_hook(const Function* function) const;
 
-  /// Whether the class has the interface's methods: of the same parameters'
-  /// names, that take all that the interface's take, and give no more than
-  /// they give. May load methods; takes the unit's lock the first time.
+  /// True if the class has the interface's methods: of the same parameters'
+  /// names, that take all that the interface's take, and give no more than they
+  /// give. May load methods; takes the unit's lock the first time.
   bool implements(const ClassType& interface) const {
     return why_no(interface).empty();
   }
@@ -143,14 +143,14 @@ class ClassType {
   std::unordered_map<std::string, Function*> methods_by_name_;
   std::set<std::string, std::less<>> properties_;
   std::array<std::vector<Function*>, 2> hooks_;
-  // What why_no has found.
+  // Verdicts that why_no has found.
   mutable Mutex verdicts_mutex_;
   mutable std::unordered_map<const ClassType*, std::string> verdicts_;
-  // What it is busy with, under the unit's lock.
+  // Classes that it is busy with, under the unit's lock.
   mutable std::set<const ClassType*> compared_;
 };
 
-/// What an instance's `type` points to: its class, and the unit kept alive.
+/// Target of an instance's `type`: its class, and the unit kept alive.
 struct ClassHandle : RefCounted {
   ClassHandle(std::shared_ptr<CompilationUnit> unit, ClassType* cls)
       : unit(std::move(unit)), cls(cls) {}

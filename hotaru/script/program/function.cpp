@@ -70,7 +70,7 @@ int broadcast_count(const Expr& annotation) {
   return digit ? name.back() - '0' : 0;
 }
 
-// What __setstate__ is given is what __getstate__ returns.
+// Type that __setstate__ is given, which is what __getstate__ returns.
 TypePtr state_type(ClassType& owner, const SourceRange& range) {
   if (!owner.find_method("__getstate__")) owner.load_member("__getstate__");
   Function* getter = owner.find_method("__getstate__");

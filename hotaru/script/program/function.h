@@ -73,7 +73,7 @@ class Function {
   /// A new compilation, simplified but without calls inlined, as graph() is
   /// before the first run. Throws ScriptError.
   std::unique_ptr<Graph> compile_again();
-  /// What the interpreter runs.
+  /// Code that the interpreter runs.
   const Code& code();
 
   /// "f(Tensor x, int n=2) -> Tensor".

@@ -14,7 +14,7 @@ namespace hotaru::script {
 /// Throws Error.
 void check_hooks(ClassType& cls);
 
-/// Whether the type that a hook before forward gives stands for all of
+/// Tells whether the type that a hook before forward gives stands for all of
 /// forward's arguments, rather than for the only one.
 bool is_whole_input(TypePtr result, Function& forward);
 

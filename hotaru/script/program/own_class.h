@@ -12,14 +12,14 @@
 
 namespace hotaru::script {
 
-/// Of an object, which comes first among the arguments, or of the class.
+/// Method of an object, which comes first among the arguments, or of the class.
 struct OwnMethod {
   std::string name;
   /// "(Any self, int n=1) -> Tensor", in the language of operators' schemas.
   Schema schema;
   own::BoxedKernel call;
   bool is_static = false;
-  /// Of a property "x" the method is "x_getter", and what sets it "x_setter".
+  /// Set for a property "x", whose method is "x_getter" and setter "x_setter".
   bool is_property = false;
   std::string doc;
 };
@@ -51,8 +51,8 @@ class OwnClass {
 inline constexpr const char* kRangeClass =
     "__torch__.torch.classes.profiler._RecordFunction";
 
-/// What an instance's `type` points to. The instance's one slot holds the
-/// program's object, None until it is constructed.
+/// Target of an instance's `type`. The instance's one slot holds the program's
+/// object, None until it is constructed.
 struct OwnHandle : RefCounted {
   explicit OwnHandle(const OwnClass* cls) : cls(cls) {}
   const OwnClass* const cls;

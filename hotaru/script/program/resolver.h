@@ -1,4 +1,4 @@
-// What names mean that a function's body does not define itself.
+// Meaning of names that a function's body does not define itself.
 #pragma once
 
 #include <memory>
@@ -34,7 +34,7 @@ struct Meaning {
   Function* function = nullptr;
   TypePtr type = nullptr;
   std::shared_ptr<const Dispatch> dispatch = {};
-  /// What the resolver itself wants to know of a kNamespace again.
+  /// Knowledge of a kNamespace that the resolver itself wants again.
   std::shared_ptr<void> host = {};
 };
 

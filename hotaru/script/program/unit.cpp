@@ -30,7 +30,7 @@ struct OwnCall : ForeignFunction {
   const OwnMethod& method;
 };
 
-/// What the text of such a method names.
+/// Resolver of what the text of such a method names.
 class OwnResolver : public ArchiveResolver {
  public:
   OwnResolver(CompilationUnit& unit, const OwnMethod& method)

@@ -43,11 +43,11 @@ class CompilationUnit : public std::enable_shared_from_this<CompilationUnit> {
   static std::shared_ptr<CompilationUnit> create();
   ~CompilationUnit();
 
-  /// What an archive consists of, beside its constants.
+  /// Parts of an archive, beside its constants.
   struct Origin {
     /// All the modules that the loader has sources of, sorted.
     std::vector<std::string> modules;
-    /// Of the file format; tells PyTorch what the operators' names meant.
+    /// File format's version; tells PyTorch what the operators' names meant.
     int64_t version = 0;
   };
 
@@ -58,7 +58,7 @@ class CompilationUnit : public std::enable_shared_from_this<CompilationUnit> {
   /// The source of one of the origin's modules. Throws Error.
   std::unique_ptr<Source> load_source(const std::string& module) const;
   void set_parse_limits(const ParseLimits& limits) { limits_ = limits; }
-  /// What CONSTANTS.cN stands for.
+  /// Sets what CONSTANTS.cN stands for.
   void set_constants(std::vector<Value> constants) {
     constants_ = std::move(constants);
   }
@@ -72,7 +72,7 @@ class CompilationUnit : public std::enable_shared_from_this<CompilationUnit> {
   /// its source is malformed.
   TypePtr find_type(std::string_view name);
   Function* find_function(std::string_view name);
-  /// Whether any definition's name begins with "name.".
+  /// True if any definition's name begins with "name.".
   bool is_namespace(std::string_view name) const;
 
   /// Adds the definitions of a source under a prefix. Throws ScriptError.

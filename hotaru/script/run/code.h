@@ -1,4 +1,4 @@
-// What the interpreter runs: a function's graph as instructions over
+// Code that the interpreter runs: a function's graph as instructions over
 // registers.
 #pragma once
 

@@ -25,8 +25,8 @@ struct Entered {
   Function* exit;
 };
 
-/// What a run consists of while it waits for a future: the frames, and their
-/// registers one after another.
+/// State of a run while it waits for a future: the frames, and their registers
+/// one after another.
 struct Suspended {
   std::vector<Frame> frames;
   std::vector<Value> registers;

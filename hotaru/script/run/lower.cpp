@@ -44,7 +44,7 @@ const std::unordered_map<const Operator*, Opcode>& fast_ops() {
   return table;
 }
 
-// Whether leaving a dead value in a register costs more than its 16 bytes.
+// True if leaving a dead value in a register costs more than its 16 bytes.
 bool holds_memory(TypePtr type) {
   switch (type->kind) {
     case TypeKind::kNone:
@@ -426,7 +426,7 @@ class Lowering {
       origin_ = &node;
       const Node* last = inner.terminator();
       if (last && last->kind == NodeKind::kYield) {
-        // What the yield itself uses last can be taken.
+        // Values that the yield itself uses last can be taken.
         Vars last_uses;
         for (const Var* var : last->inputs) {
           bool local =

@@ -10,7 +10,7 @@ namespace hotaru::script {
 /// A part of a program that has ended, in the thread that ran it.
 struct NamedRange {
   std::string name;
-  /// What the program gave beside the name.
+  /// Arguments that the program gave beside the name.
   std::optional<std::string> arguments;
   /// Nanoseconds on the steady clock.
   int64_t start;

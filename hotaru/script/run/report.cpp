@@ -1,4 +1,4 @@
-// What a running program tells: errors, output.
+// Messages of a running program: errors, output.
 #include <cstdio>
 #include <utility>
 

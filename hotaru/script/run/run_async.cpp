@@ -17,7 +17,7 @@ namespace hotaru::script {
 
 namespace {
 
-// What of a thread's state a program sees.
+// State of a thread as far as a program sees it.
 struct ThreadState {
   bool grad = autograd::grad_enabled();
   bool inference = autograd::inference_mode();

@@ -76,7 +76,7 @@ class Lexer {
 /// resolved unless raw. Throws ScriptError for a malformed escape.
 std::string unquote(const Token& token);
 
-/// Whether the string literal has an f prefix.
+/// True if the string literal has an f prefix.
 bool is_format_string(std::string_view spelling);
 
 }  // namespace hotaru::script

@@ -20,7 +20,7 @@ constexpr std::array<std::string_view, 9> kUnsupported = {
     "try",    "global", "nonlocal", "lambda", "yield",
     "except", "async",  "await",    "finally"};
 
-// What messages call a statement or expression that begins with the word.
+// Name that messages give a statement or expression that begins with the word.
 std::string unsupported(std::string_view word) {
   if (word == "try") return "try blocks";
   if (word == "global" || word == "nonlocal") {

@@ -8,7 +8,7 @@
 
 namespace hotaru::script {
 
-/// What one parse may use; beyond it the parser throws ScriptError.
+/// Limits of one parse; beyond them the parser throws ScriptError.
 struct ParseLimits {
   /// The depth of archives, where expressions are spread over statements. What
   /// is nested deeper is not saved.

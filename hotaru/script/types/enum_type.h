@@ -50,7 +50,7 @@ EnumType* enum_of(const Value& value);
 /// if there is none.
 bool convert_enum(Value& value, EnumType& type);
 
-/// Whether both are the same member of the same Enum class.
+/// True if both are the same member of the same Enum class.
 bool same_member(const Value& a, const Value& b);
 
 }  // namespace hotaru::script

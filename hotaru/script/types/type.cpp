@@ -372,7 +372,7 @@ bool has_variables(TypePtr type) {
          std::any_of(type->items.begin(), type->items.end(), has_variables);
 }
 
-// Whether the types differ in nothing but the fields of operators' results.
+// True if the types differ in nothing but the fields of operators' results.
 static bool alike(TypePtr a, TypePtr b) {
   if (a == b) return true;
   if (a->kind != b->kind || a->name != b->name || a->cls != b->cls ||

@@ -119,10 +119,10 @@ class TypeTable {
   ClassFinder finder_;
 };
 
-/// Whether the type contains a type variable.
+/// True if the type contains a type variable.
 bool has_variables(TypePtr type);
 
-/// Whether a value of type `from` can stand wherever `to` is expected,
+/// Tells whether a value of type `from` can stand wherever `to` is expected,
 /// without conversion.
 bool is_subtype(TypePtr from, TypePtr to);
 
@@ -130,8 +130,8 @@ bool is_subtype(TypePtr from, TypePtr to);
 /// null when only Any would do.
 TypePtr unify(TypeTable& types, TypePtr a, TypePtr b);
 
-/// Whether a run-time value has the type; looks at every element of lists,
-/// tuples and dicts.
+/// Tells whether a run-time value has the type; looks at every element of
+/// lists, tuples and dicts.
 bool value_matches(const Value& value, TypePtr type);
 
 /// The narrowest type that describes the value; lists and dicts by their

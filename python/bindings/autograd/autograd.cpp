@@ -65,7 +65,7 @@ Edges input_edges(nb::sequence inputs) {
   return edges;
 }
 
-/// What a thread has to know to run a pass for another one.
+/// Modes that a thread has to know to run a pass for another one.
 struct Modes {
   bool grad = autograd::grad_enabled();
   bool inference = autograd::inference_mode();
@@ -195,7 +195,7 @@ void increment_version(nb::iterable tensors) {
   }
 }
 
-/// Whether a tensor lives, for whoever doesn't keep it alive.
+/// Witness of a tensor's life, for whoever doesn't keep it alive.
 struct WeakTensor {
   std::weak_ptr<void> life;
   explicit WeakTensor(const Tensor& t) {

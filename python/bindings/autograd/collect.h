@@ -1,4 +1,4 @@
-// What Python's cyclic collector is told of objects that C++ shares.
+// Answers to Python's cyclic collector about objects that C++ shares.
 //
 // The collector counts references between Python objects; owners in C++ it
 // cannot see. So an object tells it what C++ objects own as long as it is their

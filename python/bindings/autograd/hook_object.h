@@ -8,8 +8,8 @@
 
 namespace hotaru::python {
 
-/// What register_hook() gives: takes the hook away again. It keeps neither the
-/// hook nor what has it alive.
+/// Handle that register_hook() gives: takes the hook away again. It keeps
+/// neither the hook nor what has it alive.
 struct HookHandle {
   autograd::RemoveHook remove;
 };

@@ -18,7 +18,7 @@ namespace nb = nanobind;
 using autograd::RecordedNode;
 using autograd::SavingNode;
 
-/// What packs and unpacks with two Python functions.
+/// Hooks that pack and unpack with two Python functions.
 class PySavedHooks final : public autograd::SavedHooks {
  public:
   PySavedHooks(nb::object pack, nb::object unpack)

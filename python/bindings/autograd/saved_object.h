@@ -15,7 +15,7 @@ namespace hotaru::python {
 /// for any other attribute.
 nanobind::object saved_attribute(const PyNode& node, const std::string& name);
 
-/// What a function that is written in Python saved, as values and as they are.
+/// Returns what a function written in Python saved, as values and as they are.
 nanobind::tuple saved_values(const PyFunctionNode& node);
 nanobind::tuple saved_objects(const PyFunctionNode& node);
 

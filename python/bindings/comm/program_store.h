@@ -10,7 +10,7 @@
 
 namespace hotaru::python {
 
-/// What a store holds, as Python sees it.
+/// Bytes that a store holds, as Python sees them.
 nanobind::bytes bytes_of(const std::string& value);
 
 /// Calls the object's methods. The object owns this; one that is gone, or lacks
@@ -35,7 +35,7 @@ class ProgramStore final : public comm::Store {
   std::vector<std::string> multi_get(const comm::Keys& keys) override;
   void multi_set(const comm::Keys& keys,
                  const std::vector<std::string>& values) override;
-  /// What the program's has_extended_api() says; false without one.
+  /// Answer of the program's has_extended_api(); false without one.
   bool has_extended_api() const;
 
  private:

@@ -42,7 +42,7 @@ nb::object store_object(const Ref<comm::Store>& store) {
   return nb::cast(PyStore{store});
 }
 
-/// What prefixes stand before.
+/// Store that prefixes stand before.
 Ref<comm::Store> innermost(Ref<comm::Store> store) {
   while (auto* prefix = dynamic_cast<comm::PrefixStore*>(store.get()))
     store = prefix->underlying_store();
@@ -74,7 +74,7 @@ auto unlocked(const PyStore& self, const F& f) {
   return f(*store);
 }
 
-/// Of the store's own class.
+/// Clone of the store's own class.
 nb::object cloned(const PyStore& self) {
   return store_object(unlocked(self, [](comm::Store& s) { return s.clone(); }));
 }

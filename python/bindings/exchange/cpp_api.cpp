@@ -13,7 +13,7 @@ namespace nb = nanobind;
 
 namespace {
 
-/// What f sets, or false where it throws.
+/// Runs f, which sets what it gives; false where it throws.
 template <class F>
 bool converted(const F& f) {
   try {

@@ -1,4 +1,4 @@
-// What a call of a captured function happens within: whoever has to see its
+// Surroundings of a call of a captured function: whoever has to see its
 // operators one by one, and the settings that its code can ask for.
 #pragma once
 
@@ -17,7 +17,7 @@ inline std::atomic<uint64_t> settings{0};
 inline void count_interposer(int change) {
   detail::interposers.fetch_add(change, std::memory_order_relaxed);
 }
-/// Whether there are any; which thread's has to be asked for.
+/// True if there are any; which thread's has to be asked for.
 inline bool anyone_interposed() {
   return detail::interposers.load(std::memory_order_relaxed) != 0;
 }

@@ -32,7 +32,7 @@ bool overlap(const Tensor& a, const Tensor& b, int64_t* distance) {
   return first.begin < second.end && second.begin < first.end;
 }
 
-/// Whether somebody gave the tensor attributes of their own.
+/// True if somebody gave the tensor attributes of their own.
 bool has_attributes(PyObject* tensor) {
   PyObject* dict = reinterpret_cast<TensorObject*>(tensor)->dict;
   return dict && PyDict_GET_SIZE(dict) > 0;

@@ -11,22 +11,22 @@
 
 namespace hotaru::python {
 
-/// What one argument must be like, and where its values go.
+/// Demands on one argument, and where its values go.
 struct Argument {
   Dims sizes, strides;
   DType dtype;
   bool requires_grad;
-  /// Whether it is a leaf; asked for only if that matters to the function.
+  /// Set if it is a leaf; asked for only if that matters to the function.
   bool leaf, leaf_matters = false;
   PyTypeObject* type;
   Tensor target;              // undefined for what is no tensor
   nanobind::object constant;  // what it must equal then
   /// The first argument that is the same object.
   size_t first = 0;
-  /// Whether its elements share memory with each other.
+  /// Set if its elements share memory with each other.
   bool overlaps = false;
-  /// Whether nobody but the graph knows the target's memory, all of which it
-  /// is: it may then lie where the argument does.
+  /// Set if nobody but the graph knows the target's memory, all of which it is:
+  /// it may then lie where the argument does.
   bool own = false;
 };
 
@@ -42,18 +42,18 @@ inline Arguments span_of(const nanobind::tuple& arguments) {
 Argument argument_like(nanobind::handle sample, nanobind::handle target,
                        bool own);
 bool fits(PyObject* object, const Argument& wanted);
-/// Whether the same ones are the same object as among those of the capture.
+/// True if the same ones are the same object as among those of the capture.
 bool same_objects(Arguments arguments, const std::vector<Argument>& wanted);
 
-/// Whether elements of a geometry may share memory with each other.
+/// Tells whether elements of a geometry may share memory with each other.
 bool may_overlap(IntSpan sizes, IntSpan strides);
 /// Copies values between tensors of one geometry, whose elements may share
 /// memory: each byte once, those of bools as they are.
 void bring_values(const Tensor& to, const Tensor& from);
 
 bool same_memory(const Tensor& a, const Tensor& b);
-/// Whether two tensors of one geometry could stand for each other: dimensions
-/// of one element have no stride.
+/// Tells whether two tensors of one geometry could stand for each other:
+/// dimensions of one element have no stride.
 bool same_strides(const Tensor& t, IntSpan sizes, IntSpan strides);
 
 /// A tensor that a graph knows by its address, as it was.
@@ -67,7 +67,7 @@ struct Guarded {
   bool requires_grad;
 
   explicit Guarded(const Tensor& t);
-  /// Whether it has the same memory and geometry as then.
+  /// True if it has the same memory and geometry as then.
   bool in_place() const;
   bool intact() const;
 };

@@ -98,7 +98,7 @@ class GraphedNode final : public Node {
     return out;
   }
 
-  /// Whether there is a gradient of a result that depends on a tensor.
+  /// True if there is a gradient of a result that depends on a tensor.
   bool flows_to(size_t outgoing, const Tensors& grads) const {
     if (backward_->sources.empty()) return true;
     for (size_t result : backward_->sources[outgoing])

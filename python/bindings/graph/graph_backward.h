@@ -34,8 +34,8 @@ struct GraphBackward final : RefCounted {
   std::vector<std::vector<size_t>> sources;
   /// Gradients are copies; else views, which the next backward overwrites.
   bool fresh = false;
-  /// Of the last call, from 1; and of the one whose backward may yet come, or
-  /// 0.
+  /// Number of the last call, from 1; and of the one whose backward may yet
+  /// come, or 0.
   std::atomic<uint64_t> call{0}, awaited{0};
 };
 

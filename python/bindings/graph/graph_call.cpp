@@ -111,8 +111,8 @@ class GraphCall {
     counts_ = false;
   }
 
-  /// What there is around the function is known as of now. `options`: of
-  /// optimizers, or None.
+  /// Notes that what there is around the function is known as of now.
+  /// `options`: of optimizers, or None.
   void renew(nb::object around, nb::object options = nb::none()) {
     changes_ = module_changes;
     settings_ = setting_changes();
@@ -123,14 +123,14 @@ class GraphCall {
     options_object_ = std::move(options);
   }
 
-  /// Whether the tensors that it knows by address are still as they were.
+  /// True if the tensors that it knows by address are still as they were.
   bool intact() const {
     for (const Guarded& g : guarded_)
       if (!g.intact()) return false;
     return true;
   }
 
-  /// Whether the graph is right for a call with these arguments, here and now.
+  /// True if the graph is right for a call with these arguments, here and now.
   bool ready(Arguments arguments) const {
     return changes_ == module_changes && settings_ == setting_changes() &&
            !anyone_interposed() && grad_mode_ == autograd::grad_enabled() &&
@@ -147,11 +147,11 @@ class GraphCall {
   /// The states that each call renews; see GraphStates.
   GraphStates& states() { return states_; }
 
-  /// Whether calls write to an argument.
+  /// True if calls write to an argument.
   bool writes_arguments() const {
     return std::find(written_.begin(), written_.end(), true) != written_.end();
   }
-  /// Whether calls write to arguments or to tensors known by address: then it
+  /// True if calls write to arguments or to tensors known by address: then it
   /// matters which of them share memory.
   bool writes() const { return writes_; }
 
@@ -251,7 +251,7 @@ class GraphCall {
                             .kept = nb::cast<bool>(g[4])});
     }
   }
-  /// Whether gradients can be brought to where the graph looks for them.
+  /// True if gradients can be brought to where the graph looks for them.
   bool gradients_fit() const {
     return std::all_of(gradients_.begin(), gradients_.end(),
                        std::mem_fn(&LeafGradient::fits));
@@ -262,7 +262,7 @@ class GraphCall {
   /// Results that require grad come from a backward pass within the function.
   void set_spent() { spent_ = true; }
 
-  /// Whether the backward of the last call may yet come.
+  /// True if the backward of the last call may yet come.
   bool awaited() const { return backward_ && backward_->awaited.load() != 0; }
 
   int traverse(visitproc visit, void* arg) const {
@@ -302,7 +302,7 @@ class GraphCall {
     return a.target.defined() && a.target.storage().get() == storage;
   }
 
-  /// Whether a graph reads the memory of a tensor.
+  /// True if a graph reads the memory of a tensor.
   static bool reads(const graph::Graph& graph, const Tensor& t) {
     for (const Operand& operand : graph.program().operands())
       if (operand.reads() && ordered_of(operand) == t.storage().get())
@@ -310,7 +310,7 @@ class GraphCall {
     return false;
   }
 
-  /// Whether it is memory of an argument or of a tensor known by address.
+  /// True if it is memory of an argument or of a tensor known by address.
   bool knows(const Ordered* storage) const {
     for (const Argument& a : arguments_)
       if (holds(a, storage)) return true;
@@ -319,7 +319,7 @@ class GraphCall {
     return false;
   }
 
-  /// Whether arguments that fit share memory as the graph's own do.
+  /// True if arguments that fit share memory as the graph's own do.
   bool same_aliases(Arguments arguments) const {
     constexpr size_t kMost = 64;
     const Tensor* tensors[kMost];
@@ -335,8 +335,8 @@ class GraphCall {
     return found == aliases_;
   }
 
-  /// Whether the graph's kernels get the address of an argument in place of
-  /// its values: where it costs less than a copy, and nobody writes to
+  /// Tells whether the graph's kernels get the address of an argument in place
+  /// of its values: where it costs less than a copy, and nobody writes to
   /// arguments or needs their values later. Always so for one, or never, as
   /// copying would then write to somebody's tensor.
   bool is_read_in_place(const Argument& a, const Tensor& t) const {
@@ -384,7 +384,7 @@ class GraphCall {
         to.impl()->tracks_version = false;
         bring_values(to, a.target);
       }
-      // Those that share memory count together.
+      // Arguments that share memory count together.
       size_t first = 0;
       while (!holds(arguments_[first], a.target.storage().get())) ++first;
       for (uint32_t n = 0; first == i && n < versions_[i]; ++n)

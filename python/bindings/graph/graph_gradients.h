@@ -13,16 +13,16 @@ namespace hotaru::python {
 /// interpreter's lock held.
 struct LeafGradient {
   Tensor leaf;
-  /// Whether the capture found one, and which, if the graph reads or writes
+  /// Set if the capture found one, with which, if the graph reads or writes
   /// that memory.
   bool given = false;
   Tensor before;
-  /// What the capture left, in the graph's memory; undefined for none.
+  /// Gradient that the capture left, in the graph's memory; undefined for none.
   Tensor after;
-  /// Whether the function looked at the gradient, and left it alone.
+  /// Set if the function looked at the gradient, and left it alone.
   bool kept = false;
 
-  /// Whether calls may find the leaf's gradient as it is, or do once bring()
+  /// True if calls may find the leaf's gradient as it is, or do once bring()
   /// was called.
   bool fits() const;
   bool ready() const;
@@ -33,7 +33,7 @@ struct LeafGradient {
 };
 using LeafGradients = std::vector<LeafGradient>;
 
-/// Whether a backward pass went through what made one of these tensors, so that
+/// True if a backward pass went through what made one of these tensors, so that
 /// none can any more.
 bool history_released(const std::vector<Tensor>& tensors);
 

@@ -43,8 +43,8 @@ int64_t offset_within(const Tensor& whole, const Tensor& part,
   return byte / size;
 }
 
-/// Whether a view that requires grad has no history that leads to its base, and
-/// is not the one that was made without gradients either.
+/// Tells whether a view that requires grad has no history that leads to its
+/// base, and is not the one that was made without gradients either.
 bool is_cut_off(const Tensor& view) {
   const autograd::ViewOrigin origin = autograd::view_origin(view);
   return origin == autograd::ViewOrigin::kInference ||

@@ -1,5 +1,5 @@
-// What a captured function returned, and how its calls return the like: the
-// same tensors, views of the same tensors, memory shared in the same way.
+// Results of a captured function, and how its calls return the like: the same
+// tensors, views of the same tensors, memory shared in the same way.
 #pragma once
 
 #include <string>
@@ -26,7 +26,7 @@ class GraphResults {
   /// The tensors that gradients of results come to, with their history: results
   /// and tensors that several results are views of.
   const std::vector<Tensor>& roots() const { return roots_; }
-  /// Those were needed for a backward only.
+  /// Forgets roots, which were needed for a backward only.
   void forget_roots() { roots_.clear(); }
 
   /// The tensors of roots() for a call whose kernels ran or are queued.
@@ -38,7 +38,7 @@ class GraphResults {
   /// make_roots() gives.
   bool only_root() const { return only_root_; }
   size_t size() const { return parts_.size(); }
-  /// Whether the i-th root requires grad.
+  /// Set at i if the i-th root requires grad.
   const std::vector<bool>& recorded() const { return recorded_; }
 
  private:

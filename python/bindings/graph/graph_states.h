@@ -23,7 +23,7 @@ class GraphStates {
 
   /// Takes everyone who holds them now for one of the graph's own.
   void count() const;
-  /// Whether more hold them than at the last count(), or since at any question.
+  /// True if more hold them than at the last count(), or since at any question.
   bool held() const;
 
   /// For the garbage collector.

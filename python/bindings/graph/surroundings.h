@@ -1,4 +1,4 @@
-// What captured Python code reads besides its arguments.
+// Surroundings that captured Python code reads besides its arguments.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -20,11 +20,11 @@ class Surroundings {
   void add_names(nanobind::handle dict, const nanobind::tuple& names);
   /// The items of a list, by identity.
   void add_list(nanobind::handle list);
-  /// What a closure's cell holds.
+  /// Adds what a closure's cell holds.
   void add_cell(nanobind::handle cell);
   /// A function's code and defaults.
   void add_function(nanobind::handle function);
-  /// What an object has in a slot: `member` is its class's descriptor of one.
+  /// Adds an object's slot: `member` is its class's descriptor of one.
   void add_slot(nanobind::handle object, nanobind::handle member);
   /// A class's own attributes.
   void add_type(nanobind::handle type);

@@ -13,7 +13,7 @@ class TensorState {
  public:
   explicit TensorState(const Tensor& t);
 
-  /// What is another by now, in words; null if nothing is.
+  /// Tells in words what is another by now; null if nothing is.
   const char* difference() const;
   /// Everything as it was, the count of writes too.
   void restore() const;

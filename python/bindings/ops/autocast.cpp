@@ -40,7 +40,7 @@ void init_autocast(nb::module_& m) {
   m.def("autocast_decrement_nesting", [] { return autocast::add_nesting(-1); });
   m.def("clear_autocast_cache", &autocast::clear_cache);
   m.def("_autocast_key", &autocast::key);
-  // What tensors of the meta device stand for from now on; gives what they did.
+  // Changes what tensors of the meta device stand for; gives what they did.
   m.def("_autocast_meta_as", [](const std::string& device) {
     autocast::State state = autocast::state();
     const DeviceType before = state.meta;
@@ -65,7 +65,7 @@ void init_autocast(nb::module_& m) {
                                 note.filled));
     return nb::make_tuple(result, out);
   });
-  // What the lists say: of each operator, what becomes of its tensors on the
+  // Entries of the lists: of each operator, what becomes of its tensors on the
   // CPU and on CUDA.
   m.def("_autocast_lists", [] {
     constexpr const char* kNames[] = {

@@ -17,7 +17,7 @@ namespace {
 namespace nb = nanobind;
 
 PyObject* protocol_name = nullptr;
-/// What Tensor has as its __torch_dispatch__, and classes that do not answer.
+/// Tensor's __torch_dispatch__, and that of classes that do not answer.
 PyObject* disabled_implementation = nullptr;
 /// hotaru._dispatch.answer; null until that is imported.
 PyObject* answer = nullptr;
@@ -84,7 +84,7 @@ void init_dispatch(nb::module_& m) {
   });
   const nb::object disabled = m.attr("_disabled_torch_dispatch_impl");
   m.attr("Tensor").attr("__torch_dispatch__") = disabled;
-  // What the class has now, as look-ups find it.
+  // Object that the class has now, as look-ups find it.
   disabled_implementation = nb::object(disabled).release().ptr();
   m.def("_set_dispatch", [](nb::object asked, nb::object summed) {
     answer = asked.release().ptr();

@@ -9,9 +9,9 @@
 
 namespace hotaru::python::dispatch {
 
-/// Whether objects of the type, a subclass of Tensor, answer operators.
+/// True if objects of the type, a subclass of Tensor, answer operators.
 bool answers(PyTypeObject* type);
-/// Whether this thread has a mode, or an argument is of a class that answers.
+/// True if this thread has a mode, or an argument is of a class that answers.
 bool applies(const Call& call);
 /// How many modes there are in all threads.
 int modes();

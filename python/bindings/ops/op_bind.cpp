@@ -38,8 +38,8 @@ bool ignorable(const Schema& schema, PyObject* name, PyObject* value) {
          (is("requires_grad") || (is("pin_memory") && PyBool_Check(value)));
 }
 
-/// Whether f(2, 3) may stand for f((2, 3)): one list of any length, and
-/// nothing beside it is positional.
+/// Position of the list if f(2, 3) may stand for f((2, 3)), else -1: one list
+/// of any length, and nothing beside it is positional.
 int varargs_position(const Schema& schema, int self) {
   int found = -1;
   for (int i = 0; i < int(schema.arguments.size()); ++i) {
@@ -92,7 +92,7 @@ bool same_name(const std::string& parameter, PyObject* keyword) {
 
 namespace {
 
-/// Whether the operator, or what it is the in-place form of, is among `names`.
+/// True if the operator, or what it is the in-place form of, is among `names`.
 template <size_t N>
 bool is_among(std::string_view name, const std::string_view (&names)[N]) {
   if (name.ends_with('_')) name.remove_suffix(1);

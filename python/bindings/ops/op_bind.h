@@ -28,17 +28,17 @@ struct Call {
   PyObject* keyword(const char* name) const;
 };
 
-/// Whether None may be given for a list that is empty by default (a stride).
+/// True if None may be given for a list that is empty by default (a stride).
 bool stands_for_default(PyObject* object, const Argument& argument);
 
-/// Whether a keyword names the parameter: by its own name, as `input` for
+/// Tells whether a keyword names the parameter: by its own name, as `input` for
 /// self, or by numpy's.
 bool same_name(const std::string& parameter, PyObject* keyword);
 
-/// Whether numbers stand for tensors in calls of that operator: add(t, 1).
+/// True if numbers stand for tensors in calls of that operator: add(t, 1).
 bool takes_numbers(std::string_view name);
 
-/// What a call does: something with each element, a product, or a layer over a
+/// Work of a call: something with each element, a product, or a layer over a
 /// sequence.
 enum class Work : uint8_t { kElements, kProducts, kSequences };
 
@@ -51,11 +51,11 @@ class Signature {
   const Schema& schema() const { return *schema_; }
   size_t arguments() const { return schema_->arguments.size(); }
   Work work() const { return work_; }
-  /// Whether it changes a list of tensors, which Python gets back.
+  /// True if it changes a list of tensors, which Python gets back.
   bool returns_list() const {
     return schema_->results.empty() && schema_->name.starts_with("_foreach_");
   }
-  /// Whether it is one of its own to the user, no number that stands for
+  /// True if it is one of its own to the user, no number that stands for
   /// another one's tensor.
   bool shown() const;
 

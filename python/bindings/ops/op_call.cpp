@@ -44,7 +44,7 @@ struct OpObject {
 
 PyTypeObject* op_type = nullptr;
 
-/// What a call takes: nothing to speak of, enough that its thread is one that
+/// Length of a call: nothing to speak of, enough that its thread is one that
 /// computes, or enough that others may run meanwhile.
 enum class Length { kShort, kNoted, kLong };
 
@@ -113,7 +113,7 @@ PyObject* with_results(const Signature& signature, Value* arguments,
   return f(op, results.data());
 }
 
-/// Of one tensor that is the caller's.
+/// Prepares a call for one tensor that is the caller's.
 void prepare_out(const Signature& signature, const Call& call,
                  const Tensor& out, Value* arguments,
                  std::optional<ResultPlace>& place) {
@@ -129,7 +129,7 @@ void prepare_out(const Signature& signature, const Call& call,
 [[gnu::noinline]] PyObject* call_with_keywords(const Signature& signature,
                                                const Call& call,
                                                Value* arguments) {
-  // What a tensor of the caller's takes is computed as it is, and there.
+  // Results for a tensor of the caller's are computed as they are, and there.
   std::optional<autocast::Off> plain;
   std::optional<ResultPlace> place;
   if (PyObject* out = call.keyword("out"); out && out != Py_None) {
@@ -169,8 +169,8 @@ PyObject* call_overload(const Signature& signature, const Call& call,
   return Py_NewRef(call.args[0]);
 }
 
-/// What jit.trace answers for calls with stand-ins for tensors: called with
-/// the operator, its arguments and its keywords. Null until it is imported.
+/// Answer of jit.trace to calls with stand-ins for tensors: called with the
+/// operator, its arguments and its keywords. Null until it is imported.
 PyObject* trace_hook = nullptr;
 
 PyObject* ask_hook(PyObject* op, const Call& call) {
@@ -339,8 +339,8 @@ PyType_Spec op_spec{"hotaru._C.Op", sizeof(OpObject), 0,
                         Py_TPFLAGS_METHOD_DESCRIPTOR,
                     op_slots};
 
-/// Whether the operator is a tensor's method too: it has an argument `self`
-/// that is a tensor. Decided on the text, as start-up parses no schema.
+/// Tells whether the operator is a tensor's method too: it has an argument
+/// `self` that is a tensor. Decided on the text, as start-up parses no schema.
 bool is_method(const Operator& op) {
   const std::string_view text = op.text();
   for (const std::string_view prefix : {"special_", "linalg_", "fft_"})

@@ -19,8 +19,8 @@ void init_ops(nanobind::module_& m);
 /// This thread's state of autocast.
 void init_autocast(nanobind::module_& m);
 
-/// What jit.trace makes of a call whose arguments fit nothing; null if the call
-/// is none of its business.
+/// Returns what jit.trace makes of a call whose arguments fit nothing; null if
+/// the call is none of its business.
 nanobind::object ask_trace(nanobind::handle callee, const nanobind::tuple& args,
                            const nanobind::dict& keywords);
 

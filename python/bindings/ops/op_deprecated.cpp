@@ -48,7 +48,7 @@ struct Places {
   size_t tensors = 2;
 };
 
-/// Whether the call has the form, and where what is in it.
+/// Tells whether the call has the form, and where what is in it.
 bool fits(const Form& form, const Call& call, bool method, Places* at) {
   const size_t n = call.positional;
   if (n < 2 + form.tensors || n > 2 + form.tensors + (form.second != nullptr))

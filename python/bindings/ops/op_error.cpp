@@ -67,7 +67,7 @@ std::string unpack_error(const Option& option, int64_t at, PyObject* element) {
                 type_name(element), '"');
 }
 
-/// What is wrong with the given argument `index`, which is not of its type.
+/// Fault of the given argument `index`, which is not of its type.
 std::string wrong_type(const std::string& name, const Argument& a,
                        const Option& option, PyObject* object, bool keyword,
                        size_t index) {
@@ -76,7 +76,7 @@ std::string wrong_type(const std::string& name, const Argument& a,
              keyword ? "'" : concat("' (position ", index + 1, ")"),
              " must be ", option.type);
   if (a.type.list && (PyTuple_Check(object) || PyList_Check(object))) {
-    // Of its own: elements may run code that changes the list.
+    // A tuple of its own: elements may run code that changes the list.
     const nb::object tuple = nb::steal(PySequence_Tuple(object));
     if (!tuple.is_valid()) throw nb::python_error();
     const std::span<PyObject* const> elements(
@@ -95,7 +95,7 @@ std::string wrong_type(const std::string& name, const Argument& a,
   return where + ", not " + type_name(object);
 }
 
-/// Whether all positional arguments are sizes, given one by one: f(2, 3) for
+/// True if all positional arguments are sizes, given one by one: f(2, 3) for
 /// f((2, 3)).
 bool are_sizes(const Schema& schema, const std::vector<Option>& options,
                std::span<PyObject* const> all) {
@@ -106,7 +106,7 @@ bool are_sizes(const Schema& schema, const std::vector<Option>& options,
   return false;
 }
 
-/// What is wrong with the arguments of an operator of a single signature.
+/// Fault in the arguments of an operator of a single signature.
 std::string single_error(const Shown& shown, const Call& call, bool method,
                          const std::string& name) {
   const auto& [schema, options] = shown;

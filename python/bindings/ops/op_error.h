@@ -1,4 +1,4 @@
-// What is wrong with a call that fits no overload, in PyTorch's words.
+// Messages about a call that fits no overload, in PyTorch's words.
 #pragma once
 
 #include <vector>

@@ -1,4 +1,4 @@
-// What an operator gives back to Python.
+// Results that an operator gives back to Python.
 #pragma once
 
 #include <Python.h>

@@ -10,8 +10,8 @@
 namespace hotaru::python {
 namespace {
 
-/// Whether PyTorch lists `out=`: for functions whose results are new tensors,
-/// and not for all of those.
+/// Tells whether PyTorch lists `out=`: for functions whose results are new
+/// tensors, and not for all of those.
 bool lists_out(const Schema& schema) {
   static constexpr std::string_view kNumberFirst[] = {"pow", "xlogy",
                                                       "float_power", "isin"};

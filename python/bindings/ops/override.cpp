@@ -19,13 +19,13 @@ namespace {
 
 namespace nb = nanobind;
 
-/// What a class sets as its __torch_function__ to have no say.
+/// Function that a class sets as its __torch_function__ to have no say.
 PyObject* disabled_implementation = nullptr;
 PyObject* protocol_name = nullptr;
 std::atomic<bool> subclass_seen{false};
 int modes_anywhere = 0;  // in all threads, under the GIL
 
-/// What a thread has switched off, and its modes, the last one first asked.
+/// Switches that a thread has off, and its modes, the last one first asked.
 struct Thread {
   bool without_subclasses = false;
   bool without_all = false;
@@ -33,8 +33,8 @@ struct Thread {
 };
 thread_local Thread current;
 
-/// What graphs do not carry: of a tensor in memory of an argument it tells of
-/// the graph's copy.
+/// Questions that graphs do not carry: of a tensor in memory of an argument
+/// they tell of the graph's copy.
 constexpr std::string_view kQuestions[] = {
     "_version",     "is_leaf",        "grad",           "_grad",
     "grad_fn",      "_base",          "storage_offset", "data_ptr",
@@ -45,7 +45,7 @@ using Questions = std::vector<std::pair<std::string, nb::object>>;
 thread_local Questions* questions = nullptr;
 int watchers = 0;  // in all threads, under the GIL
 
-/// Whether objects of the type answer operators. Borrowed lookup, no call.
+/// True if objects of the type answer operators. Borrowed lookup, no call.
 bool answers(PyTypeObject* type) {
   if (type == tensor_type) return false;
   PyObject* found = _PyType_Lookup(type, protocol_name);
@@ -81,7 +81,7 @@ std::vector<PyObject*> find_arguments(const Call& call) {
   return found;
 }
 
-/// What modes and arguments said: that they do not know.
+/// Fails with what modes and arguments said: that they do not know.
 [[noreturn]] void nobody_answered(PyObject* func, nb::handle mode,
                                   const std::vector<PyObject*>& arguments) {
   const nb::object text =
@@ -207,7 +207,7 @@ PyObject* wrapped_of(PyObject* self) {
 PyObject* function_call(PyObject* self, PyObject* const* args, size_t nargsf,
                         PyObject* keywords) {
   const Call call{args, size_t(PyVectorcall_NARGS(nargsf)), keywords};
-  // What it calls is seen by __torch_dispatch__, not the function itself.
+  // Functions that it calls are seen by __torch_dispatch__, not it itself.
   if (overridden_as_function(call)) [[unlikely]]
     return ask(self, call);
   PyObject* wrapped = wrapped_of(self);
@@ -215,7 +215,7 @@ PyObject* function_call(PyObject* self, PyObject* const* args, size_t nargsf,
                  : nullptr;
 }
 
-/// Of those that nobody answers.
+/// Calls a function of those that nobody answers.
 PyObject* plain_call(PyObject* self, PyObject* const* args, size_t nargsf,
                      PyObject* keywords) {
   PyObject* wrapped = wrapped_of(self);

@@ -14,7 +14,7 @@
 
 namespace hotaru::python::overrides {
 
-/// Whether there ever was a tensor of a subclass that answers operators, or
+/// Set if there ever was a tensor of a subclass that answers operators, or
 /// there is a mode: else no call looks for either. One load for those.
 extern std::atomic<bool> possible;
 
@@ -47,7 +47,7 @@ PyObject* ask_attribute(const char* name, const char* getter,
 PyObject* ask_operands(const char* name, const char* reflected, PyObject* a,
                        PyObject* b);
 
-/// Whether ask() would find somebody.
+/// True if ask() would find somebody.
 bool overridden(const Call& call);
 /// The same without __torch_dispatch__.
 bool overridden_as_function(const Call& call);

@@ -1,4 +1,4 @@
-// What quantisation in Python has in C++.
+// C++ side of quantisation in Python.
 #include "bindings/ops/quantization.h"
 
 #include "hotaru/backend/common/matmul/dynamic_quantize.h"

@@ -1,4 +1,4 @@
-// What quantisation in Python has in C++.
+// C++ side of quantisation in Python.
 #pragma once
 
 #include <nanobind/nanobind.h>

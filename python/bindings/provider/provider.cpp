@@ -114,14 +114,14 @@ class Unchanged {
   std::vector<Known> known_;
 };
 
-/// What programs depend on in tensors, besides values and strides.
+/// Kinds of tensors that programs depend on, besides values and strides.
 class TensorKinds {
  public:
   explicit TensorKinds(const std::vector<Tensor>& tensors) {
     for (const Tensor& t : tensors)
       kinds_.push_back({t.sizes(), t.dtype(), t.device()});
   }
-  /// Whether these are tensors, not of subclasses, of the same kinds.
+  /// True if these are tensors, not of subclasses, of the same kinds.
   bool hold(const nb::tuple& objects) const {
     if (objects.size() != kinds_.size()) return false;
     for (size_t i = 0; i < kinds_.size(); ++i) {

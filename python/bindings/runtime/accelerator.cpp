@@ -18,7 +18,7 @@
 namespace hotaru::python {
 namespace {
 
-// What _when_cuda_begins was given; lives as long as the process.
+// Call that _when_cuda_begins was given; lives as long as the process.
 nb::handle begin_call;
 
 nb::dict count_dict(const MemoryCount& c) {

@@ -1,4 +1,4 @@
-// What hotaru.cuda is made of.
+// Functions that hotaru.cuda is made of.
 #pragma once
 
 #include <nanobind/nanobind.h>

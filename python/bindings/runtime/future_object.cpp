@@ -14,8 +14,8 @@
 namespace hotaru::python {
 namespace {
 
-/// What Python sees of a future. Every wait, and everything that may run
-/// callbacks, gives up the interpreter's lock; callbacks take it.
+/// Future as Python sees it. Every wait, and everything that may run callbacks,
+/// gives up the interpreter's lock; callbacks take it.
 struct PyFuture {
   Ref<Future> future = make_ref<Future>();
 };

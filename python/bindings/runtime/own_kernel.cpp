@@ -63,7 +63,7 @@ void check_place(const Tensor& t) {
       "device, e.g. with to('cuda', non_blocking=True)");
 }
 
-/// What a call gives the kernel: parameters, and the tensors among them.
+/// Arguments of a call to the kernel: parameters, and the tensors among them.
 struct Arguments {
   std::vector<KernelArgument> all;
   std::vector<Operand> operands;

@@ -97,14 +97,14 @@ bool has_leaves_only(const TreeSpec& tree) {
   return std::all_of(tree.children.begin(), tree.children.end(), is_leaf);
 }
 
-/// Whether compiled code gives the containers as they are: none, or tuples.
+/// True if compiled code gives the containers as they are: none, or tuples.
 bool has_tuples_only(const TreeSpec& tree) {
   return is_leaf(tree) || (tree.type == kTuple && !tree.children.empty() &&
                            std::all_of(tree.children.begin(),
                                        tree.children.end(), has_tuples_only));
 }
 
-/// What a call asks: how many arguments by position, the names of the others,
+/// Demands of a call: how many arguments by position, the names of the others,
 /// whether all are leaves, and whether the method `forward` is the call then.
 nb::tuple call_facts(const ExportedProgram& program) {
   const exchange::pt2::File& file = program.file;

@@ -179,7 +179,7 @@ void set_attribute_of(const ScriptObject& self, const std::string& name,
   self.value.as_instance().slots[size_t(slot)] = std::move(value);
 }
 
-/// Of classes that C++ defined, with a state; others have no form.
+/// Reduces one of a class that C++ defined, with a state; others have no form.
 nb::object reduced(const ScriptObject& self) {
   const script::OwnClass* own = script::own_class_of(self.value);
   HOTARU_CHECK_AS(TypeError, own && own->find("__getstate__"),

@@ -37,12 +37,12 @@ std::string kind_of(const Node& node) {
                                    : script::qualified(name);
 }
 
-/// What tells functions apart as long as they live.
+/// Number that tells functions apart as long as they live.
 uint64_t number_of(const script::Function& function) {
   return reinterpret_cast<uintptr_t>(&function);
 }
 
-/// What the kind needs besides inputs: a constant's value, a name or an index.
+/// Extras of the kind besides inputs: a constant's value, a name or an index.
 nb::object extra_of(const Node& node) {
   switch (node.kind) {
     case NodeKind::kConstant:

@@ -39,9 +39,9 @@ struct ScriptClass {
   script::ClassType* cls;
 };
 
-/// What the tuple says that hotaru.jit's resolver gives for a name:
-/// ("value", 3), ("builtin", "relu"), ("function", f), ("unknown",) and so on.
-/// `unit` gives meaning to ("language", "len"). Needs the interpreter's lock.
+/// Meaning of the tuple that hotaru.jit's resolver gives for a name: ("value",
+/// 3), ("builtin", "relu"), ("function", f), ("unknown",) and so on. `unit`
+/// gives meaning to ("language", "len"). Needs the interpreter's lock.
 script::Meaning to_meaning(script::CompilationUnit& unit,
                            nanobind::handle tuple);
 

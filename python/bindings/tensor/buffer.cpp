@@ -29,8 +29,8 @@ struct HeldBuffer : RefCounted {
   }
 };
 
-/// What a buffer of a tensor's keeps: the memory itself, as the tensor may be
-/// given another one while the buffer lives.
+/// Memory that a buffer of a tensor's keeps: itself, as the tensor may be given
+/// another one while the buffer lives.
 struct LentMemory {
   Ref<Storage> storage;
   std::vector<Py_ssize_t> dims;

@@ -8,7 +8,7 @@
 
 namespace hotaru::python {
 
-/// Whether an object has numpy's protocols and is no tensor: an array, or one
+/// True if an object has numpy's protocols and is no tensor: an array, or one
 /// of numpy's numbers.
 bool is_array(PyObject* object);
 /// A tensor over the array's memory. TypeError for elements that tensors do

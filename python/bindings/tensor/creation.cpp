@@ -28,7 +28,7 @@
 namespace hotaru::python {
 namespace {
 
-/// What Python's numbers are read from and written to directly.
+/// Types that Python's numbers are read from and written to directly.
 using HostTypes = TypeList<float, double, Half, BFloat16, uint8_t, int8_t,
                            int16_t, int32_t, int64_t, Bool, std::complex<float>,
                            std::complex<double>, uint16_t, uint32_t, uint64_t>;
@@ -63,14 +63,14 @@ constinit OnceWarning slow_list{
     "consider converting the list to a single numpy.ndarray with numpy.array() "
     "before converting to a tensor."};
 
-/// What a nest of sequences holds.
+/// Contents of a nest of sequences.
 struct Nest {
   /// How long sequences are, level by level, by the first of each.
   Dims shape;
   std::optional<DType> dtype;
-  /// Whether all is lists, tuples and numbers: no arrays, no other sequences.
+  /// Set if all is lists, tuples and numbers: no arrays, no other sequences.
   bool plain = true;
-  /// Whether somebody else knows the dtype, so that numbers may be whatever
+  /// Set if somebody else knows the dtype, so that numbers may be whatever
   /// Python makes numbers of.
   bool typed = false;
 
@@ -93,8 +93,8 @@ struct Nest {
     if (!shape.empty() && PyUnicode_Check(at.ptr())) too_deep(at.ptr());
   }
 
-  /// What is nested deeper than the shape says, or has another length (a list
-  /// may hold itself), is left to the error of whoever reads the numbers.
+  /// Leaves what is nested deeper than the shape says, or has another length (a
+  /// list may hold itself), to the error of whoever reads the numbers.
   void infer(PyObject* data, size_t depth = 0) {
     if (is_list(data)) {
       const Py_ssize_t n = PySequence_Fast_GET_SIZE(data);
@@ -152,7 +152,7 @@ Scalar element(PyObject* o, bool integral) {
     if (!PyBool_Check(o)) return int64_t(value);
   }
   if (is_number(o)) return to_scalar(o);
-  // What Python makes a number of, or its error.
+  // Python makes a number of anything else, or its error.
   if (!integral) {
     const double made = PyFloat_AsDouble(o);
     if (made == -1.0 && PyErr_Occurred()) throw nb::python_error();
@@ -214,7 +214,7 @@ void fill_nest(PyObject* data, IntSpan shape, DType dtype, T*& out,
   });
 }
 
-/// What lies `depth` levels inside as it is, what holds it as lists.
+/// Gives what lies `depth` levels inside as it is, what holds it as lists.
 nb::object as_lists(PyObject* data, size_t depth) {
   if (is_array(data)) {
     nb::object out = nb::steal(to_list(tensor_over_array(data)));
@@ -415,7 +415,7 @@ Tensor refuse_tensor(const nb::args& given, const nb::kwargs& keywords) {
   fail<TypeError>("tensor(): these arguments fit no signature");
 }
 
-/// What a trace makes of data that holds its stand-ins, else null.
+/// Tensor that a trace makes of data that holds its stand-ins, else null.
 nb::object traced_tensor(nb::handle data, nb::handle dtype, nb::handle device) {
   nb::dict keywords;
   if (!dtype.is_none()) keywords["dtype"] = dtype;

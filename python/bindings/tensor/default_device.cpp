@@ -8,7 +8,7 @@ namespace hotaru::python {
 namespace {
 
 thread_local std::optional<Device> chosen;
-// What was chosen before each `with` that this thread is in.
+// Devices that were chosen before each `with` that this thread is in.
 thread_local std::vector<std::optional<Device>> outer;
 
 void set_default_device(nb::handle device) {

@@ -17,8 +17,8 @@
 namespace hotaru::python {
 namespace {
 
-/// What is left of an index after its basic part has been applied: a view,
-/// and the tensors that index some of its dimensions.
+/// Rest of an index after its basic part has been applied: a view, and the
+/// tensors that index some of its dimensions.
 struct Indexed {
   Tensor view;
   std::vector<Value> tensors;  // Tensor or None, by dimension
@@ -90,7 +90,7 @@ Optional<int64_t> slice_bound(PyObject* o) {
   return overflow ? overflow * kFar : std::clamp<int64_t>(value, -kFar, kFar);
 }
 
-/// What an object is as an integer; null for who is none.
+/// Integer that an object is; null for who is none.
 nb::object as_index(PyObject* o) {
   nb::object index = nb::steal(PyNumber_Index(o));
   if (!index.is_valid()) PyErr_Clear();

@@ -32,7 +32,7 @@ StorageObject* cast(PyObject* o) {
   return reinterpret_cast<StorageObject*>(o);
 }
 
-/// What the storage knows of its object. Guarded by the interpreter's lock.
+/// Link from the storage to its object. Guarded by the interpreter's lock.
 struct Link : RefCounted {
   PyObject* object = nullptr;
   bool owns = false;

@@ -87,7 +87,7 @@ Tensor in_place_slot(const Tensor& a, const Tensor& b) {
   check_overlap(a, b);
   return in_place(a, [&](const Tensor& x) { return F(x, b); });
 }
-/// What cannot be stored is not computed either.
+/// Checks first: what cannot be stored is not computed either.
 Tensor power_in(const Tensor& a, const Tensor& b) {
   check_can_cast(result_type({a, b}), a.dtype());
   return in_place_slot<power>(a, b);
@@ -126,7 +126,7 @@ PyObject* binary(PyObject* a, PyObject* b) {
   });
 }
 
-/// What is no tensor, minus one, has a name of its own in histories.
+/// Subtracts from what is no tensor, which has a name of its own in histories.
 PyObject* minus_slot(PyObject* a, PyObject* b) {
   if (is_tensor(a)) return binary<minus>(a, b);
   return guarded([&]() -> PyObject* {

@@ -68,7 +68,7 @@ PyObject* allocate(PyTypeObject* type, Tensor tensor) {
 // While C++ holds that, a base, a gradient or a saved value, the object stays:
 // the tensor owns it then, and it does not own the tensor.
 
-/// Whether an object that nobody in Python refers to any more is to stay.
+/// True if an object that nobody in Python refers to any more is to stay.
 bool stays(PyObject* self) {
   const TensorImpl* impl = cast(self)->tensor.impl();
   if (!impl || impl->python_object != self || impl->use_count() <= 1)
@@ -106,10 +106,10 @@ void finalize(PyObject* self) {
   keep(self);
 }
 
-// What CPython calls __del__ by, of every class that has one.
+// Function by which CPython calls __del__, of every class that has one.
 destructor call_del = nullptr;
 
-/// Of classes with __del__, which is for objects that do not stay.
+/// Finalizes objects with __del__, which is for those that do not stay.
 void finalize_with_del(PyObject* self) {
   if (!keep(self)) call_del(self);
 }
@@ -166,7 +166,7 @@ PyObject* known_object(TensorImpl* impl) {
 
 int traverse(PyObject* self, visitproc visit, void* arg) {
   Py_VISIT(Py_TYPE(self));
-  // What an object that stays refers to is no garbage, though nobody in Python
+  // Referents of an object that stays are no garbage, though nobody in Python
   // may refer to it.
   if (!stays(self)) Py_VISIT(cast(self)->dict);
   return visit_tensor(tensor_of(self), visit, arg);
@@ -179,7 +179,7 @@ int clear(PyObject* self) {
 }
 
 void dealloc(PyObject* self) {
-  // Of a subclass CPython has asked this before it came here.
+  // CPython has asked this of a subclass before it came here.
   if (cast(self)->dict && Py_TYPE(self) == tensor_type &&
       PyObject_CallFinalizerFromDealloc(self) < 0)
     return;
@@ -195,7 +195,7 @@ void dealloc(PyObject* self) {
   Py_DECREF(type);
 }
 
-/// Whether all of a tuple are Python's integers.
+/// True if all of a tuple are Python's integers.
 bool are_sizes(PyObject* args) {
   for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(args); ++i)
     if (!PyLong_CheckExact(PyTuple_GET_ITEM(args, i))) return false;
@@ -221,7 +221,7 @@ PyObject* new_tensor(PyTypeObject* type, PyObject* args, PyObject* keywords) {
       return allocate(type, tensor_from_data(first, default_dtype(), {}));
     if (!keywords && are_sizes(args))
       return allocate(type, empty(n ? to_dims(args) : Dims{0}));
-    // What else there is, and the words about what there is not.
+    // Legacy knows what else there is, and the words about what there is not.
     const nb::object plain =
         nb::module_::import_("hotaru._tensor.legacy").attr("plain");
     const nb::object made =
@@ -300,7 +300,7 @@ PyObject* get_dict(PyObject* self, void* closure) {
   return PyObject_GenericGetDict(self, closure);
 }
 
-/// What id() says, as in PyTorch: programs keep tables by either.
+/// Hash that is id(), as in PyTorch: programs keep tables by either.
 Py_hash_t hash(PyObject* self) {
   return Py_hash_t(reinterpret_cast<uintptr_t>(self));
 }

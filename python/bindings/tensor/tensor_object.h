@@ -12,7 +12,7 @@ struct TensorObject {
   PyObject_HEAD Tensor tensor;
   PyObject* dict;
   PyObject* weakrefs;
-  /// Whether the tensor owns this object, which then does not own the tensor.
+  /// Set if the tensor owns this object, which then does not own the tensor.
   bool kept;
 };
 

@@ -52,8 +52,8 @@ bool is_plain_int(PyObject* object) {
   return PyLong_Check(object) && !PyBool_Check(object);
 }
 
-/// What is written behind a device's name. Arrays are none, though Python asks
-/// those without dimensions for integers, too.
+/// True for what is written behind a device's name. Arrays are none, though
+/// Python asks those without dimensions for integers, too.
 bool is_device_index(PyObject* object) {
   return is_plain_int(object) || is_tensor(object) ||
          (PyIndex_Check(object) && !PyBool_Check(object) &&
@@ -114,13 +114,13 @@ Device make_device(nb::handle type, nb::handle index) {
       " * (str type, int index = -1)\n");
 }
 
-/// Whether one signature of device() takes them.
+/// True if one signature of device() takes them.
 bool fit_device(nb::handle type, nb::handle index) {
   if (index.is_none()) return names_device(type.ptr());
   return is_text(type.ptr()) && is_device_index(index.ptr());
 }
 
-/// Of quantised tensors, which Python knows alone.
+/// True for dtypes of quantised tensors, which Python knows alone.
 bool is_quantized_dtype(nb::handle object) {
   return !is_dtype(object.ptr()) && nb::hasattr(object, "storage");
 }

@@ -38,10 +38,10 @@ nb::object layout_object(int64_t number);
 /// A torch.Size.
 nb::object size_object(IntSpan sizes);
 
-/// Whether the object is one, without an error.
+/// True if the object is one, without an error.
 bool is_dtype(PyObject* object);
 bool is_device(PyObject* object);
-/// Whether to_device() takes it: a device, a name, an accelerator's index.
+/// True if to_device() takes it: a device, a name, an accelerator's index.
 bool names_device(PyObject* object);
 /// A dtype object, or Python's float, int, bool, complex. TypeError otherwise.
 DType to_dtype(PyObject* object);

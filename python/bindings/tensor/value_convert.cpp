@@ -39,7 +39,7 @@ bool to_index(PyObject* object, int64_t* out) {
   }
   if (PyBool_Check(object) || PyFloat_Check(object)) return false;
   if (is_tensor(object)) {
-    // Of bools only what is written as a number.
+    // Bools count only where they are written as a number.
     const Tensor& t = tensor_of(object);
     if (t.numel() != 1 || !is_integral(t.dtype(), t.dim() == 0)) return false;
     *out = item(t).to_int();
@@ -97,7 +97,7 @@ bool to_list(PyObject* object, const ArgType& type, Value* out) {
   return fits;
 }
 
-/// Whether a tensor of one element that has dimensions may be that integer, as
+/// True if a tensor of one element that has dimensions may be that integer, as
 /// in PyTorch: sizes and counts, and what stands in a list, but no dimension.
 bool takes_vector(PyObject* object, const ArgType& type) {
   return !is_tensor(object) || tensor_of(object).dim() == 0 ||

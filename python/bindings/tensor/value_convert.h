@@ -14,22 +14,22 @@ namespace nb = nanobind;
 /// A Python int, or an object with __index__ (numpy's integers, tensors of
 /// one integer).
 int64_t to_int(PyObject* object);
-/// Whether it is one of numpy's scalars, of any kind but text.
+/// True if it is one of numpy's scalars, of any kind but text.
 bool is_numpy_scalar(PyObject* object);
-/// Whether it is one that tensors can have as an element.
+/// True if it is one that tensors can have as an element.
 bool is_numpy_number(PyObject* object);
 /// int, float, bool, complex or a numpy number; an int beyond int64 as a float.
 Scalar to_scalar(PyObject* object);
 /// The same for elements of a dtype: of an int beyond int64 uint64 has the
 /// bits.
 Scalar to_scalar(PyObject* object, DType dtype);
-/// Whether it is an int that only uint64 can hold, or no dtype.
+/// True if it is an int that only uint64 can hold, or no dtype.
 bool is_beyond_int64(PyObject* object);
 /// Such an int; OverflowError if uint64 can't hold it.
 uint64_t to_unsigned(PyObject* object);
 /// A number as an operand beside tensors, to whose dtype it yields.
 Tensor number_tensor(PyObject* object);
-/// Whether to_scalar takes it. Tensors are not numbers here.
+/// True if to_scalar takes it. Tensors are not numbers here.
 bool is_number(PyObject* object);
 
 /// Converts an argument to what a schema type asks for. False, without a
