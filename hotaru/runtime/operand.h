@@ -1,6 +1,5 @@
-// Objects that operands stand for, as those ask who put calls in order: apart
-// from runtime/kernel.h, which knows no more of tensors than that there are
-// some.
+// Objects that operands stand for, as those ask who order calls: apart from
+// runtime/kernel.h, which knows no more of tensors than that there are some.
 #pragma once
 
 #include "hotaru/core/tensor.h"

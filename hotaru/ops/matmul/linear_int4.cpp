@@ -15,9 +15,8 @@ namespace {
 
 constexpr const char* kInt4Name = "linear_int4: ";
 
-/// Shape that [groups, outputs, 2] scales and zeros are for, or those of blocks
-/// of 64 outputs [blocks, groups, 64, 2], which a block's products read in one
-/// go.
+/// Sizes of [groups, outputs, 2] scales and zeros, or of those of blocks of 64
+/// outputs [blocks, groups, 64, 2], which a block's products read in one go.
 struct Scaled {
   explicit Scaled(const Tensor& scales)
       : by_blocks(scales.dim() == 4),

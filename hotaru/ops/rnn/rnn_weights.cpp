@@ -23,8 +23,7 @@ Tensor pack(const RnnStack& stack, int64_t bytes,
   return out;
 }
 
-/// Weights that were packed, and of which memory. Of a parameter, so it goes
-/// with that.
+/// Packed weights and their memory. Of a parameter, so it goes with that.
 class Kept : public RefCounted {
  public:
   Kept(const RnnStack& stack, int64_t bytes, std::span<const Tensor> params)

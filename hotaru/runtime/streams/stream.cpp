@@ -50,8 +50,7 @@ void note_chosen(const Stream& stream) {
     detail::streams_chosen.store(true, std::memory_order_relaxed);
 }
 
-/// State shared by copies of a queued stream; tells the queue when the last
-/// goes.
+/// Sink of copies of a queued stream; tells the queue when the last goes.
 class QueueSink final : public CallSink {
  public:
   ~QueueSink() override { queue_->orphan(); }

@@ -351,8 +351,7 @@ class Freezer {
     }
   }
 
-  // Answers what constant tensors are asked in vain, if nothing could change
-  // them.
+  // Answers vain questions to constant tensors, which nothing could change.
   static void ask_constants(Graph& graph, Block& block) {
     for (Node* node = block.first; node; node = node->next) {
       for (Block* inner : node->blocks) ask_constants(graph, *inner);
