@@ -30,7 +30,7 @@ class Socket {
   static Socket listen(const std::string& host, uint16_t port);
   /// Somebody's that is bound, or listens already; takes it over.
   static Socket listening(int descriptor);
-  /// Accepts, of one that listens; empty if nobody is there. Does not block.
+  /// Accepts on one that listens; empty if nobody is there. Does not block.
   Socket accept() const;
 
   int descriptor() const { return descriptor_; }

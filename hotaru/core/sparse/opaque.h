@@ -20,7 +20,7 @@ inline bool is_opaque(const Tensor& tensor) {
   return storage->pending() && dynamic_cast<const OpaqueStorage*>(storage);
 }
 
-/// Told before the first such tensor is made, in any thread. Set once.
+/// Notice before the first such tensor is made, in any thread. Set once.
 void set_opaque_notice(void (*notice)());
 
 /// The sum of two tensors that other code keeps, asked by the backward pass.
