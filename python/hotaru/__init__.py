@@ -259,7 +259,7 @@ def __getattr__(name: str):
 
 
 def _offered() -> list[str]:
-    """What `from hotaru import *` gives beside what is there already."""
+    """Names that `from hotaru import *` gives beside those already there."""
     modules = ["functional", "torch_version", "version"]
     return modules + " ".join(_OFFERED.values()).split()
 

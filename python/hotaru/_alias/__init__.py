@@ -29,7 +29,7 @@ class _InExtension(types.ModuleType):
 
 
 def is_installed(alias: str = "torch") -> bool:
-    """Whether `import torch` gives hotaru in this process."""
+    """Tells whether `import torch` gives hotaru in this process."""
     return any(
         isinstance(f, AliasFinder) and f.alias == alias for f in sys.meta_path
     )

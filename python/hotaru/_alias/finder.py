@@ -59,7 +59,7 @@ class AliasFinder:
         return spec
 
     def find_distributions(self, context=None):
-        """What `importlib.metadata` is told of the alias."""
+        """Yields the alias's distribution to `importlib.metadata`."""
         name = getattr(context, "name", None)
         if name is None or name.lower().replace("_", "-") == self.alias:
             from .metadata import distribution

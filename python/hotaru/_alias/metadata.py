@@ -1,4 +1,4 @@
-"""What says of the alias which release of PyTorch it stands for."""
+"""Metadata that says which release of PyTorch the alias stands for."""
 
 from __future__ import annotations
 

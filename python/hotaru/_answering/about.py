@@ -1,4 +1,4 @@
-"""What a tensor says of itself: names that are no operators.
+"""Names by which a tensor speaks of itself: they are no operators.
 
 A kind answers these as any tensor does, unless it has a handler of its own or
 lists the name as one of its exceptions.
@@ -43,7 +43,7 @@ _NOT = {
 }  # fmt: skip
 
 
-# What it answers so beside these.
+# Names that a kind answers so beside these.
 _ALSO = {
     "sparse": "broadcast_tensors set_",
     "masked": "data_ptr dim_order",

@@ -16,8 +16,8 @@ from .table import Table
 
 
 class Kind:
-    """What a kind of tensors says to calls: its tables, and what it does where
-    these have no answer.
+    """Answers of a kind of tensors to calls: its tables, and what it does
+    where these have no answer.
 
     `classes` are those of its tensors.
     """
@@ -27,9 +27,9 @@ class Kind:
     absent: frozenset = frozenset()
     """Attributes that such tensors do not have."""
     passes_out = False
-    """Whether handlers are given `out`, as any other argument."""
+    """Set if handlers are given `out`, as any other argument."""
     writes_back = True
-    """Whether operators in place are their other forms, written back."""
+    """Set if operators in place are their other forms, written back."""
 
     def __init__(self, name: str, *tables: Table) -> None:
         self.name, self.tables = name, tables
@@ -40,7 +40,7 @@ class Kind:
     attribute = call.attribute
 
     def has(self, x) -> bool:
-        """Whether it is a tensor of the kind."""
+        """True if `x` is a tensor of the kind."""
         return isinstance(x, Answering) and x._kind is self
 
     def some(self, tree) -> list:
@@ -70,8 +70,8 @@ class Kind:
             _C._without_dispatch(before)
 
     def body(self, function, name: str, args: tuple, kwargs: dict) -> Any:
-        """What a function written in Python gives, which nobody answers: what
-        it calls is asked for.
+        """Runs a function written in Python, which nobody answers: what it
+        calls is asked for.
         """
         return function.__wrapped__(*args, **kwargs)
 

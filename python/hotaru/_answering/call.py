@@ -19,7 +19,7 @@ _COMPUTED = frozenset(
 
 
 def answer(kind, function, args: tuple, kwargs: dict) -> Any:
-    """What the function gives: by the first of these.
+    """Answers a call of the function: by the first of these.
 
     - who answers the operator, however it is written,
     - any tensor, of names about the tensor itself,
@@ -79,7 +79,7 @@ def write_out(kind, out, result) -> Any:
 
 
 def attribute(kind, accessor, action: str, *args) -> Any:
-    """What reading, writing or deleting an attribute gives."""
+    """Answers the reading, writing or deleting of an attribute."""
     name = accessor.__self__.__name__
     if name in kind.attributes:
         way = find(kind, f".{name}", args, {})

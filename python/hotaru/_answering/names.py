@@ -57,7 +57,7 @@ def base_name(name: str) -> str:
 
 @cache
 def writes(name: str) -> bool:
-    """Whether the operator of that name changes its first argument."""
+    """True if the operator of that name changes its first argument."""
     name = name.partition(".")[0]
     word = name.strip("_")
     if name.startswith("__"):
@@ -71,7 +71,7 @@ class Form(NamedTuple):
     base: str
     """The operator's name."""
     writes: bool
-    """Whether it changes its first argument."""
+    """Set if it changes its first argument."""
     same: str
     """The name of an operator that takes and gives the same."""
     plain: str

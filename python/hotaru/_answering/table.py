@@ -63,7 +63,7 @@ class Way(NamedTuple):
     takes_out: bool
 
     def call(self, function, args: tuple, kwargs: dict) -> Any:
-        """What the handler gives."""
+        """Calls the handler and returns what it gives."""
         if self.asked:
             return self.handler(function, *args, **kwargs)
         return self.handler(*args, **kwargs)

@@ -34,11 +34,11 @@ class _Await:
         return self._function
 
     def args(self) -> tuple:
-        """What it is called with; the value itself where no call waits."""
+        """Arguments of the call; the value itself where no call waits."""
         return self._args
 
     def is_nowait(self) -> bool:
-        """Whether no call waits: the value was given."""
+        """True if no call waits: the value was given."""
         return self._function is None
 
     def _wait(self):

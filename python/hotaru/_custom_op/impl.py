@@ -227,7 +227,7 @@ class CustomOp:
         global_registry.pop(self._qualname, None)
 
     def _unmade(self, *args, **kwargs):
-        """What runs where no kernel is registered."""
+        """Runs where no kernel is registered."""
         tensors = formula.tensors_in(args, kwargs)
         if not tensors:
             raise NotImplementedError(
@@ -433,6 +433,6 @@ def get_op(qualname: str):
 
 
 def get_abstract_impl(qualname: str) -> Callable | None:
-    """What `impl_abstract` registered."""
+    """Returns what `impl_abstract` registered."""
     found = find(qualname)._impls.get("abstract")
     return None if found is None else found.func

@@ -24,7 +24,7 @@ __all__ = ["Call", "add", "answer", "rules"]
 
 
 def answer(function, args: tuple, kwargs: dict | None):
-    """What the native function, method or attribute gives."""
+    """Answers a call of the native function, method or attribute."""
     kwargs = kwargs or {}
     if isinstance(function, _C.Op):
         return _operator(function, args, kwargs)
@@ -79,7 +79,7 @@ def _written(out, results):
 
 
 def _defined(operator, args: tuple, kwargs: dict):
-    """What is answered to an operator that a program defined."""
+    """Answers an operator that a program defined."""
     space, _, name = operator.name.partition("::")
     packet = getattr(namespace(space), name)
     overload = getattr(packet, operator.schema.overload_name or "default")

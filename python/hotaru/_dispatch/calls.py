@@ -16,8 +16,9 @@ from .._ops import aten
 from ..utils import _pytree
 from . import stack
 
-# What a mode's class or a class of tensors does with an overload, instead of
-# its __torch_dispatch__: (mode or class, func, types, args, kwargs).
+# Functions by which a mode's class or a class of tensors answers an overload,
+# instead of its __torch_dispatch__: (mode or class, func, types, args,
+# kwargs).
 rules: dict[tuple[Any, type], Callable] = {}
 
 # Classes of stand-ins for numbers, which have the number as `hint`.
@@ -56,7 +57,7 @@ class Call:
 
     @property
     def tensors(self) -> list[Tensor]:
-        """Those among the arguments."""
+        """Tensors among the arguments."""
         leaves = _pytree.tree_leaves((self.args, self.kwargs))
         return [leaf for leaf in leaves if isinstance(leaf, Tensor)]
 
@@ -82,7 +83,7 @@ class Call:
 
     @property
     def in_place(self) -> bool:
-        """Whether it changes and returns its first argument."""
+        """True if it changes and returns its first argument."""
         name = getattr(self.function, "_overloadname", None)
         if name is None:
             return False
@@ -128,14 +129,14 @@ class Call:
         return self.kwargs.get("out")
 
     def finish(self, result):
-        """What the caller gets: what was written, where something was."""
+        """Gives what the caller gets: what was written, where something was."""
         if self.out is not None:
             return self.out
         return self.args[0] if self.in_place and self.args else result
 
 
-# Those whose numbers PyTorch takes for tensors, so that the overload of these
-# is told, with the number.
+# Operators whose numbers PyTorch takes for tensors, so that the overload of
+# these is told, with the number.
 _NUMBERS_AS_TENSORS = frozenset(
     name + ending
     for name in (
@@ -217,7 +218,7 @@ def types(tensors: list[Tensor]) -> tuple[type, ...]:
 
 @functools.cache
 def _sized(text: str) -> bool:
-    """Whether the first argument is a list of any number of sizes."""
+    """True if the first argument is a list of any number of sizes."""
     return text.partition("(")[2].startswith(("SymInt[] ", "int[] "))
 
 

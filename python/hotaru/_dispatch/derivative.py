@@ -21,7 +21,7 @@ RANDOM = frozenset(
     for suffix in ("", "_")
 )  # fmt: skip
 
-# What these write in place does not depend on what was there.
+# Operators whose writing in place does not depend on what was there.
 OVERWRITING = frozenset(
     ["bernoulli", "cauchy", "copy", "exponential", "geometric", "log_normal",
      "normal", "random", "uniform", "zero"]
@@ -29,8 +29,8 @@ OVERWRITING = frozenset(
 
 
 class Overwriting:
-    """What is there once `name`, an operator in place, has run, as far as
-    derivatives go: that of what was there is zero.
+    """Stands for what is there once `name`, an operator in place, has run, as
+    far as derivatives go: that of what was there is zero.
     """
 
     def __init__(self, name: str) -> None:
@@ -147,7 +147,7 @@ class Derivative:
 
 
 class Derivatives:
-    """Those of an operator's overloads: `torch.ops.hotaru.mul.Tensor.vjp`."""
+    """Derivatives of overloads: `torch.ops.hotaru.mul.Tensor.vjp`."""
 
     def __init__(self, packet) -> None:
         self._packet = packet

@@ -46,8 +46,8 @@ def _trimmed(value: Tensor, ndim: int) -> Tensor:
 
 
 def _is_index_list(index) -> bool:
-    """Whether a list is a tuple written otherwise, as in numpy once: a short
-    one that holds more than numbers.
+    """Tells whether a list is a tuple written otherwise, as in numpy once: a
+    short one that holds more than numbers.
     """
     return (
         isinstance(index, (list, range))
@@ -75,7 +75,7 @@ class _Indexer:
         self.behind = 0
 
     def apply(self, index) -> tuple[Tensor, list]:
-        """What is left of the index."""
+        """Indexes what it can at once; returns what is left of the index."""
         several = isinstance(index, tuple) or _is_index_list(index)
         parts = list(index) if several else [index]
         rest = self.view.dim() - sum(map(_consumed, parts))
@@ -150,7 +150,7 @@ class _Indexer:
 
 
 def _is_array(part) -> bool:
-    """Whether it is of numpy, and no number of it: those are indices, too."""
+    """True for numpy's arrays, not its numbers: those are indices, too."""
     return hasattr(part, "__array__") and hasattr(part, "__len__")
 
 

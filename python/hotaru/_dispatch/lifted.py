@@ -39,7 +39,7 @@ def install() -> None:
 
 
 def _modules() -> list:
-    """Those of the package that are loaded, but the native one and this
+    """Modules of the package that are loaded, but the native one and this
     protocol itself.
     """
     own = __package__.rpartition(".")[0]

@@ -23,7 +23,7 @@ _REFLECTED = words("rtruediv rfloordiv rmod rpow rmatmul rlshift rrshift")
 
 
 def find(function) -> Callable | None:
-    """What does the same by operators; None if it is about the tensor alone."""
+    """Finds what does the same by operators; None if about the tensor alone."""
     name = function.__name__
     if name == "__get__":
         return _ATTRIBUTES.get(function.__self__.__name__)
@@ -35,7 +35,7 @@ def _item(self: Tensor):
 
 
 def _asked(question: Question, usual: Callable, strides: bool = False):
-    """What a class is asked for that said so when it made the tensor."""
+    """Puts a question to a class that said so when it made the tensor."""
 
     def call(self, *args):
         policy = self.__dict__.get("_asked_for")

@@ -29,7 +29,7 @@ class Question:
 
     @property
     def is_view(self) -> bool:
-        """Whether it gives a view: no."""
+        """Tells whether the question gives a view: no."""
         return False
 
     def name(self) -> str:
@@ -46,7 +46,7 @@ class Question:
 
 
 SCALAR = Question("_local_scalar_dense", lambda x: x.item())
-# Of a tensor that a program just made of numbers; see `lifted`.
+# Asked of a tensor that a program just made of numbers; see `lifted`.
 LIFT = Question("lift_fresh", lambda x: x)
 SIZE = Question("sym_size", lambda x: list(x.shape))
 STRIDE = Question("sym_stride", lambda x: list(x.stride()))

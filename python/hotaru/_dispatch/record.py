@@ -18,7 +18,7 @@ from .derivative import (
 )
 from .stack import native
 
-# What they give is apart from the history of what they are given.
+# Operators whose results are apart from the history of their arguments.
 _WITHOUT = frozenset(
     ["detach", "empty_like", "full_like", "ones_like", "rand_like",
      "randint_like", "randn_like", "zeros_like", "new_empty", "new_full",
@@ -123,8 +123,8 @@ class _Answer(Function):
 
 
 def _saved(node, name: str):
-    """What the node of an answer has of the call: `_saved_<argument>`, or
-    `_saved_<argument>_sym_sizes` for the sizes of a tensor.
+    """Returns what the node of an answer has of the call: `_saved_<argument>`,
+    or `_saved_<argument>_sym_sizes` for the sizes of a tensor.
 
     AttributeError for any other name, RuntimeError once it is freed.
     """

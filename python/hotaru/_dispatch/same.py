@@ -9,7 +9,7 @@ from .._tensor.elements import CASTS
 
 
 def gives_itself(name: str, args: tuple, kwargs: dict) -> bool:
-    """Whether the operator gives its first argument as it is."""
+    """Tells whether the operator gives its first argument as it is."""
     question = _QUESTIONS.get(name)
     if question is None or not args or not isinstance(args[0], _C.Tensor):
         return False

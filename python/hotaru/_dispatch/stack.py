@@ -31,7 +31,7 @@ def pop():
 
 
 def modes() -> list:
-    """Those of this thread, the one asked first at the end."""
+    """Modes of this thread, the one asked first at the end."""
     return _current.modes
 
 

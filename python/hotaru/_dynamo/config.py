@@ -9,22 +9,22 @@ from __future__ import annotations
 import contextlib
 import sys
 
-# Whether fake tensors remember what results look like, for each mode.
+# Set if fake tensors remember what results look like, for each mode.
 fake_tensor_cache_enabled: bool = True
-# Whether they compute results nevertheless, and compare.
+# Set if they compute results nevertheless, and compare.
 fake_tensor_cache_crosscheck_enabled: bool = False
 # Graphs that `compile` keeps of a function, one for each kind of call; those
 # of functions that are compiled from then on.
 recompile_limit: int = 8
-# Whether `compile` gives functions back as they are.
+# Set if `compile` gives functions back as they are.
 disable: bool = False
-# Whether what has no graph runs without: it does, unless fullgraph is asked.
+# Lets what has no graph run without: it does, unless fullgraph is asked.
 suppress_errors: bool = False
-# Whether a graph is for one size of each argument at first: it always is.
+# Makes a graph be for one size of each argument at first: it always is.
 assume_static_by_default: bool = True
 dynamic_shapes: bool = True
 automatic_dynamic_shapes: bool = True
-# Whether numbers that are read from tensors are part of graphs: they are not.
+# Makes numbers read from tensors parts of graphs: they never are.
 capture_scalar_outputs: bool = False
 capture_dynamic_output_shape_ops: bool = False
 

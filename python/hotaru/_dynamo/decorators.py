@@ -1,4 +1,4 @@
-"""What programs mark for PyTorch's tracer.
+"""Marks that programs set for PyTorch's tracer.
 
 Graphs are captured for the sizes of each call, so marks of sizes change no
 result; they stand on the tensors as PyTorch writes them.

@@ -12,7 +12,7 @@ __all__ = [
 
 
 def is_dynamo_supported() -> bool:
-    """Whether code can be traced: never, there is no tracer."""
+    """Tells whether code can be traced: never, there is no tracer."""
     return False
 
 

@@ -1,4 +1,4 @@
-"""What operators that take functions raise, by the name that PyTorch has."""
+"""Errors of operators that take functions, by the names that PyTorch has."""
 
 from __future__ import annotations
 

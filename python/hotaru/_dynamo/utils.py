@@ -13,6 +13,6 @@ def clone_input(x: Tensor) -> Tensor:
 
 
 def is_compile_supported(device_type: str) -> bool:
-    """Whether `compile` captures what runs on devices of a type."""
+    """Tells whether `compile` captures what runs on devices of a type."""
     kind = device_type.partition(":")[0]
     return kind == "cpu" or (kind == "cuda" and cuda.is_available())

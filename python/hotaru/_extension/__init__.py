@@ -1,4 +1,4 @@
-"""What `torch._C` and its types have that is written in Python here.
+"""Parts of `torch._C` and its types that are written in Python here.
 
 Its files are read when somebody asks for what is in them.
 """

@@ -27,7 +27,7 @@ class SDPBackend(Enum):
         return self.value
 
 
-# Whether each may be used, in the order in which they are listed.
+# True for each that may be used, in the order in which they are listed.
 allowed = {
     SDPBackend.CUDNN_ATTENTION: True,
     SDPBackend.FLASH_ATTENTION: True,

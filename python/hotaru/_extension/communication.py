@@ -1,4 +1,4 @@
-"""What the extension has for `distributed`: made when this is imported, as it
+"""Parts of the extension for `distributed`: made when this is imported, as it
 takes modules of Python that are slow to import.
 """
 

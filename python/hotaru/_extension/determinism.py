@@ -1,4 +1,4 @@
-"""Whether operators must give the same results in each run."""
+"""Switches that demand the same results of operators in each run."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ def use_deterministic_algorithms(
 
 
 def are_deterministic_algorithms_enabled() -> bool:
-    """What use_deterministic_algorithms() was told."""
+    """True if use_deterministic_algorithms() was told so."""
     return _C._get_determinism()[0]
 
 
 def is_deterministic_algorithms_warn_only_enabled() -> bool:
-    """Whether such operators warn only."""
+    """True if such operators warn only."""
     return _C._get_determinism()[1]
 
 

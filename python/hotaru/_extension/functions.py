@@ -98,8 +98,8 @@ def place(name: str) -> types.ModuleType:
 
 
 def reduced(operator) -> tuple:
-    """What a pickle says of an operator: where PyTorch finds it, too, if that
-    has it.
+    """Returns what a pickle says of an operator: where PyTorch finds it, too,
+    if that has it.
     """
     name, method = operator.__name__, operator.__reduce__()[1][1]
     if method:

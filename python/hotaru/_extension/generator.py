@@ -1,4 +1,4 @@
-"""What pickle and copy do with generators, and their other names."""
+"""Pickling and copying of generators, and their other names."""
 
 from __future__ import annotations
 

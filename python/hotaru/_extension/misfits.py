@@ -1,4 +1,4 @@
-"""What operators ask that were given what does not fit them.
+"""Questions of operators that were given what does not fit them.
 
 Nothing here costs a call that fits.
 """

@@ -38,7 +38,7 @@ class NewFile:
         )
 
     def finish(self) -> None:
-        """What was written is all of it."""
+        """Closes the file: what was written is all of it."""
         self.file.close()
         self._whole.finish()
 

@@ -61,7 +61,7 @@ PUBLIC = frozenset(
 
 
 def _found(name: str):
-    """What stands for a name of the extension in Python, or None."""
+    """Finds what stands for a name of the extension in Python, or None."""
     if name in _FILES:
         module = importlib.import_module(f"{__package__}.{_FILES[name]}")
         return getattr(module, name)

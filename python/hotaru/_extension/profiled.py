@@ -8,7 +8,9 @@ _NOTHING = contextlib.nullcontext()
 
 
 class _Profiler:
-    """What `profiler` gave when it was imported, by those who use it alone."""
+    """Holds what `profiler` gave when it was imported, for those who use it
+    alone.
+    """
 
     recording = None
     range = None
@@ -25,7 +27,7 @@ def register(recording, range) -> None:
 
 
 def is_running() -> bool:
-    """Whether there is a profile to add to."""
+    """True if there is a profile to add to."""
     recording = _Profiler.recording
     return recording is not None and recording.events is not None
 

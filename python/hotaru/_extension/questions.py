@@ -30,13 +30,13 @@ def _infer_size(first, second) -> Size:
 
 
 def _is_alias_of(first: Tensor, second: Tensor) -> bool:
-    """Whether two tensors lie in one storage."""
+    """True if two tensors lie in one storage."""
     return first.untyped_storage()._cdata == second.untyped_storage()._cdata
 
 
 def _get_privateuse1_backend_name() -> str:
-    """What devices of a back end of a program's own are called: by PyTorch's
-    default, as there is no way to add one.
+    """Names devices of a back end of a program's own: by PyTorch's default, as
+    there is no way to add one.
     """
     return "privateuseone"
 
@@ -46,5 +46,7 @@ def _log_api_usage_once(event: str) -> None:
 
 
 def _get_tracing_state():
-    """What `torch.jit.trace` records into; None while nothing is traced."""
+    """Returns what `torch.jit.trace` records into; None while nothing is
+    traced.
+    """
     return lent("is_tracing")() or None

@@ -47,7 +47,9 @@ class Size(tuple):
 
 
 def _only_tuple(other) -> tuple:
-    """What may be joined to a size; TypeError for a list or anything else."""
+    """Returns what may be joined to a size; TypeError for a list or anything
+    else.
+    """
     if isinstance(other, tuple):
         return other
     raise TypeError(

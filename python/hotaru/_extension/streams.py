@@ -98,6 +98,6 @@ def native_handle(self: _C.Stream) -> int:
 
 
 def is_capturing(self: _C.Stream) -> bool:
-    """Whether a graph is captured from it."""
+    """True if a graph is captured from it."""
     with StreamContext(self):
         return lent("is_capturing")()
