@@ -65,36 +65,36 @@ BroadcastingList6 = BroadcastingListCls("BroadcastingList6")
 
 
 def is_union(ann) -> bool:
-    """Whether the annotation is a Union or `X | Y`."""
+    """True if the annotation is a Union or `X | Y`."""
     return typing.get_origin(ann) in (typing.Union, types.UnionType)
 
 
 def is_optional(ann) -> bool:
-    """Whether it is a Union of one type and None."""
+    """True if it is a Union of one type and None."""
     args = typing.get_args(ann)
     return is_union(ann) and len(args) == 2 and type(None) in args
 
 
 def is_list(ann) -> bool:
-    """Whether it is List[T]. RuntimeError: List without T."""
+    """True if it is List[T]. RuntimeError: List without T."""
     check_contained(ann)
     return typing.get_origin(ann) is list
 
 
 def is_tuple(ann) -> bool:
-    """Whether it is Tuple[...]. RuntimeError: Tuple alone."""
+    """True if it is Tuple[...]. RuntimeError: Tuple alone."""
     check_contained(ann)
     return typing.get_origin(ann) is tuple
 
 
 def is_dict(ann) -> bool:
-    """Whether it is Dict[K, V]. RuntimeError: Dict alone."""
+    """True if it is Dict[K, V]. RuntimeError: Dict alone."""
     check_contained(ann)
     return typing.get_origin(ann) is dict
 
 
 def is_future(ann) -> bool:
-    """Whether it is Future[T]. RuntimeError: Future alone."""
+    """True if it is Future[T]. RuntimeError: Future alone."""
     if ann is Future:
         raise RuntimeError(
             "Attempted to use Future without a contained type. Please add a "
@@ -104,7 +104,7 @@ def is_future(ann) -> bool:
 
 
 def is_final(ann) -> bool:
-    """Whether it is Final[T]."""
+    """True if it is Final[T]."""
     return typing.get_origin(ann) is Final
 
 

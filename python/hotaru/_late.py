@@ -1,4 +1,4 @@
-"""What upper packages lend to lower ones.
+"""Names that upper packages lend to lower ones.
 
 A file imports what stands below it, in the order that
 `scripts/layers/python_order.py` has. PyTorch's API goes the other way here and
@@ -142,7 +142,8 @@ def _module(name: str):
 
 
 def lent(name: str):
-    """What an upper package lends by that name; its module is loaded now.
+    """Returns what an upper package lends by that name; its module is loaded
+    now.
 
     KeyError: there is no such row.
     """

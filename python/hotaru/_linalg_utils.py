@@ -12,7 +12,7 @@ __all__ = [
 
 
 def is_sparse(A: Tensor) -> bool:
-    """Whether it is kept in a sparse layout."""
+    """True if it is kept in a sparse layout."""
     return A.layout is not strided
 
 

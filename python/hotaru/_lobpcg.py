@@ -113,7 +113,7 @@ def _start(matrix, k, X, n):
 
 
 class _Problem:
-    """What is to be solved, and how exactly."""
+    """States what is to be solved, and how exactly."""
 
     def __init__(self, a, b, inverse, niter, tol, largest, tracker) -> None:
         self.a, self.b, self.inverse = a, b, inverse
@@ -171,7 +171,7 @@ class _Problem:
 
 
 class _Progress:
-    """What a tracker is told, by PyTorch's names."""
+    """Progress that a tracker is told, by PyTorch's names."""
 
     def __init__(self, problem: _Problem, m: int, n: int, k: int) -> None:
         self.A, self.B, self.iK = problem.a, problem.b, problem.inverse

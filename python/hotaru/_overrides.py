@@ -1,4 +1,4 @@
-"""What is always there of the protocol `__torch_function__`.
+"""Parts of the protocol `__torch_function__` that are always there.
 
 A class with that method answers operators that are called with its objects. A
 subclass of Tensor without a method of its own has `default`, so that results
@@ -15,7 +15,7 @@ from ._own_names import own_root
 
 
 def has_torch_function(relevant_args) -> bool:
-    """Whether one of the arguments, or a mode, answers operators."""
+    """True if one of the arguments, or a mode, answers operators."""
     if not hasattr(relevant_args, "__iter__"):
         raise TypeError("expected a sequence")
     if not _C._overridden(*relevant_args):
@@ -33,7 +33,7 @@ def has_torch_function(relevant_args) -> bool:
 
 
 def _modes_only_watch() -> bool:
-    """Whether there are modes, and all leave functions what they are."""
+    """True if there are modes, and all leave functions what they are."""
     modes = map(
         _C._get_function_stack_at, range(_C._len_torch_function_stack())
     )
@@ -112,7 +112,7 @@ _UNWRAPPED: set = set()
 
 
 def _unwrapped() -> set:
-    """What gives tensors as they are, whatever class asks."""
+    """Attributes that give tensors as they are, whatever class asks."""
     if not _UNWRAPPED:
         for name in ("_base", "grad", "_grad"):
             _UNWRAPPED.add(getattr(Tensor, name).__get__)
@@ -127,7 +127,7 @@ def as_subclass(self, cls):
 
 
 class _Names:
-    """What functions say of the module that offers them.
+    """Names that functions give the module that offers them.
 
     It is the public one, under the name by which the program imports this
     package: "torch.nn.functional" behind `python -m hotaru`, else

@@ -1,4 +1,4 @@
-"""What the modules of this package are called.
+"""Names of the modules of this package.
 
 A program that imports the package by another name (`_alias.interpreter`) sees
 modules, classes and functions by that name: `torch.nn.modules.linear`. What
@@ -15,7 +15,7 @@ _roots = [_HOME]
 
 
 def is_own(name: str | None, below: str = "") -> bool:
-    """Whether a module's name is one of this package.
+    """True if a module's name is one of this package.
 
     Args:
         name: as `__name__` and `__module__` give it; None is nobody's.

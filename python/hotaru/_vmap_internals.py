@@ -105,9 +105,9 @@ def _display_fallback_warnings(enabled: bool) -> None:
     _warns = bool(enabled)
 
 
-# Whether an operator without a batching rule warns when it is looped over. No
-# operator has such a rule here, and a loop is what `vmap` says it is: the flag
-# is kept for those who set it back, and nothing warns.
+# Tells whether an operator without a batching rule warns when it is looped
+# over. No operator has such a rule here, and a loop is what `vmap` says it is:
+# the flag is kept for those who set it back, and nothing warns.
 _C._debug_only_are_vmap_fallback_warnings_enabled = (
     _are_fallback_warnings_enabled
 )

@@ -12,7 +12,7 @@ _ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t", "\r": "\\r"}
 
 @dataclass(frozen=True)
 class AliasInfo:
-    """What an argument or result shares memory with: `(a! -> b)`.
+    """Memory that an argument or result shares with others: `(a! -> b)`.
 
     Of lists the sets are empty and the element's stand in `contained`.
     """
@@ -76,17 +76,17 @@ class Argument:
     _has_default: bool = False
 
     def has_default_value(self) -> bool:
-        """Whether it may be left out."""
+        """True if it may be left out."""
         return self._has_default
 
     @property
     def is_write(self) -> bool:
-        """Whether the operator writes to it."""
+        """True if the operator writes to it."""
         return self.alias_info is not None and self.alias_info.is_write
 
     @property
     def is_out(self) -> bool:
-        """Whether it is written to and can be given by keyword alone."""
+        """True if it is written to and can be given by keyword alone."""
         return self.kwarg_only and self.is_write
 
     def _typed(self) -> str:

@@ -1,4 +1,4 @@
-"""Whether one schema can stand for another."""
+"""Comparisons that tell whether one schema can stand for another."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .argument import Argument
 
 
 class Signature(Protocol):
-    """What is compared of a schema."""
+    """Parts of a schema that are compared."""
 
     name: str
     overload_name: str
@@ -36,7 +36,7 @@ _OUT_COUNT = "Function schema should have the same number of out arguments"
 
 
 def _alike(new: Argument, old: Argument) -> bool:
-    """What both directions ask of one argument, its type apart."""
+    """True if one argument has what both directions ask, its type apart."""
     return (
         new.name == old.name
         and new.N == old.N
@@ -50,14 +50,14 @@ def _default_of(argument: Argument):
 
 
 def _accepts(new: Argument, old: Argument) -> bool:
-    """Whether `new` takes what `old` took."""
+    """True if `new` takes what `old` took."""
     if old.has_default_value() and _default_of(new) != _default_of(old):
         return False
     return _alike(new, old) and old.type.isSubtypeOf(new.type)
 
 
 def _same(new: Argument, old: Argument) -> bool:
-    """Whether `old` takes what `new` takes."""
+    """True if `old` takes what `new` takes."""
     return (
         _alike(new, old)
         and _default_of(new) == _default_of(old)
@@ -83,7 +83,7 @@ def _same_kind(new: Signature, old: Signature) -> bool:
 
 
 def backward(new: Signature, old: Signature) -> bool:
-    """Whether what was written for `old` works with `new`."""
+    """True if what was written for `old` works with `new`."""
     if not _same_kind(new, old) or len(new.arguments) < len(old.arguments):
         return False
     if not all(map(_accepts, old.returns, new.returns)):
@@ -100,7 +100,7 @@ def backward(new: Signature, old: Signature) -> bool:
 
 
 def forward(new: Signature, old: Signature) -> tuple[bool, str]:
-    """Whether what is written for `new` works with `old`; else why not."""
+    """True if what is written for `new` works with `old`; else why not."""
     if not _same_kind(new, old):
         return False, ""
     mine, theirs = _first_out(new), _first_out(old)

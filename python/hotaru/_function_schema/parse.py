@@ -59,7 +59,7 @@ class _Text:
         return f"{message}:\n{self._text}\n{mark} <--- HERE\n"
 
     def kind(self, ahead: int = 0) -> str:
-        """Of the next word: "ident", "number", "string", "eof" or a mark."""
+        """Kind of the next word: "ident", "number", "string", "eof", a mark."""
         at = self._next + ahead
         return self._words[at][0] if at < len(self._words) else "eof"
 

@@ -21,24 +21,24 @@ class FunctionSchema:
 
     @property
     def is_mutable(self) -> bool:
-        """Whether the operator writes to an argument."""
+        """True if the operator writes to an argument."""
         return any(a.is_write for a in self.arguments)
 
     def _is_view_op(self) -> bool:
-        """Whether a result is a view of an argument that is only read."""
+        """True if a result is a view of an argument that is only read."""
         return not self.is_mutable and any(
             a.alias_info is not None for a in self.arguments
         )
 
     def is_backward_compatible_with(self, old: FunctionSchema) -> bool:
-        """Whether calls written for the old schema work with this one."""
+        """True if calls written for the old schema work with this one."""
         return backward(self, old)
 
     def check_forward_compatible_with(
         self, old: FunctionSchema
     ) -> tuple[bool, str]:
-        """Whether calls written for this schema work with the old one, and
-        why not.
+        """Tells whether calls written for this schema work with the old one,
+        and why not.
         """
         return forward(self, old)
 

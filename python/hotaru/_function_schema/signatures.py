@@ -62,8 +62,8 @@ def split(text: str) -> list[str]:
 
 @functools.cache
 def signature(schema: str) -> inspect.Signature:
-    """Of "add.Tensor(Tensor self, *, Scalar alpha=1) -> Tensor"; the first
-    parameter is called input, as in Python.
+    """Signature of "add.Tensor(Tensor self, *, Scalar alpha=1) -> Tensor"; the
+    first parameter is called input, as in Python.
     """
     inside, _, result = schema[schema.index("(") + 1 :].rpartition(") -> ")
     kind = inspect.Parameter.POSITIONAL_OR_KEYWORD

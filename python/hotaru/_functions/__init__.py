@@ -28,12 +28,12 @@ newaxis = None
 
 
 def is_tensor(obj) -> bool:
-    """Whether the object is a tensor."""
+    """True if the object is a tensor."""
     return isinstance(obj, Tensor)
 
 
 def is_inference(input: Tensor) -> bool:
-    """Whether the tensor was made in inference mode."""
+    """True if the tensor was made in inference mode."""
     return input.is_inference()
 
 
@@ -43,32 +43,32 @@ def set_anomaly_enabled(mode: bool, check_nan: bool = True) -> None:
 
 
 def is_floating_point(input: Tensor) -> bool:
-    """Whether the dtype is a floating-point type."""
+    """True if the dtype is a floating-point type."""
     return input.is_floating_point()
 
 
 def is_complex(input: Tensor) -> bool:
-    """Whether the dtype is complex."""
+    """True if the dtype is complex."""
     return input.is_complex()
 
 
 def is_signed(input: Tensor) -> bool:
-    """Whether the dtype has negative numbers."""
+    """True if the dtype has negative numbers."""
     return input.is_signed()
 
 
 def is_conj(input: Tensor) -> bool:
-    """Whether the values are conjugates of those in memory: never."""
+    """Tells whether the values are conjugates of those in memory: never."""
     return input.is_conj()
 
 
 def is_neg(input: Tensor) -> bool:
-    """Whether the values are negatives of those in memory: never."""
+    """Tells whether the values are negatives of those in memory: never."""
     return input.is_neg()
 
 
 def is_same_size(input: Tensor, other: Tensor) -> bool:
-    """Whether two tensors have one shape."""
+    """True if two tensors have one shape."""
     return input.is_same_size(other)
 
 
@@ -78,7 +78,7 @@ def get_device(input: Tensor) -> int:
 
 
 def is_storage(obj) -> bool:
-    """Whether the object is a storage, with a dtype or without."""
+    """True if the object is a storage, with a dtype or without."""
     from ..storage import TypedStorage, UntypedStorage
 
     return isinstance(obj, (UntypedStorage, TypedStorage))
@@ -142,7 +142,7 @@ def as_tensor(data, dtype=None, device=None) -> Tensor:
 
         shared = from_cuda_array(data)
         return shared.to(dtype=dtype or shared.dtype, device=device)
-    # What numpy's scalars, whose memory is nobody's to share, have not.
+    # Numpy's scalars, whose memory is nobody's to share, have no `ctypes`.
     if hasattr(data, "__array_interface__") and hasattr(data, "ctypes"):
         shared = _C.from_numpy(data)
         device = _C.get_default_device() if device is None else device
@@ -193,7 +193,7 @@ def from_dlpack(ext_tensor, *, device=None, copy=None) -> Tensor:
 
 
 def _stream_for(array) -> dict:
-    """What a producer is told of the stream that will use its memory."""
+    """Tells a producer of the stream that will use its memory."""
     kind, index = getattr(array, "__dlpack_device__", lambda: (1, 0))()
     if kind != 2:
         return {}

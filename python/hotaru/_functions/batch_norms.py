@@ -134,7 +134,7 @@ def batch_norm_backward_reduce(
     weight_g: bool,
     bias_g: bool,
 ) -> tuple[Tensor | None, Tensor | None, Tensor | None, Tensor | None]:
-    """Of a part, by channel: the sums of the gradient and of it times the
+    """Sums over a part, by channel: of the gradient and of it times the
     distance to the mean, if the input has a gradient; those of weight and bias,
     if they have. None for what has none.
     """

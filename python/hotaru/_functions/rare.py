@@ -12,7 +12,7 @@ __all__ = [
     "row_indices_copy", "slice_inverse", "values_copy",
 ]  # fmt: skip
 
-# What sparse tensors keep.
+# Parts that sparse tensors keep.
 crow_indices_copy = _copy_of(Tensor.crow_indices, "crow_indices_copy")
 col_indices_copy = _copy_of(Tensor.col_indices, "col_indices_copy")
 ccol_indices_copy = _copy_of(Tensor.ccol_indices, "ccol_indices_copy")

@@ -38,7 +38,7 @@ _FLOATS = {
 
 
 def get_float32_matmul_precision() -> str:
-    """What `set_float32_matmul_precision` allowed last, or else
+    """Returns what `set_float32_matmul_precision` allowed last, or else
     `backends.cuda.matmul.allow_tf32`.
     """
     from .. import backends
@@ -100,8 +100,8 @@ def set_default_tensor_type(t) -> None:
 
 
 def set_flush_denormal(mode: bool) -> bool:
-    """Whether denormal numbers could be made zero: False, it is not offered;
-    results are those of the standard.
+    """Tells whether denormal numbers could be made zero: False, it is not
+    offered; results are those of the standard.
     """
     return False
 
@@ -131,7 +131,7 @@ def init_num_threads() -> None:
 
 
 def is_distributed(input: Tensor) -> bool:
-    """Whether a tensor's memory is spread over processes: never."""
+    """Tells whether a tensor's memory is spread over processes: never."""
     return False
 
 

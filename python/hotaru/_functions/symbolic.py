@@ -64,7 +64,7 @@ def sym_constrain_range_for_size(size, *, min=None, max=None) -> None:
 
 
 def _checked(*numbers) -> bool:
-    """Whether one of the numbers is a float.
+    """True if one of the numbers is a float.
 
     AssertionError: it is no number.
     """

@@ -1,1 +1,1 @@
-"""What PyTorch keeps of functorch, which became `torch.func`."""
+"""Names that PyTorch keeps of functorch, which became `torch.func`."""

@@ -12,7 +12,7 @@ from ..autograd._transforms import is_forward
 
 
 class _State(threading.local):
-    """Whether this thread is calling an operator again."""
+    """Tells whether this thread is calling an operator again."""
 
     again = False
 

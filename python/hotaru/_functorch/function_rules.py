@@ -61,8 +61,8 @@ def watching(func, inputs: Inputs):
 
 
 def _whole(given: tuple, slices: tuple, inputs: Inputs) -> Given | None:
-    """What the call would get of the whole arguments; None where a tensor is
-    neither of them, and nothing is known of it.
+    """Gives the call the whole arguments for their slices; None where a tensor
+    is neither of them, and nothing is known of it.
     """
     wholes, dims = inputs.whole()
     leaves = zip(

@@ -33,7 +33,7 @@ _NEVER_RANDOM = (
 
 
 def name_of(function) -> str:
-    """What errors call a function."""
+    """Names a function as errors call it."""
     if hasattr(function, "__name__"):
         return function.__name__
     if isinstance(function, functools.partial):
@@ -209,7 +209,7 @@ class Writes:
 
     def __init__(self, call: Within) -> None:
         self._call = call
-        # What the first slice wrote: the memory, kept alive, and what it held.
+        # Memory that the first slice wrote, kept alive, and what it held.
         self._first: dict[int, tuple] = {}
         self._checks = False
 
@@ -258,7 +258,8 @@ _UNMAPPED = (
 def run_slices(
     function, inputs: Inputs, randomness: str, kwargs: dict, counts: bool = True
 ) -> list:
-    """What the function returned for each slice; one result for size zero.
+    """Returns what the function returned for each slice; one result for size
+    zero.
 
     `counts` is False for a loop that is no transform to those who ask, as that
     over batches of gradients.

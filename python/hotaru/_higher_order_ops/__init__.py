@@ -21,7 +21,7 @@ __all__ = [
     "wrap_with_autocast", "wrap_with_set_grad_enabled",
 ]  # fmt: skip
 
-# What PyTorch has here beside that.
+# Names that PyTorch has here beside those.
 _MISSING = {
     "BaseHOP", "InvokeQuant", "_foreach_map", "aoti_call_delegate",
     "auto_functionalized", "auto_functionalized_v2", "call_torchbind",

@@ -1,4 +1,4 @@
-"""What functions that run as operators may not do, and how it is said."""
+"""Limits on functions that run as operators, and how they are said."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ def own_memory(results, inputs: list) -> list:
 
 
 def shares(x: Tensor, others: list) -> bool:
-    """Whether a tensor shares memory with any of the others."""
+    """True if a tensor shares memory with any of the others."""
     return any(x is y or _C._shares_storage(x, y) for y in others)
 
 
@@ -153,7 +153,7 @@ def row_count(xs: list) -> int:
 
 
 def is_unknown(pred) -> bool:
-    """Whether a truth value is a tensor without values, a fake one."""
+    """True if a truth value is a tensor without values, a fake one."""
     if type(pred) is Tensor or not isinstance(pred, Tensor):
         return False
     from .._subclasses import FakeTensor
@@ -181,7 +181,7 @@ def _stacked(column: tuple):
 
 
 def stack_trees(trees: list):
-    """What containers of tensors for rows are together."""
+    """Joins the rows' containers of tensors into one, of all rows together."""
     flat = [pytree.tree_flatten(tree) for tree in trees]
     return pytree.tree_unflatten(
         stack_leaves([leaves for leaves, _ in flat]), flat[0][1]

@@ -59,5 +59,5 @@ class HigherOrderOperator:
 
 
 def _named(name: str) -> HigherOrderOperator:
-    """What pickles refer to."""
+    """Finds the operator that pickles refer to."""
     return getattr(_space, name)

@@ -20,7 +20,7 @@ def _run(combine_fn, xs, additional_inputs):
 
 
 def _scanned(combine, xs: list) -> list:
-    """What all rows up to each one make: pairs first, and of those the same
+    """Combines all rows up to each one: pairs first, and of those the same
     again, so rows next to each other meet in as many rounds as their number
     has digits.
     """
@@ -54,7 +54,7 @@ def associative_scan(
     combine_fn, xs, dim: int, reverse: bool = False,
     combine_mode: str = "pointwise",
 ):  # fmt: skip
-    """What `combine_fn` makes of all slices up to each one.
+    """Combines by `combine_fn` all slices up to each one.
 
     Args:
         combine_fn: of two slices, as containers like xs; gives a third.

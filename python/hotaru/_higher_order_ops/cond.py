@@ -43,8 +43,8 @@ def cond(pred, true_fn, false_fn, operands=()):
 
 
 def choose(pred, true_fn, false_fn, operands):
-    """What the function gives that `pred` says. Of a tensor without values:
-    what both give, which has to look the same.
+    """Calls the function that `pred` says. Of a tensor without values: what
+    both give, which has to look the same.
     """
     if not is_unknown(pred):
         return (true_fn if pred else false_fn)(*operands)

@@ -37,7 +37,7 @@ def _run(cond_fn, body_fn, carried_inputs, additional_inputs):
 
 
 def _holds(pred) -> bool:
-    """What a condition says; RuntimeError where it is no truth value."""
+    """Reads what a condition says; RuntimeError where it is no truth value."""
     if isinstance(pred, Tensor):
         fits = pred.ndim == 0 and pred.dtype is bool_dtype
     else:

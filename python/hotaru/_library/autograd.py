@@ -15,9 +15,7 @@ from .utils import has_kwarg_only_args, is_tensorlist_like_type
 
 @dataclass
 class Info:
-    """What a formula consists of; without `backward`, a backward pass is
-    refused.
-    """
+    """Parts of a formula; without `backward`, a backward pass is refused."""
 
     backward: Callable | None
     setup_context: Callable | None

@@ -45,7 +45,7 @@ def device_type_to_key(device_type: str) -> str:
 
 
 class _Registrations:
-    """What a library did; taken back at its end."""
+    """Registrations that a library made; taken back at its end."""
 
     def __init__(self) -> None:
         self.undo: list[Callable] = []

@@ -101,7 +101,7 @@ class FakeImplHolder:
 
 
 class FakeImplCtx:
-    """What `get_ctx` gives inside a fake kernel."""
+    """Context that `get_ctx` gives inside a fake kernel."""
 
     def __init__(self, qualname: str, source: str) -> None:
         self._qualname = qualname

@@ -164,7 +164,7 @@ _TESTS: dict[str, Callable] = {
     "test_aot_dispatch_static": _no_tracer,
     "test_aot_dispatch_dynamic": _no_tracer,
 }
-# What runs where nothing else is asked for: what hotaru can check.
+# Tests that run where nothing else is asked for: what hotaru can check.
 DEFAULT = tuple(_TESTS)[:3]
 
 

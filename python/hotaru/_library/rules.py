@@ -1,4 +1,4 @@
-"""What is registered for an operator beside kernels."""
+"""Functions that are registered for an operator beside kernels."""
 
 from __future__ import annotations
 

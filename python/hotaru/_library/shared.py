@@ -12,7 +12,7 @@ from . import elf
 loaded_libraries: set[str] = set()
 
 
-# What the loader misses where a library was built against PyTorch: its
+# Names that the loader misses where a library was built against PyTorch: its
 # libraries, or functions that are only there.
 _PYTORCH = ("libtorch", "libc10", "_ZN3c10", "_ZN2at", "_ZN5torch")
 _FOREIGN = (

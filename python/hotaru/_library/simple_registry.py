@@ -1,4 +1,4 @@
-"""What is known of operators beside their kernels."""
+"""Registry of what is known of operators beside their kernels."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from .fake_impl import FakeImplHolder
 
 
 class SimpleOperatorEntry:
-    """Of one operator, defined or not."""
+    """Entry of one operator, defined or not."""
 
     def __init__(self, qualname: str) -> None:
         self.qualname = qualname

@@ -39,12 +39,12 @@ def lookup_op(qualname: str):
 
 
 def is_builtin(op) -> bool:
-    """Whether an overload is PyTorch's own."""
+    """True if an overload is PyTorch's own."""
     return op.namespace in {"aten", "prim", "prims"}
 
 
 def is_functional_schema(schema, *, allow_valid_view: bool = False) -> bool:
-    """Whether an operator writes to nothing, returns something, and no views.
+    """True if an operator writes to nothing, returns something, and no views.
 
     Args:
         schema: a text, a FunctionSchema, or torchgen's.
@@ -65,12 +65,12 @@ def _bare(kind: t.Type) -> t.Type:
 
 
 def is_tensor_like_type(kind) -> bool:
-    """Whether values are tensors, or None."""
+    """True if values are tensors, or None."""
     return isinstance(_bare(kind), t.TensorType)
 
 
 def is_tensorlist_like_type(kind) -> bool:
-    """Whether values are lists of tensors, or of tensors and None."""
+    """True if values are lists of tensors, or of tensors and None."""
     kind = _bare(kind)
     return isinstance(kind, t.ListType) and is_tensor_like_type(
         kind.getElementType()
@@ -82,19 +82,19 @@ def _holds_tensors(kind) -> bool:
 
 
 def has_kwarg_only_args(schema: FunctionSchema) -> bool:
-    """Whether an argument can be given by name alone."""
+    """True if an argument can be given by name alone."""
     return any(a.kwarg_only for a in schema.arguments)
 
 
 def has_kwarg_only_tensors(schema: FunctionSchema) -> bool:
-    """Whether tensors can be given by name alone."""
+    """True if tensors can be given by name alone."""
     return any(
         a.kwarg_only and _holds_tensors(a.type) for a in schema.arguments
     )
 
 
 def has_tensor_arg(schema: FunctionSchema) -> bool:
-    """Whether there is an argument that holds tensors."""
+    """True if there is an argument that holds tensors."""
     return any(_holds_tensors(a.type) for a in schema.arguments)
 
 

@@ -9,7 +9,7 @@ from .._trees import flat as _tree
 
 
 class VmapInfo(NamedTuple):
-    """What a rule is told of the `vmap` that calls it."""
+    """Facts that a rule is told of the `vmap` that calls it."""
 
     batch_size: int
     randomness: str

@@ -308,7 +308,7 @@ def filled(schema: FunctionSchema, args: tuple, kwargs: dict):
 
 
 def results(schema: FunctionSchema, value):
-    """What a kernel returned, as the schema says; RuntimeError else."""
+    """Returns what a kernel returned, as the schema says; RuntimeError else."""
     returns = schema.returns
     try:
         if not returns:

@@ -11,8 +11,8 @@ from .table import Operator
 
 
 def dtype_for(operator: Operator, device_type: str):
-    """What arguments are cast to; None where autocast is off for the device,
-    or the operator asked for no cast.
+    """Returns what arguments are cast to; None where autocast is off for the
+    device, or the operator asked for no cast.
     """
     dtype = operator.autocast.get(device_type)
     return dtype if dtype and is_autocast_enabled(device_type) else None

@@ -93,7 +93,7 @@ def device_key(tensors: list[Tensor]) -> str:
 
 
 def _plain(function) -> bool:
-    """Whether the layer has a function of its own."""
+    """True if the layer has a function of its own."""
     return function is not None and function is not keys.fallthrough_kernel
 
 

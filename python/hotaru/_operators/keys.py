@@ -61,7 +61,7 @@ class DispatchKeySet:
         self._keys = frozenset(keys)
 
     def has(self, key: DispatchKey) -> bool:
-        """Whether the key is one of them."""
+        """True if the key is one of them."""
         return key in self._keys
 
     def __or__(self, other: DispatchKeySet) -> DispatchKeySet:
@@ -84,7 +84,7 @@ class _Skipped:
         return _C._layers_skipped()[1]
 
 
-# What calls of this thread leave out.
+# Layers that calls of this thread leave out.
 skipped = _Skipped()
 
 

@@ -42,15 +42,15 @@ class OwnOperator:
         return _C._own_keys(self.qualname)
 
     def has(self, key: str) -> bool:
-        """Whether a kernel is registered for the key itself."""
+        """True if a kernel is registered for the key itself."""
         return key in self.kernels
 
     def has_composite(self) -> bool:
-        """Whether it is made of other operators."""
+        """True if it is made of other operators."""
         return self.has(keys.COMPOSITE)
 
     def has_backend(self, key: str) -> bool:
-        """Whether calls of a device get a kernel that records nothing."""
+        """True if calls of a device get a kernel that records nothing."""
         return any(self.has(k) for k in (key, *keys.EXPLICIT))
 
 
@@ -68,7 +68,7 @@ def find(qualname: str) -> OwnOperator | None:
 
 
 def names_in(namespace: str) -> list[str]:
-    """What C++ defined in a namespace."""
+    """Names that C++ defined in a namespace."""
     start = f"{namespace}::"
     return sorted(
         {

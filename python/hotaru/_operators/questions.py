@@ -1,4 +1,4 @@
-"""What programs ask `torch._C` about operators and their schemas."""
+"""Questions of programs to `torch._C` about operators and their schemas."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _NO_MATCH = (
 
 
 def has_kernel_for_dispatch_key(qualname: str, key) -> bool:
-    """Whether a kernel is registered for the key itself.
+    """True if a kernel is registered for the key itself.
 
     hotaru's own operators compute and differentiate on the CPU and the meta
     device, and on a GPU where the package was built for it; which of them are
@@ -42,12 +42,12 @@ def has_kernel_for_dispatch_key(qualname: str, key) -> bool:
 
 
 def has_kernel_for_any_dispatch_key(qualname: str, chosen) -> bool:
-    """Whether a kernel is registered for one of the keys of a set."""
+    """True if a kernel is registered for one of the keys of a set."""
     return any(has_kernel_for_dispatch_key(qualname, k) for k in chosen._keys)
 
 
 def has_kernel(qualname: str) -> bool:
-    """Whether there is an operator of that name with overload."""
+    """True if there is an operator of that name with overload."""
     return (
         table.find(qualname) is not None
         or table.native_schema(qualname) is not None
@@ -66,7 +66,7 @@ def _texts(name: str) -> list[str]:
 
 
 def schemas_of(name: str) -> list[FunctionSchema]:
-    """Of "ns::name", all overloads; empty if there are none."""
+    """Schemas of all overloads of "ns::name"; empty if there are none."""
     if table.is_native(name):
         found = [parse_schema(t) for t in _texts(name.partition("::")[2])]
     else:
@@ -76,7 +76,7 @@ def schemas_of(name: str) -> list[FunctionSchema]:
 
 
 def all_schemas() -> list[FunctionSchema]:
-    """Of all operators, native and defined in Python."""
+    """Schemas of all operators, native and defined in Python."""
     found = [
         parse_schema(text)
         for name, op in sorted(vars(ops).items())
@@ -107,7 +107,7 @@ def resolve_packet(name: str, *args, **kwargs) -> str:
 
 
 def storage_id(tensor: Tensor) -> int:
-    """What tensors that share memory have in common, while they live."""
+    """Number that tensors that share memory have in common, while they live."""
     return tensor.untyped_storage()._cdata
 
 

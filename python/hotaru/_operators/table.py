@@ -58,15 +58,15 @@ class Operator:
             self.kernels.pop(key, None)
 
     def has(self, key: str) -> bool:
-        """Whether a function is registered for the key itself."""
+        """True if a function is registered for the key itself."""
         return key in self.kernels
 
     def has_composite(self) -> bool:
-        """Whether it is made of other operators."""
+        """True if it is made of other operators."""
         return keys.COMPOSITE in self.kernels
 
     def kernel(self, key: str) -> Callable | None:
-        """What a device's calls get: its own, or one for all devices."""
+        """Finds what a device's calls get: its own, or one for all devices."""
         for name in (key, *keys.EXPLICIT, keys.COMPOSITE):
             found = self.kernels.get(name)
             if found is not None:
@@ -74,7 +74,7 @@ class Operator:
         return None
 
     def has_backend(self, key: str) -> bool:
-        """Whether calls of a device get a kernel that records nothing."""
+        """True if calls of a device get a kernel that records nothing."""
         return any(k in self.kernels for k in (key, *keys.EXPLICIT))
 
 
@@ -89,7 +89,7 @@ def find(qualname: str) -> Operator | own.OwnOperator | None:
 
 
 def overloads(name: str) -> dict[str, Operator]:
-    """Of "ns::name", by their names; empty if there is none."""
+    """Overloads of "ns::name", by their names; empty if there is none."""
     found = {}
     for operator in list(_operators.values()):
         if operator.name == name:
@@ -99,7 +99,7 @@ def overloads(name: str) -> dict[str, Operator]:
 
 
 def names_in(namespace: str) -> list[str]:
-    """What is defined in a namespace."""
+    """Names that are defined in a namespace."""
     start = f"{namespace}::"
     in_python = {
         o.name[len(start) :]
@@ -110,7 +110,7 @@ def names_in(namespace: str) -> list[str]:
 
 
 def is_native(name: str) -> bool:
-    """Whether "ns::name" is one of hotaru's own operators."""
+    """True if "ns::name" is one of hotaru's own operators."""
     namespace, _, short = name.partition("::")
     return namespace == "aten" and isinstance(
         vars(ops).get(short.partition(".")[0]), _C.Op

@@ -53,17 +53,17 @@ class OpOverload:
 
     @property
     def _defined_in_python(self) -> bool:
-        """Whether a program defined it."""
+        """True if a program defined it."""
         return False
 
     @property
     def tags(self) -> list:
-        """What compilers and tests may assume, a list of torch.Tag."""
+        """Assumptions for compilers and tests, a list of torch.Tag."""
         return native_tags.of(self.name())
 
     @property
     def is_view(self) -> bool:
-        """Whether a result is a view of an argument."""
+        """True if a result is a view of an argument."""
         return self._schema._is_view_op()
 
     def name(self) -> str:
@@ -71,7 +71,7 @@ class OpOverload:
         return f"{self.namespace}::{self._text.partition('(')[0]}"
 
     def has_kernel_for_dispatch_key(self, key) -> bool:
-        """Whether a kernel is registered for the key itself."""
+        """True if a kernel is registered for the key itself."""
         return questions.has_kernel_for_dispatch_key(self.name(), key)
 
     def __repr__(self) -> str:
@@ -187,7 +187,7 @@ class DefinedOverload(OpOverload):
 
     @property
     def tags(self) -> list:
-        """Those that it was defined with."""
+        """Tags that it was defined with."""
         return self._operator.tags
 
     def _run(self, args, kwargs):
@@ -220,5 +220,5 @@ def _spelled(kind: str) -> str:
 
 
 def _overload(packet: str, name: str, space: str = "aten") -> OpOverload:
-    """What pickles refer to."""
+    """Finds the overload that pickles refer to."""
     return getattr(getattr(lent("namespace")(space), packet), name)

@@ -13,12 +13,12 @@ from .overloads import (
     arguments_of,
 )
 
-# Of these the form with `out=` is called "out".
+# Overloads whose form with `out=` is called "out".
 _PLAIN = ("default", "Tensor", "self")
 
 
 def _packet(name: str, space: str = "aten") -> OpOverloadPacket:
-    """What pickles refer to."""
+    """Finds the packet that pickles refer to."""
     return getattr(lent("namespace")(space), name)
 
 
@@ -71,7 +71,7 @@ class OpOverloadPacket:
 
     @property
     def _defined_in_python(self) -> bool:
-        """Whether a program defined it."""
+        """True if a program defined it."""
         return False
 
     def resolve(self, args: tuple, kwargs: dict) -> str:

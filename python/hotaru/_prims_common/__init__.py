@@ -1,4 +1,4 @@
-"""What shapes and strides of two tensors have in common."""
+"""Comparison of shapes and strides of two tensors."""
 
 from __future__ import annotations
 

@@ -8,5 +8,7 @@ _MARK = "_torch_decompositions_out_wrapper"
 
 
 def _maybe_remove_out_wrapper(fn):
-    """What a wrapper that takes `out=` holds; any other function itself."""
+    """Returns what a wrapper that takes `out=` holds; any other function
+    itself.
+    """
     return inspect.unwrap(fn, stop=lambda f: not hasattr(f, _MARK))

@@ -87,17 +87,17 @@ STORAGE_NAMES = {
     quint8: "QUInt8Storage",
     qint32: "QInt32Storage",
 }
-"""Of those, what files call the storages."""
+"""Names that files give the storages of those dtypes."""
 
 
 def is_quantized_dtype(dtype) -> bool:
-    """Whether it is one of those above."""
+    """True if it is one of those above."""
     return type(dtype) is QuantizedDtype
 
 
 class qscheme(_Named):  # noqa: N801, PyTorch's name
-    """Whether scales are those of a tensor or of its channels, and whether
-    zero stands in the middle.
+    """Scheme that says whether scales are those of a tensor or of its
+    channels, and whether zero stands in the middle.
     """
 
     def __init__(self, name: str) -> None:

@@ -91,8 +91,8 @@ def _check_zero_point(zero_point: Tensor, low: int, high: int) -> None:
 def fake_quantize_per_tensor_affine_cachemask(
     self: Tensor, scale: float, zero_point: int, quant_min: int, quant_max: int
 ) -> tuple[Tensor, Tensor]:
-    """What `fake_quantize_per_tensor_affine` gives, and where the elements
-    were within the range.
+    """Returns what `fake_quantize_per_tensor_affine` gives, and where the
+    elements were within the range.
     """
     _check_range(quant_min, quant_max)
     if not quant_min <= zero_point <= quant_max:
@@ -211,8 +211,8 @@ def fake_quantize_per_channel_affine_cachemask(
     quant_min: int,
     quant_max: int,
 ) -> tuple[Tensor, Tensor]:
-    """What `fake_quantize_per_channel_affine` gives, and where the elements
-    were within the range.
+    """Returns what `fake_quantize_per_channel_affine` gives, and where the
+    elements were within the range.
     """
     _check_channels(self, scale, zero_point, axis, quant_min, quant_max)
     _check_constants(

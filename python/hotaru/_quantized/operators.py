@@ -18,7 +18,7 @@ from .kind import HANDLERS, need_one_scale, refused
 from .rounding import over_axis, quantize
 from .tensor import QuantizedTensor, build, is_quantized, like
 
-# Of quint8: scale and zero point; of qint8 zero points are 128 less.
+# Scale and zero point of quint8; zero points of qint8 are 128 less.
 _FIXED = {
     "sigmoid": (1 / 256, 0),
     "hardsigmoid": (1 / 256, 0),
@@ -154,7 +154,7 @@ def _of_channels(function, x, integers, channels) -> QuantizedTensor:
 
 
 def _has_floats(x) -> bool:
-    """Whether zero points are floats, which one of a tensor is not."""
+    """True if zero points are floats, which one of a tensor is not."""
     return x._zero_point.is_floating_point()
 
 

@@ -16,7 +16,7 @@ from .tensor import QuantizedTensor, build, scales_of, whole_number
 
 
 def rebuild(storage, offset, size, stride, quantizer, requires_grad, hooks):
-    """What `reduce` took apart, of this process or of a file.
+    """Rebuilds what `reduce` took apart, of this process or of a file.
 
     RuntimeError: parts that do not fit each other: what is read may be
     anything.

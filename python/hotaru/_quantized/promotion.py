@@ -25,7 +25,7 @@ def promote_types(a, b):
 
 
 def can_cast(a, b) -> bool:
-    """Whether values may become others by an assignment: not flags."""
+    """Tells whether values may become others by an assignment: not flags."""
     return b is not _C.bool or a is b
 
 

@@ -161,7 +161,7 @@ def like(x: QuantizedTensor, integers: Tensor, axis=...) -> QuantizedTensor:
 
 
 def is_quantized(x) -> bool:
-    """Whether it is a quantised tensor."""
+    """True if it is a quantised tensor."""
     return isinstance(x, QuantizedTensor)
 
 

@@ -6,7 +6,8 @@ from ..functional import broadcast_shapes
 
 
 def _broadcast_shapes(*shapes):
-    """What shapes broadcast to; a number is a shape, None is left out.
+    """Returns the shape that shapes broadcast to; a number is a shape, None is
+    left out.
 
     None without shapes, RuntimeError where they do not fit.
     """

@@ -37,7 +37,7 @@ class TensorMetadata:
 
 
 def extract_tensor_metadata(t: Tensor) -> TensorMetadata:
-    """What is remembered of a tensor."""
+    """Records what is remembered of a tensor."""
     return TensorMetadata(
         t.dtype, tuple(t.shape), tuple(t.stride()), t.device, t.layout,
         t.storage_offset(), t.requires_grad, t.is_conj(), t.is_neg(),
@@ -90,8 +90,8 @@ def info() -> DispatchCacheInfo:
 
 
 def cached(mode, func, args: tuple, kwargs: dict, changed: list):
-    """What `fake_kernels.run` gives; from memory where the same operator met
-    arguments that look the same, and results own their memory or are the
+    """Gives what `fake_kernels.run` does; from memory where the same operator
+    met arguments that look the same, and results own their memory or are the
     first argument.
 
     `torch._dynamo.config.fake_tensor_cache_enabled` turns it off; with
@@ -145,8 +145,8 @@ def _no_use(func, args, changed) -> str | None:
 
 
 def key_of(func, args, kwargs):
-    """What calls have in common that give results that look the same; None
-    where that cannot be said.
+    """Returns what calls have in common that give results that look the same;
+    None where that cannot be said.
     """
     leaves, spec = _pytree.tree_flatten((args, kwargs))
     parts = [
@@ -192,7 +192,7 @@ def _remember(key, result, args, kwargs) -> None:
 
 
 def _is_view(leaf: Tensor, args: tuple) -> bool:
-    """Whether it is a look at the memory of the first argument."""
+    """True if it is a look at the memory of the first argument."""
     return (
         bool(args)
         and isinstance(args[0], Tensor)

@@ -20,7 +20,7 @@ class FakeTensor(Tensor):
 
     @staticmethod
     def __new__(cls, fake_mode, elem, device):
-        """Of a tensor on the meta device, whose memory it shares."""
+        """Makes one of a tensor on the meta device, whose memory it shares."""
         made = Tensor._make_subclass(cls, elem.detach(), elem.requires_grad)
         made.fake_device = fake_devices.normalized(device)
         made.fake_mode = fake_mode
@@ -31,7 +31,7 @@ class FakeTensor(Tensor):
         super().__init__()
 
     def _is_view(self) -> bool:
-        """Whether it shares the memory of `_base`."""
+        """True if it shares the memory of `_base`."""
         return self._base is not None
 
     @property
@@ -46,17 +46,17 @@ class FakeTensor(Tensor):
 
     @property
     def is_cpu(self) -> bool:
-        """Whether that is the CPU."""
+        """True if that is the CPU."""
         return self.fake_device.type == "cpu"
 
     @property
     def is_cuda(self) -> bool:
-        """Whether that is a GPU."""
+        """True if that is a GPU."""
         return self.fake_device.type == "cuda"
 
     @property
     def is_meta(self) -> bool:
-        """Whether that is the meta device."""
+        """True if that is the meta device."""
         return self.fake_device.type == "meta"
 
     def get_device(self) -> int:
@@ -111,6 +111,6 @@ class FakeTensor(Tensor):
 
 
 def fakes_in(tree) -> list[FakeTensor]:
-    """Those among the leaves of a tree, in order."""
+    """Fake tensors among the leaves of a tree, in order."""
     leaves = _pytree.tree_leaves(tree)
     return [x for x in leaves if isinstance(x, FakeTensor)]

@@ -41,8 +41,8 @@ class Constants:
                 self._known.pop(id(other), None)
 
     def computed(self, func, args, kwargs, fakes: list):
-        """What the operator gives for values that are known; None if some are
-        not, or it draws random numbers.
+        """Computes what the operator gives for values that are known; None if
+        some are not, or it draws random numbers.
         """
         if not fakes or any(fake.constant is None for fake in fakes):
             return None

@@ -1,4 +1,4 @@
-"""What calls of fake tensors raise that have no answer without values."""
+"""Errors of calls of fake tensors that have no answer without values."""
 
 from __future__ import annotations
 

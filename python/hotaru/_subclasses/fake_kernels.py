@@ -47,7 +47,7 @@ def _masked(args: tuple) -> bool:
 
 
 def run(mode, func, args: tuple, kwargs: dict):
-    """What an overload gives on the meta device.
+    """Returns what an overload gives on the meta device.
 
     The arguments are fake tensors, their device the meta device. Raises
     UnsupportedOperatorException where there is no kernel for that, nor one of

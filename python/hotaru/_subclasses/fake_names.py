@@ -21,7 +21,7 @@ def overloads() -> tuple:
 
 
 def is_tensor_constructor(func) -> bool:
-    """Whether it makes one tensor, of no tensor."""
+    """True if it makes one tensor, of no tensor."""
     schema = func._schema
     if any("Tensor" in str(argument.type) for argument in schema.arguments):
         return False
@@ -30,7 +30,7 @@ def is_tensor_constructor(func) -> bool:
 
 @functools.cache
 def like_tensor_constructors() -> frozenset:
-    """Those that make a tensor like another."""
+    """Overloads that make a tensor like another."""
     return frozenset(
         func for func in overloads() if func._opname.endswith("_like")
     )
@@ -38,7 +38,7 @@ def like_tensor_constructors() -> frozenset:
 
 @functools.cache
 def device_not_kwarg_ops() -> frozenset:
-    """Those that can be told a device by position."""
+    """Overloads that can be told a device by position."""
     return frozenset(
         func
         for func in overloads()

@@ -16,7 +16,7 @@ from .fake_errors import MetadataMismatchError
 
 
 def copy_of(tensor: Tensor) -> Tensor:
-    """What is kept of a real tensor."""
+    """Makes the copy that is kept of a real tensor."""
     with _disable_current_modes():
         return tensor.detach().clone()
 

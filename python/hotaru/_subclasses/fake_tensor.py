@@ -47,7 +47,7 @@ _REAL = (
 
 
 class _CacheKeyState:
-    """What a key depends on beside the call: nothing, as sizes are numbers."""
+    """State that keys depend on beside a call: none, as sizes are numbers."""
 
 
 class FakeTensorMode(TorchDispatchMode):
@@ -115,7 +115,9 @@ class FakeTensorMode(TorchDispatchMode):
         return self.fake_tensor_converter.from_real_tensor(self, tensor)
 
     def _cache_key(self, state, func, args, kwargs):
-        """What is remembered of a call; of no use to programs but tests."""
+        """Returns what is remembered of a call; of no use to programs but
+        tests.
+        """
         return fake_cache.key_of(func, args, kwargs)
 
     @staticmethod
@@ -288,7 +290,7 @@ def _standing_for(device):
 
 
 def _moved(func, fakes, device) -> bool:
-    """Whether a result that is an argument should be on another device."""
+    """True if a result that is an argument should be on another device."""
     name = func.overloadpacket.__name__
     place = fake_devices.normalized(device)
     return name == "to" and place != fakes[0].device
@@ -300,7 +302,7 @@ def _takes_tensors(func) -> bool:
 
 
 def _only_numbers(func, args) -> bool:
-    """Whether numbers are where the operator takes tensors."""
+    """True if numbers are where the operator takes tensors."""
     return (
         bool(args)
         and _takes_tensors(func)
@@ -316,7 +318,7 @@ def _number(func, fake: FakeTensor):
 
 
 def is_fake(x: object) -> bool:
-    """Whether it is a fake tensor, or a wrapper that is made of those."""
+    """True if it is a fake tensor, or a wrapper that is made of those."""
     from ..utils._python_dispatch import is_traceable_wrapper_subclass
 
     if isinstance(x, FakeTensor):

@@ -1,4 +1,4 @@
-"""What results of operators share with their arguments."""
+"""Memory that results of operators share with their arguments."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def _tensors(tree) -> list[Tensor]:
 
 
 def outputs_alias_inputs(outputs, inputs) -> bool:
-    """Whether a strided tensor of one shares memory with one of the other."""
+    """True if a strided tensor of one shares memory with one of the other."""
     given = _tensors(inputs)
     return any(
         _C._shares_storage(out, x) for out in _tensors(outputs) for x in given
@@ -29,13 +29,13 @@ def outputs_alias_inputs(outputs, inputs) -> bool:
 
 
 def outputs_are_inputs(outputs, inputs) -> bool:
-    """Whether a tensor is in both."""
+    """True if a tensor is in both."""
     given = {id(x) for x in _tensors(inputs)}
     return any(id(out) in given for out in _tensors(outputs))
 
 
 def output_alias_each_other(outputs) -> bool:
-    """Whether two of them share memory."""
+    """True if two of them share memory."""
     found = _tensors(outputs)
     return any(
         _C._shares_storage(a, b)

@@ -1,4 +1,4 @@
-"""What a tensor on the meta device has in common with the one it stands for."""
+"""Properties a tensor on the meta device shares with the one it stands for."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from .. import Tensor
 
-# Of every tensor, in this order; methods are called.
+# Properties of every tensor, in this order; methods are called.
 _OF_ALL = (
     "dtype", "shape", "requires_grad", "is_leaf", "is_sparse", "is_inference",
     "is_conj", "is_neg",

@@ -93,7 +93,7 @@ class SymFloat(_Symbolic):
         return _guarded(self, "float").hex()
 
     def is_integer(self) -> bool:
-        """Whether its number is whole."""
+        """True if its number is whole."""
         return _guarded(self, "float").is_integer()
 
 

@@ -44,7 +44,7 @@ _LENT = (
     "q_per_channel_scales q_per_channel_zero_points q_scale q_zero_point "
     "qscheme"
 )
-# Those that nobody else answers calls of.
+# Methods whose calls nobody else answers.
 _UNSEEN = "__deepcopy__ __reduce_ex__ __setstate__"
 # In-place forms of operators' second names.
 _ALIASES = (
@@ -108,8 +108,8 @@ def _attach_methods() -> None:
 
 
 def _property(doc: str, get: str, put=None, delete=None) -> property:
-    """Of functions among the methods; the text is given, as to look for it
-    there would read the file.
+    """Makes a property of functions among the methods; the text is given, as
+    to look for it there would read the file.
     """
     parts = [
         name and _late(f"{__name__}.methods", name, False)
@@ -122,7 +122,7 @@ def _attach_properties() -> None:
     never = property(lambda self: False)
     for name in _NEVER.split():
         setattr(Tensor, name, never)
-    # Of the time when tensors and variables were two.
+    # Remains of the time when tensors and variables were two.
     Tensor.name = property(lambda self: None)
     Tensor.volatile = never
     Tensor.layout = property(lambda self: _C.strided)
@@ -165,7 +165,7 @@ _attach_properties()
 
 
 def __getattr__(name: str):
-    """What pickles know here, and the functions behind the methods."""
+    """Gives what pickles know here, and the functions behind the methods."""
     if not name.startswith("__"):
         # `from . import` would ask here for the files.
         from importlib import import_module

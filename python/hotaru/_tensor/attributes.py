@@ -1,4 +1,4 @@
-"""What objects have beyond their values: attributes, and those in slots."""
+"""State of objects beyond their values: attributes, and those in slots."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ _OWN = frozenset([SWAPPED, "_hook_table"])
 
 
 def attributes_of(obj) -> dict:
-    """What a program gave an object beyond its values."""
+    """Attributes that a program gave an object beyond its values."""
     held = getattr(obj, "__dict__", None) or {}
     return {name: held[name] for name in held if name not in _OWN}
 
 
 def slot_values(obj) -> dict:
-    """What is in the slots of an object's classes, by name."""
+    """Contents of the slots of an object's classes, by name."""
     found = {}
     for cls in type(obj).__mro__:
         names = cls.__dict__.get("__slots__", ())

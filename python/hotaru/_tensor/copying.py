@@ -92,8 +92,8 @@ def __setstate__(self, state) -> None:
 
 
 def _rebuild_from_type_v2(function, cls, args, state):
-    """What pickles of a subclass in files of `torch.save` refer to: a tensor
-    of `function(*args)` as `cls`, with attributes.
+    """Rebuilds a subclass's tensor, as pickles in files of `torch.save` ask: a
+    tensor of `function(*args)` as `cls`, with attributes.
     """
     made = function(*args)
     if type(made) is not cls:

@@ -56,7 +56,7 @@ class HookTable(OrderedDict):
 
 
 def get(self):
-    """What `register_hook` was given, in order; None without hooks."""
+    """Returns what `register_hook` was given, in order; None without hooks."""
     known = self.__dict__.get("_hook_table")
     if known is not None:
         return known

@@ -14,8 +14,8 @@ _classes: dict[tuple[str, str], type] = {}
 
 
 def _arguments(args: tuple, keywords: dict, own: str) -> tuple:
-    """Those of a legacy constructor of a device, which may have `device` and
-    its single one by name.
+    """Arguments of a legacy constructor of a device, which may have `device`
+    and its single one by name.
 
     TypeError for others, RuntimeError for another device.
     """
@@ -80,7 +80,9 @@ def _size(value, place: int) -> int:
 
 
 def _is_size(value) -> bool:
-    """Whether a single argument is a size: an integer, also one of numpy's."""
+    """Tells whether a single argument is a size: an integer, also one of
+    numpy's.
+    """
     try:
         return not isinstance(value, bool) and operator.index(value) >= 0
     except TypeError:
@@ -93,7 +95,7 @@ def _is_array(value) -> bool:
 
 
 def _from(args, dtype, device: str):
-    """What a legacy constructor makes of its arguments.
+    """Makes a tensor of the arguments of a legacy constructor.
 
     Nothing, sizes, a torch.Size, data, or a tensor, storage or array to share.
     TypeError and RuntimeError as PyTorch's for those of another dtype, and
@@ -182,7 +184,7 @@ def _make_class(name: str, dtype, own: str):
 
 
 def named(name: str):
-    """What the top level has by a legacy name, or None."""
+    """Finds what the top level has by a legacy name, or None."""
     from .. import storage  # noqa: F401 its classes are complete
     from ..storage._legacy import legacy_storage, storage_classes
 

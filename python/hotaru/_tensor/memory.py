@@ -97,7 +97,7 @@ def set_(self, source=None, storage_offset=0, size=None, stride=None):
 
 
 def is_set_to(self, tensor) -> bool:
-    """Whether the other tensor looks at the same memory the same way."""
+    """True if the other tensor looks at the same memory the same way."""
     return (
         self.untyped_storage() is tensor.untyped_storage()
         and self.storage_offset() == tensor.storage_offset()
@@ -151,7 +151,7 @@ def get_device(self) -> int:
 
 
 def is_contiguous(self, memory_format=_C.contiguous_format) -> bool:
-    """Whether the elements lie in the format's order without gaps."""
+    """True if the elements lie in the format's order without gaps."""
     if memory_format is _C.contiguous_format:
         return self._is_contiguous()
     return _C._has_format(self, memory_format)
@@ -203,7 +203,7 @@ def _check_pin_device(device) -> None:
 
 
 def is_pinned(self, device=None) -> bool:
-    """Whether the values lie in page-locked memory, which GPUs copy from and
+    """True if the values lie in page-locked memory, which GPUs copy from and
     to by themselves.
     """
     _check_pin_device(device)
@@ -227,7 +227,7 @@ def share_memory_(self):
 
 
 def is_shared(self) -> bool:
-    """Whether the values lie in memory that processes share."""
+    """True if the values lie in memory that processes share."""
     return _C._SharedMemory.of(self) is not None
 
 

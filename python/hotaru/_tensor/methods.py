@@ -39,8 +39,8 @@ def __array__(self, dtype=None, copy=None):
 
 
 def __array_wrap__(self, array, context=None, return_scalar=False):
-    """What numpy computes of a tensor is a tensor, if one can hold it; truth
-    values are bytes there.
+    """Makes what numpy computes of a tensor a tensor, if one can hold it;
+    truth values are bytes there.
     """
     if array.dtype == bool:
         array = array.astype("uint8")
@@ -170,8 +170,8 @@ def is_neg(self) -> bool:
 
 
 def module_load(self, other, assign: bool = False):
-    """What takes this tensor's place in a module that loads `other`: neither of
-    them. A subclass may override it; see
+    """Returns what takes this tensor's place in a module that loads `other`:
+    neither of them. A subclass may override it; see
     `__future__.set_swap_module_params_on_conversion`.
     """
     return other.detach() if assign else self.copy_(other).detach()
@@ -189,7 +189,7 @@ _set_real, _set_imag = _set_part(_C.ops.real), _set_part(_C.ops.imag)
 
 
 def _is_view(self) -> bool:
-    """Whether autograd knows it as a view of another tensor."""
+    """True if autograd knows it as a view of another tensor."""
     return self._base is not None
 
 
@@ -199,7 +199,9 @@ def sparse_dim(self) -> int:
 
 
 def _is_zerotensor(self) -> bool:
-    """Whether it has no memory, as all elements are 0: there are none such."""
+    """Tells whether it has no memory, as all elements are 0: there are none
+    such.
+    """
     return False
 
 
@@ -258,7 +260,7 @@ def _delete_node(self):
 
 
 def _names(self) -> list[str]:
-    """What can be asked for: CUDA's interface only where there is one."""
+    """Names that can be asked for: CUDA's interface only where there is one."""
     names = set(object.__dir__(self))
     if not self.is_cuda:
         names.discard("__cuda_array_interface__")

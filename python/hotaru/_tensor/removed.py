@@ -48,7 +48,7 @@ def resize_as(self, tensor: Tensor):
 
 
 def is_distributed(self) -> bool:
-    """Whether the memory is spread over processes: never."""
+    """Tells whether the memory is spread over processes: never."""
     return False
 
 

@@ -43,8 +43,8 @@ def swap_tensors(t1: Tensor, t2: Tensor) -> None:
 
 
 def _number(tensor: Tensor) -> int:
-    """What `_cdata` of a tensor was; the address of one that never was asked
-    may become another's, so it draws one that is none.
+    """Returns what `_cdata` of a tensor was; the address of one that never was
+    asked may become another's, so it draws one that is none.
     """
     given = getattr(tensor, "__dict__", {}).get(SWAPPED)
     return next(_drawn) if given is None else given

@@ -22,12 +22,12 @@ _thread = _Thread()
 
 
 def is_view_replay_enabled() -> bool:
-    """What `_force_original_view_tracking` has set last in this thread."""
+    """Tells what `_force_original_view_tracking` set last in this thread."""
     return _thread.replay
 
 
 class _force_original_view_tracking(_Mode):  # noqa: N801
-    """Whether the graph of a view that was written has its own operators.
+    """Has the graph of a view that was written keep its own operators, or not.
 
     At once, and until the exit. They are there in either mode: a view's
     history is never put down as strides. What was set can be asked.

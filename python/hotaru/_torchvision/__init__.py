@@ -18,7 +18,7 @@ _library: Library | None = None
 
 
 def is_its_library(path: str) -> bool:
-    """Whether a path is that of torchvision's compiled operators."""
+    """True if a path is that of torchvision's compiled operators."""
     folder, name = os.path.split(path)
     return os.path.basename(folder) == "torchvision" and (
         name == "_C.so" or name.startswith("_C.cpython")

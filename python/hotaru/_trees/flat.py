@@ -71,7 +71,7 @@ def _is_node(value) -> bool:
 
 
 def _children(value) -> tuple[list, object]:
-    """What a node consists of, and its context."""
+    """Takes a node apart: what it consists of, and its context."""
     if not _is_known(value):
         children, context = KINDS[type(value)].flatten(value)
         return list(children), context

@@ -49,7 +49,7 @@ class GetAttrKey:
 
 @dataclasses.dataclass(frozen=True)
 class ConstantNode:
-    """What the specification keeps of a registered constant."""
+    """Holds what the specification keeps of a registered constant."""
 
     value: object
 
@@ -99,7 +99,7 @@ def deregister(cls) -> None:
 
 
 def is_namedtuple_class(cls) -> bool:
-    """Whether it is made by `namedtuple`, or derives from such a class."""
+    """True if it is made by `namedtuple`, or derives from such a class."""
     if not (isinstance(cls, type) and issubclass(cls, tuple)):
         return False
     fields = getattr(cls, "_fields", None)
@@ -112,7 +112,7 @@ def is_namedtuple_class(cls) -> bool:
 
 
 def is_structseq_class(cls) -> bool:
-    """Whether it is a C-level named tuple, such as the results of `max`."""
+    """True if it is a C-level named tuple, such as the results of `max`."""
     return (
         isinstance(cls, type)
         and cls.__bases__ == (tuple,)
@@ -136,7 +136,7 @@ def kind_class(tree):
 
 
 def _is_result_class(cls) -> bool:
-    """Whether operators return it: the class is made at the first call."""
+    """True if operators return it: the class is made at the first call."""
     return is_structseq_class(cls) and cls.__module__ == "torch.return_types"
 
 

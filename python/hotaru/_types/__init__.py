@@ -38,7 +38,7 @@ from .plain import (
 )
 from .tensor_type import SCALAR_TYPES, Known, TensorType
 
-# Of one word, by the words of schemas and graphs.
+# Types of one word, by the words of schemas and graphs.
 SINGLE = {
     kind.get().str(): kind.get()
     for kind in (

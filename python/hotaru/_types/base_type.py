@@ -1,4 +1,4 @@
-"""What every type has."""
+"""Members that every type has."""
 
 # Names are PyTorch's.
 # ruff: noqa: N802, N815
@@ -38,18 +38,18 @@ class Type:
         raise NotImplementedError
 
     def isSubtypeOf(self, other: Type) -> bool:
-        """Whether a value of this type can stand for one of the other."""
+        """True if a value of this type can stand for one of the other."""
         return self == other or other._takes(self) or self._fits(other)
 
     def _fits(self, other: Type) -> bool:
         return False
 
     def _takes(self, other: Type) -> bool:
-        """Whether it is made to stand for several others."""
+        """True if it is made to stand for several others."""
         return False
 
     def is_interface_type(self) -> bool:
-        """Whether it is an interface's; graphs here don't tell."""
+        """Tells whether it is an interface's; graphs here don't tell."""
         return False
 
     def _no_tensor(self, *_):

@@ -19,7 +19,7 @@ from .tensor_type import TensorType
 
 
 class _Made(Type):
-    """What is written with the text of its parts."""
+    """Type that is written with the text of its parts."""
 
     def str(self) -> str:
         return self._written(schema=False)

@@ -21,7 +21,7 @@ _SCALAR_NAMES = {dtype: name for name, dtype in SCALAR_TYPES.items()}
 
 
 class Known(NamedTuple):
-    """What is known of a tensor; None where nothing is."""
+    """Facts known of a tensor; None where nothing is."""
 
     scalar_type: str | None = None
     sizes: tuple | None = None
@@ -107,7 +107,7 @@ class TensorType(Type):
         return self._known.device
 
     def requires_grad(self) -> bool:
-        """Whether it may need gradients: True where nothing is known."""
+        """Tells whether it may need gradients: True where nothing is known."""
         return self._known.requires_grad is not False
 
     def with_sizes(self, sizes) -> TensorType:

@@ -44,8 +44,8 @@ def _element_size(dtype) -> int:
 
 
 def _is_privateuse1_backend_available() -> bool:
-    """Whether a device that an extension brings is there: hotaru's table of
-    devices takes none from outside.
+    """Tells whether a device that an extension brings is there: hotaru's table
+    of devices takes none from outside.
     """
     return False
 

@@ -1,4 +1,4 @@
-"""What pickles make tensors of.
+"""Functions of which pickles make tensors.
 
 The names belong to the format of files, which know the functions as those of
 `torch._utils`.

@@ -44,7 +44,7 @@ def get_globals_in_pkl(file) -> set[str]:
 
 
 class _Instructions(dict):
-    """Those that are read; another is refused when it comes."""
+    """Instructions that are read; another is refused when it comes."""
 
     def __missing__(self, code: int):
         raise UnpicklingError(f"Unsupported operand {code}")

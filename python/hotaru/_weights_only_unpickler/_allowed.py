@@ -44,7 +44,7 @@ class _safe_globals:  # noqa: N801  (PyTorch's name)
 
 
 def _get_user_allowed_globals() -> dict:
-    """What was added, by the names that files have for it."""
+    """Objects that were added, by the names that files have for them."""
     from ..serialization._names import written
 
     allowed = {}
@@ -70,7 +70,7 @@ def _get_user_allowed_globals() -> dict:
 
 @functools.lru_cache(maxsize=1)
 def _get_allowed_globals() -> dict:
-    """What is always allowed, by the names that files have for it."""
+    """Objects that are always allowed, by the names files have for them."""
     import hotaru
 
     from .. import _C, _tensor, _utils
@@ -132,7 +132,7 @@ def _allowed(thing) -> bool:
 
 
 def _of_jagged(path: str, name: str):
-    """What pickles of jagged tensors name; as in PyTorch, a program that
+    """Finds what pickles of jagged tensors name; as in PyTorch, a program that
     reads them has imported `torch._dynamo`, or has had such tensors.
     UnpicklingError where not.
     """

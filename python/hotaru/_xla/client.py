@@ -26,7 +26,7 @@ from .. import (
 from ..utils.dlpack import from_dlpack, to_dlpack
 from .values import NotWritten
 
-# What XLA takes as it lies, without a copy.
+# Alignment of memory that XLA takes as it lies, without a copy.
 _ALIGNMENT = 64
 # NumPy's names for dtypes; once it is loaded its own, and that of ml_dtypes,
 # which jaxlib needs, for bfloat16.
@@ -141,7 +141,7 @@ class Client:
 
 
 class _Kind:
-    """What arrays are asked for."""
+    """Properties that arrays are asked for."""
 
     weak_type = False
 
@@ -151,9 +151,9 @@ class _Kind:
 
 
 def _doors(jax, xla_client, device):
-    """What passes buffers without jax, some of it jaxlib's own matter; None if
-    this version has it otherwise, so that the slower doors are taken, which
-    look for jax each time.
+    """Returns what passes buffers without jax, some of it jaxlib's own matter;
+    None if this version has it otherwise, so that the slower doors are taken,
+    which look for jax each time.
     """
     try:
 

@@ -23,5 +23,5 @@ class XlaGraphed(Graphed):
 
 
 def is_refusal(error: Exception) -> bool:
-    """Whether a call that cannot be written runs as it is."""
+    """True if it means that a call cannot be written, and runs as it is."""
     return isinstance(error, (NotWritten, TypeError))

@@ -18,7 +18,7 @@ def numbers(values) -> str:
 
 
 def neutral(op: str, dtype):
-    """What changes nothing."""
+    """Value that changes nothing."""
     if op in _KINDS:
         return _KINDS[op]
     if op in ("and", "or"):

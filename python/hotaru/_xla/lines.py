@@ -91,7 +91,9 @@ class Lines:
         return self.argument(x.origin, x.shape, x.dtype)
 
     def write(self, x: Val, value: Val) -> None:
-        """What `x` is from now on: the end of an in-place operator."""
+        """Makes `value` what `x` is from now on: the end of an in-place
+        operator.
+        """
         if x.given:
             raise NotWritten(f"it writes {x.given}")
         self.use(x)  # as far as it is known
@@ -116,7 +118,7 @@ class Lines:
             x = x.source
 
     def view(self, x: Val, make, put=None) -> Val:
-        """What `make` gives of `x`, sharing its memory."""
+        """Returns what `make` gives of `x`, sharing its memory."""
         out = make(x)
         out.source, out.seen, out.make, out.put = x, x.version, make, put
         return out

@@ -21,7 +21,7 @@ def _like(name: str, value: float) -> None:
 
 _like("zeros", 0)
 _like("ones", 1)
-# What is in fresh memory nobody may ask.
+# Fresh memory may hold anything: nobody may ask what.
 _like("empty", 0)
 
 

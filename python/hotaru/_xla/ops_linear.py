@@ -128,7 +128,9 @@ def _repeated(w, x: Val, heads: int) -> Val:
 
 @row("einsum")
 def einsum(w, equation, tensors, path=None):
-    """Of one or two tensors, without repeated letters in one."""
+    """Writes the equation of one or two tensors, without repeated letters in
+    one.
+    """
     left, arrow, result = equation.replace(" ", "").partition("->")
     terms = left.split(",")
     if "." in equation or not arrow or len(terms) > 2:

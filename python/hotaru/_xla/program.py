@@ -138,7 +138,7 @@ def write(function, owners, form, leaves) -> tuple:
 
 
 def _is_compiled(function) -> bool:
-    """Whether there is a graph already."""
+    """True if there is a graph already."""
     if isinstance(function, ScriptModule):
         return not any(
             m._forward_hooks or m._forward_pre_hooks for m in function.modules()
@@ -285,8 +285,8 @@ class Program:
         self._around, self._changes = around, _C._module_changes()
 
     def ready(self, args: tuple) -> bool:
-        """Whether a call with these follows the last one in kind, and all that
-        the function can read is as it was.
+        """Tells whether a call with these follows the last one in kind, and
+        all that the function can read is as it was.
         """
         return (
             len(args) == len(self._wanted)

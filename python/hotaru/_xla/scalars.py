@@ -44,7 +44,7 @@ def _strided():
     return strided
 
 
-# What has to wait for a tensor's value.
+# Operators that have to wait for a tensor's value.
 VALUES = {
     "Bool", "Int", "Float", "IntImplicit", "FloatImplicit", "ScalarImplicit",
     "item", "_local_scalar_dense", "is_nonzero", "tolist", "equal",

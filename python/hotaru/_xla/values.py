@@ -33,7 +33,7 @@ _BY_NUMBER = {
 
 
 class NotWritten(NotFollowed):
-    """What a program does cannot be written as StableHLO."""
+    """Raised where what a program does cannot be written as StableHLO."""
 
 
 class Val:
@@ -54,13 +54,15 @@ class Val:
         #: Set for arguments and parameters, which must not be written.
         self.given = ""
         self.version = 0
-        # What a view is of, with the version of that which it shows; `make`
-        # gives it anew, `put` the source with the view's place rewritten.
+        # Source that a view is of, with the version of that which it shows;
+        # `make` gives it anew, `put` the source with the view's place
+        # rewritten.
         self.source: Val | None = None
         self.seen = 0
         self.make = None
         self.put = None
-        # What cannot be read again, as memory that it may share was written.
+        # Set if it cannot be read again, as memory that it may share was
+        # written.
         self.lost = False
 
     @property

@@ -110,7 +110,7 @@ class Walk(walk.Walk):
         return out
 
     def _known(self, node, inputs) -> bool:
-        """Whether the result can be computed now, as one of its own."""
+        """True if the result can be computed now, as one of its own."""
         tensors = list(_tensors(inputs))
         if any(t.const is None or t.given for t in tensors):
             return False
@@ -175,7 +175,7 @@ class Walk(walk.Walk):
         return super().choose(condition, then, otherwise)
 
     def holds(self, condition) -> bool:
-        """Whether a loop goes on."""
+        """Tells whether a loop goes on."""
         if isinstance(condition, Val):
             raise NotWritten("it asks for a tensor's value")
         return bool(condition)

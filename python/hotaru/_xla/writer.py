@@ -24,7 +24,9 @@ class Writer(Lines):
         )
 
     def binary(self, op: str, x: Val, y: Val) -> Val:
-        """Of tensors with the same type, or a number in the place of one."""
+        """Combines tensors with the same type, or a number in the place of
+        one.
+        """
         x, y = self._pair(x, y)
         return self.emit(
             f"stablehlo.{op} {self.use(x)}, {self.use(y)} : {self.type(x)}",
