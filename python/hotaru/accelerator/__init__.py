@@ -33,7 +33,7 @@ __all__ = [
 
 
 def is_available() -> bool:
-    """Whether there is a device beside the CPU."""
+    """True if there is a device beside the CPU."""
     return cuda.is_available()
 
 

@@ -1,4 +1,4 @@
-"""What a thread's autocast is like: functions of the package itself."""
+"""State of a thread's autocast: functions of the package itself."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def _check(function: str, name: str, position: int, value, kind) -> None:
 
 
 def is_autocast_enabled(device_type: str = "cuda") -> bool:
-    """Whether operators on the device are autocast in this thread."""
+    """True if operators on the device are autocast in this thread."""
     _check("is_autocast_enabled", "device_type", 1, device_type, str)
     if device_type in _ABSENT:
         return False
@@ -65,7 +65,7 @@ def set_autocast_dtype(device_type: str, dtype: _C.dtype) -> None:
 
 
 def set_autocast_cache_enabled(enabled: bool) -> None:
-    """Whether casts of parameters are kept to the end of the scope."""
+    """Has casts of parameters kept to the end of the scope, or not."""
     if not isinstance(enabled, bool):
         raise TypeError(
             f"enabled must be a bool (got {type(enabled).__name__})"

@@ -20,7 +20,7 @@ __all__ = [
 
 
 def is_autocast_available(device_type: str) -> bool:
-    """Whether a type of device has autocast: the CPU and CUDA."""
+    """Tells whether a type of device has autocast: the CPU and CUDA."""
     return _C._autocast_available(device_type)
 
 

@@ -347,7 +347,7 @@ class GradScaler:
     # -- numbers and state -------------------------------------------------
 
     def is_enabled(self) -> bool:
-        """Whether it does anything."""
+        """True if it does anything."""
         return self._enabled
 
     def _get_scale_async(self) -> Tensor | None:
@@ -366,7 +366,7 @@ class GradScaler:
         return self._init_growth_tracker if tracker is None else tracker.item()
 
     def get_growth_factor(self) -> float:
-        """What the scale grows by."""
+        """Factor by which the scale grows."""
         return self._growth_factor
 
     def set_growth_factor(self, new_factor: float) -> None:
@@ -374,7 +374,7 @@ class GradScaler:
         self._growth_factor = new_factor
 
     def get_backoff_factor(self) -> float:
-        """What the scale shrinks by."""
+        """Factor by which the scale shrinks."""
         return self._backoff_factor
 
     def set_backoff_factor(self, new_factor: float) -> None:
@@ -390,7 +390,7 @@ class GradScaler:
         self._growth_interval = new_interval
 
     def state_dict(self) -> dict:
-        """What `load_state_dict` needs; empty if disabled."""
+        """Returns what `load_state_dict` needs; empty if disabled."""
         if not self._enabled:
             return {}
         return {

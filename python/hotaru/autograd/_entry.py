@@ -12,7 +12,7 @@ from .graph import GradientEdge
 
 
 class _Pass(threading.local):
-    """Whether every leaf gets its gradient in this thread's passes."""
+    """Tells whether every leaf gets its gradient in this thread's passes."""
 
     for_all = True
 
@@ -58,7 +58,7 @@ def _tuple(value) -> tuple:
 
 
 def _described(output: Tensor | GradientEdge):
-    """What has the shape, dtype and device of an output."""
+    """Finds what has the shape, dtype and device of an output."""
     if isinstance(output, GradientEdge):
         return output.node._input_metadata[output.output_nr]
     return output
@@ -297,7 +297,7 @@ def gradients(
     create_graph=False, only_inputs=True, allow_unused=None,
     is_grads_batched=False, materialize_grads=False,
 ) -> tuple:  # fmt: skip
-    """What `grad` gives, whatever classes the tensors are of."""
+    """Computes what `grad` gives, whatever classes the tensors are of."""
     if not inputs:
         raise RuntimeError("`inputs` argument to `grad()` cannot be empty.")
     given = _gradients_for(outputs, grad_outputs)

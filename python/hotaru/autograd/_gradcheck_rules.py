@@ -1,4 +1,4 @@
-"""What derivatives must obey besides having the right values."""
+"""Rules that derivatives must obey besides having the right values."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class GradcheckError(RuntimeError):
 
 
 def check_same(first: Tensor, second: Tensor, nondet_tol: float) -> None:
-    """What two backward passes gave must agree."""
+    """Demands that what two backward passes gave agrees."""
     if first.numel() and (first - second).abs().max() > nondet_tol:
         raise GradcheckError(
             "Backward is not reentrant, i.e., running backward with "

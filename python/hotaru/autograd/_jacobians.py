@@ -16,7 +16,7 @@ from ._entry import grad
 
 
 def is_inexact(value) -> bool:
-    """Whether the value is a tensor that can have a gradient."""
+    """True if the value is a tensor that can have a gradient."""
     return isinstance(value, Tensor) and (
         value.is_floating_point() or value.is_complex()
     )
@@ -39,7 +39,7 @@ def outputs_of(func, inputs: tuple, wanted=has_gradient) -> tuple:
 
 
 def is_sparse(tensor: Tensor) -> bool:
-    """Whether the layout is not strided."""
+    """True if the layout is not strided."""
     return tensor.layout is not hotaru.strided
 
 

@@ -15,7 +15,7 @@ from .. import Tensor, enable_grad, zeros
 
 
 class _Passes(threading.local):
-    """Whether this thread's backward pass is one for tangents."""
+    """Tells whether this thread's backward pass is one for tangents."""
 
     active = False
 
@@ -34,12 +34,12 @@ def pushing(active: bool = True):
 
 
 def is_pushing() -> bool:
-    """Whether this thread's backward pass is one for tangents."""
+    """True if this thread's backward pass is one for tangents."""
     return _passes.active
 
 
 def described(args: tuple) -> tuple:
-    """What `gradients` needs to know of a call's arguments."""
+    """Returns what `gradients` needs to know of a call's arguments."""
     return tuple(
         (a.shape, a.dtype, a.device, a.requires_grad)
         if isinstance(a, Tensor) and (a.is_floating_point() or a.is_complex())

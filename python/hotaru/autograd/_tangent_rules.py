@@ -1,4 +1,4 @@
-"""What the tangents that a Function's `jvp` returns must be."""
+"""Rules for the tangents that a Function's `jvp` returns."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def check_tangent(
     written: bool,
     differentiable: bool,
 ) -> None:
-    """Whether the tangent may be that of the output.
+    """Checks whether the tangent may be that of the output.
 
     Args:
         place: of the output.

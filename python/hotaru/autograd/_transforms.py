@@ -1,5 +1,5 @@
-"""Whether a transform, such as `grad` or `vmap`, is calling its function, and
-which tensors are that call's own.
+"""State that tells whether a transform, such as `grad` or `vmap`, is calling
+its function, and which tensors are that call's own.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class Within:
         _C._count_interposer(-1)
 
     def owns(self, tensor) -> bool:
-        """Whether a tensor shares memory with one of the call's own."""
+        """True if a tensor shares memory with one of the call's own."""
         return _C._storage_address(tensor) in self._own
 
     def made(self, tensor) -> None:
@@ -75,12 +75,12 @@ class Within:
 
 
 def _are_functorch_transforms_active() -> bool:
-    """Whether this thread is within a transform of `func`."""
+    """True if this thread is within a transform of `func`."""
     return bool(_calls.open)
 
 
 def is_forward() -> bool:
-    """Whether this thread is within a transform in the function's direction."""
+    """True if this thread is within a transform in the function's direction."""
     return any(call.forward for call in _calls.open)
 
 
@@ -118,7 +118,7 @@ def check_one_rule(cls) -> None:
 
 
 def applied() -> list[tuple]:
-    """What the innermost transform was told by `note_applied`."""
+    """Returns what the innermost transform was told by `note_applied`."""
     return _calls.open[-1].applied if _calls.open else []
 
 

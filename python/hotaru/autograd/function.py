@@ -57,7 +57,7 @@ _numbers = itertools.count()
 
 
 class FunctionCtx(_C._FunctionBase):
-    """What `forward` leaves for `backward`; attributes may be set freely."""
+    """State `forward` leaves to `backward`; attributes may be set freely."""
 
     materialize_grads = True
     needs_input_grad: tuple[bool, ...] = ()
@@ -120,7 +120,7 @@ class BackwardCFunction(FunctionCtx):
 
     @property
     def saved_tensors(self) -> tuple[Tensor | None, ...]:
-        """What `save_for_backward` kept.
+        """Tensors that `save_for_backward` kept.
 
         RuntimeError if the graph was freed, or a tensor changed in place since.
         """
@@ -367,7 +367,7 @@ def _refuse_old(cls) -> None:
 
 
 def _is_traced(args: tuple) -> bool:
-    """Whether stand-ins of `jit.trace` are among the arguments."""
+    """True if stand-ins of `jit.trace` are among the arguments."""
     return any(
         isinstance(arg, Tensor) and not issubclass(type(arg), Tensor)
         for arg in args
@@ -524,8 +524,8 @@ def _mark_views(outputs: list, args: tuple, ctx: FunctionCtx) -> None:
     for output in tensors:
         if id(output) in dirty:
             continue
-        # What has an argument's memory is not asked: a capture would take that
-        # for a question of the program's.
+        # Outputs with an argument's memory are not asked: a capture would take
+        # that for a question of the program's.
         if (
             any(_C._shares_storage(output, a) for a in given)
             or output._is_view()

@@ -26,7 +26,7 @@ _FORBIDDEN = "This is not allowed in strict mode"
 
 
 def _tensors(value, what: str, api: str) -> tuple[bool, tuple]:
-    """Whether it came as a tuple, and the tuple; TypeError for others."""
+    """Tells whether it came as a tuple, and the tuple; TypeError for others."""
     several = isinstance(value, tuple)
     values = value if several else (value,)
     for place, entry in enumerate(values):
@@ -50,7 +50,7 @@ def _own(tensors: tuple, create_graph: bool, need_graph: bool) -> tuple:
 
 
 def _cut(nest, create_graph: bool):
-    """What the caller gets: no history unless wanted."""
+    """Cuts what the caller gets: no history unless wanted."""
     if create_graph:
         return nest
     if isinstance(nest, Tensor):
@@ -117,7 +117,8 @@ def _derive(outputs, inputs, vectors=None, create_graph=False, keep=None):
     )
 
 
-# Of a strict call: what is wrong with tensor number {} that has no history.
+# Errors of a strict call: what is wrong with tensor number {} that has no
+# history.
 _NO_HISTORY = {
     "outputs": (
         "Output {} of the user-provided function does not require gradients. "
@@ -155,7 +156,7 @@ def _need_history(tensors: tuple, kind: str, strict: bool) -> None:
             raise RuntimeError(_NO_HISTORY[kind].format(place))
 
 
-# Of a strict call: what a missing derivative of number {} says.
+# Errors of a strict call: what a missing derivative of number {} says.
 _MISSING = {
     "vjp": (
         "The output of the user-provided function is independent of input {}. "

@@ -21,7 +21,7 @@ __all__ = [
 
 
 class set_multithreading_enabled(_Mode):  # noqa: N801
-    """Whether this thread's backward passes may use further threads.
+    """Lets this thread's backward passes use further threads, or not.
 
     They never do: a pass runs in the thread that calls it, on the streams of
     the forward pass. What was set can be asked and is given back.
@@ -50,5 +50,5 @@ class set_multithreading_enabled(_Mode):  # noqa: N801
 
 
 def is_multithreading_enabled() -> bool:
-    """What `set_multithreading_enabled` has set last in this thread."""
+    """Tells what `set_multithreading_enabled` has set last in this thread."""
     return _C._is_multithreading_enabled()

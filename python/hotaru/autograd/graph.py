@@ -25,7 +25,8 @@ __all__ = [
 
 
 class Node(abc.ABC):
-    """What every `grad_fn` is an instance of, though no class derives from it.
+    """Class that every `grad_fn` is an instance of, though none derives from
+    it.
 
     `name()`, `next_functions`, `metadata`, `register_hook(f)` (f is given the
     gradients of the inputs and of the outputs), `register_prehook(f)` (those of
@@ -46,7 +47,7 @@ class Node(abc.ABC):
     @property
     @abc.abstractmethod
     def metadata(self) -> dict:
-        """What a program keeps with the node."""
+        """Data that a program keeps with the node."""
 
     @abc.abstractmethod
     def register_hook(self, fn):

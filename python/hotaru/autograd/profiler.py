@@ -38,7 +38,7 @@ __all__ = [
 
 
 def _profiler_enabled() -> bool:
-    """Whether a profile runs."""
+    """True if a profile runs."""
     return _ranges.recording.events is not None
 
 
@@ -205,7 +205,7 @@ class profile:  # noqa: N801
 
     @property
     def trace_id(self) -> str:
-        """What the recording is called; empty before it began."""
+        """Name of the recording; empty before it began."""
         return self._profile.get_trace_id() or ""
 
     def toggle_collection_dynamic(self, enabled: bool, activities) -> None:

@@ -1,4 +1,4 @@
-"""What profiles are made of, by the names of `torch.autograd`."""
+"""Parts that profiles are made of, by the names of `torch.autograd`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What optional libraries offer; none is used on the CPU.
+"""Switches and versions of optional libraries; none is used on the CPU.
 
 Each is a module: `import hotaru.backends.cudnn` works.
 """

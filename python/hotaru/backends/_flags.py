@@ -22,7 +22,7 @@ def disable_global_flags() -> None:
 
 
 def flags_frozen() -> bool:
-    """Whether `disable_global_flags` was called."""
+    """True if `disable_global_flags` was called."""
     return _frozen
 
 
@@ -60,8 +60,8 @@ class Flag:
 
 
 class Tf32Flag(Flag):
-    """Whether a library may round the factors of float32 to 10 bits in `kind`
-    of operators, "matmul" or "conv".
+    """Flag that lets a library round the factors of float32 to 10 bits in
+    `kind` of operators, "matmul" or "conv".
     """
 
     def __init__(self, kind: str, default, check=None, **named) -> None:

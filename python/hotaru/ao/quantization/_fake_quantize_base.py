@@ -1,4 +1,4 @@
-"""What every kind of fake quantisation is."""
+"""Bases of every kind of fake quantisation."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class FakeQuantizeBase(ABC, nn.Module):
 
     @abstractmethod
     def forward(self, x):
-        """What x is after quantisation."""
+        """Returns what x is after quantisation."""
 
     @abstractmethod
     def calculate_qparams(self, **kwargs):

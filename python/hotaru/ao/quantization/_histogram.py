@@ -12,7 +12,7 @@ from .utils import is_per_tensor
 
 # Bins of a histogram are cut into so many before they move into wider ones.
 _UPSAMPLE_RATE = 16
-# Of the quantiles that the search takes away at either end.
+# Step by which the search takes quantiles away at either end.
 _STEP = 1e-5
 
 

@@ -346,7 +346,7 @@ fused_per_channel_wt_fake_quant_range_neg_127_to_127 = (
 
 
 def _is_fake_quant_script_module(mod) -> bool:
-    """Whether it is a compiled module of this file."""
+    """True if it is a compiled module of this file."""
     if not isinstance(mod, hotaru.jit.RecursiveScriptModule):
         return False
     name = re.sub(r"___torch_mangle_\d+\.", "", mod.original_name)

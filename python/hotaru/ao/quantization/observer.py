@@ -182,7 +182,7 @@ class ReuseInputObserver(ObserverBase):
 
 
 def _is_observer_script_module(mod, obs_type_name: str) -> bool:
-    """Whether it is a compiled observer of that class."""
+    """True if it is a compiled observer of that class."""
     if not isinstance(mod, hotaru.jit.RecursiveScriptModule):
         return False
     name = re.sub(
@@ -192,7 +192,7 @@ def _is_observer_script_module(mod, obs_type_name: str) -> bool:
 
 
 def _is_activation_post_process(module) -> bool:
-    """Whether it observes or imitates quantisation."""
+    """True if it observes or imitates quantisation."""
     return isinstance(
         module, (ObserverBase, FakeQuantizeBase)
     ) or _is_observer_script_module(module, "quantization.observer")
@@ -207,7 +207,7 @@ def _is_per_channel_script_obs_instance(module) -> bool:
 
 
 def get_observer_state_dict(mod) -> OrderedDict:
-    """Of a model's state, what its observers keep."""
+    """Part of a model's state that its observers keep."""
     found = OrderedDict()
     for name, value in mod.state_dict().items():
         if "observer" in name or "activation_post_process" in name:

@@ -235,8 +235,8 @@ def get_default_qat_qconfig(backend="x86", version=1) -> QConfig:
 
 
 def _activation_is_memoryless(qconfig) -> bool:
-    """Whether scales are those of each input alone: then inputs are observed
-    instead of outputs.
+    """Tells whether scales are those of each input alone: then inputs are
+    observed instead of outputs.
     """
     activation = qconfig.activation()
     if isinstance(activation, FakeQuantizeBase):
@@ -296,7 +296,7 @@ def _add_module_to_qconfig_obs_ctr(qconfig: QConfigAny, module) -> Any:
 
 
 def _obs_or_fq_ctr_equals(one: Any, other: Any) -> bool:
-    """Whether two factories make the same observers."""
+    """True if two factories make the same observers."""
     if hasattr(one, "p") and hasattr(other, "p"):
         one, other = one.p, other.p
         if one.func != other.func or one.args != other.args:
@@ -308,7 +308,7 @@ def _obs_or_fq_ctr_equals(one: Any, other: Any) -> bool:
 
 
 def qconfig_equals(q1: QConfigAny, q2: QConfigAny) -> bool:
-    """Whether two are the same, though their factories be other objects."""
+    """True if two are the same, though their factories be other objects."""
     if q1 is None or q2 is None:
         return q1 == q2
     return _obs_or_fq_ctr_equals(

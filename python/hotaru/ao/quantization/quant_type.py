@@ -1,4 +1,4 @@
-"""What a module's quantisation fixes beforehand."""
+"""Kinds of quantisation, by what a module fixes beforehand."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the parts of the workflows ask each other."""
+"""Questions that the parts of the workflows ask each other."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ _STATIC = (
 
 
 def is_per_tensor(qscheme) -> bool:
-    """Whether all elements have one scale."""
+    """True if all elements have one scale."""
     return qscheme in (hotaru.per_tensor_affine, hotaru.per_tensor_symmetric)
 
 
 def is_per_channel(qscheme) -> bool:
-    """Whether each channel has a scale."""
+    """True if each channel has a scale."""
     return qscheme in (
         hotaru.per_channel_affine,
         hotaru.per_channel_affine_float_qparams,
@@ -131,7 +131,7 @@ def weight_dtype(qconfig):
 
 
 def activation_is_statically_quantized(qconfig) -> bool:
-    """Whether activations have scales that are fixed beforehand."""
+    """True if activations have scales that are fixed beforehand."""
     activation = qconfig.activation()
     return activation.dtype in _STATIC and not getattr(
         activation, "is_dynamic", False
@@ -139,31 +139,31 @@ def activation_is_statically_quantized(qconfig) -> bool:
 
 
 def activation_is_dynamically_quantized(qconfig) -> bool:
-    """Whether activations get their scales in each call."""
+    """True if activations get their scales in each call."""
     return get_qconfig_dtypes(qconfig)[2]
 
 
 def activation_is_int8_quantized(qconfig) -> bool:
-    """Whether activations are integers of 8 bits."""
+    """True if activations are integers of 8 bits."""
     return activation_dtype(qconfig) in (
         hotaru.quint8, hotaru.qint8, hotaru.uint8, hotaru.int8,
     )  # fmt: skip
 
 
 def weight_is_quantized(qconfig) -> bool:
-    """Whether weights are."""
+    """True if weights are quantised."""
     return weight_dtype(qconfig) in _STATIC
 
 
 def weight_is_statically_quantized(qconfig) -> bool:
-    """Whether weights have 8 bits with a scale."""
+    """True if weights have 8 bits with a scale."""
     return weight_dtype(qconfig) in (
         hotaru.quint8, hotaru.qint8, hotaru.uint8, hotaru.int8,
     )  # fmt: skip
 
 
 def op_is_int8_dynamically_quantized(qconfig) -> bool:
-    """Whether both are of 8 bits, activations with scales of each call."""
+    """True if both are of 8 bits, activations with scales of each call."""
     activation, weight, dynamic = get_qconfig_dtypes(qconfig)
     return (
         activation in (hotaru.quint8, hotaru.uint8)
@@ -205,7 +205,7 @@ def get_quant_type(qconfig) -> QuantType:
 
 
 def check_min_max_valid(min_val, max_val) -> bool:
-    """Whether something was observed. AssertionError for ends out of order."""
+    """True if something was observed. AssertionError for ends out of order."""
     if min_val.numel() == 0 or max_val.numel() == 0:
         warnings.warn(
             "must run observer before calling calculate_qparams. Returning "
@@ -319,7 +319,7 @@ def determine_qparams(
 
 
 def has_no_children_ignoring_parametrizations(module) -> bool:
-    """Whether a module has no modules but its parametrizations."""
+    """True if a module has no modules but its parametrizations."""
     if len(module._modules) == 0:
         return True
     if is_parametrized(module):

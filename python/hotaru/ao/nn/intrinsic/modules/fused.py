@@ -28,7 +28,7 @@ __all__ = [
 
 
 class _FusedModule(Sequential):
-    """What is swapped as one module."""
+    """Modules that are swapped as one."""
 
 
 class _Sequence(_FusedModule):

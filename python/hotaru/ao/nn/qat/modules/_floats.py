@@ -1,4 +1,4 @@
-"""What modules that train share: how they are made of float ones."""
+"""Making from float modules, which all modules that train share."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from ._floats import check_float, need, take_parameters
 
 
 class _ConvNd(_FloatConvNd):
-    """What the convolutions of this file share."""
+    """Parts that the convolutions of this file share."""
 
     _FLOAT_MODULE: type
     _FLOAT_CONV_MODULE: type

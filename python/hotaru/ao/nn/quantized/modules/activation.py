@@ -29,7 +29,7 @@ class ReLU6(nn.ReLU):
 
     @staticmethod
     def from_float(mod, use_precomputed_fake_quant=False):
-        """Of a float module."""
+        """Makes one of a float module."""
         return ReLU6(mod.inplace)
 
 
@@ -58,7 +58,7 @@ class Hardswish(nn.Hardswish):
 
     @staticmethod
     def from_float(mod, use_precomputed_fake_quant=False):
-        """Of a float module that was observed."""
+        """Makes one of a float module that was observed."""
         return Hardswish(*output_qparams(mod))
 
 
@@ -79,7 +79,7 @@ class ELU(nn.ELU):
 
     @staticmethod
     def from_float(mod, use_precomputed_fake_quant=False):
-        """Of a float module that was observed."""
+        """Makes one of a float module that was observed."""
         return ELU(*output_qparams(mod), mod.alpha)
 
 
@@ -107,7 +107,7 @@ class LeakyReLU(nn.LeakyReLU):
 
     @classmethod
     def from_float(cls, mod, use_precomputed_fake_quant=False):
-        """Of a float module that was observed."""
+        """Makes one of a float module that was observed."""
         return cls(*output_qparams(mod), mod.negative_slope, mod.inplace)
 
 
@@ -129,7 +129,7 @@ class Sigmoid(nn.Sigmoid):
 
     @classmethod
     def from_float(cls, mod, use_precomputed_fake_quant=False):
-        """Of a float module that was observed."""
+        """Makes one of a float module that was observed."""
         return cls(*output_qparams(mod))
 
 
@@ -151,7 +151,7 @@ class Softmax(nn.Softmax):
 
     @staticmethod
     def from_float(mod, use_precomputed_fake_quant=False):
-        """Of a float module that was observed."""
+        """Makes one of a float module that was observed."""
         return Softmax(mod.dim, *output_qparams(mod))
 
 
@@ -184,7 +184,7 @@ class PReLU(nn.Module):
 
     @classmethod
     def from_float(cls, mod, use_precomputed_fake_quant=False):
-        """Of a float module that was observed."""
+        """Makes one of a float module that was observed."""
         made = cls(*output_qparams(mod), mod.num_parameters)
         slopes = mod.weight.float()
         observer = mod.qconfig.weight()

@@ -29,7 +29,7 @@ F = nn.functional
 
 
 class _ConvNd(WeightedQuantizedModule):
-    """What all of them share: the state, and how they are made.
+    """Base of all of them: the state, and how they are made.
 
     The weight is (out, in / groups, *kernel), transposed (in, out / groups,
     *kernel).
@@ -216,7 +216,7 @@ class _ConvNd(WeightedQuantizedModule):
 
     @classmethod
     def from_float(cls, mod, use_precomputed_fake_quant=False):
-        """Of a float module that was observed, or that trained."""
+        """Makes one of a float module that was observed, or that trained."""
         observed = mod
         if hasattr(mod, "weight_fake_quant"):
             if hasattr(mod, "bn"):

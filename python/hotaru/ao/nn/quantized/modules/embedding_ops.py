@@ -128,7 +128,7 @@ class Embedding(nn.Module):
 
     @classmethod
     def from_float(cls, mod, use_precomputed_fake_quant=False):
-        """Of a float table that has a qconfig, or that trained."""
+        """Makes one of a float table that has a qconfig, or that trained."""
         made = cls(
             mod.num_embeddings,
             mod.embedding_dim,
@@ -219,7 +219,7 @@ class EmbeddingBag(Embedding):
 
     @classmethod
     def from_float(cls, mod, use_precomputed_fake_quant=False):
-        """Of a float table that has a qconfig, or that trained."""
+        """Makes one of a float table that has a qconfig, or that trained."""
         made = super().from_float(mod, use_precomputed_fake_quant)
         made.include_last_offset = mod.include_last_offset
         return made

@@ -120,7 +120,7 @@ class QFunctional(KeepsQparams, FXFloatFunctional):
 
     @classmethod
     def from_float(cls, mod, use_precomputed_fake_quant=False):
-        """Of a `FloatFunctional` that was observed."""
+        """Makes one of a `FloatFunctional` that was observed."""
         if type(mod) is not FloatFunctional:
             raise AssertionError(
                 "QFunctional.from_float expects an instance of FloatFunctional"

@@ -149,7 +149,7 @@ class Linear(KeepsQparams, WeightedQuantizedModule):
 
     @classmethod
     def from_float(cls, mod, use_precomputed_fake_quant=False):
-        """Of a float module that was observed, or that trained."""
+        """Makes one of a float module that was observed, or that trained."""
         kind = type_before_parametrizations(mod)
         if hasattr(mod, "weight_fake_quant"):
             observed = mod

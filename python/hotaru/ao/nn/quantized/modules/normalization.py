@@ -60,7 +60,7 @@ class LayerNorm(_Normed, nn.LayerNorm):
 
     @classmethod
     def from_float(cls, mod, use_precomputed_fake_quant=False):
-        """Of a float module that was observed."""
+        """Makes one of a float module that was observed."""
         return cls(
             mod.normalized_shape,
             mod.weight,
@@ -93,7 +93,7 @@ class GroupNorm(_Normed, nn.GroupNorm):
 
     @classmethod
     def from_float(cls, mod, use_precomputed_fake_quant=False):
-        """Of a float module that was observed."""
+        """Makes one of a float module that was observed."""
         return cls(
             mod.num_groups,
             mod.num_channels,
@@ -128,7 +128,7 @@ class _InstanceNorm(_Normed):
 
     @classmethod
     def from_float(cls, mod, use_precomputed_fake_quant=False):
-        """Of a float module that was observed."""
+        """Makes one of a float module that was observed."""
         return cls(
             mod.num_features,
             mod.weight,
@@ -184,7 +184,7 @@ class _BatchNorm:
 
     @classmethod
     def from_float(cls, mod, use_precomputed_fake_quant=False):
-        """Of a float module that was observed."""
+        """Makes one of a float module that was observed."""
         scale, zero_point = output_qparams(mod)
         bn = mod[0] if isinstance(mod, nn.Sequential) else mod
         made = cls(bn.num_features, bn.eps)
@@ -216,5 +216,5 @@ class Dropout(nn.Dropout):
 
     @classmethod
     def from_float(cls, mod, use_precomputed_fake_quant=False):
-        """Of a float module."""
+        """Makes one of a float module."""
         return cls(mod.p, mod.inplace)

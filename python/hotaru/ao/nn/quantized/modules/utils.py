@@ -1,4 +1,4 @@
-"""What quantised modules share."""
+"""Parts that quantised modules share."""
 
 from __future__ import annotations
 

@@ -30,8 +30,8 @@ F = nn.functional
 
 
 class _ConvBnNd(FoldedNorm, _FusedModule):
-    """What convolutions with a norm share; the class of convolutions is the
-    other base.
+    """Parts that convolutions with a norm share; the class of convolutions is
+    the other base.
     """
 
     _FLOAT_MODULE: type

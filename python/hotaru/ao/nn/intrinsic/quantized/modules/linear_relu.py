@@ -63,7 +63,7 @@ class LinearLeakyReLU(_Activated):
 
     @classmethod
     def from_float(cls, mod, use_precomputed_fake_quant=False):
-        """Of the two modules, which were observed."""
+        """Makes one of the two modules, which were observed."""
         made = super().from_float(mod, use_precomputed_fake_quant)
         made.negative_slope = mod[1].negative_slope
         return made

@@ -48,7 +48,7 @@ class Linear(_Linear):
 
     @classmethod
     def from_float(cls, mod, use_precomputed_fake_quant=False):
-        """Of a float module with a qconfig, or that trained.
+        """Makes one of a float module with a qconfig, or that trained.
 
         RuntimeError for weights of other dtypes than qint8 and float16.
         """

@@ -230,7 +230,7 @@ class RNNBase(nn.Module):
 
     @classmethod
     def from_float(cls, mod, use_precomputed_fake_quant=False):
-        """Of a float module with a qconfig.
+        """Makes one of a float module with a qconfig.
 
         RuntimeError for weights of other dtypes than qint8 and float16.
         """

@@ -96,7 +96,7 @@ class RNNCellBase(_floats.RNNCellBase):
 
     @classmethod
     def from_float(cls, mod, use_precomputed_fake_quant=False):
-        """Of a float cell with a qconfig."""
+        """Makes one of a float cell with a qconfig."""
         _weights.check_float(cls, mod, (cls._FLOAT_MODULE,))
         dtype = _weights.dtype_of(mod)
         options = {"dtype": dtype}
