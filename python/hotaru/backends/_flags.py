@@ -106,7 +106,7 @@ class Library(types.ModuleType):
         }
 
     def is_available(self) -> bool:
-        """Whether it is used: never."""
+        """Tells whether it is used: never."""
         return False
 
     def set_flags(self, *values, **named) -> tuple:

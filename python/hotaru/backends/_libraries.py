@@ -61,7 +61,7 @@ class Cudnn(Library):
     )  # fmt: skip
 
     def is_available(self) -> bool:
-        """Whether it is there, and a device to use it on."""
+        """True if it is there, and a device to use it on."""
         return self.version() is not None
 
     def version(self) -> int | None:
@@ -73,7 +73,7 @@ class Cudnn(Library):
         return major * 10000 + minor * 100 + patch
 
     def is_acceptable(self, tensor) -> bool:
-        """Whether PyTorch's would compute with a tensor."""
+        """True if PyTorch's would compute with a tensor."""
         floats = ("float16", "float32", "float64")
         known = str(tensor.dtype).rpartition(".")[2] in floats
         return self.enabled and tensor.is_cuda and known and self.is_available()
@@ -155,7 +155,7 @@ class Mkldnn(Library):
         )
 
     def is_acl_available(self) -> bool:
-        """Whether its form for ARM is used: never."""
+        """Tells whether its form for ARM is used: never."""
         return False
 
     def flags(
@@ -193,7 +193,7 @@ class Mha(Library):
     _fast = Flag(True, freezes=False)
 
     def get_fastpath_enabled(self) -> bool:
-        """What `set_fastpath_enabled` was given last; True at first."""
+        """Tells what `set_fastpath_enabled` was given last; True at first."""
         return self._values["_fast"]
 
     def set_fastpath_enabled(self, value: bool) -> None:
@@ -220,7 +220,7 @@ class Quantized(Library):
 
     @property
     def supported_engines(self) -> list[str]:
-        """Those that `engine` can be."""
+        """Names that `engine` can be."""
         return list(_ENGINES)
 
 
@@ -228,7 +228,7 @@ class Mps(Library):
     """Apple's GPUs, for which there is no back end."""
 
     def is_built(self) -> bool:
-        """Whether this build can use them: never."""
+        """Tells whether this build can use them: never."""
         return False
 
 
@@ -323,7 +323,7 @@ class Cuda(Library):
         self.cufft_plan_cache = CufftPlanCaches()
 
     def is_built(self) -> bool:
-        """Whether this build can use CUDA devices, if there are any."""
+        """True if this build can use CUDA devices, if there are any."""
         try:
             _C._cuda_driver_version()
         except AssertionError:
@@ -331,7 +331,7 @@ class Cuda(Library):
         return True
 
     def is_available(self) -> bool:
-        """Whether there is a CUDA device."""
+        """True if there is a CUDA device."""
         return lent("cuda_is_available")()
 
     def preferred_linalg_library(self, backend=None) -> LinalgBackend:
@@ -381,7 +381,7 @@ class Cuda(Library):
         return wanted
 
     def flash_sdp_enabled(self) -> bool:
-        """Whether flash attention may be used."""
+        """True if flash attention may be used."""
         return allowed[SDPBackend.FLASH_ATTENTION]
 
     def enable_flash_sdp(self, enabled: bool) -> None:
@@ -389,7 +389,7 @@ class Cuda(Library):
         allow_kind(SDPBackend.FLASH_ATTENTION, enabled)
 
     def mem_efficient_sdp_enabled(self) -> bool:
-        """Whether memory-efficient attention may be used."""
+        """True if memory-efficient attention may be used."""
         return allowed[SDPBackend.EFFICIENT_ATTENTION]
 
     def enable_mem_efficient_sdp(self, enabled: bool) -> None:
@@ -397,7 +397,7 @@ class Cuda(Library):
         allow_kind(SDPBackend.EFFICIENT_ATTENTION, enabled)
 
     def math_sdp_enabled(self) -> bool:
-        """Whether attention by products and softmax may be used."""
+        """True if attention by products and softmax may be used."""
         return allowed[SDPBackend.MATH]
 
     def enable_math_sdp(self, enabled: bool) -> None:
@@ -405,7 +405,7 @@ class Cuda(Library):
         allow_kind(SDPBackend.MATH, enabled)
 
     def cudnn_sdp_enabled(self) -> bool:
-        """Whether cuDNN's attention may be used."""
+        """True if cuDNN's attention may be used."""
         return allowed[SDPBackend.CUDNN_ATTENTION]
 
     def enable_cudnn_sdp(self, enabled: bool) -> None:
@@ -413,7 +413,7 @@ class Cuda(Library):
         allow_kind(SDPBackend.CUDNN_ATTENTION, enabled)
 
     def fp16_bf16_reduction_math_sdp_allowed(self) -> bool:
-        """Whether attention by products may add in half precision."""
+        """True if attention by products may add in half precision."""
         return self._values["_math_reduces_in_half"]
 
     def allow_fp16_bf16_reduction_math_sdp(self, enabled: bool) -> None:

@@ -43,17 +43,17 @@ def reset() -> None:
 
 
 def is_compiling() -> bool:
-    """Whether the code that asks is being traced: while it is exported."""
+    """True if the code that asks is being traced: while it is exported."""
     return bool(traces)
 
 
 def is_dynamo_compiling() -> bool:
-    """Whether the code that asks is being compiled: never."""
+    """Tells whether the code that asks is being compiled: never."""
     return False
 
 
 def is_exporting() -> bool:
-    """Whether the code that asks is being exported."""
+    """True if the code that asks is being exported."""
     return bool(traces)
 
 
@@ -63,18 +63,18 @@ for _function in (
     substitute_in_graph, wrap_numpy,
 ):  # fmt: skip
     _function.__module__ = __name__
-# What PyTorch's own decorators are made of.
+# Base of PyTorch's own decorators.
 _disable_dynamo = disable
 
 
 def list_backends(exclude_tags=("debug", "experimental")) -> list[str]:
-    """What `compile` knows as `backend`; "eager" is for debugging."""
+    """Names that `compile` knows as `backend`; "eager" is for debugging."""
     debug = [] if exclude_tags and "debug" in exclude_tags else ["eager"]
     return sorted([*_compile.BACKENDS, *debug])
 
 
 def get_default_backend() -> str:
-    """What `compile` takes where no backend is named."""
+    """Returns what `compile` takes where no backend is named."""
     return _compile.default_backend()
 
 
@@ -90,14 +90,14 @@ def cudagraph_mark_step_begin() -> None:
 
 
 def save_cache_artifacts() -> tuple[bytes, object] | None:
-    """What was compiled, to be kept: None, as there is nothing. Graphs are
-    captured by every process in the time of a call.
+    """Returns what was compiled, to be kept: None, as there is nothing. Graphs
+    are captured by every process in the time of a call.
     """
     return None
 
 
 def load_cache_artifacts(serialized_artifacts: bytes):
-    """What `save_cache_artifacts` kept: there is nothing to load."""
+    """Loads what `save_cache_artifacts` kept: there is nothing to load."""
     return None
 
 

@@ -1,4 +1,4 @@
-"""What programs say to a tracer of functions, which here is none."""
+"""Decorators and marks for a tracer of functions, which here is none."""
 
 from __future__ import annotations
 

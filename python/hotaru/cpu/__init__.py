@@ -108,12 +108,12 @@ def synchronize(device=None) -> None:
 
 
 def ordered_calls() -> bool:
-    """Whether calls are admitted in order of arrival; see set_ordered_calls."""
+    """True if calls are admitted in order of arrival; see set_ordered_calls."""
     return _C._ordered_calls()
 
 
 def set_ordered_calls(ordered: bool) -> None:
-    """Whether whole calls of many threads take turns, in order of arrival.
+    """Has whole calls of many threads take turns, in order of arrival, or not.
 
     On at first, unless the environment has ``HOTARU_ADMISSION=off``. A call is
     a run of a TorchScript program or a replay of a graph of some size. With

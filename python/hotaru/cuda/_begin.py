@@ -1,4 +1,4 @@
-"""What waits until a CUDA driver is known: seeds and states of generators.
+"""Calls that wait until a CUDA driver is known: seeds and generators' states.
 
 Seeding must not load anything, as programs seed before they ask for a GPU, and
 before they fork. What was asked for runs in its order as soon as Python learns

@@ -18,7 +18,7 @@ _HERE = "torch.amp.{}(args..., device_type='cuda')"
 
 
 def amp_definitely_not_available() -> bool:
-    """Whether there is no CUDA device."""
+    """True if there is no CUDA device."""
     from . import is_available
 
     return not is_available()

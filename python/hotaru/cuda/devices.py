@@ -22,12 +22,12 @@ __all__ = [
 
 
 def is_available() -> bool:
-    """Whether there is a CUDA device. Makes no context."""
+    """True if there is a CUDA device. Makes no context."""
     return device_count() > 0
 
 
 def is_initialized() -> bool:
-    """Whether this process used a CUDA device; loads nothing."""
+    """Tells whether this process used a CUDA device; loads nothing."""
     return _C._cuda_initialized()
 
 
@@ -131,7 +131,7 @@ class device_of(device):  # noqa: N801
 
 
 class _CudaDeviceProperties:
-    """What a device is: sizes in bytes; prints the important ones."""
+    """Properties of a device: sizes in bytes; prints the important ones."""
 
     def __init__(self, properties: dict) -> None:
         self.__dict__.update(properties)
@@ -181,7 +181,7 @@ def get_device_capability(device=None) -> tuple[int, int]:
 
 
 def can_device_access_peer(device, peer_device) -> bool:
-    """Whether a device reads another one's memory without the host.
+    """True if a device reads another one's memory without the host.
 
     Raises:
         AssertionError: no such device.
@@ -194,14 +194,14 @@ def can_device_access_peer(device, peer_device) -> bool:
 
 
 def is_bf16_supported(including_emulation: bool = True) -> bool:
-    """Whether the current device computes in bfloat16: from capability 8.0 on.
-    There is no emulation: hotaru's kernels need 8.0 in any case.
+    """Tells whether the current device computes in bfloat16: from capability
+    8.0 on. There is no emulation: hotaru's kernels need 8.0 in any case.
     """
     return is_available() and get_device_capability()[0] >= 8
 
 
 def is_tf32_supported() -> bool:
-    """Whether the current device has TF32: from capability 8.0 on."""
+    """Tells whether the current device has TF32: from capability 8.0 on."""
     return is_bf16_supported(including_emulation=False)
 
 

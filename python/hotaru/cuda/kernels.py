@@ -45,7 +45,7 @@ def _named(what: str, given, args: tuple) -> set[int]:
 
 
 def _access(args: tuple, reads, writes) -> list[int]:
-    """What the kernel does to each argument; nothing if nobody said."""
+    """Lists what the kernel does to each argument; nothing if nobody said."""
     if not reads and not writes:
         return []
     read = _named("reads", reads, args)

@@ -157,8 +157,8 @@ def _warn_resets_all(name: str) -> None:
 
 
 def memory_snapshot(mempool_id=None, include_traces: bool = True) -> list:
-    """What was taken from the driver, of all devices: a list of segments with
-    device, address, total_size, stream, segment_type and blocks.
+    """Lists what was taken from the driver, of all devices: a list of segments
+    with device, address, total_size, stream, segment_type and blocks.
 
     Args:
         mempool_id: must be ``None``.
@@ -299,7 +299,7 @@ def set_per_process_memory_fraction(fraction: float, device=None) -> None:
 
 
 def get_per_process_memory_fraction(device=None) -> float:
-    """What `set_per_process_memory_fraction` set; 1.0 at first."""
+    """Returns what `set_per_process_memory_fraction` set; 1.0 at first."""
     index = _existing(device)
     return _fractions.get(index, 1.0)
 
@@ -315,7 +315,7 @@ def get_allocator_backend() -> str:
     return "native"
 
 
-# What caching_allocator_alloc gave out, by address.
+# Memory that caching_allocator_alloc gave out, by address.
 _given: dict[int, _C.Tensor] = {}
 
 

@@ -16,7 +16,7 @@ def version() -> tuple[int, ...]:
 
 
 def is_available(tensors) -> bool:
-    """Whether NCCL takes these: dense ones on GPUs, one on each."""
+    """Tells whether NCCL takes these: dense ones on GPUs, one on each."""
     places = set()
     for t in tensors:
         if t.is_sparse or not t.is_cuda or not t.is_contiguous():

@@ -102,5 +102,5 @@ def __getattr__(name: str):
 
 
 def initial_seed() -> int:
-    """What the current device's generator was seeded with last."""
+    """Returns what the current device's generator was seeded with last."""
     return _generator("cuda").initial_seed()

@@ -18,7 +18,7 @@ __all__ = [
     "default_stream", "get_stream_from_external", "set_stream", "stream",
 ]  # fmt: skip
 
-# Of streams made with one; others have 0. By handle.
+# Priorities of streams made with one; others have 0. By handle.
 _priorities: dict[int, int] = {}
 
 
@@ -63,7 +63,7 @@ class Stream(_C.Stream):
 
     @property
     def priority(self) -> int:
-        """What it was made with, within `priority_range`."""
+        """Priority that it was made with, within `priority_range`."""
         return _priorities.get(self.cuda_stream, 0)
 
     @staticmethod

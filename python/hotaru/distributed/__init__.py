@@ -20,7 +20,7 @@ def is_available() -> bool:
 
 
 def is_backend_available(backend: str) -> bool:
-    """Whether there is a backend of that name."""
+    """True if there is a backend of that name."""
     name = backend.lower()
     from .groups import Backend
 
@@ -37,14 +37,14 @@ def is_gloo_available() -> bool:
 
 
 def is_mpi_available() -> bool:
-    """Whether mpi4py is installed, and MPI's launcher started the process."""
+    """True if mpi4py is installed, and MPI's launcher started the process."""
     from .backends.mpi import is_available
 
     return is_available()
 
 
 def is_nccl_available() -> bool:
-    """Whether there is a GPU, and NCCL, which carries its tensors."""
+    """True if there is a GPU, and NCCL, which carries its tensors."""
     from .backends.nccl import is_available
 
     return is_available()
@@ -61,7 +61,7 @@ def is_xccl_available() -> bool:
 
 
 def is_torchelastic_launched() -> bool:
-    """Whether `torchrun` started this process."""
+    """True if `torchrun` started this process."""
     import os
 
     return "TORCHELASTIC_RUN_ID" in os.environ

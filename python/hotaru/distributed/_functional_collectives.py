@@ -65,7 +65,7 @@ def wait_tensor(tensor: Tensor) -> Tensor:
 
 @no_grad()
 def broadcast(self: Tensor, src: int, group, tag: str = "") -> Tensor:
-    """What `src` gave."""
+    """Returns what `src` gave."""
     out = self.clone()
     _broadcast(out, src, _group_of(group))
     return out
@@ -83,7 +83,7 @@ def all_reduce(self: Tensor, reduceOp: str, group, tag: str = "") -> Tensor:
 def all_gather_tensor(
     self: Tensor, gather_dim: int, group, tag: str = ""
 ) -> Tensor:
-    """What all gave, one after the other along a dimension."""
+    """Returns what all gave, one after the other along a dimension."""
     found = _group_of(group)
     whole = self.new_empty((found.size(), *self.shape))
     all_gather_into_tensor(whole, self.contiguous(), found)
@@ -105,7 +105,7 @@ def reduce_scatter_tensor(
 def all_gather_tensor_autograd(
     self: Tensor, gather_dim: int, group, tag: str = ""
 ) -> Tensor:
-    """What all gave; each gets the sum of what all have as its gradient."""
+    """Joins what all gave; each gets the sum of what all have as gradient."""
     return cat(functional.all_gather(self, _group_of(group)), gather_dim)
 
 

@@ -1,4 +1,4 @@
-"""What starts, watches and ends the processes of one machine."""
+"""Starting, watching and ending of the processes of one machine."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def _by_rank(text: str) -> dict[int | None, int]:
 
 @dataclasses.dataclass
 class Plan:
-    """What to run, and where machines meet."""
+    """Plan of what to run, and where machines meet."""
 
     command: list[str]
     processes: int
@@ -216,7 +216,7 @@ class Agent:
         }
         try:
             self._meet()
-            # Of this user alone: others can neither read nor make its files.
+            # Folder of this user alone: nobody else can read or make its files.
             with tempfile.TemporaryDirectory(prefix="torchelastic_") as errors:
                 while not self._run_once(Path(errors)):
                     self._attempt += 1
@@ -285,7 +285,7 @@ class Agent:
         time.sleep(self.plan.interval)
 
     def _run_once(self, errors: Path) -> bool:
-        """Whether all went well; False if all are to be started again."""
+        """True if all went well; False if all are to be started again."""
         failed, done = f"failed/{self._attempt}", f"done/{self._attempt}"
         workers: list[Worker] = []
         try:

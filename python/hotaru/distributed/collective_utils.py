@@ -14,7 +14,7 @@ __all__ = ["SyncPayload", "all_gather", "broadcast"]
 
 @dataclass
 class SyncPayload:
-    """What a process sends: a value, or what went wrong."""
+    """Message that a process sends: a value, or what went wrong."""
 
     stage_name: str | None
     success: bool
@@ -67,7 +67,7 @@ def broadcast(
 def all_gather(
     data_or_fn: Any | Callable[[], Any], stage_name: str | None = None, pg=None
 ) -> list:
-    """Those of all ranks.
+    """Gathers the values of all ranks.
 
     Raises:
         RuntimeError: in all, if one failed, or is at another stage.

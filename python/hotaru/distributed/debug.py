@@ -22,7 +22,7 @@ _level: DebugLevel | None = None
 
 
 def set_debug_level_from_env() -> None:
-    """What $TORCH_DISTRIBUTED_DEBUG says; RuntimeError if that is no level."""
+    """Obeys $TORCH_DISTRIBUTED_DEBUG; RuntimeError if that is no level."""
     global _level
     text = os.environ.get("TORCH_DISTRIBUTED_DEBUG") or "OFF"
     if text.upper() not in DebugLevel.__members__:

@@ -126,7 +126,7 @@ class DeviceMesh:
         return f"DeviceMesh({self.device_type!r}, {self.mesh.tolist()}{names})"
 
     def __eq__(self, other) -> bool:
-        """Whether it has the same ranks under the same names."""
+        """True if it has the same ranks under the same names."""
         if not isinstance(other, DeviceMesh):
             return False
         return self is other or (
@@ -136,7 +136,7 @@ class DeviceMesh:
         )
 
     def __hash__(self) -> int:
-        """Of the ranks."""
+        """Hash of the ranks."""
         return hash((tuple(self.mesh.flatten().tolist()), self.mesh_dim_names))
 
     @property

@@ -19,12 +19,12 @@ def _broadcast_coalesced(process_group, tensors, buffer_size, src=0) -> None:
 
 
 def _get_process_group_store(group):
-    """What a group was met through."""
+    """Store that a group was met through."""
     return group.get_group_store()
 
 
 def _get_default_store():
-    """What the default group was met through."""
+    """Store that the default group was met through."""
     return groups.default_group().get_group_store()
 
 
@@ -41,10 +41,10 @@ def _get_pg_default_device(group=None):
 
 
 def _rank_not_in_group(group) -> bool:
-    """Whether this process is outside of a group."""
+    """True if this process is outside of a group."""
     return group is not None and group == GroupMember.NON_GROUP_MEMBER
 
 
 def is_backend_available(backend: str) -> bool:
-    """Whether there is a backend of that name."""
+    """True if there is a backend of that name."""
     return backend.lower() == "gloo"

@@ -134,7 +134,7 @@ class GroupMember(metaclass=_GroupMeta):
 
 
 _world: ProcessGroupGloo | None = None
-# Of every group that this process is in: its name as it was made with.
+# Names that the groups of this process were made with, by group.
 _backends: dict[ProcessGroup, str] = {}
 # The ranks of the groups that were made without this process.
 _others: list[list[int]] = []
@@ -143,7 +143,7 @@ _begun = 0  # worlds of this process
 
 
 def _check_backend(backend: str | None) -> str:
-    """What tensors of the CPU go by; an error for what is not there."""
+    """Checks what tensors of the CPU go by; an error for what is not there."""
     for name in BackendConfig(backend).device_backend_map.values():
         if name in _BUILT or (name == "mpi" and mpi.is_installed()):
             continue
@@ -277,7 +277,7 @@ def _device_of(value):
 
 
 class _DistributedBackendOptions:
-    """Of a group that is to be made."""
+    """Options of a group that is to be made."""
 
     store = None
     group_rank = group_size = 0
@@ -331,7 +331,7 @@ def destroy_process_group(group: ProcessGroup | None = None) -> None:
 
 
 def is_initialized() -> bool:
-    """Whether there is a default group."""
+    """True if there is a default group."""
     return _world is not None
 
 
@@ -507,7 +507,7 @@ def new_group(
     if use_local_synchronization:
         if world.rank() not in ranks:
             return None
-        # Those outside do not count it.
+        # Processes outside do not count it.
         name = "local:" + ",".join(map(str, ranks))
         known = {g.group_name for g in _backends}
         again = sum(n == name or n.startswith(name + "#") for n in known)

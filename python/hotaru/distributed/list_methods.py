@@ -30,7 +30,7 @@ from .work import Work
 
 
 class ListMethods:
-    """What a ProcessGroup has besides its ranks."""
+    """Methods that a ProcessGroup has besides its ranks."""
 
     def allreduce(self, tensors, opts=None, **kwargs) -> Work:
         """Every tensor of every process becomes the reduction of all."""
@@ -426,7 +426,7 @@ _IN_PLACE = {
 
 @no_grad()
 def _combine(into, other, op) -> None:
-    """Of one process's own tensors."""
+    """Combines one process's own tensors."""
     kind = kind_of(op)[0]
     if kind not in _IN_PLACE:
         raise RuntimeError(

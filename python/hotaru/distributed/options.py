@@ -1,4 +1,4 @@
-"""What a collective is asked for besides tensors, as PyTorch's options."""
+"""Options of a collective besides its tensors, by PyTorch's names."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ class BarrierOptions(_Options):
 
 
 def milliseconds(timeout: timedelta | None) -> int:
-    """Of a timeout; -1, the group's, where there is none.
+    """Milliseconds of a timeout; -1, the group's, where there is none.
 
     Raises:
         ValueError: it is zero.

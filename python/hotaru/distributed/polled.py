@@ -9,10 +9,10 @@ from ..futures import Future
 
 
 class Polled:
-    """What `Work` takes of one: a class has `wait()` and `done()` besides."""
+    """Methods `Work` takes of one: a class has `wait()` and `done()`, too."""
 
     def wait_for(self, timeout: timedelta) -> bool:
-        """Whether it is done before that."""
+        """Waits, and tells whether it is done before that."""
         end = time.monotonic() + timeout.total_seconds()
         while not self.done():
             if time.monotonic() > end:
@@ -21,7 +21,7 @@ class Polled:
         return True
 
     def future(self, result) -> Future:
-        """Of the result, when it is done: it is waited for."""
+        """Future of the result, when it is done: it is waited for."""
         made: Future = Future()
         try:
             self.wait()

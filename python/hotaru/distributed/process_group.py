@@ -31,7 +31,7 @@ _KINDS = {kind: _ReduceKind(kind.value) for kind in ReduceOp.RedOpType}
 
 
 class BackendType(Enum):
-    """What carries collectives."""
+    """Kinds of what carries collectives."""
 
     UNDEFINED = 0
     GLOO = 1
@@ -57,7 +57,7 @@ class ProcessGroup(ListMethods):
     def __init__(
         self, handle, rank: int, store=None, name: str = "", desc: str = ""
     ) -> None:
-        """Of a class that has the collectives itself: its rank and its size."""
+        """Takes rank and size from a class that has the collectives itself."""
         if isinstance(handle, int):
             size = rank
             rank = handle
@@ -67,7 +67,7 @@ class ProcessGroup(ListMethods):
         self._size = len(handle.ranks)
         self._store = store
         self._sequence = 0
-        # What carries tensors, by type of device; see BackendConfig.
+        # Carriers of tensors, by type of device; see BackendConfig.
         self._carriers: dict[str, str] = {}
         for attribute, value in (("group_name", name), ("group_desc", desc)):
             # A program's class may have properties in their place.
@@ -92,7 +92,7 @@ class ProcessGroup(ListMethods):
         return "gloo"
 
     def get_group_store(self):
-        """What the group found itself through."""
+        """Returns the store through which the group found itself."""
         return self._store
 
     def __repr__(self) -> str:
@@ -133,7 +133,7 @@ class ProcessGroup(ListMethods):
         return found or ("nccl" if nccl.is_available() else "gloo")
 
     def _by_host(self, tensors) -> bool:
-        """Whether tensors travel by copies in the host's memory."""
+        """True if tensors travel by copies in the host's memory."""
         if not tensors or not tensors[0].is_cuda:
             return False
         if isinstance(self._handle, ForeignHandle):

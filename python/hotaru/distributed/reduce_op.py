@@ -52,7 +52,7 @@ class ReduceOp(metaclass=_OneOfEither):
         self.factor = float(factor)
 
     def __eq__(self, other) -> bool:
-        """Whether the kinds are the same."""
+        """True if the kinds are the same."""
         if not isinstance(other, ReduceOp):
             return NotImplemented
         return self.op is kind_of(other)[0]

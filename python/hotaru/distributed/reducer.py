@@ -42,7 +42,7 @@ class BuiltinCommHookType(Enum):
 
 
 class GradBucket:
-    """What a communication hook sees of a bucket."""
+    """View that a communication hook has of a bucket."""
 
     def __init__(self, bucket: Bucket, index: int, is_last: bool) -> None:
         self._bucket = bucket
@@ -73,7 +73,7 @@ class GradBucket:
         return self._bucket.parameters
 
     def is_last(self) -> bool:
-        """Whether this is the last one of a backward pass."""
+        """True if this is the last one of a backward pass."""
         return self._is_last
 
 
@@ -316,9 +316,9 @@ class Reducer:
 
     @property
     def _waits_for_the_end(self) -> bool:
-        """Whether only the end of the backward pass tells which gradients there
-        are: outputs may be left out of the loss, and the first pass of a static
-        graph counts.
+        """Tells whether only the end of the backward pass tells which
+        gradients there are: outputs may be left out of the loss, and the first
+        pass of a static graph counts.
         """
         if self.static_graph:
             return self._counts is None
@@ -342,7 +342,7 @@ class Reducer:
 
     @property
     def began(self) -> bool:
-        """Whether a backward pass has averaged gradients."""
+        """True if a backward pass has averaged gradients."""
         return self._began
 
     def unprepare(self) -> None:

@@ -19,7 +19,7 @@ _MANY = 1000
 
 
 class JoinHook:
-    """What a process that has run out does for one object."""
+    """Collectives that a process that has run out does for one object."""
 
     def main_hook(self) -> None:
         """The collectives of one iteration of those that have not."""
@@ -48,7 +48,7 @@ class Joinable(ABC):
 
     @abstractmethod
     def join_hook(self, **kwargs) -> JoinHook:
-        """What its collectives are without it."""
+        """Returns the hook that stands for its collectives without it."""
 
     @property
     @abstractmethod

@@ -1,4 +1,4 @@
-"""What DistributedDataParallel does in a `Join`."""
+"""Part that DistributedDataParallel has in a `Join`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["JoinModule"]
 
 
 def take_part(module, syncs: bool) -> None:
-    """Of a process that has data, before a forward pass."""
+    """Does the part of a process that has data, before a forward pass."""
     work = Join.notify_join_context(module)
     if work is not None:
         divides = getattr(module, "_divides_by_all", True)
@@ -21,7 +21,7 @@ def take_part(module, syncs: bool) -> None:
 
 
 def _any_syncs(module, mine: bool) -> bool:
-    """Whether the others' gradients are reduced in this iteration."""
+    """True if the others' gradients are reduced in this iteration."""
     count = tensor([float(mine)])
     all_reduce(count, group=module.process_group)
     return bool(count.item())

@@ -13,7 +13,7 @@ from ..reduce_op import RedOpType, ReduceOp
 
 
 class _Handle(Polled):
-    """What such a group's Work is, as `Work` takes it."""
+    """Handle of such a group's Work, as `Work` takes it."""
 
     def __init__(self, work) -> None:
         self._work = work
@@ -24,7 +24,7 @@ class _Handle(Polled):
             self._work.wait()
 
     def done(self) -> bool:
-        """Whether it is."""
+        """True if it is done."""
         completed = getattr(self._work, "is_completed", None)
         return bool(completed()) if completed is not None else True
 
@@ -48,7 +48,7 @@ class ForeignHandle:
     ) -> None:
         self._group, self.ranks = group, list(range(size))
         self.timeout = timeout
-        # What its own classes have, not what ProcessGroup has.
+        # Methods that its own classes have, not those of ProcessGroup.
         kinds = type(group).__mro__
         own = kinds[: kinds.index(base)]
         self._methods = {name for kind in own for name in vars(kind)}

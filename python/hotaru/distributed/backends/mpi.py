@@ -53,7 +53,7 @@ _OF_BOOLS = {
 }  # fmt: skip
 
 
-# What a launcher of MPI tells its processes.
+# Variables that a launcher of MPI sets for its processes.
 _SIGNS = (
     "OMPI_COMM_WORLD_RANK",
     "PMI_RANK",
@@ -63,14 +63,14 @@ _SIGNS = (
 
 
 def is_installed() -> bool:
-    """Whether mpi4py is."""
+    """True if mpi4py is installed."""
     from importlib.util import find_spec
 
     return find_spec("mpi4py") is not None
 
 
 def is_available() -> bool:
-    """Whether it is, and a launcher of MPI started this process.
+    """True if mpi4py is installed, and a launcher of MPI started this process.
 
     Libraries ask that to choose a backend; under torchrun each process would be
     a world of its own.
@@ -128,7 +128,7 @@ class _Handle(Polled):
         self._kept = ()
 
     def done(self) -> bool:
-        """Whether it is."""
+        """True if it is done."""
         if self._requests and all(r.Test() for r in self._requests):
             self._requests = []
             self._finish()
@@ -140,7 +140,7 @@ class _Handle(Polled):
 
 
 class _Communicator:
-    """What `ProcessGroup` begins collectives by."""
+    """Communicator by which `ProcessGroup` begins collectives."""
 
     def __init__(self, comm, ranks: Sequence[int], timeout) -> None:
         self._comm, self.ranks, self.timeout = comm, list(ranks), timeout
@@ -204,7 +204,7 @@ class _Call:
         return [memory, MPI.BYTE if name is None else getattr(MPI, name)]
 
     def _numbers(self, tensor: Tensor) -> Tensor:
-        """What is reduced in its place: itself, or in float32."""
+        """Returns what is reduced in its place: itself, or in float32."""
         if tensor.dtype in _NAMES:
             return tensor
         if tensor.dtype not in (float16, bfloat16):
@@ -293,7 +293,7 @@ class _Call:
         ]  # fmt: skip
 
     def broadcast(self, inputs, outputs) -> list:
-        """Of the root's."""
+        """Sends the root's tensor to all."""
         tensor = (inputs or outputs)[0]
         return [self._comm.Ibcast(self._memory(tensor), self._root)]
 
@@ -319,7 +319,7 @@ class _Call:
         return [self._comm.Iscatter(here, self._memory(outputs[0]), self._root)]
 
     def reduce_scatter(self, inputs, outputs) -> list:
-        """Of each part the reduction, to its rank."""
+        """Reduces each part, and gives it to its rank."""
         row = self._numbers(self._row(inputs, True))
         if self._reduction == Reduction.PREMUL_SUM:
             row = row * self._factor

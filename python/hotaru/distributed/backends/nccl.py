@@ -1,4 +1,4 @@
-"""Whether NCCL is here, which carries tensors of GPUs."""
+"""Lookup of NCCL, which carries tensors of GPUs."""
 
 from __future__ import annotations
 
@@ -20,5 +20,5 @@ def why_not() -> str:
 
 
 def is_available() -> bool:
-    """Whether tensors of GPUs can go by it; opens the library."""
+    """Tells whether tensors of GPUs can go by it; opens the library."""
     return not why_not()

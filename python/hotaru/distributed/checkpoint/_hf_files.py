@@ -37,7 +37,7 @@ class _HFStorageInfo:
 
 
 def file_name(index: int, count: int, shard: int | None) -> str:
-    """Of the index-th of `count` files, of the shard-th rank."""
+    """Names the index-th of `count` files, of the shard-th rank."""
     name = f"model-{index:05}-of-{count:05}{SUFFIX}"
     return name if shard is None else f"shard-{shard:05}-{name}"
 
@@ -56,7 +56,7 @@ class HuggingFaceStorageReader(FileSystemReader):
         super().__init__(path)
 
     def read_metadata(self, *args, **kwargs) -> Metadata:
-        """What the files' headers say; FileNotFoundError without a file."""
+        """Reads what files' headers say; FileNotFoundError without a file."""
         stored: dict[str, TensorStorageMetadata] = {}
         places: dict[MetadataIndex, _HFStorageInfo] = {}
         files = sorted(self.path.glob(f"*{SUFFIX}"))

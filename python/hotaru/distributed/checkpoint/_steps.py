@@ -19,7 +19,7 @@ from .api import CheckpointException
 
 
 class _Raised:
-    """What a rank raised, and where."""
+    """Error that a rank raised, and where."""
 
     def __init__(self, error: BaseException) -> None:
         self.pair = error, traceback.extract_tb(error.__traceback__)
@@ -75,7 +75,7 @@ class Steps:
         self, name: str, local: Callable[[], Any],
         decide: Callable[[list], list],
     ) -> Any:  # fmt: skip
-        """What the coordinator decides for this rank, of what all have."""
+        """Has the coordinator decide for this rank, of what all have."""
         found = self._gathered(_attempt(local))
         decided = None
         if self.is_coordinator:
@@ -96,7 +96,7 @@ class Steps:
         return self._checked(self._sent(decided))
 
     def broadcast(self, name: str, make: Callable[[], Any]) -> Any:
-        """What the coordinator makes, in all."""
+        """Returns what the coordinator makes, in all."""
         made = None
         if self.is_coordinator:
             made = self._decided(name, [None], lambda _: make())

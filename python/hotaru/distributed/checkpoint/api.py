@@ -8,7 +8,7 @@ __all__ = ["CheckpointException"]
 
 
 class CheckpointException(BaseException):
-    """What went wrong, by the rank that it went wrong on; every rank raises it.
+    """Failures, by the rank that they happened on; every rank raises it.
 
     `failures` has pairs of an exception and where it was raised.
     """

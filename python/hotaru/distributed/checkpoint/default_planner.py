@@ -110,7 +110,7 @@ class DefaultSavePlanner(SavePlanner):
         return local_part(self.state_dict[index.fqn], index)
 
     def transform_object(self, write_item: WriteItem, object: Any):
-        """What is written of it."""
+        """Returns what is written of it."""
         if write_item.type is WriteItemType.BYTE_IO:
             data = io.BytesIO()
             save(object, data)

@@ -155,7 +155,7 @@ class FileSystemWriter(StorageWriter):
 
     @classmethod
     def validate_checkpoint_id(cls, checkpoint_id: Where) -> bool:
-        """Whether it is a path."""
+        """True if it is a path."""
         return checkpoint_id is not None and "://" not in str(checkpoint_id)
 
 
@@ -163,7 +163,7 @@ def _write(file, item: WriteItem, data: Any) -> None:
     if item.type is WriteItemType.BYTE_IO:
         file.write(data.getbuffer())
         return
-    # Of a view the part that is seen, not all of its memory.
+    # Parts that views show are written, not all of their memory.
     dense = data.detach().cpu()
     if dense.untyped_storage().nbytes() != dense.numel() * dense.itemsize:
         dense = dense.clone()
@@ -253,7 +253,7 @@ class FileSystemReader(StorageReader):
 
     @classmethod
     def validate_checkpoint_id(cls, checkpoint_id: Where) -> bool:
-        """Whether it is a path."""
+        """True if it is a path."""
         return FileSystemWriter.validate_checkpoint_id(checkpoint_id)
 
 

@@ -1,5 +1,5 @@
-"""What a checkpoint says of itself, in PyTorch's classes: its file `.metadata`
-is a pickle of a `Metadata`.
+"""Metadata of a checkpoint, in PyTorch's classes: its file `.metadata` is a
+pickle of a `Metadata`.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ _FORMATS = {
 
 @dataclass
 class TensorProperties:
-    """What a tensor is like besides its size; files tell its dtype by it."""
+    """Properties of a tensor besides its size; files tell its dtype by it."""
 
     dtype: Dtype = field(default_factory=get_default_dtype)
     layout: Layout = strided
@@ -86,7 +86,7 @@ class TensorProperties:
 
     @staticmethod
     def create_from_tensor(tensor: Tensor) -> TensorProperties:
-        """Those of a tensor."""
+        """Properties of a tensor."""
         return TensorProperties(
             dtype=tensor.dtype, requires_grad=tensor.requires_grad
         )
@@ -103,7 +103,7 @@ class TensorStorageMetadata:
 
 @dataclass
 class BytesStorageMetadata:
-    """What is no tensor."""
+    """Value that is no tensor."""
 
 
 STORAGE_TYPES = Union[TensorStorageMetadata, BytesStorageMetadata]

@@ -1,4 +1,4 @@
-"""What is written where, and read from where: plans and who makes them."""
+"""Plans of what is written where, and read from where, and who makes them."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ __all__ = [
 
 
 class WriteItemType(Enum):
-    """What an item to write is."""
+    """Kind of an item to write."""
 
     TENSOR = auto()
     SHARD = auto()
@@ -42,7 +42,7 @@ class WriteItemType(Enum):
 
 
 class LoadItemType(Enum):
-    """What an item to read is."""
+    """Kind of an item to read."""
 
     TENSOR = auto()
     BYTE_IO = auto()
@@ -95,7 +95,7 @@ class ReadItem:
 
 @dataclass(frozen=True)
 class SavePlan:
-    """What a rank writes."""
+    """Items that a rank writes."""
 
     items: list[WriteItem]
     storage_data: Any = None
@@ -105,7 +105,7 @@ class SavePlan:
 
 @dataclass
 class LoadPlan:
-    """What a rank reads."""
+    """Items that a rank reads."""
 
     items: list[ReadItem]
     storage_data: Any = None
@@ -126,21 +126,21 @@ class SavePlanner(abc.ABC):
 
     @abc.abstractmethod
     def create_local_plan(self) -> SavePlan:
-        """What this rank would write."""
+        """Plans what this rank would write."""
 
     @abc.abstractmethod
     def create_global_plan(
         self, all_plans: list[SavePlan]
     ) -> tuple[list[SavePlan], Metadata]:
-        """What each rank writes, and the checkpoint's metadata."""
+        """Plans what each rank writes, and the checkpoint's metadata."""
 
     @abc.abstractmethod
     def finish_plan(self, new_plan: SavePlan) -> SavePlan:
-        """What this rank writes after all."""
+        """Plans what this rank writes after all."""
 
     @abc.abstractmethod
     def resolve_data(self, write_item: WriteItem) -> Tensor | io.BytesIO:
-        """What to write for an item."""
+        """Returns what to write for an item."""
 
 
 class LoadPlanner(abc.ABC):
@@ -155,15 +155,15 @@ class LoadPlanner(abc.ABC):
 
     @abc.abstractmethod
     def create_local_plan(self) -> LoadPlan:
-        """What this rank would read."""
+        """Plans what this rank would read."""
 
     @abc.abstractmethod
     def create_global_plan(self, global_plan: list[LoadPlan]) -> list[LoadPlan]:
-        """What each rank reads."""
+        """Plans what each rank reads."""
 
     @abc.abstractmethod
     def finish_plan(self, central_plan: LoadPlan) -> LoadPlan:
-        """What this rank reads after all."""
+        """Plans what this rank reads after all."""
 
     @abc.abstractmethod
     def load_bytes(self, read_item: ReadItem, value: io.BytesIO) -> None:

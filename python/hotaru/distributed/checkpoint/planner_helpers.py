@@ -45,7 +45,7 @@ def chunks_of(tensor: Tensor) -> list[ChunkStorageMetadata]:
 
 
 def write_items(fqn: str, value: Any) -> list[WriteItem]:
-    """What this rank has of a value to write.
+    """Items of what this rank has of a value to write.
 
     Raises:
         ValueError: a DTensor that is a reduction of the ranks' parts.
@@ -74,7 +74,7 @@ def write_items(fqn: str, value: Any) -> list[WriteItem]:
 
 
 def read_items(fqn: str, stored: STORAGE_TYPES, value: Any) -> list[ReadItem]:
-    """What this rank reads for a value.
+    """Items of what this rank reads for a value.
 
     Raises:
         ValueError: a tensor where there is none, or of another size.

@@ -90,7 +90,7 @@ def _wraps(module: Any, part: str) -> bool:
 
 
 def _names_of(model: Module) -> dict[int, str]:
-    """Of every parameter the name, by its id."""
+    """Names of all parameters, by their ids."""
     return {
         id(param): _plain_name(name, model)
         for name, param in model.named_parameters(remove_duplicate=False)

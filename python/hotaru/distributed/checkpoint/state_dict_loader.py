@@ -105,7 +105,7 @@ def _load_state_dict_from_keys(
     checkpoint_id: str | os.PathLike | None = None,
     storage_reader: StorageReader | None = None, process_group=None,
 ) -> dict[str, Any]:  # fmt: skip
-    """What a checkpoint has under some names (all of them), whole."""
+    """Reads what a checkpoint has under some names (all of them), whole."""
     reader = reader_of(storage_reader, checkpoint_id)
     names = {keys} if isinstance(keys, str) else keys
     found: dict[str, Any] = {}

@@ -24,7 +24,7 @@ __all__ = ["AsyncCheckpointerType", "async_save", "save"]
 
 
 class AsyncCheckpointerType(Enum):
-    """What an asynchronous save runs in."""
+    """Kinds of workers that run an asynchronous save."""
 
     THREAD = "thread"
     PROCESS = "process"

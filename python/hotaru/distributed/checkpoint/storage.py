@@ -63,10 +63,10 @@ class StorageWriter(abc.ABC):
     @classmethod
     @abc.abstractmethod
     def validate_checkpoint_id(cls, checkpoint_id: Where) -> bool:
-        """Whether it is a place of this kind."""
+        """True if it is a place of this kind."""
 
     def storage_meta(self) -> StorageMeta | None:
-        """What the metadata says of the place."""
+        """Returns what the metadata says of the place."""
         return None
 
 
@@ -79,7 +79,7 @@ class StorageReader(abc.ABC):
 
     @abc.abstractmethod
     def read_metadata(self, *args, **kwargs) -> Metadata:
-        """What the checkpoint says of itself."""
+        """Reads what the checkpoint says of itself."""
 
     @abc.abstractmethod
     def set_up_storage_reader(
@@ -102,4 +102,4 @@ class StorageReader(abc.ABC):
     @classmethod
     @abc.abstractmethod
     def validate_checkpoint_id(cls, checkpoint_id: Where) -> bool:
-        """Whether it is a place of this kind."""
+        """True if it is a place of this kind."""

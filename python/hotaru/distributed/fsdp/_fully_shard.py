@@ -72,15 +72,15 @@ class FSDPModule:
             group.give_up()
 
     def set_is_last_backward(self, is_last_backward: bool) -> None:
-        """Whether the next backward pass is the last one before a step; all
-        passes end with their gradients reduced here, so it changes nothing.
+        """Says whether the next backward pass is the last one before a step;
+        all passes end with their gradients reduced here, so it changes nothing.
         """
 
     def set_requires_gradient_sync(
         self, requires_gradient_sync: bool, *, recurse: bool = True
     ) -> None:
-        """Whether backward passes reduce gradients; without that they add up,
-        whole, until one does.
+        """Has backward passes reduce gradients, or not; without that they add
+        up, whole, until one does.
         """
         for state in self._states(recurse):
             if state.group is not None:
@@ -89,7 +89,7 @@ class FSDPModule:
     def set_requires_all_reduce(
         self, requires_all_reduce: bool, *, recurse: bool = True
     ) -> None:
-        """Whether the copies of a mesh of two dimensions reduce theirs, too."""
+        """Has copies of a mesh of two dimensions reduce theirs, too, or not."""
         for state in self._states(recurse):
             if state.group is not None:
                 state.group.synchronize_copies = requires_all_reduce
@@ -97,7 +97,7 @@ class FSDPModule:
     def set_reshard_after_forward(
         self, reshard_after_forward: bool, recurse: bool = True
     ) -> None:
-        """Whether whole parameters are given up after the forward pass."""
+        """Has whole parameters given up after the forward pass, or not."""
         for state in self._states(recurse):
             state.reshard_option = reshard_after_forward
             state.reshard_after_forward = bool(reshard_after_forward)
@@ -105,12 +105,12 @@ class FSDPModule:
     def set_reshard_after_backward(
         self, reshard_after_backward: bool, *, recurse: bool = True
     ) -> None:
-        """Whether they are after the backward pass."""
+        """Has them given up after the backward pass, or not."""
         for state in self._states(recurse):
             state.reshard_after_backward = reshard_after_backward
 
     def set_unshard_in_backward(self, unshard_in_backward: bool) -> None:
-        """Whether the backward pass makes them whole: not for a module of
+        """Has the backward pass make them whole, or not: not for a module of
         which it needs no parameter (an embedding).
         """
         self._fsdp_state.unshard_in_backward = unshard_in_backward
@@ -140,7 +140,7 @@ class FSDPModule:
     set_reduce_scatter_divide_factor = set_gradient_divide_factor
 
     def set_force_sum_reduction_for_comms(self, enable: bool) -> None:
-        """Whether gradients are divided before a sum, not averaged by it."""
+        """Has gradients divided before a sum, or else averaged by it."""
         for state in self._states():
             if state.group is not None:
                 state.group.sum_only = enable
@@ -242,7 +242,7 @@ def _check_parameter(param: Parameter, placement_of: Callable | None) -> None:
 
 
 def _own_parameters(modules, ignored: set) -> list[Parameter]:
-    """Those that no module inside has taken, in order."""
+    """Parameters that no module inside has taken, in order."""
     skipped = {id(p) for p in ignored}
     found: dict[int, Parameter] = {}
 

@@ -48,7 +48,7 @@ class Shared:
         if not hasattr(param, "_shared_number"):
             param._shared_number = next(_numbers)
         self.number = param._shared_number
-        # Of a parameter that is in parts already its part is shared out.
+        # Parts are shared out of parameters that are in parts already.
         self.inner = param._spec if isinstance(param, DTensor) else None
         given = param.detach() if self.inner is None else param._local_tensor
         self.shape = tuple(given.shape)
@@ -101,7 +101,7 @@ class Shared:
 def _spec_of(
     mesh: DeviceMesh, shape: tuple, dtype, inner: DTensorSpec | None
 ) -> DTensorSpec:
-    """Of the rows that a rank has of a parameter.
+    """Specification of the rows that a rank has of a parameter.
 
     NotImplementedError for one in parts on a mesh that is no dimension of the
     one that this mesh is of.
@@ -281,7 +281,7 @@ class ParameterGroup:
 
     @property
     def has_gradients(self) -> bool:
-        """Whether there are some that are not reduced."""
+        """True if there are some that are not reduced."""
         return any(
             e.whole is not None and e.whole.grad is not None
             for e in self.shared

@@ -33,7 +33,7 @@ class Kept:
 
 
 class Root:
-    """What the states of one model share."""
+    """Members that the states of one model share."""
 
     def __init__(self) -> None:
         self.states: list[State] = []
@@ -43,7 +43,7 @@ class Root:
 
 
 class State:
-    """Of one module (or several that are one group)."""
+    """State of one module (or several that are one group)."""
 
     def __init__(
         self, modules: list[Module], group: ParameterGroup | None,
@@ -129,7 +129,7 @@ class State:
         return self.group is not None and is_grad_enabled()
 
     def _pack(self, tensor: Tensor):
-        # Of this module or of one around it, whose hooks this one hides.
+        # Tensors of this module or one around it, whose hooks this one hides.
         for state in self.root.states:
             if state.group is None:
                 continue

@@ -160,14 +160,14 @@ class _AllToAllSingle(Function):
 
 
 def broadcast(tensor, src, group=None):
-    """What process `src` gave."""
+    """Returns what process `src` gave."""
     found = member(group)
     root = root_of(found, src, None)
     return _Broadcast.apply(tensor, root, found)
 
 
 def gather(tensor, dst=0, group=None):
-    """What every process gave, as a tuple; zeros but on `dst`."""
+    """Returns what every process gave, as a tuple; zeros but on `dst`."""
     found = member(group)
     return _Gather.apply(tensor, root_of(found, dst, None), found)
 
@@ -190,12 +190,12 @@ def reduce_scatter(output, input_list, op=ReduceOp.SUM, group=None):
 
 
 def all_gather(tensor, group=None):
-    """What every process gave, as a tuple."""
+    """Returns what every process gave, as a tuple."""
     return _AllGather.apply(tensor, member(group))
 
 
 def all_to_all(output_tensor_list, input_tensor_list, group=None):
-    """What every process gave to this one, as a tuple."""
+    """Returns what every process gave to this one, as a tuple."""
     shapes = [t.shape for t in output_tensor_list]
     return _AllToAll.apply(member(group), shapes, *input_tensor_list)
 
@@ -220,7 +220,7 @@ def all_reduce(tensor, op=ReduceOp.SUM, group=None):
 
 
 def _all_gather_base(output_tensor, input_tensor, group=None):
-    """What every process gave, one after the other; also in the output."""
+    """Joins what every process gave, in order; also in the output."""
     parts = all_gather(input_tensor, group)
     from ... import cat
 

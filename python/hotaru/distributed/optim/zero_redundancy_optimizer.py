@@ -157,7 +157,7 @@ class ZeroRedundancyOptimizer(Optimizer, Joinable):
         self._gathered = every
 
     def _numbers(self) -> dict[int, int]:
-        """Of every parameter, in the groups' order."""
+        """Numbers of all parameters, in the groups' order."""
         flat = [p for group in self.param_groups for p in group["params"]]
         return {id(p): i for i, p in enumerate(flat)}
 

@@ -13,7 +13,7 @@ __all__ = ["PostLocalSGDState", "post_localSGD_hook"]
 
 
 class PostLocalSGDState:
-    """What the hook keeps between iterations.
+    """State that the hook keeps between iterations.
 
     Args:
         process_group: all processes; None: the default group.

@@ -20,7 +20,7 @@ __all__ = ["PowerSGDState", "powerSGD_hook"]
 
 
 class PowerSGDState:
-    """What the hook keeps between iterations; arguments as PyTorch's.
+    """State that the hook keeps between iterations; arguments as PyTorch's.
 
     Raises:
         ValueError: compression would begin before the buckets are final.

@@ -1,1 +1,1 @@
-"""What programs under a launcher use of it."""
+"""Parts that programs under a launcher use of it."""
