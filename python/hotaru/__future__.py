@@ -7,8 +7,8 @@ _swap_module_params = False
 
 
 def set_overwrite_module_params_on_conversion(value: bool) -> None:
-    """Has `Module.to`, `float`, … put new parameters in place of the module's
-    own, or else give these other memory. Off by default.
+    """Sets whether `Module.to`, `float`, … put new parameters in place of the
+    module's own instead of giving these other memory. Off by default.
     """
     global _overwrite_module_params
     _overwrite_module_params = value
@@ -20,8 +20,8 @@ def get_overwrite_module_params_on_conversion() -> bool:
 
 
 def set_swap_module_params_on_conversion(value: bool) -> None:
-    """Has conversions and `Module.load_state_dict` exchange parameters with
-    their new values by `utils.swap_tensors`, which keeps the objects, or not.
+    """Sets whether conversions and `Module.load_state_dict` exchange parameters
+    with their new values by `utils.swap_tensors`, which keeps the objects.
     Comes before `set_overwrite_module_params_on_conversion`. Off by default.
     """
     global _swap_module_params

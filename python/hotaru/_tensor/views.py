@@ -27,7 +27,7 @@ def is_view_replay_enabled() -> bool:
 
 
 class _force_original_view_tracking(_Mode):  # noqa: N801
-    """Has the graph of a view that was written keep its own operators, or not.
+    """Sets whether the graph of a view that was written has its own operators.
 
     At once, and until the exit. They are there in either mode: a view's
     history is never put down as strides. What was set can be asked.

@@ -65,7 +65,7 @@ def set_autocast_dtype(device_type: str, dtype: _C.dtype) -> None:
 
 
 def set_autocast_cache_enabled(enabled: bool) -> None:
-    """Has casts of parameters kept to the end of the scope, or not."""
+    """Sets whether casts of parameters are kept to the end of the scope."""
     if not isinstance(enabled, bool):
         raise TypeError(
             f"enabled must be a bool (got {type(enabled).__name__})"

@@ -146,7 +146,7 @@ class dual_level(_Mode):  # noqa: N801
 
 
 class _set_fwd_grad_enabled(_Mode):  # noqa: N801
-    """Has this thread pass tangents on, or not; at once, and until the exit."""
+    """Sets if this thread passes tangents on; at once, and until the exit."""
 
     def __new__(cls, mode: bool):
         return object.__new__(cls)

@@ -21,7 +21,7 @@ __all__ = [
 
 
 class set_multithreading_enabled(_Mode):  # noqa: N801
-    """Lets this thread's backward passes use further threads, or not.
+    """Sets whether this thread's backward passes may use further threads.
 
     They never do: a pass runs in the thread that calls it, on the streams of
     the forward pass. What was set can be asked and is given back.

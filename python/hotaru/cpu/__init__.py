@@ -113,7 +113,7 @@ def ordered_calls() -> bool:
 
 
 def set_ordered_calls(ordered: bool) -> None:
-    """Has whole calls of many threads take turns, in order of arrival, or not.
+    """Sets whether whole calls of many threads take turns, in order of arrival.
 
     On at first, unless the environment has ``HOTARU_ADMISSION=off``. A call is
     a run of a TorchScript program or a replay of a graph of some size. With

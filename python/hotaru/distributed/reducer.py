@@ -407,7 +407,7 @@ class Reducer:
             self._mark(index)
 
     def _complete(self, index: int) -> bool:
-        """Whether a static graph gives the parameter no further gradient.
+        """True if a static graph gives the parameter no further gradient.
 
         How often it does is counted in the first pass, which is reduced at its
         end.
@@ -441,7 +441,7 @@ class Reducer:
 
     @property
     def _in_place(self) -> bool:
-        """Whether gradients are reduced where they lie, without a copy.
+        """True if gradients are reduced where they lie, without a copy.
 
         Not where they are to lie in buckets, where hooks see buckets, and
         where the gradient of a parameter that nobody used must stay.
@@ -484,7 +484,7 @@ class Reducer:
 
     @property
     def _op(self):
-        """What is divided by `active` is added up first."""
+        """Kind of reduction: what is divided by `active` is added up first."""
         return ReduceOp.AVG if self.active is None else ReduceOp.SUM
 
     def _launch_list(self, bucket: Bucket, gradients: list) -> None:

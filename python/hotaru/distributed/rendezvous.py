@@ -105,7 +105,7 @@ def _only_once(method: str, again: str = "re-rendezvous") -> RuntimeError:
 
 
 def launcher_serves_store() -> bool:
-    """Whether a launcher's store is at MASTER_PORT, not rank 0's."""
+    """True if a launcher's store is at MASTER_PORT, not rank 0's."""
     return os.environ.get("TORCHELASTIC_USE_AGENT_STORE") == str(True)
 
 

@@ -143,7 +143,7 @@ def _settings(text: str) -> dict[str, str]:
 
 
 def _is_here(host: str) -> bool:
-    """Whether an address is one of this machine's."""
+    """True if an address is one of this machine's."""
     names = ("localhost", "127.0.0.1", "::1", socket.gethostname())
     if host in names or host == socket.getfqdn():
         return True

@@ -36,7 +36,7 @@ class Work:
         self.wait()
 
     def is_completed(self) -> bool:
-        """Whether it is done, or has failed."""
+        """True if it is done, or has failed."""
         return self._handle.done() and all(e.query() for e in self._after)
 
     def exception(self) -> BaseException | None:
@@ -49,7 +49,7 @@ class Work:
         return None
 
     def is_success(self) -> bool:
-        """Whether it is done and has not failed."""
+        """True if it is done and has not failed."""
         return self.is_completed() and self.exception() is None
 
     def result(self) -> list[Tensor]:

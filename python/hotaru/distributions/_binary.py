@@ -245,7 +245,7 @@ class NegativeBinomial(_OfTries, Distribution):
 
     @lazy_property
     def _gamma(self) -> Gamma:
-        """Of the rates that the counts are Poisson's with."""
+        """Distribution of the rates that the counts are Poisson's with."""
         return Gamma(
             self.total_count, torch.exp(-self.logits), validate_args=False
         )

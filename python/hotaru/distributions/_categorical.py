@@ -227,7 +227,7 @@ class Multinomial(_OfCategorical):
         value = self._validated(value)
         logits, value = broadcast_all(self.logits, value)
         ways = torch.lgamma(value.sum(-1) + 1) - torch.lgamma(value + 1).sum(-1)
-        # What is impossible and did not happen.
+        # Impossible choices that did not happen count nothing.
         logits = logits.masked_fill((value == 0) & (logits == -inf), 0)
         return ways + (logits * value).sum(-1)
 

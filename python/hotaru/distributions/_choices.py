@@ -9,7 +9,7 @@ from .utils import lazy_property, logits_to_probs, probs_to_logits
 class ProbsOrLogits:
     """`probs` and `logits` of which one is given, the other computed."""
 
-    # Whether probabilities are of two values, not along the last dimension.
+    # Set if probabilities are of two values, not along the last dimension.
     _binary = True
 
     @staticmethod
@@ -30,7 +30,7 @@ class ProbsOrLogits:
 
     @property
     def _param(self) -> Tensor:
-        """What was given, or computed first."""
+        """Parameter that was given, or computed first."""
         given = self.__dict__
         return given["probs"] if "probs" in given else given["logits"]
 

@@ -268,7 +268,7 @@ class LowRankMultivariateNormal(Distribution):
 
     @lazy_property
     def scale_tril(self) -> Tensor:
-        # Of D^-1/2 (W W' + D) D^-1/2, which is conditioned better.
+        # Factor of D^-1/2 (W W' + D) D^-1/2, which is conditioned better.
         root = self._unbroadcasted_cov_diag.sqrt().unsqueeze(-1)
         scaled = self._unbroadcasted_cov_factor / root
         scaled = scaled @ scaled.mT
@@ -338,7 +338,7 @@ class LowRankMultivariateNormal(Distribution):
         )
 
     def log_determinant(self) -> Tensor:
-        """Of the covariance."""
+        """Logarithm of the covariance's determinant."""
         return 2 * log_diagonal(
             self._capacitance_tril
         ) + self._unbroadcasted_cov_diag.log().sum(-1)

@@ -105,7 +105,7 @@ class CatTransform(_Joined):
 
 
 class StackTransform(_Joined):
-    """What `unbind` along `dim` gives, a transform for each."""
+    """Transform of what `unbind` along `dim` gives, by one for each."""
 
     def __init__(self, tseq, dim: int = 0, cache_size: int = 0) -> None:
         super().__init__(tseq, dim, cache_size)

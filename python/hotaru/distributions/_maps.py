@@ -372,7 +372,7 @@ class CorrCholeskyTransform(Transform):
     def log_abs_det_jacobian(
         self, x: Tensor, y: Tensor, intermediates=None
     ) -> Tensor:
-        # Of each row all but the last entry below the diagonal count.
+        # Entries below the diagonal count, but the last one of each row.
         left = tril_matrix_to_vec(1 - (y * y).cumsum(-1), diag=-2)
         tanh = (x + softplus(-2 * x) - math.log(2.0)).sum(-1)
         return 0.5 * left.log().sum(-1) - 2 * tanh

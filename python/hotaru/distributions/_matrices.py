@@ -95,7 +95,7 @@ class Wishart(ByMatrix, ExponentialFamily):
 
     @lazy_property
     def _chi2(self) -> Chi2:
-        """Of the squares of the diagonal of standard draws' factors."""
+        """Law of the squares of the diagonal of standard draws' factors."""
         less = torch.arange(
             self._event_shape[-1], dtype=self.df.dtype, device=self.df.device
         )
@@ -139,7 +139,7 @@ class Wishart(ByMatrix, ExponentialFamily):
         return sample
 
     def _log_determinant(self) -> Tensor:
-        """Of 2 V, for the covariance V."""
+        """Logarithm of the determinant of 2 V, for the covariance V."""
         p = self._event_shape[-1]
         return p * math.log(2) + 2 * log_diagonal(
             self._unbroadcasted_scale_tril
@@ -166,7 +166,7 @@ class Wishart(ByMatrix, ExponentialFamily):
 
     @property
     def _natural_params(self) -> tuple[Tensor, Tensor]:
-        # Of log det x and of x; so the carrier is a constant.
+        # Parameters of log det x and of x; so the carrier is a constant.
         power = (self.df - self._event_shape[-1] - 1) / 2
         return power, -self.precision_matrix / 2
 
@@ -206,7 +206,7 @@ class LKJCholesky(Distribution):
 
     @lazy_property
     def _beta(self) -> Beta:
-        """Of the squared length that rows have left of the diagonal."""
+        """Law of the squared length that rows have left of the diagonal."""
         like = self.concentration
         before = torch.arange(
             self.dim - 1, dtype=like.dtype, device=like.device

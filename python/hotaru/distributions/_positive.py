@@ -200,7 +200,7 @@ class HalfCauchy(_Half):
         return self.base_dist.variance
 
     def log_prob(self, value) -> Tensor:
-        """Of a number, too, in the dtype of the scale."""
+        """Takes a number, too, in the dtype of the scale."""
         value = torch.as_tensor(
             self._validated(value),
             dtype=self.scale.dtype,

@@ -88,7 +88,7 @@ class ExpRelaxedCategorical(_OfCategorical):
 
 
 class _Relaxed(TransformedDistribution):
-    """What the base has under the same names."""
+    """Properties that the base has under the same names."""
 
     has_rsample = True
 

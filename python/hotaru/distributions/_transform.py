@@ -38,7 +38,7 @@ class Transform:
         super().__init__()
 
     def __getstate__(self) -> dict:
-        """What is pickled: the inverse is made again when needed."""
+        """Returns what is pickled: the inverse is made again when needed."""
         return {**self.__dict__, "_inv": None}
 
     @property

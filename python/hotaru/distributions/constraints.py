@@ -64,7 +64,7 @@ class _Dependent(Constraint):
         return self._known("event_dim")
 
     def _told(self, given: dict) -> dict:
-        """What is known, the given ones before this one's."""
+        """Returns what is known, the given ones before this one's."""
         mine = {"is_discrete": self._is_discrete, "event_dim": self._event_dim}
         return {**mine, **given}
 
@@ -97,7 +97,7 @@ class _DependentProperty(property, _Dependent):
 
 
 def is_dependent(constraint) -> bool:
-    """Whether it is a constraint that other variables determine."""
+    """True if it is a constraint that other variables determine."""
     return isinstance(constraint, _Dependent)
 
 

@@ -1,4 +1,4 @@
-"""What all distributions promise."""
+"""Base of all distributions, with what they promise."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Distribution:
 
     @staticmethod
     def set_default_validate_args(value: bool) -> None:
-        """Whether distributions validate that are not told to or not to."""
+        """Sets if distributions validate that are not told to or not to."""
         if value not in (True, False):
             raise ValueError
         Distribution._validate_args = value

@@ -13,7 +13,8 @@ __all__ = ["TransformedDistribution"]
 
 
 class TransformedDistribution(Distribution):
-    """What `transforms`, one after the other, make of a distribution's draws.
+    """Distribution of what `transforms`, in order, make of another one's
+    draws.
 
     log_prob(y) is that of x, the inverse of y, less log |dy / dx|. Batch and
     event shapes follow from the transforms' domains and codomains: the base

@@ -1,4 +1,4 @@
-"""What distributions have in common: broadcasting, and parameters of a choice.
+"""Helpers of several distributions: broadcasting, and parameters of a choice.
 
 Probabilities and logits: logits of a choice of one among n are logarithms of
 probabilities up to a constant along the last dimension, those of a binary

@@ -79,7 +79,7 @@ class FSDPModule:
     def set_requires_gradient_sync(
         self, requires_gradient_sync: bool, *, recurse: bool = True
     ) -> None:
-        """Has backward passes reduce gradients, or not; without that they add
+        """Sets whether backward passes reduce gradients; without that they add
         up, whole, until one does.
         """
         for state in self._states(recurse):
@@ -89,7 +89,7 @@ class FSDPModule:
     def set_requires_all_reduce(
         self, requires_all_reduce: bool, *, recurse: bool = True
     ) -> None:
-        """Has copies of a mesh of two dimensions reduce theirs, too, or not."""
+        """Sets if the copies of a mesh of two dimensions reduce theirs, too."""
         for state in self._states(recurse):
             if state.group is not None:
                 state.group.synchronize_copies = requires_all_reduce
@@ -97,7 +97,7 @@ class FSDPModule:
     def set_reshard_after_forward(
         self, reshard_after_forward: bool, recurse: bool = True
     ) -> None:
-        """Has whole parameters given up after the forward pass, or not."""
+        """Sets whether whole parameters are given up after the forward pass."""
         for state in self._states(recurse):
             state.reshard_option = reshard_after_forward
             state.reshard_after_forward = bool(reshard_after_forward)
@@ -105,12 +105,12 @@ class FSDPModule:
     def set_reshard_after_backward(
         self, reshard_after_backward: bool, *, recurse: bool = True
     ) -> None:
-        """Has them given up after the backward pass, or not."""
+        """Sets whether they are given up after the backward pass."""
         for state in self._states(recurse):
             state.reshard_after_backward = reshard_after_backward
 
     def set_unshard_in_backward(self, unshard_in_backward: bool) -> None:
-        """Has the backward pass make them whole, or not: not for a module of
+        """Sets whether the backward pass makes them whole: not for a module of
         which it needs no parameter (an embedding).
         """
         self._fsdp_state.unshard_in_backward = unshard_in_backward
@@ -140,7 +140,7 @@ class FSDPModule:
     set_reduce_scatter_divide_factor = set_gradient_divide_factor
 
     def set_force_sum_reduction_for_comms(self, enable: bool) -> None:
-        """Has gradients divided before a sum, or else averaged by it."""
+        """Sets if gradients are divided before a sum, not averaged by it."""
         for state in self._states():
             if state.group is not None:
                 state.group.sum_only = enable

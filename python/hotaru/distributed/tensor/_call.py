@@ -76,17 +76,17 @@ class Call:
 
     @property
     def tensors(self) -> list:
-        """Those among the arguments, in order."""
+        """Tensors among the arguments, in order."""
         return [self.leaves[i] for i in self.places]
 
     @property
     def shapes(self) -> list[tuple[int, ...]]:
-        """Of the whole tensors."""
+        """Shapes of the whole tensors."""
         return [t._spec.tensor_meta.shape for t in self.tensors]
 
     @property
     def recorded(self) -> bool:
-        """Whether somebody may ask for a derivative."""
+        """True if somebody may ask for a derivative."""
         return is_grad_enabled() and any(t.requires_grad for t in self.tensors)
 
     def pieces(self, place: int = 0) -> int:
@@ -126,5 +126,5 @@ WHOLE = Rule(lambda call: [all_replicated(call)])
 
 
 def all_replicated(call: Call) -> Way:
-    """Of whole tensors, in every rank."""
+    """Way of whole tensors, in every rank."""
     return Way(R, (R,) * len(call.places))

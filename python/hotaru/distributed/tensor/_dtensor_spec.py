@@ -14,7 +14,7 @@ __all__ = ["DTensorSpec", "TensorMeta"]
 
 
 class TensorMeta(NamedTuple):
-    """What the whole tensor is like."""
+    """Properties of the whole tensor."""
 
     shape: tuple[int, ...]
     stride: tuple[int, ...]
@@ -65,11 +65,11 @@ class DTensorSpec:
         return found
 
     def is_replicated(self) -> bool:
-        """Whether every rank has all of it."""
+        """True if every rank has all of it."""
         return all(p.is_replicate() for p in self.placements)
 
     def is_sharded(self) -> bool:
-        """Whether ranks have parts."""
+        """True if ranks have parts."""
         return any(p.is_shard() for p in self.placements)
 
     def placed(self, placements: Sequence[Placement]) -> DTensorSpec:
@@ -89,8 +89,8 @@ class DTensorSpec:
 
     @property
     def averaged(self) -> int:
-        """Of how many parts it is the average: a part's gradient is that share
-        of the whole's.
+        """Number of parts of which it is the average: a part's gradient is
+        that share of the whole's.
         """
         count = 1
         for dim, placement in enumerate(self.placements):

@@ -64,7 +64,7 @@ def written(out, result: Tensor):
                 "a leaf Variable that requires grad is being used in an "
                 "in-place operation."
             )
-        # What a graph has kept of its part stays as it was.
+        # Parts that a graph has kept stay as they were.
         out._local_tensor = out._local_tensor.clone()
         return _Written.apply(out, result)
     if out._local_tensor is not result:

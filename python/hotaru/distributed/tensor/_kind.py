@@ -18,7 +18,7 @@ HANDLERS = Table()
 
 
 class _Distributed(Kind):
-    """Of what is not listed, the cheapest way from the parts."""
+    """Kind with, for what is not listed, the cheapest way from the parts."""
 
     def answer(self, function, args: tuple, kwargs: dict) -> Any:
         name = function.__name__

@@ -52,14 +52,14 @@ def of_lists(function, name: str, args: tuple, kwargs: dict) -> Any:
 
 
 def _is_recorded(lists: list) -> bool:
-    """Whether somebody may ask for a derivative."""
+    """True if somebody may ask for a derivative."""
     return is_grad_enabled() and any(
         isinstance(x, Tensor) and x.requires_grad for row in lists for x in row
     )
 
 
 def _one_by_one(name: str, args: tuple, kwargs: dict, count: int):
-    """What the operator of single tensors gives for each, with its history."""
+    """Runs the operator of single tensors for each, with its history."""
     word = name.removeprefix("_foreach_")
     in_place = word.endswith("_")
 

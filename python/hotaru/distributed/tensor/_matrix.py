@@ -80,7 +80,7 @@ def linear(call: Call) -> list[Way]:
 
 
 def matmul(call: Call) -> list[Way]:
-    """Of matrices and batches of them, broadcast."""
+    """Ways of products of matrices and batches of them, broadcast."""
     a, b = call.shapes[:2]
     if len(a) == 0 or len(b) == 0:
         return [all_replicated(call)]
@@ -93,7 +93,7 @@ def matmul(call: Call) -> list[Way]:
 
 
 def added(inputs: Sequence[str], output: str):
-    """Of `input + factor * product`."""
+    """Makes the rule of `input + factor * product`."""
     return lambda call: _contracted(call, inputs, output, added=1)
 
 

@@ -1,4 +1,4 @@
-"""What operators give for tensors that lie in parts on several processes.
+"""Operators on tensors that lie in parts on several processes.
 
 For every operator there is a table of ways to compute it from parts, along one
 dimension of a mesh (`_pointwise.py` and its kin). The cheapest is taken, by
@@ -128,7 +128,7 @@ def _cheapest(call: Call, ways: list[Way], current: list) -> Way:
 
 
 def _cost(tensor, source: Placement, target: Placement, count: int) -> float:
-    """Of moving a tensor: about the bytes that a rank sends."""
+    """Cost of moving a tensor: about the bytes that a rank sends."""
     if source == target:
         return 0.0
     meta = tensor._spec.tensor_meta
@@ -231,7 +231,7 @@ def _wrapped(result, call: Call):
 
 
 def spec_of(local: Tensor, placements: Sequence[Placement], call: Call):
-    """Of a result whose part is `local`.
+    """Specification of a result whose part is `local`.
 
     A dimension that is cut comes from one of an argument that is: of the same
     length in parts it is of the same length in whole, else as many times

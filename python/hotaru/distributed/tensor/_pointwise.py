@@ -33,7 +33,7 @@ def cut_dim(placement: Placement) -> int | None:
 
 
 def aligned(call: Call, dim: int, ndim: int) -> tuple[Placement, ...]:
-    """Of every argument the part that a part of dimension `dim` of a result of
+    """Parts of all arguments that a part of dimension `dim` of a result of
     `ndim` dimensions needs: the arguments are broadcast to it.
     """
     found: list[Placement] = []
@@ -107,8 +107,8 @@ def same(call: Call) -> list[Way]:
 
 
 def holds_parts(call: Call) -> bool:
-    """Whether casting parts, and then adding them, is casting what they add up
-    to: not where each would be cut to an integer by itself.
+    """Tells whether casting parts, and then adding them, is casting what they
+    add up to: not where each would be cut to an integer by itself.
     """
     types = [t.dtype for t in call.tensors]
     given = [leaf for leaf in call.leaves if isinstance(leaf, Dtype)]

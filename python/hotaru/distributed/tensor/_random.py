@@ -30,7 +30,7 @@ def seed_of(spec) -> int:
 
 
 def drawn(spec, draw):
-    """What `draw()` gives with a generator seeded for this rank's part."""
+    """Calls `draw()` with a generator seeded for this rank's part."""
     seed = seed_of(spec)
     state = get_rng_state()
     try:

@@ -44,7 +44,7 @@ def moved(local: Tensor, spec: DTensorSpec, target: Sequence[Placement]):
         return _step(local, spec, current, 0, target[0])
     if current == target:
         return local
-    # What was cut after the dimensions inside of it comes together first.
+    # Cuts made after the dimensions inside of them come together first.
     for dim in range(mesh.ndim):
         if cut_last(current, dim):
             tensor_dim = current[dim].dim
@@ -75,7 +75,7 @@ def moved(local: Tensor, spec: DTensorSpec, target: Sequence[Placement]):
 
 
 def cut_last(placements: Sequence[Placement], dim: int) -> bool:
-    """Whether a dimension of the mesh cuts what those after it have cut."""
+    """True if a dimension of the mesh cuts what those after it have cut."""
     placement = placements[dim]
     return isinstance(placement, _StridedShard) and (
         Shard(placement.dim) in placements[dim + 1 :]

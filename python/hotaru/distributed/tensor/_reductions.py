@@ -98,7 +98,7 @@ def _spread(call: Call) -> list[Way]:
 
 
 def _extreme(call: Call, kind: Placement | None) -> list[Way]:
-    """Of all elements one result, of a dimension two; or of two tensors."""
+    """One result of all elements, two of a dimension; or one of two tensors."""
     if len(call.places) > 1:
         return pointwise(call)
     if call.get(1, "dim") is not None:
@@ -108,7 +108,7 @@ def _extreme(call: Call, kind: Placement | None) -> list[Way]:
 
 @composed("linalg_vector_norm")
 def vector_norm(call: Call):
-    """Of the ranks' norms, where nobody asks for a derivative."""
+    """Computes it of the ranks' norms, where nobody asks for a derivative."""
     dims = reduced_dims(call, 2)
     order = call.get(1, "ord", 2)
     x = call.tensors[0]

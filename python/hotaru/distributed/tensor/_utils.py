@@ -22,7 +22,7 @@ def compute_local_shape_and_global_offset(
     if place is None:
         return (0,), ()
     shape, offset = list(global_shape), [0] * len(global_shape)
-    # What was cut after the dimensions inside of it comes last.
+    # Cuts made after the dimensions inside of them come last.
     for dim, placement in sorted(
         enumerate(placements), key=lambda pair: cut_last(placements, pair[0])
     ):

@@ -15,7 +15,7 @@ _SUMS = tuple(map(Partial, ("sum", "avg", "max", "min")))
 
 
 def _passing(call: Call) -> list[Way]:
-    """What every reduction of the ranks passes through."""
+    """Ways by which every reduction of the ranks passes through."""
     return [Way(p, (p,) * len(call.places)) for p in _SUMS]
 
 
@@ -95,7 +95,7 @@ def _squeezed(call: Call) -> list[int]:
 
 
 def _squeeze_part(call: Call, parts: list):
-    """Of a part a dimension may have one place that the whole has not."""
+    """Squeezes a part, which may have one place where the whole has more."""
     kept = _squeezed(call)
     return parts[0].squeeze(
         tuple(d for d in range(_ndim(call)) if d not in kept)

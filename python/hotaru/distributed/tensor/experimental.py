@@ -1,4 +1,4 @@
-"""What PyTorch keeps under this name."""
+"""Names that PyTorch keeps here."""
 
 from __future__ import annotations
 

@@ -8,18 +8,18 @@ __all__ = ["Partial", "Placement", "Replicate", "Shard"]
 
 
 class Placement:
-    """What the kinds have in common."""
+    """Base of the kinds, with what they have in common."""
 
     def is_shard(self, dim: int | None = None) -> bool:
-        """Whether ranks have parts, of this dimension if one is given."""
+        """Tells whether ranks have parts, of this dimension if one is given."""
         return isinstance(self, Shard) and dim in (None, self.dim)
 
     def is_replicate(self) -> bool:
-        """Whether every rank has all of it."""
+        """True if every rank has all of it."""
         return isinstance(self, Replicate)
 
     def is_partial(self, reduce_op: str | None = None) -> bool:
-        """Whether it is the reduction of what the ranks have."""
+        """True if it is the reduction of what the ranks have."""
         return isinstance(self, Partial) and reduce_op in (None, self.reduce_op)
 
 

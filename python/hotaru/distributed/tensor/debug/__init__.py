@@ -1,4 +1,4 @@
-"""What DTensors exchange, counted."""
+"""Counts of what DTensors exchange."""
 
 from __future__ import annotations
 
