@@ -26,7 +26,7 @@ class Branch:
 
     @property
     def values(self) -> list[Value]:
-        """Of the results."""
+        """Values of the results."""
         return [x._value for x in self.results]
 
 

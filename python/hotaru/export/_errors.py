@@ -10,7 +10,7 @@ class UserError(RuntimeError):
 
 
 class DataDependentError(UserError):
-    """What the program does depends on the elements of a tensor."""
+    """Raised where what a program does depends on a tensor's elements."""
 
 
 class Restart(BaseException):

@@ -108,7 +108,7 @@ class _Input:
         self.dims = dims
 
     def sources(self) -> list[str]:
-        """What guards call its sizes."""
+        """Names that guards have for its sizes."""
         return [f"{self.source}.size()[{i}]" for i in range(self.value.dim())]
 
 
@@ -169,7 +169,7 @@ class _Export:
         return self._program(trace, states, outputs, out_spec)
 
     def _output(self, trace: Trace, leaf) -> tuple:
-        """What the graph returns, and what the signature says of it."""
+        """Returns what the graph returns, and what the signature says of it."""
         builder = trace.root
         if isinstance(leaf, Tensor):
             node = builder.node_of(trace.value_of(leaf))
@@ -241,7 +241,7 @@ def _inputs(module, args, kwargs, shapes) -> list[_Input]:
         name: [next(dims) for _ in pytree.tree_leaves(value)]
         for name, value in named.items()
     }
-    # What is given by name stands behind, in the order of the call.
+    # Arguments given by name stand behind, in the order of the call.
     order = [n for n in named if n not in kwargs] + list(kwargs)
     used: set = set()
     found = []

@@ -87,7 +87,7 @@ class Expression:
 
     @staticmethod
     def of(value) -> Expression:
-        """Of a number, an atom or an expression."""
+        """Makes one of a number, an atom or an expression."""
         if isinstance(value, Expression):
             return value
         if isinstance(value, (Symbol, Quotient)):

@@ -57,7 +57,7 @@ def _found(sizes: Sizes, numbers: tuple, given: list, probe):
 
 
 def _bases(sizes: Sizes, given: list) -> list[Expression]:
-    """What was given, then all symbols, each once."""
+    """Lists what was given, then all symbols, each once."""
     symbols = [Expression.of(Symbol(name)) for name in sizes.by_name]
     found = []
     for one in (*given, *symbols):
@@ -102,7 +102,7 @@ def _nearby(sizes: Sizes, names, probe, count: int):
 
 
 def _holds(sizes: Sizes, found: Expression, probe) -> bool:
-    """Whether an expression is right for sizes in a row."""
+    """True if an expression is right for sizes in a row."""
     by = [
         atom.by.number or 2
         for key in found.terms

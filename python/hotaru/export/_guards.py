@@ -1,4 +1,4 @@
-"""What a program asks of its inputs, as Python."""
+"""Questions of a program about its inputs, as Python."""
 
 from __future__ import annotations
 

@@ -80,7 +80,7 @@ class SymbolicInt:
         return self
 
     def bit_length(self) -> int:
-        """Of the number that it is then."""
+        """Bit length of the number that it is then."""
         return self._number().bit_length()
 
     def is_integer(self) -> bool:
@@ -170,9 +170,7 @@ def _floats(function, reflected: bool = False):
 
 
 class SymbolicFloat:
-    """What a float is that was computed of sizes: a function and its
-    arguments.
-    """
+    """Float that was computed of sizes: a function and its arguments."""
 
     __slots__ = ("args", "function", "trace")
 
@@ -244,7 +242,7 @@ class SymbolicFloat:
         return self * -1
 
     def is_integer(self) -> bool:
-        """Whether it is whole, whatever the sizes."""
+        """True if it is whole, whatever the sizes."""
         return self._number().is_integer()
 
 

@@ -22,7 +22,7 @@ from ._numbers import SymbolicInt
 
 __all__ = ["python_module"]
 
-# What numbers mean where scripts have numbers.
+# Names of dtypes, by the numbers that scripts have for them.
 _DTYPES = {
     0: "uint8", 1: "int8", 2: "int16", 3: "int32", 4: "int64", 5: "float16",
     6: "float32", 7: "float64", 8: "complex32", 9: "complex64",
@@ -168,7 +168,7 @@ class _Walk(walk.Walk):
         ]
 
     def holds(self, condition) -> bool:
-        """Whether a loop goes on."""
+        """Tells whether a loop goes on."""
         if isinstance(condition, _Condition):
             raise NotExportedError("a loop whose end depends on data")
         return bool(condition)
@@ -193,7 +193,7 @@ def _has_tensor(value) -> bool:
 
 
 def _computed(base: str, inputs):
-    """What numbers, lists and texts give."""
+    """Computes what numbers, lists and texts give."""
     if base in ("Int", "Float") and type(inputs[0]) is SymbolicInt:
         return inputs[0] if base == "Int" else inputs[0] / 1
     if base not in TABLE:

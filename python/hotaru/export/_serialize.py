@@ -68,7 +68,7 @@ class _Numbers:
 
 
 def tensor_meta(facts, sizes) -> dict:
-    """What a tensor looks like."""
+    """Describes a tensor as files do."""
     number = _Numbers(sizes).size
     return {
         "dtype": _type(facts.dtype),
@@ -121,7 +121,7 @@ class _Writer:
         return self._argument(node.meta["val"], "")
 
     def _named(self, node: Node) -> dict:
-        """What refers to a node; its looks are written once."""
+        """Returns what refers to a node; its looks are written once."""
         name = node.name
         if "facts" in node.meta:
             if name not in self.tensors:

@@ -1,4 +1,4 @@
-"""What is known of the sizes that vary, while a program is traced.
+"""Sizes that vary, and what is known of them while a program is traced.
 
 Beside the example's sizes there are a few other assignments of sizes, the
 worlds. Each operator's shapes are computed in all of them: what is equal in all
@@ -179,7 +179,7 @@ class Sizes:
         return all(_TRUE[op](d.value(world)) for d, op in self.guards)
 
     def expression(self, source: str):
-        """What the size of an input's dimension is; None if it is fixed."""
+        """Expression of the size of an input's dimension; None if fixed."""
         for name, group in self.by_name.items():
             for variable in group.members:
                 if variable.source == source:
@@ -292,8 +292,8 @@ class Sizes:
     # --- questions ---
 
     def holds(self, difference: Expression, op: str, where: str) -> bool:
-        """Whether `difference op 0`, for all sizes or, as is then remembered,
-        for the example's.
+        """Tells whether `difference op 0`, for all sizes or, as is then
+        remembered, for the example's.
         """
         low, high = self._interval(difference)
         if low == high:
@@ -445,7 +445,7 @@ def _times(a, b):
 
 
 def _known(low, high, op: str) -> bool | None:
-    """Whether it holds everywhere or nowhere between two ends."""
+    """Tells whether it holds everywhere or nowhere between two ends."""
     if op in ("==", "!="):
         return (op == "!=") if low > 0 or high < 0 else None
     ends = {_TRUE[op](low), _TRUE[op](high)}

@@ -26,7 +26,7 @@ _SIGNS = {
 
 
 def type_text(node: Node) -> str | None:
-    """What a node gives: `f32[s77, 3]`, or `Sym(2*s77)`."""
+    """Text of what a node gives: `f32[s77, 3]`, or `Sym(2*s77)`."""
     facts = node.meta.get("facts")
     if facts is not None:
         name = str(facts.dtype).partition(".")[2]

@@ -154,7 +154,7 @@ class Trace:
         fakes = [fake] * len(self.sizes.worlds)
         value = Value(self.root, node, fakes, facts)
         node.meta.update(val=fake, facts=facts)
-        # Of two names for one tensor the last is what programs use.
+        # Names for one tensor may be two: the last is what programs use.
         self.known[id(tensor)] = (tensor, value)
         return value
 
@@ -183,7 +183,7 @@ class Trace:
         return self._state(node, tensor)
 
     def value_of(self, tensor: Tensor) -> Value:
-        """What stands for a tensor that the program uses."""
+        """Returns what stands for a tensor that the program uses."""
         if isinstance(tensor, Traced):
             if tensor._trace is not self:
                 raise RuntimeError(
@@ -207,7 +207,7 @@ class Trace:
         self.sizes.specialize(sorted(symbols), self.where())
 
     def holds(self, difference: Expression, op: str) -> bool:
-        """Whether `difference op 0`."""
+        """True if `difference op 0`."""
         return self.sizes.holds(difference, op, self.where())
 
     # --- operators ---
@@ -382,7 +382,7 @@ class Trace:
     # --- writing ---
 
     def argument(self, leaf):
-        """What stands for an argument in the current graph."""
+        """Returns what stands for an argument in the current graph."""
         if isinstance(leaf, Tensor):
             return self.builder.node_of(self.value_of(leaf))
         if type(leaf) in (SymbolicInt, SymbolicFloat):
@@ -468,7 +468,7 @@ class Trace:
         node.meta["modules"] = list(self.modules)
 
     def describe(self, node, value: Value) -> None:
-        """What a node gives."""
+        """Notes what a node gives."""
         node.meta.update(val=value.fakes[0], facts=value.facts)
         if "stack" not in node.meta:
             self.note(node)
@@ -553,8 +553,8 @@ class Trace:
 
 
 def modes() -> tuple:
-    """Whether gradients are recorded; autocast's device, dtype, whether it is
-    on, and whether it keeps casts, or None where it is off.
+    """Tells whether gradients are recorded; autocast's device, dtype, whether
+    it is on, and whether it keeps casts, or None where it is off.
     """
     import hotaru
 
@@ -605,7 +605,7 @@ def _sizes_in(trace: Trace, args, kwargs) -> list:
 
 
 def _strides(tensor: Tensor, shape: list) -> list:
-    """Those of an input, with the sizes that vary in them."""
+    """Strides of an input, with the sizes that vary in them."""
     order = sorted(range(tensor.dim()), key=lambda i: (tensor.stride(i), -i))
     found: list = list(tensor.stride())
     step, real = Expression.of(1), 1

@@ -94,7 +94,7 @@ class TracedProgram(ExportedProgram):
 
     @property
     def graph_signature(self) -> ExportGraphSignature:
-        """What inputs and outputs are."""
+        """Signature that says what inputs and outputs are."""
         return self._signature
 
     @property
@@ -111,7 +111,7 @@ class TracedProgram(ExportedProgram):
 
     @property
     def range_constraints(self) -> dict:
-        """What sizes may be, by symbol."""
+        """Ranges of sizes, by symbol."""
         return self._ranges
 
     @property

@@ -12,7 +12,7 @@ __all__ = ["Facts", "Traced", "Value", "facts_of"]
 
 
 class Facts:
-    """What files say of a tensor: sizes and strides may be expressions."""
+    """Facts files tell of a tensor: sizes and strides may be expressions."""
 
     def __init__(self, tensor, shape, strides, requires_grad=False) -> None:
         self.dtype, self.device = tensor.dtype, tensor.device
@@ -27,7 +27,7 @@ class Facts:
 
 
 def facts_of(tensor: Tensor) -> Facts:
-    """Of a tensor whose sizes are numbers."""
+    """Facts of a tensor whose sizes are numbers."""
     return Facts(
         tensor, tensor.shape, tensor.stride(), bool(tensor.requires_grad)
     )
@@ -42,13 +42,13 @@ class Value:
 
     @property
     def varies(self) -> bool:
-        """Whether a size or stride is an expression."""
+        """True if a size or stride is an expression."""
         return any(isinstance(s, Expression) for s in self.facts.shape)
 
     @staticmethod
     def of_results(trace, fakes: list, given: list, probe) -> Value:
-        """Of an operator's results, whose sizes are found here; `probe` gives
-        the result for other sizes by name, or None.
+        """Value of an operator's results, whose sizes are found here; `probe`
+        gives the result for other sizes by name, or None.
 
         RuntimeError where no expression gives a size in all worlds.
         """

@@ -1,4 +1,4 @@
-"""What `export` is told about sizes: which vary, and within which bounds."""
+"""Descriptions of sizes for `export`: which vary, and within which bounds."""
 
 from __future__ import annotations
 

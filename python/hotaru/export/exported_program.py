@@ -81,7 +81,7 @@ class ExportedProgram:
 
     @property
     def graph_signature(self) -> ExportGraphSignature:
-        """What inputs and outputs are."""
+        """Signature that says what inputs and outputs are."""
         return self._signature
 
     @functools.cached_property
@@ -100,7 +100,7 @@ class ExportedProgram:
 
     @property
     def range_constraints(self) -> dict[str, ValueRanges]:
-        """What sizes may be, by symbol."""
+        """Ranges of sizes, by symbol."""
         return {
             symbol: ValueRanges(
                 -math.inf if low is None else low,

@@ -1,4 +1,4 @@
-"""What the inputs and outputs of an exported program are."""
+"""Descriptions of the inputs and outputs of an exported program."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = [
 
 
 class InputKind(enum.Enum):
-    """What an input of the graph is."""
+    """Kinds of inputs of the graph."""
 
     USER_INPUT = enum.auto()
     PARAMETER = enum.auto()
@@ -21,7 +21,7 @@ class InputKind(enum.Enum):
 
 
 class OutputKind(enum.Enum):
-    """What an output of the graph is."""
+    """Kinds of outputs of the graph."""
 
     USER_OUTPUT = enum.auto()
     LOSS_OUTPUT = enum.auto()

@@ -101,11 +101,11 @@ class Pushforward:
         return result
 
     def output(self):
-        """What the function returned, as the caller may have it."""
+        """Returns what the function returned, as the caller may have it."""
         return self._level.end(_tree.unflatten(self.leaves, self.structure))
 
     def beside(self):
-        """What the function returned beside it."""
+        """Returns what the function returned beside it."""
         return self._level.end(self.aux)
 
 

@@ -31,7 +31,7 @@ class Level:
 
     @contextlib.contextmanager
     def inside(self):
-        """What begins to ask for gradients here is the level's own.
+        """Makes what begins to ask for gradients here the level's own.
 
         It is a later level's where one runs: a product may be asked for within
         another transform.
@@ -65,12 +65,13 @@ class Level:
         return leaf.requires_grad_()
 
     def shared(self, tensors) -> bool:
-        """Whether somebody else wants derivatives through these tensors."""
+        """True if somebody else wants derivatives through these tensors."""
         asked = [t for t in tensors if isinstance(t, Tensor)]
         return _C._reaches_below(asked, self._number)
 
     def end(self, nest):
-        """What the caller gets: without the history that only this level has.
+        """Returns what the caller gets: without the history that only this
+        level has.
 
         Without any under `no_grad`.
 

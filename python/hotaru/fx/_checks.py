@@ -1,4 +1,4 @@
-"""What is true of a well-formed graph, and what of it has no effect."""
+"""Checks that graphs are well formed, and removal of what has no effect."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ _SLOT = type(Tensor.__add__)
 
 
 def is_method(function) -> bool:
-    """Whether it is a method of Tensor, called with a tensor in front."""
+    """True if it is a method of Tensor, called with a tensor in front."""
     if isinstance(function, _C.Op):
         return bool(function.__reduce__()[1][1])
     if isinstance(function, (_METHOD, _SLOT)):
@@ -88,7 +88,7 @@ def _module_of(function) -> str:
 
 
 def is_from_torch(obj) -> bool:
-    """Whether code reaches it through the name `torch`."""
+    """True if code reaches it through the name `torch`."""
     if is_method(obj):
         return False
     module = getattr(obj, "__module__", None)
@@ -114,7 +114,7 @@ def type_repr(kind) -> str:
 
 
 def pretty_target(target) -> str:
-    """What a call node calls, for people: "operator.add"."""
+    """Names what a call node calls, for people: "operator.add"."""
     if isinstance(target, str):
         return target
     if getattr(target, "__module__", None) is None and not is_method(target):

@@ -15,7 +15,7 @@ WRAPPED_METHODS: list = []
 _MISSING = object()
 
 
-# What is exchanged is the process's, so that one thread at a time does it;
+# Exchanges are for the whole process, so that one thread at a time does them;
 # each undoes its own before the next begins.
 _exchanging = threading.RLock()
 
@@ -57,7 +57,7 @@ class Patcher:
         self._undo.append(undo)
 
     def is_here(self) -> bool:
-        """Whether this thread is the one that traces."""
+        """True if this thread is the one that traces."""
         return threading.get_ident() == self._thread
 
     def visit_once(self, thing) -> bool:

@@ -37,7 +37,7 @@ _tracing = _Tracing()
 
 
 def is_fx_tracing() -> bool:
-    """Whether a program is being traced, by this thread."""
+    """True if a program is being traced, by this thread."""
     return _tracing.now
 
 
@@ -138,7 +138,7 @@ class Tracer(TracerBase):
     # -- what users override ---------------------------------------------------
 
     def is_leaf_module(self, m, module_qualified_name: str) -> bool:
-        """Whether calls of a module are nodes; those of torch.nn, if not
+        """Tells whether calls of a module are nodes; those of torch.nn, if not
         Sequential.
         """
         own = is_own(type(m).__module__, "nn")

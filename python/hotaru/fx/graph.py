@@ -211,7 +211,7 @@ class Graph:
         )
 
     def output(self, result, type_expr=None) -> Node:
-        """What the graph returns: a node, or a tree of them."""
+        """Sets what the graph returns: a node, or a tree of them."""
         return self.create_node(
             "output", "output", (result,), {}, None, type_expr
         )
@@ -446,7 +446,7 @@ def _node_ops():
 
 
 def _has(module, qualified_name: str) -> bool:
-    """Whether a module has what a get_attr node may name."""
+    """True if a module has what a get_attr node may name."""
     path, _, name = qualified_name.rpartition(".")
     try:
         owner = module.get_submodule(path)

@@ -35,7 +35,7 @@ def _copy_attr(source, destination, target: str) -> None:
     *path, name = target.split(".")
     owner = source
     for part in path:
-        # What is there in the copy only has been put there by an earlier path.
+        # Attributes only in the copy were put there by an earlier path.
         owner = getattr(owner, part)
     value = getattr(owner, name)
     _assign_attr(value, destination, target, owner)
@@ -385,7 +385,7 @@ class GraphModule(Module):
         self._deepcopy_init()(made, fake, graph)
         for name, value in fake.__dict__.items():
             if name in ("_parameters", "_buffers", "_modules"):
-                # What the graph does not name was not taken.
+                # Members that the graph does not name were not taken.
                 for item, member in value.items():
                     made.__dict__[name].setdefault(item, member)
             elif name not in made.__dict__ or "_hooks" in name:

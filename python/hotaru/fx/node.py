@@ -334,7 +334,7 @@ class Node:
         self.meta["stack_trace"] = trace
 
     def is_impure(self, impure_random: bool = True) -> bool:
-        """Whether it does something else than giving a result."""
+        """True if it does something else than giving a result."""
         if self.op in ("placeholder", "output"):
             return True
         if self.op == "call_function":
@@ -356,7 +356,7 @@ class Node:
         return False
 
     def _is_in_place(self) -> bool:
-        """Whether it is an operator of this package that writes."""
+        """True if it is an operator of this package that writes."""
         target = self.target
         if isinstance(target, OpOverload):
             if target._defined_in_python:

@@ -143,7 +143,7 @@ _LISTS = (list, typing.List)
 
 @compatibility(is_backward_compatible=False)
 def type_matches(signature_type, argument_type) -> bool:
-    """Whether an argument of a type fits a parameter's."""
+    """True if an argument of a type fits a parameter's."""
     if signature_type is argument_type:
         return True
     origin = getattr(signature_type, "__origin__", signature_type)

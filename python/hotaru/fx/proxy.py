@@ -67,7 +67,7 @@ class ScopeContextManager:
         self._scope.module_type = self._before.module_type
 
 
-# What nodes made behind a node keep of it.
+# Fields that nodes made behind a node keep of it.
 _COPY_META_FIELDS = [
     "nn_module_stack", "torch_fn", "source_fn_stack", "original_aten",
     "recompute", "ac_graph_id", "has_backward_hook", "from_node",
@@ -86,7 +86,7 @@ class TracerBase:
     record_stack_traces: bool = False
     # Refuse operators that write to their arguments.
     check_mutable_operations: bool = False
-    # Whether attributes of proxies are proxies at once.
+    # Set if attributes of proxies are proxies at once.
     proxy_buffer_attributes: bool = False
     traced_func_name: str = "forward"
     scope: Scope
@@ -166,7 +166,7 @@ class TracerBase:
         ).strip()
 
     def create_arg(self, a):
-        """What stands for a value among a node's arguments.
+        """Returns what stands for a value among a node's arguments.
 
         NotImplementedError for what cannot stand in a graph.
         """

@@ -112,7 +112,7 @@ def _replace_pattern(
                 "replacement_callback"
             )
         common = _graph_of(replacement)
-    # What took the place of nodes that later matches refer to.
+    # Nodes that took the place of others that later matches refer to.
     changed: dict[Node, Node] = {}
     replaced = []
     for match in matches:
@@ -162,7 +162,7 @@ def _replace_match(graph, pattern, replacement, match, changed: dict):
 
 
 def _inputs(pattern, replacement, match, changed: dict) -> dict:
-    """What stands for the replacement's placeholders."""
+    """Finds what stands for the replacement's placeholders."""
     theirs = [n for n in pattern.nodes if n.op == "placeholder"]
     ours = [n for n in replacement.nodes if n.op == "placeholder"]
     if len(theirs) != len(ours):

@@ -40,7 +40,7 @@ class TensorType:
 
 
 class _DynType:
-    """What is not known: a type, or a size."""
+    """Type or size that is not known."""
 
     __name__ = "_DynType"
 
@@ -61,7 +61,7 @@ Dyn = _DynType()
 
 @compatibility(is_backward_compatible=False)
 def is_consistent(t1, t2) -> bool:
-    """Whether both may be the same, where Dyn may be anything."""
+    """True if both may be the same, where Dyn may be anything."""
     if t1 == t2 or Dyn in (t1, t2):
         return True
     return _all_sizes(is_consistent, t1, t2)
@@ -69,7 +69,7 @@ def is_consistent(t1, t2) -> bool:
 
 @compatibility(is_backward_compatible=False)
 def is_more_precise(t1, t2) -> bool:
-    """Whether the first says all that the second does."""
+    """True if the first says all that the second does."""
     if t1 == t2 or t2 == Dyn:
         return True
     return _all_sizes(is_more_precise, t1, t2)

@@ -1,4 +1,4 @@
-"""What nodes made while others run take over from them."""
+"""Facts that nodes made while others run take over from them."""
 
 from __future__ import annotations
 

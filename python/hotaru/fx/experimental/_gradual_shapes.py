@@ -45,7 +45,7 @@ def broadcast_types(t1, t2) -> tuple:
 
 
 def get_greatest_upper_bound(type1, type2):
-    """What is known by either type.
+    """Joins what is known by either type.
 
     TypeError: they contradict each other.
     """

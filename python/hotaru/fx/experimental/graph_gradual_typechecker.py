@@ -148,7 +148,7 @@ def add_inference_rule(n: Node):
 
 @register_inference_rule(getattr)
 def get_attr_inference_rule(n: Node, traced):
-    """Of a shape nothing is known. TypeError: another attribute."""
+    """Infers Dyn for a shape, as unknown. TypeError: another attribute."""
     if n.args[1] != "shape":
         raise TypeError(f"There is no rule for the attribute {n.args[1]!r}")
     n.type = Dyn
@@ -203,7 +203,7 @@ def _refuse(n: Node, module, t) -> None:
 
 @register_inference_rule(nn.BatchNorm2d)
 def bn2d_inference_rule(n: Node, module_instance):
-    """What is known of either side, of four sizes."""
+    """Joins what is known of either side, of four sizes."""
     n.args[0].type = t = expand_to_tensor_dim(n.args[0].type, 4)
     n.type = expand_to_tensor_dim(n.type, 4)
     channels = module_instance.num_features
@@ -233,7 +233,7 @@ def conv2d_inference_rule(n: Node, module_instance):
 
 
 def _infer(n: Node, shape_of: Callable[[TensorType], TensorType]):
-    """What is known of the result, and what follows from the input."""
+    """Joins what is known of the result, and what follows from the input."""
     source = n.args[0]
     if source.type == Dyn and isinstance(n.type, TensorType):
         source.type = expand_to_tensor_dim(Dyn, len(n.type.dims))

@@ -148,7 +148,7 @@ class _Trace:
             node.meta["val"] = _elements(tensor)
 
     def known(self, x) -> bool:
-        """Whether it is a tensor of the graph."""
+        """True if it is a tensor of the graph."""
         return isinstance(x, Tensor) and id(x) in self.nodes
 
     def argument(self, x):
@@ -255,7 +255,7 @@ class _Tracing(TorchDispatchMode):
         if other is not None:
             with self:
                 return other(*args, **kwargs)
-        # What the call reads, before it writes to it.
+        # Arguments that the call reads are noted before it writes to them.
         leaves = _pytree.tree_leaves((args, kwargs))
         for leaf in leaves:
             self.trace.argument(leaf)
@@ -284,7 +284,7 @@ def _is_leaf(x) -> bool:
 
 
 def _names(f: Callable, args: tuple) -> list[str]:
-    """Of the parameters, "arg0" and so on where there are more arguments."""
+    """Parameters' names, "arg0" and so on where there are more arguments."""
     function = f.forward if isinstance(f, nn.Module) else f
     try:
         parameters = list(inspect.signature(function).parameters.values())
@@ -300,7 +300,7 @@ def _names(f: Callable, args: tuple) -> list[str]:
 
 
 def _leaf_names(names: list[str], args: tuple) -> list[str]:
-    """Of the leaves of argument "x": "x_1", "x_2" and so on."""
+    """Names of the leaves of argument "x": "x_1", "x_2" and so on."""
     return [
         f"{name}_{place + 1}"
         for name, value in zip(names, args)

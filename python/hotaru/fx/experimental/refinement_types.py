@@ -1,4 +1,4 @@
-"""What has to hold between sizes."""
+"""Conditions that have to hold between sizes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is known of sizes: all are numbers."""
+"""Facts about sizes: all are numbers."""
 
 from __future__ import annotations
 
@@ -28,5 +28,5 @@ class ShapeEnv:
 
 
 def statically_known_true(x: bool) -> bool:
-    """Whether a condition of sizes holds, which are numbers."""
+    """True if a condition of sizes, which are numbers, holds."""
     return bool(x)

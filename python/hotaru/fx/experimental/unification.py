@@ -32,7 +32,7 @@ class Var:
 
 
 def walk(term, values: dict):
-    """What a variable stands for, through others; other terms themselves."""
+    """Follows variables to what they stand for; other terms stay themselves."""
     while isinstance(term, Var) and term in values:
         term = values[term]
     return term

@@ -65,5 +65,5 @@ def substitute_all_types(graph, mapping: dict) -> None:
 
 
 def check_for_type_equality(g1, g2) -> bool:
-    """Whether the nodes of two graphs have the same types, in order."""
+    """True if the nodes of two graphs have the same types, in order."""
     return all(n.type == m.type for n, m in zip(g1.nodes, g2.nodes))

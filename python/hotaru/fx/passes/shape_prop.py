@@ -16,7 +16,7 @@ __all__ = ["ShapeProp", "TensorMetadata"]
 
 @compatibility(is_backward_compatible=True)
 class TensorMetadata(typing.NamedTuple):
-    """What is known of a tensor without its values."""
+    """Properties of a tensor that are known without its values."""
 
     shape: hotaru.Size
     dtype: hotaru.dtype

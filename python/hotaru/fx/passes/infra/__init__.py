@@ -1,1 +1,1 @@
-"""What passes are, and how they are put in order."""
+"""Bases of passes, and how they are put in order."""

@@ -111,7 +111,7 @@ class SubgraphMatcher:
         return match
 
     def _is_contained(self, match: InternalMatch) -> bool:
-        """Whether no value but the results is used elsewhere."""
+        """True if no value but the results is used elsewhere."""
         inside = {n for n in match.nodes_map.values() if isinstance(n, Node)}
         for pattern_node, node in match.nodes_map.items():
             if pattern_node.op in ("placeholder", "get_attr", "output"):

@@ -74,7 +74,7 @@ class CSEPass(PassBase):
         return PassResult(GraphModule(graph_module, graph), True)
 
     def _key(self, node: Node, stands_for: dict):
-        """What equal calls have in common; None where each is made."""
+        """Returns what equal calls have in common; None where each is made."""
         if node.op not in ("call_function", "call_method", "call_module"):
             return None
         target = getattr(node.target, "overloadpacket", node.target)
