@@ -139,7 +139,7 @@ class _ClassForward:
 
 
 def _forward_of(module: Module) -> Callable:
-    """What a module's own `forward` is before a graph takes its place."""
+    """Gives what a module's own `forward` is before a graph replaces it."""
     of_class = getattr(type(module), "forward", None)
     if "forward" in vars(module) or not isinstance(
         of_class, types.FunctionType
@@ -149,7 +149,7 @@ def _forward_of(module: Module) -> Callable:
 
 
 def _installed(function, graphed: Graphed, one_mode: bool):
-    """What the user calls from now on."""
+    """Returns what the user calls from now on."""
     if not isinstance(function, Module):
         return wrapped(function, graphed)
     original, training = graphed.function, function.training

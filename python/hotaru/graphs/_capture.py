@@ -168,7 +168,7 @@ class Captured:
                 attribute.bind(leaves, anew=True)
             begun = _state.Snapshot(self._owners) if own else snapshot
             _C._set_stream(self.stream)
-            # What is not to run takes no part of the memory that graphs share.
+            # Rehearsals never run: they take no part of what graphs share.
             self.graph.capture_begin(None if rehearsal else self._options.pool)
             exact = Exact(self._reach, self._samples, self._statics)
             args, kwargs, met, inference = self._given
@@ -368,7 +368,7 @@ class Captured:
         return _tree.rebuild(self._result_form, iter(results), nests)
 
     def leaves_fit(self, leaves: list[Tensor]) -> bool:
-        """Whether those are leaves that have to be."""
+        """True if those are leaves that have to be."""
         wanted = self._leaf_pattern
         return wanted is None or wanted == [t.is_leaf for t in leaves]
 
@@ -502,7 +502,7 @@ def _own(attribute, leaves: list[Tensor]) -> list[Tensor]:
 
 
 def _is_flat(form: tuple) -> bool:
-    """Whether arguments are tensors and constants, without nests."""
+    """True if arguments are tensors and constants, without nests."""
     return all(
         part == _tree.TENSOR or part[0] in ("constant", "float")
         for part in form[2]

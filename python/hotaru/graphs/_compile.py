@@ -22,10 +22,10 @@ _MODES = (
     "default", "lite", "reduce-overhead", "max-autotune-no-cudagraphs",
     "max-autotune",
 )  # fmt: skip
-# What runs ONNX models.
+# Engines that run ONNX models.
 _ENGINES = ("onnxruntime", "openvino")
 _default_backend = "graphs"
-# Of one function that an engine runs, each with another text.
+# Most warnings of one function that an engine runs, each with another text.
 _MOST_WARNINGS = 8
 
 
@@ -34,7 +34,7 @@ def default_backend() -> str:
 
 
 def set_default_backend(backend: str) -> None:
-    """What `compile` takes where none is named."""
+    """Sets what `compile` takes where none is named."""
     global _default_backend
     if backend not in (*BACKENDS, "eager"):
         raise ValueError(f"compile: unknown backend {backend!r}")

@@ -29,7 +29,7 @@ _WRITES = "the call writes to its arguments or its state"
 
 
 class RefusedError(RuntimeError):
-    """What a function does cannot be given to an engine."""
+    """Raised where what a function does cannot be given to an engine."""
 
 
 class Engined:
@@ -133,7 +133,7 @@ class Engined:
         return program(leaves)
 
     def _is_like(self, last: tuple, args: tuple) -> bool:
-        """Whether the last call's program is right for this one, of tensors."""
+        """True if the last call's program is right for this one, of tensors."""
         program, changes, modes, kinds = last
         known = self._reach
         return (
@@ -359,7 +359,7 @@ def _plain(form: tuple) -> tuple:
 
 
 def _frozen_text(warning) -> str:
-    """What a tracer's warning says is no function of tensors."""
+    """Words what a tracer's warning says is no function of tensors."""
     what = str(warning).partition(" might")[0].removeprefix("Converting ")
     text = f"the call turns {what}, so what it does depends on values"
     line = _where.line_of(warning.__traceback__)
@@ -392,7 +392,7 @@ class _Traces:
         self._state = _C.get_rng_state()
 
     def take_back(self) -> tuple[bool, bool]:
-        """Whether tensors were written, and random numbers drawn."""
+        """Tells whether tensors were written, and random numbers drawn."""
         written = [b for b in self._before if b[0]._version != b[1]]
         for tensor, _, value in written:
             if value is not None:

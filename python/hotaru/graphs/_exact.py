@@ -1,4 +1,4 @@
-"""Whether a graph would do again what a captured call did.
+"""Checks whether a graph would do again what a captured call did.
 
 A capture runs a function's Python code once and records its calls. Beside them
 the code may look at its tensors (where they lie, how often they were written),
@@ -91,7 +91,7 @@ class Exact:
             settings.restore()
         if changed:
             raise _state.UnfitError(_MODES.format(changed))
-        # Those of a step are registered with what `grad_fn` gives.
+        # Hooks of a step are registered with what `grad_fn` gives.
         asked = any(name == "grad_fn" for name, _ in self._asked)
         self.hooked = asked or bool(self._hooks.handles)
 
@@ -102,7 +102,7 @@ class Exact:
             return function(*args, **kwargs)
         import contextvars
 
-        # What it sets goes with the context; calls do so in their own.
+        # Variables that it sets go with the context; calls do so in their own.
         context = contextvars.copy_context()
         before = {variable: context.get(variable) for variable in variables}
         result = context.run(function, *args, **kwargs)
@@ -220,8 +220,8 @@ def _give_history(static: Tensor) -> None:
 
 
 def _finds_values(accesses: list[tuple]) -> bool:
-    """Whether calls that write to memory find what was there before: the first
-    one reads, or writes less than another one reads.
+    """Tells whether calls that write to memory find what was there before: the
+    first one reads, or writes less than another one reads.
 
     Args:
         accesses: of each operand there how, and how many bytes.

@@ -1,4 +1,4 @@
-"""What `compile` does where a call cannot become a graph or a program."""
+"""Failures of `compile`, where a call cannot become a graph or a program."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ def failure_of(
     passes: Callable[[Exception], bool],
     most: int = 1,
 ) -> Failure:
-    """What is given the error: it raises it, or else the call runs as it is,
-    with a warning.
+    """Makes what is given the error: it raises it, or else the call runs as it
+    is, with a warning.
 
     Args:
         model: the function or module, named in warnings.
@@ -42,8 +42,8 @@ class Failure:
         self._warned: set[str] = set()
 
     def passes(self, error: Exception) -> bool:
-        """Whether it is for this object to decide what becomes of an error now,
-        and not for a plain call, which may raise it, too.
+        """Tells whether it is for this object to decide what becomes of an
+        error now, and not for a plain call, which may raise it, too.
         """
         return self._fullgraph or self._passes(error)
 

@@ -9,7 +9,7 @@ _HOMES = ("random", "numpy.random")
 
 
 class Generators:
-    """Those that a function can draw from, as they are now.
+    """Generators that a function can draw from, as they are now.
 
     Args:
         reach: what the function can read, generators of its own among it.
@@ -33,11 +33,11 @@ class Generators:
         self._found = [(one, one.state()) for one in found]
 
     def came(self) -> bool:
-        """Whether there are some by now that there were not."""
+        """True if there are some by now that there were not."""
         return any(name in sys.modules for name in self._absent)
 
     def changed(self) -> bool:
-        """Whether somebody drew from one since."""
+        """True if somebody drew from one since."""
         return any(not _equal(one.state(), old) for one, old in self._found)
 
     def restore(self) -> None:

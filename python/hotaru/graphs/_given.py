@@ -87,7 +87,7 @@ class Given:
 
 
 class _Content:
-    """What a container holds at a time, and its attributes."""
+    """Remembers what a container holds at a time, and its attributes."""
 
     def __init__(self, container) -> None:
         self._container = container

@@ -114,7 +114,7 @@ class Graphed(_C._FastCall):
     # -- one call ----------------------------------------------------------
 
     def _slow(self, *args, **kwargs):
-        """What the native side cannot do."""
+        """Does what the native side cannot do."""
         if (
             _C.is_current_stream_capturing()
             or _settings.interposed()
@@ -141,7 +141,7 @@ class Graphed(_C._FastCall):
         return result
 
     def _runs_plain(self) -> bool:
-        """Whether the stance has this call run without a graph."""
+        """True if the stance has this call run without a graph."""
         stance = _stance.now()
         first, self._called = not self._called, True
         return stance == "force_eager" or (
@@ -256,7 +256,7 @@ class Graphed(_C._FastCall):
             aliases,
             self._option_key,
             _same_leaves(leaves),
-            # What the function can compare with.
+            # Leaves that the function can compare with.
             tuple(
                 Same(leaf) if id(leaf) in self._known else None
                 for leaf in leaves
@@ -356,7 +356,7 @@ class Graphed(_C._FastCall):
         if unfit is not None:
             return self._fail(key, unfit)
         if self._reach.caches and self._is_first(key):
-            # What functions keep of it comes into being.
+            # Caches that functions keep of it come into being.
             return None
         try:
             return self._add(form, leaves, False, key)
@@ -364,7 +364,7 @@ class Graphed(_C._FastCall):
             return self._fail(key, error)
 
     def _is_first(self, key) -> bool:
-        """Whether no call of the kind was to be captured before."""
+        """True if no call of the kind was to be captured before."""
         if key in self._seen:
             return False
         if len(self._seen) >= _MAX_FAILED:
@@ -425,7 +425,7 @@ class Graphed(_C._FastCall):
 
     def _add(self, form, leaves, static: bool, key) -> Captured:
         before = self._reach
-        # What a graph owns outlives the caller's inference mode.
+        # Tensors that a graph owns outlive the caller's inference mode.
         with inference_mode(False):
             captured = self._made(before, form, leaves, key[2][2], static)
         try:
@@ -463,7 +463,7 @@ class Graphed(_C._FastCall):
         return captured
 
     def _made(self, reach, form, leaves, aliases: tuple, static: bool):
-        """What runs calls of one kind."""
+        """Makes what runs calls of one kind."""
         return Captured(
             self.function,
             reach,

@@ -1,4 +1,4 @@
-"""What tells kinds of calls apart."""
+"""Parts of keys that tell kinds of calls apart."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""What code reads amid a capture that no walk finds: clocks, files, random
-bytes, what comes from other threads and processes; and what it does to these.
+"""Reads amid a capture that no walk finds: clocks, files, random bytes, what
+comes from other threads and processes; and what code does to these.
 
 Calls of such functions are noticed while the captured function runs, by the
 interpreter's own profiling, and end the capture: a replay would have what they
@@ -91,7 +91,7 @@ _NAMES = {
     for table in (*_FUNCTIONS.values(), *_METHODS.values(), _OF_FILES)
     for name in table
 }
-# What modules do that are loaded, and what is told people, is nobody's value.
+# Modules that load others or tell people something: that is nobody's value.
 _ASIDE = {
     "importlib", "linecache", "logging", "tokenize", "traceback", "warnings",
 }  # fmt: skip
@@ -181,12 +181,12 @@ class Reads:
 
 
 def _read_by(function) -> str | None:
-    """What a native function or method reads."""
+    """Tells what a native function or method reads."""
     owner, name = function.__self__, function.__name__
     if owner is None or isinstance(owner, types.ModuleType):
         return _FUNCTIONS.get(function.__module__, {}).get(name)
     if isinstance(owner, io.IOBase):
-        # What is told people is nobody's value.
+        # Texts that people are told are nobody's value.
         told = owner in (sys.stdout, sys.stderr) and name == "write"
         return _FILES if name in _OF_FILES and not told else None
     kind = owner if isinstance(owner, type) else type(owner)
@@ -195,8 +195,8 @@ def _read_by(function) -> str | None:
 
 
 def _is_aside(frame, what: str) -> bool:
-    """Whether a call is no business of the captured function: one of this
-    package's own, unless it opens a file.
+    """Tells whether a call is no business of the captured function: one of
+    this package's own, unless it opens a file.
     """
     if frame.f_globals.get("__name__") in _TEXTS:
         return True
