@@ -74,7 +74,7 @@ class CompilationUnit:
 
 
 class _Text:
-    """What a unit was compiled from, for scripts that call its functions."""
+    """Text a unit was compiled from, for scripts that call its functions."""
 
     def __init__(self) -> None:
         self.parts: list[tuple[str, dict]] = []
@@ -117,7 +117,7 @@ class _Alone(Scripter):
 
 
 class _Names(dict):
-    """What names mean around a unit's functions; its own come first.
+    """Names that mean something around a unit's functions; its own come first.
 
     `used` has those of the others that were asked for.
     """

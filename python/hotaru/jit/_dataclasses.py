@@ -8,7 +8,7 @@ _ORDER = {"__lt__": "<", "__le__": "<=", "__gt__": ">", "__ge__": ">="}
 
 
 def is_made(function) -> bool:
-    """Whether `dataclass` made the function: it stands in no file."""
+    """True if `dataclass` made the function: it stands in no file."""
     return function.__code__.co_filename == "<string>" or hasattr(
         function, "__wrapped__"
     )

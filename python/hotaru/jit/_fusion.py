@@ -1,4 +1,4 @@
-"""What programs ask of PyTorch's fusion of operators."""
+"""Switches of PyTorch's fusion of operators that programs ask for."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ def interface(obj: type) -> type:
 
 
 def _is_text(statement) -> bool:
-    """Whether it is a string alone: documentation."""
+    """True if it is a string alone: documentation."""
     return (
         isinstance(statement, ast.Expr)
         and isinstance(statement.value, ast.Constant)

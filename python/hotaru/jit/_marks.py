@@ -1,4 +1,4 @@
-"""What programs write for the compiler alone; Python sees plain values."""
+"""Marks programs write for the compiler alone; Python sees plain values."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Final = typing.Final
 
 EXPORT, IGNORE, UNUSED = "export", "ignore", "unused"
 _MARK = "_hotaru_script_mark"
-# Of classes that declare an interface.
+# Mark of classes that declare an interface.
 INTERFACE = "__hotaru_interface__"
 
 
@@ -25,7 +25,7 @@ def mark_of(function) -> str | None:
 
 
 def is_interface(cls) -> bool:
-    """Whether the class itself declares an interface."""
+    """True if the class itself declares an interface."""
     return INTERFACE in vars(cls)
 
 
@@ -192,5 +192,5 @@ def tracing():
 
 
 def is_tracing() -> bool:
-    """Whether `trace` runs this function; False in compiled code."""
+    """True if `trace` runs this function; False in compiled code."""
     return _trace.depth > 0

@@ -42,8 +42,9 @@ class ScriptModule(Module, metaclass=_CompiledWhenMade):
 
 
 class _OfCompiled:
-    """What a compiled module has. Every instance of a `ScriptModule` is one as
-    soon as its `__init__` has run; until then there is no such attribute.
+    """Attribute that a compiled module has. Every instance of a `ScriptModule`
+    is one as soon as its `__init__` has run; until then there is no such
+    attribute.
     """
 
     def __init__(self, name: str) -> None:
@@ -141,7 +142,7 @@ class RecursiveScriptModule(ScriptModule):
 
     @property
     def training(self) -> bool:
-        """Whether the module is in training mode."""
+        """True if the module is in training mode."""
         native = self.__dict__.get("_c")
         if native is None or not native.has_attribute("training"):
             return False
@@ -192,7 +193,7 @@ class RecursiveScriptModule(ScriptModule):
         return self._c.method("forward").inlined_graph
 
     def graph_for(self, *args, **kwargs) -> _C.Graph:
-        """What runs for these arguments, after calling forward with them."""
+        """Graph that runs for these arguments, after a call of forward."""
         return _graph_for(self._c.method("forward"), *args, **kwargs)
 
     def define(self, src: str, _frames_up: int = 0) -> None:
@@ -640,7 +641,7 @@ def _schema_of(text: property):
 
 
 def _graph_for(self, *args, **kwargs) -> _C.Graph:
-    """What runs for these arguments, after calling it with them."""
+    """Graph that runs for these arguments, after calling it with them."""
     self(*args, **kwargs)
     return self.inlined_graph
 

@@ -1,4 +1,4 @@
-"""What PyTorch's `torch._C.ScriptModule`, a module's `_c`, can be asked."""
+"""Questions to PyTorch's `torch._C.ScriptModule`, a module's `_c`."""
 
 from __future__ import annotations
 

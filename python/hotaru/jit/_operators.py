@@ -11,7 +11,7 @@ import typing
 from .._late import loaded
 from .frontend import NotSupportedError
 
-# What the text of a signature names.
+# Names in the text of a signature.
 NAMES = {n: getattr(typing, n) for n in ("Dict", "List", "Optional", "Tuple")}
 
 if typing.TYPE_CHECKING:
@@ -19,8 +19,8 @@ if typing.TYPE_CHECKING:
 
 
 def _is(value, kind: str) -> bool:
-    """Whether a value is of a class of a module that is imported late: who has
-    such a value has imported it.
+    """Tells whether a value is of a class of a module that is imported late:
+    who has such a value has imported it.
     """
     made = loaded(kind)
     return made is not None and isinstance(value, made)
@@ -32,13 +32,13 @@ def own_class_name(value) -> str | None:
 
 
 def is_class_namespace(value) -> bool:
-    """Whether a value is torch.classes.<name>."""
+    """True if a value is torch.classes.<name>."""
     return _is(value, "ClassNamespace")
 
 
 def is_overloaded(value) -> bool:
-    """Whether a value is an operator of Python's with several overloads, of
-    which compiled code names one: `torch.ops.ns.name.overload`.
+    """Tells whether a value is an operator of Python's with several overloads,
+    of which compiled code names one: `torch.ops.ns.name.overload`.
     """
     return _is(value, "DefinedPacket") and len(value) != 1
 

@@ -1,4 +1,4 @@
-"""What the names in a compiled function mean.
+"""Meanings of the names in a compiled function.
 
 Every answer is a tuple that begins with its kind, which the native side reads:
 ("value", 3), ("builtin", "relu"), ("function", f), ("namespace", object, name),
@@ -174,7 +174,7 @@ class Resolver:
         return self.meaning(value, name, parent)
 
     def meaning(self, value, name: str, parent=None) -> tuple:
-        """What a value that the program calls `name` means."""
+        """Tells what a value that the program calls `name` means."""
         if isinstance(value, enum.Enum):
             return ("value", self._scripter.enum_value(value))
         if value is None or isinstance(value, _PLAIN):

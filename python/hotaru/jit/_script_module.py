@@ -19,7 +19,7 @@ from ._resolve import Resolver
 from ._scripter import _UNIT, SCRIPTER, _qualified_name, setter_name
 from ._source import module_names, named, surroundings
 
-# What every nn.Module has and no program means.
+# Attributes that every nn.Module has and no program means.
 _INTERNAL = {
     *vars(nn.Module()), "call_super_init", "dump_patches", "_hooked",
     "_script_sources",
@@ -59,7 +59,7 @@ def script_module(module: nn.Module) -> RecursiveScriptModule:
 
 
 def prepared(obj):
-    """What an object says shall be compiled in its place, or itself."""
+    """Returns what an object says shall be compiled in its place, or itself."""
     prepare = getattr(obj, "__prepare_scriptable__", None)
     return obj if prepare is None else prepare()
 
@@ -428,7 +428,7 @@ class _Methods:
         method._compile()
 
     def load(self, name: str, method: str = "", cls: str = "") -> tuple:
-        """What `self.name` means, for names that are no attribute.
+        """Tells what `self.name` means, for names that are no attribute.
 
         With a method: what `super().name` means in it, or with a class
         `super(cls, self).name`.
@@ -518,7 +518,7 @@ class _Methods:
         self._cls.add_method(name, method)
 
     def _functions_of_self(self, method) -> dict:
-        """What a method calls with `self`: other methods, to the compiler."""
+        """Calls of a method with `self`: other methods, to the compiler."""
         name = "weight_and_bias"
         if (
             name not in method.__code__.co_names
@@ -557,7 +557,7 @@ def _home(python: type, name: str, after: type | None = None):
 
 
 def _own(base: type, name: str):
-    """What the class itself, or the library for it, defines."""
+    """Finds what the class itself, or the library for it, defines."""
     ours = is_own(base.__module__, "nn")
     value = _library(base.__name__, name) if ours else None
     if value is None and base not in _CONTAINERS:

@@ -177,7 +177,7 @@ class Scripter:
         return self.unit.find_type(qualified_name)
 
     def operator(self, overload) -> ScriptFunction:
-        """What compiled code calls for an operator that Python defined."""
+        """Function compiled code calls for an operator that Python defined."""
         known = self._functions.get(overload)
         if known is None:
             parameters, result, defaults = signature_of(overload)
@@ -317,7 +317,7 @@ SCRIPTER = Scripter(_UNIT)
 
 
 def setter_name(name: str) -> str:
-    """What the compiler calls the function that sets a property."""
+    """Name that the compiler has for the function that sets a property."""
     return f"__{name}_setter"
 
 
@@ -347,14 +347,14 @@ def _methods_of(cls: type, names: dict) -> dict:
 
 
 def _qualified_name(value, short: str = "") -> str:
-    """What programs call a function or class; `short` replaces its name."""
+    """Name of a function or class in programs; `short` replaces its own."""
     own = short or value.__name__
     name = getattr(value, "__module__", None) or "__main__"
     if name == "__main__":
         return f"__torch__.{own}"
     first, dot, rest = name.partition(".")
     first = "torch" if first == "hotaru" else first
-    # Of a package's module: a name of its own, that sources can have.
+    # Modules of a package get a name of their own, that sources can have.
     first = first.replace("<", "_").replace(">", "_")
     return f"__torch__.{first}{dot}{rest}.{own}"
 

@@ -75,7 +75,7 @@ def surroundings(function) -> dict:
 
 
 def named(path: str, names: dict):
-    """What a name with dots stands for, or None."""
+    """Finds what a name with dots stands for, or None."""
     first, *rest = path.split(".")
     value = names.get(first)
     for part in rest:

@@ -136,7 +136,7 @@ _TRACING = threading.RLock()
 
 
 class _Checks(NamedTuple):
-    """What `trace` was asked to check."""
+    """Options that say what `trace` was asked to check."""
 
     check_trace: bool
     inputs: list | None
@@ -144,7 +144,7 @@ class _Checks(NamedTuple):
     strict: bool
 
     def of(self, method: str) -> _Checks:
-        """Those of one method of several."""
+        """Checks of one method of several."""
         inputs = self.inputs
         if inputs and isinstance(inputs[0], dict):
             inputs = [each[method] for each in inputs if method in each]

@@ -1,4 +1,4 @@
-"""What script IR's operators of numbers, lists and texts do, in Python."""
+"""Functions of script IR's operators of numbers, lists and texts, in Python."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ TABLE = {
     "__derive_index": _range_item,
 }  # fmt: skip
 
-# Those of lists and dicts, which may hold tensors.
+# Operators of lists and dicts, which may hold tensors.
 CONTAINERS = {
     "__getitem__", "append", "len", "_set_item", "slice", "list", "copy",
     "keys", "values", "__contains__", "add",

@@ -25,7 +25,7 @@ def kind_of(value) -> str:
 
 
 class Attributes:
-    """What nodes have by name, in the order in which it was set."""
+    """Values that nodes have by name, in the order in which they were set."""
 
     def __init__(self) -> None:
         self._values: dict[str, tuple] = {}  # kind and value
@@ -50,11 +50,11 @@ class Attributes:
         return list(self._values)
 
     def hasAttributes(self) -> bool:
-        """Whether there are any."""
+        """True if there are any."""
         return bool(self._values)
 
     def hasAttribute(self, name: str) -> bool:
-        """Whether there is one of that name."""
+        """True if there is one of that name."""
         return name in self._values
 
     def kindOf(self, name: str) -> str:

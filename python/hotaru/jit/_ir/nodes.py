@@ -39,11 +39,11 @@ class Node(Attributes):
         return self._kind
 
     def inputs(self):
-        """What it takes, in order."""
+        """Inputs that it takes, in order."""
         return iter(list(self._inputs))
 
     def outputs(self):
-        """What it makes, in order."""
+        """Outputs that it makes, in order."""
         return iter(list(self._outputs))
 
     def inputsSize(self) -> int:
@@ -91,11 +91,11 @@ class Node(Attributes):
         return self._inputs[names.index(name)]
 
     def hasMultipleOutputs(self) -> bool:
-        """Whether it has more outputs than one."""
+        """True if it has more outputs than one."""
         return len(self._outputs) > 1
 
     def hasUses(self) -> bool:
-        """Whether any output is taken."""
+        """True if any output is taken."""
         return any(out.uses() for out in self._outputs)
 
     def blocks(self):
@@ -118,17 +118,17 @@ class Node(Attributes):
         return nodes[at] if at < len(nodes) else self._block._return
 
     def isAfter(self, other: Node) -> bool:
-        """Whether it stands behind the other in the graph's text."""
+        """True if it stands behind the other in the graph's text."""
         order = self._block._graph._all_nodes()
         first = next((n for n in order if n is self or n is other), self)
         return first is other and self is not other
 
     def isBefore(self, other: Node) -> bool:
-        """Whether it stands before the other in the graph's text."""
+        """True if it stands before the other in the graph's text."""
         return self is not other and not self.isAfter(other)
 
     def matches(self, signature: str) -> bool:
-        """Whether it calls the operator of that schema."""
+        """True if it calls the operator of that schema."""
         space = self._kind.partition("::")[0]
         wanted = signature.replace(" ", "")
         return (self._schema or "").replace(" ", "") in (
@@ -161,7 +161,7 @@ class Node(Attributes):
         ]
 
     def mustBeNone(self) -> bool:
-        """Whether it is the constant None."""
+        """True if it is the constant None."""
         return self._kind == "prim::Constant" and not self.hasAttributes()
 
     # --- changes ---
@@ -273,7 +273,7 @@ class Block:
         return self._param.outputs()
 
     def outputs(self):
-        """What it gives."""
+        """Values that it gives."""
         return self._return.inputs()
 
     def paramNode(self) -> Node:

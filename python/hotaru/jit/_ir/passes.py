@@ -1,4 +1,4 @@
-"""What `torch._C._jit_pass_*` does with graphs that Python holds."""
+"""Passes of `torch._C._jit_pass_*` over graphs that Python holds."""
 
 from __future__ import annotations
 

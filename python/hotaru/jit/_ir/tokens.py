@@ -72,7 +72,7 @@ class Tokens:
             self.fail(f"expected {word} but found '{found}' here")
 
     def several(self, closing: str, read) -> list:
-        """What `read` gives, between commas, up to `closing`."""
+        """Lists what `read` gives, between commas, up to `closing`."""
         out = []
         while not self.accept(closing):
             out.append(read())

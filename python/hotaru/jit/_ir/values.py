@@ -11,7 +11,7 @@ from . import text
 
 
 class Node(Protocol):
-    """What is asked here of a node."""
+    """Members of a node that are asked for here."""
 
     _block: object
 
@@ -25,7 +25,7 @@ class Use(NamedTuple):
     offset: int
 
     def isAfter(self, other: Use) -> bool:
-        """Whether it stands behind the other, as a node or as an input."""
+        """True if it stands behind the other, as a node or as an input."""
         if self.user is other.user:
             return self.offset > other.offset
         return self.user.isAfter(other.user)
@@ -58,7 +58,7 @@ class Value:
         return self._unique
 
     def type(self) -> Type:
-        """What kind of value it is."""
+        """Tells what kind of value it is."""
         return self._type
 
     def setType(self, type: Type) -> Value:
@@ -97,14 +97,14 @@ class Value:
             user._inputs[i] = other
 
     def isCompleteTensor(self) -> bool:
-        """Whether dtype, device, sizes and strides are known."""
+        """True if dtype, device, sizes and strides are known."""
         type = self._type
         return isinstance(type, TensorType) and None not in (
             type.scalarType(), type.device(), type.sizes(), type.strides()
         )  # fmt: skip
 
     def requires_grad(self) -> bool:
-        """Whether it may need gradients."""
+        """True if it may need gradients."""
         return isinstance(self._type, TensorType) and self._type.requires_grad()
 
     requiresGrad = requires_grad

@@ -20,7 +20,7 @@ class NotFollowed(RuntimeError):  # noqa: N818 - says what it is
 
 
 class Leaving(Exception):  # noqa: N818 - no error
-    """What ends a block before its end."""
+    """Raised to end a block before its end."""
 
     def __init__(self, values) -> None:
         self.values = values
@@ -43,7 +43,7 @@ class Walk:
     tensors of the program (`held`), and may choose branches (`choose`).
     """
 
-    #: What is raised for what cannot be followed.
+    #: Error that is raised for what cannot be followed.
     refused: type[NotFollowed] = NotFollowed
 
     def __init__(self) -> None:
@@ -66,7 +66,7 @@ class Walk:
         return out[0] if out else None
 
     def block(self, block) -> list:
-        """What a block gives; its parameters have their values."""
+        """Runs a block for what it gives; its parameters have their values."""
         # A trace's constants may stand behind what takes them.
         nodes = sorted(block.nodes(), key=lambda n: n.kind() != CONSTANT)
         for node in nodes:
@@ -94,7 +94,7 @@ class Walk:
         raise NotImplementedError
 
     def held(self, given, what: str):
-        """What stands for a tensor that the program has; `what` it is."""
+        """Gives what stands for a tensor that the program has; `what` it is."""
         return given
 
     def number(self, value):
@@ -106,7 +106,7 @@ class Walk:
         return then() if condition else otherwise()
 
     def holds(self, condition) -> bool:
-        """Whether a loop goes on."""
+        """Tells whether a loop goes on."""
         return bool(condition)
 
     # --- what is no operator ---

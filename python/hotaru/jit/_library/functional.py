@@ -99,7 +99,7 @@ def _fractional_max_pool3d(
     )[0]
 
 
-#: What a function is by a flag: its name and place, and the two functions.
+#: Functions chosen by a flag: its name and place, and the two functions.
 BY_FLAG = {
     "fractional_max_pool2d": (
         "return_indices", 4,

@@ -81,7 +81,7 @@ CLASSES = {
 
 
 def replacement(cls: type) -> type | None:
-    """What compiled code has in place of a class of the package."""
+    """Finds what compiled code has in place of a class of the package."""
     # Who names the class has imported its module.
     if cls.__name__ == "record_function" and is_own(cls.__module__):
         return _RecordFunction

@@ -1,1 +1,1 @@
-"""What a trace is made of: stand-ins, checks, draws, warnings."""
+"""Parts of a trace: stand-ins, checks, draws, warnings."""

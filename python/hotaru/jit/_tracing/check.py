@@ -1,4 +1,4 @@
-"""What `trace` checks: results, and whether a second run says the same."""
+"""Checks of `trace`: results, and whether a second run says the same."""
 
 from __future__ import annotations
 
@@ -187,7 +187,7 @@ def _cloned(value):
 
 
 def _tensors(value) -> list:
-    """Those in a result, where a size that a program gives back is one."""
+    """Tensors in a result, where a size that a program gives back is one."""
     if isinstance(value, TracedTensor):
         return [value.value]
     if isinstance(value, _C.Tensor):

@@ -48,8 +48,8 @@ class Draws:
         return func(*args, **kwargs)
 
     def _is_draw(self, func, args: tuple, kwargs: dict) -> bool:
-        """Whether that is a draw that nothing else would write down, and that
-        a program can hold.
+        """Tells whether that is a draw that nothing else would write down, and
+        that a program can hold.
         """
         if not isinstance(func, _OPERATOR) or func.__name__ not in RANDOM:
             return False

@@ -6,7 +6,7 @@ from ... import _C
 
 
 def is_truth(part) -> bool:
-    """Whether a part of an index is one truth."""
+    """True if a part of an index is one truth."""
     if isinstance(part, _C.Tensor):
         return part.dtype is _C.bool and part.dim() == 0
     return isinstance(part, bool)
@@ -47,8 +47,8 @@ def dimensions_used(part) -> int:
 
 
 def is_tuple_of_indices(index) -> bool:
-    """Whether the parts of an index are indices, as eager code reads it: of a
-    short list as of a tuple, if it holds more than numbers.
+    """Tells whether the parts of an index are indices, as eager code reads it:
+    of a short list as of a tuple, if it holds more than numbers.
     """
     if not isinstance(index, list):
         return isinstance(index, tuple)

@@ -69,7 +69,7 @@ class Recorder:
 
     def _callee(self, function) -> str:
         if isinstance(function, _OPERATOR):
-            # Those of other namespaces than PyTorch's have theirs in the name.
+            # Operators of namespaces not PyTorch's have theirs in the name.
             return "ops." + function.__name__.replace("::", ".")
         if function is _C.tensor:
             return "torch.tensor"
@@ -187,7 +187,7 @@ def real(value):
 
 
 def call_traced(function, args: tuple, kwargs: dict):
-    """What operators ask that got no tensor where they want one."""
+    """Answers operators that got no tensor where they want one."""
     recorder = recorder_of((args, tuple(kwargs.values())))
     if recorder is None:
         return NotImplemented
@@ -204,7 +204,7 @@ def call_traced(function, args: tuple, kwargs: dict):
 def _copied(
     data, dtype=None, device=None, requires_grad=False, pin_memory=False
 ):
-    """What `torch.tensor` makes of a tensor."""
+    """Copies a tensor as `torch.tensor` does."""
     warn(CONSTANTS)
     copy = data.detach().clone()
     if dtype is not None or device is not None:
@@ -220,19 +220,19 @@ def _listed(values):
 
 
 def _holds_tensor(values) -> bool:
-    """Whether there is a stand-in for a tensor in nested sequences."""
+    """True if there is a stand-in for a tensor in nested sequences."""
     if isinstance(values, (list, tuple)):
         return any(map(_holds_tensor, values))
     return _is_plain_tensor(values)
 
 
 def _is_plain_tensor(value) -> bool:
-    """Whether that is a stand-in for a tensor that is no mere truth."""
+    """True if that is a stand-in for a tensor that is no mere truth."""
     return isinstance(value, TracedTensor) and type(value) is not TracedTruth
 
 
 def recorder_of(values, seen: set | None = None):
-    """Of the first stand-in. Looks at a list once, which may hold itself."""
+    """Recorder of a first stand-in; sees a list once, which may hold itself."""
     seen = set() if seen is None else seen
     for value in values:
         if isinstance(value, (_Traced, TracedInt)):
@@ -246,7 +246,7 @@ def recorder_of(values, seen: set | None = None):
 
 
 class _Traced:
-    """What stand-ins for tensors and sizes share."""
+    """Base of stand-ins for tensors and sizes."""
 
     __slots__ = ("name", "recorder", "value")
 
@@ -266,8 +266,8 @@ class _Traced:
 
 
 class _TracedNumber(_Traced):
-    """What stand-ins for numbers share. Arithmetic stays symbolic, counting
-    does not. Comparisons are tensors, which programs compute with, and so are
+    """Base of stand-ins for numbers. Arithmetic stays symbolic, counting does
+    not. Comparisons are tensors, which programs compute with, and so are
     numbers where a program calls a tensor's method.
     """
 
@@ -304,7 +304,7 @@ class _TracedNumber(_Traced):
 
 
 class TracedFloat(_TracedNumber):
-    """What arithmetic makes of sizes."""
+    """Result of arithmetic with sizes."""
 
     __slots__ = ()
 
@@ -507,13 +507,13 @@ class TracedTruth(_Late):
 
 
 class _Row(_Late):
-    """What an iteration gives: a program that uses a row unbinds them all."""
+    """Row that an iteration gives: a program that uses one unbinds them all."""
 
     __slots__ = ("_rows", "_warns", "_whole")
 
     @classmethod
     def of(cls, whole: TracedTensor, warns: bool) -> list:
-        """Those of a tensor. With `warns` their use warns."""
+        """Rows of a tensor. With `warns` their use warns."""
         rows = [cls(whole.recorder, row) for row in whole.value.unbind(0)]
         for row in rows:
             row._rows, row._warns, row._whole = rows, warns, whole
@@ -530,7 +530,7 @@ class _Row(_Late):
 
 
 def size_of(count: _C.Tensor) -> int:
-    """What a tensor of one integer says a size is; a trace reads it again."""
+    """Size that a tensor of one integer says; a trace reads it again."""
     if not isinstance(count, TracedTensor):
         return int(count)
     return count.recorder.bind(f"int({count.name})", int(count.value))

@@ -1,4 +1,4 @@
-"""What `trace` warns of while the function runs."""
+"""Warnings of `trace` while the function runs."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def _is_own(frame) -> bool:
 
 
 def called_by_program() -> bool:
-    """Whether the method that asks was called by the program that is traced.
+    """True if the method that asks was called by the program that is traced.
 
     The package's own functions look at sizes, too: what they decide by them
     is not the program's to mend.
