@@ -53,5 +53,5 @@ STRIDE = Question("sym_stride", lambda x: list(x.stride()))
 OFFSET = Question("sym_storage_offset", lambda x: x.storage_offset())
 NUMEL = Question("sym_numel", lambda x: x.numel())
 DIM = Question("dim", lambda x: x.dim())
-#: Those about a tensor's geometry.
+#: Questions about a tensor's geometry.
 QUESTIONS = (SIZE, STRIDE, OFFSET, NUMEL, DIM)

@@ -17,7 +17,7 @@ class Lines:
         self._lines: list[str] = []
         self._count = 0
         self._arguments: list[str] = []
-        #: What arguments stand for, in order; whoever adds one decides.
+        #: Origins of the arguments, in order; whoever adds one decides.
         self.arguments: list = []
         self._known: dict[tuple, Val] = {}
         self._depth = 2

@@ -49,7 +49,7 @@ class Val:
         self.dtype = dtype
         #: The tensor itself, where the program knows it already.
         self.const = const
-        #: What the argument of the program is, once this is read first.
+        #: Origin of the program's argument, once this is read first.
         self.origin = const
         #: Set for arguments and parameters, which must not be written.
         self.given = ""

@@ -113,7 +113,7 @@ class BackwardCFunction(FunctionCtx):
     _forward_cls: type
     _is_tensor: tuple[bool, ...] = ()
     _outputs: tuple = ()
-    #: What tangents need to know of the arguments, where there is a `jvp`.
+    #: Facts of the arguments that tangents need, where there is a `jvp`.
     _arguments: tuple | None = None
     #: While `jvp` runs.
     _for_jvp = False

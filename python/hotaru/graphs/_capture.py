@@ -80,7 +80,7 @@ class Captured:
         self._function = function
         self._given = given
         self._options = options
-        #: Of the arguments.
+        #: Form of the arguments.
         self.form = form
         self._samples = list(leaves)
         self._statics = list(leaves)

@@ -53,7 +53,7 @@ class Exact:
         self._generators = Generators(reach)
         self._hooks, self._reads = HooksNoted(), Reads(reach.environment)
         self._asked: list[tuple] = []
-        #: Whether the code may have given hooks to parts of a history.
+        #: Set if the code may have given hooks to parts of a history.
         self.hooked = False
 
     def __enter__(self) -> Exact:

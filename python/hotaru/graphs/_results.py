@@ -1,4 +1,4 @@
-"""What a captured function returns: values, classes and histories.
+"""Results of a captured function: values, classes and histories.
 
 Calls rebuild a result in memory of an argument, or of another result, as a view
 of that. Which elements it looks at is all that this tells, and nothing of what
@@ -142,7 +142,7 @@ def _check_strided(node, root) -> None:
 
 
 def _looks_into(result: Tensor, tensors) -> bool:
-    """Whether it is memory of one of them."""
+    """True if it is memory of one of them."""
     return any(_C._shares_storage(result, t) for t in tensors)
 
 
@@ -219,7 +219,7 @@ def replaced_states(results: list, changed: list) -> list:
 
 
 def _same_elements(a: Tensor, b: Tensor) -> bool:
-    """Of two tensors of one shape and dtype."""
+    """Compares the places of two tensors of one shape and dtype."""
     return a is b or (
         _C._shares_storage(a, b)
         and a.storage_offset() == b.storage_offset()
@@ -253,7 +253,7 @@ def _check_overlaps(results: list[Tensor], statics: list[Tensor]) -> None:
 
 
 def _overlaps(tensor: Tensor) -> bool:
-    """Whether elements may share memory."""
+    """True if elements may share memory."""
     last = 0
     for stride, size in sorted(zip(tensor.stride(), tensor.shape)):
         if size > 1:

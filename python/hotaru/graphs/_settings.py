@@ -1,5 +1,5 @@
-"""What calls happen within: settings that code can ask for, and whoever wants
-to see its operators one by one.
+"""Surroundings of calls: settings that code can ask for, and whoever wants to
+see its operators one by one.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ _known: tuple = (-1, ())
 
 
 def interposed() -> bool:
-    """Whether a mode, hooks of saved tensors, a transform of `func` or an open
+    """True if a mode, hooks of saved tensors, a transform of `func` or an open
     level of dual numbers is around this thread's calls: no graph tells them
     what it does.
     """
@@ -57,7 +57,7 @@ class Kept:
         self._values = [get() for _, get, _ in _SETTERS]
 
     def changed(self) -> str:
-        """What is something else by now, for people; "" for nothing."""
+        """Names what is something else by now, for people; "" for nothing."""
         for (name, get, _), value in zip(_SETTERS, self._values):
             if get() != value:
                 return name
@@ -127,7 +127,7 @@ def _of_process() -> tuple:
 
 
 def _flags(backends) -> tuple:
-    """Those of all libraries, and of what they have flags of its own for, as
+    """Flags of all libraries, and of what they have flags of its own for, as
     for products.
     """
     found: list = [tuple(allowed.values())]

@@ -1,4 +1,4 @@
-"""What all functions that run as graphs do for now."""
+"""Stance that says what all functions that run as graphs do for now."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ def forget_all() -> None:
 
 
 class set_stance:  # noqa: N801 - PyTorch's name
-    """What functions of `compile` do from now on; as a context or a decorator,
-    only inside.
+    """Says what functions of `compile` do from now on; as a context or a
+    decorator, only inside.
 
     Args:
         stance: "default"; "force_eager": run without graphs;

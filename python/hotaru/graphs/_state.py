@@ -21,7 +21,8 @@ from ._surroundings.raw import (
 from ._surroundings.reach import Reach
 from ._surroundings.values import native_of, own_member
 
-# Of every Module; the values of _parameters and _buffers are looked at apart.
+# Attributes of every Module; the values of _parameters and _buffers are looked
+# at apart.
 _INTERNAL = {*vars(Module()), "forward", "_c", "_originals"} - {"training"}
 _SIMPLE = (type(None), bool, int, float, complex, str)
 _CONTAINERS = (list, tuple, dict)
@@ -36,7 +37,7 @@ class UnfitError(RuntimeError):
 
 
 class StartError(StateError):
-    """What the call needs comes into being in it: it runs as it is, once."""
+    """Raised where a call itself makes what it needs: it runs plain, once."""
 
 
 def attributes(owner):
@@ -87,7 +88,7 @@ class Attribute:
         self.value = value
         self.leaves: list[Tensor] = []
         self.form = _tree.flatten(value, self.leaves)
-        #: Whether a call bound it to another object, not to another content.
+        #: Set if a call bound it to another object, not to another content.
         self.rebound = False
 
     def now(self):
@@ -128,8 +129,8 @@ class Attribute:
             put_attributes(self.owner, [(self.name, value)])
 
     def containers(self) -> list:
-        """Those in which its tensors lie and that a call replaces: not one
-        that it writes into.
+        """Containers in which its tensors lie and that a call replaces: not
+        one that it writes into.
         """
         whole = isinstance(self.value, tuple) or self.rebound
         met = _tree.Met()

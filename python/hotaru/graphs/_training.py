@@ -75,7 +75,7 @@ def _device_of(group: dict):
 
 
 def key_of(reach) -> tuple:
-    """What graphs of the optimizers cannot follow: all options, where the code
+    """Options of optimizers that graphs cannot follow: all, where the code
     reads some of them itself.
     """
     return tuple(
@@ -124,7 +124,7 @@ def _gradient_of(tensor: Tensor) -> Tensor | None:
 
 
 class Training:
-    """What one function does to gradients and optimizers, as it is captured.
+    """Effects of one function on gradients and optimizers, as it is captured.
 
     Args:
         reach: what it can read.
@@ -141,7 +141,7 @@ class Training:
         self._arguments = [t for t in statics if id(t) not in known]
         # Who binds gradients may take some away that are not there now.
         self._binds = binds_gradients(reach)
-        #: What happens after each replay.
+        #: Calls to make after each replay.
         self.after: list = []
         self._gradients: list = []
         self._asked: set = set()

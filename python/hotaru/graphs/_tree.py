@@ -71,7 +71,7 @@ class Met:
         return None
 
     def identity(self, value):
-        """What tells a container from others that are alike; None: nothing."""
+        """Tells a container from others that are alike; None: nothing does."""
         return _Identity(value) if id(value) in self._known else None
 
 

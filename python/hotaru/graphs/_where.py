@@ -11,7 +11,7 @@ REFUSED = "operation not permitted when stream is capturing"
 
 
 def is_refusal(error: BaseException) -> bool:
-    """Whether the error says that something cannot be captured."""
+    """True if the error says that something cannot be captured."""
     return isinstance(error, Exception) and REFUSED in str(error)
 
 

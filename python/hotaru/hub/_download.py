@@ -76,7 +76,7 @@ def load_state_dict_from_url(
     progress: bool = True, check_hash: bool = False,
     file_name: str | None = None, weights_only: bool = False,
 ):  # fmt: skip
-    """What `torch.load` makes of the file at the address.
+    """Loads the file at the address by `torch.load`.
 
     It is downloaded once, to `model_dir`, by default `checkpoints` in
     `get_dir()`, under the name that the address ends with, or `file_name`. With

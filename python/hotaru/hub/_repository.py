@@ -28,7 +28,7 @@ def load(
     trust_repo="check", force_reload: bool = False, verbose: bool = True,
     skip_validation: bool = False, **kwargs,
 ):  # fmt: skip
-    """What the function `model` of a repository gives for the arguments.
+    """Calls the function `model` of a repository with the arguments.
 
     `repo_or_dir` is "owner/name" or "owner/name:ref" of GitHub, `ref` being a
     branch, a tag or a commit, by default main or master; or with

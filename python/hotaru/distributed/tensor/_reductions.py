@@ -98,7 +98,9 @@ def _spread(call: Call) -> list[Way]:
 
 
 def _extreme(call: Call, kind: Placement | None) -> list[Way]:
-    """One result of all elements, two of a dimension; or one of two tensors."""
+    """Ways to an extreme: one result of all elements, two of a dimension; or
+    that of two tensors.
+    """
     if len(call.places) > 1:
         return pointwise(call)
     if call.get(1, "dim") is not None:

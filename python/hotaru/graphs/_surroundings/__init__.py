@@ -1,1 +1,1 @@
-"""What code can read besides its arguments: the walk from a function on."""
+"""Walk from a function on to what code can read besides its arguments."""

@@ -1,4 +1,4 @@
-"""What code says by the names in it."""
+"""Conclusions from the names in code."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ def names_of(code: types.CodeType) -> set[str]:
 
 
 def finds_names(code: types.CodeType) -> bool:
-    """Whether code looks names up that it does not have, such as those in a
-    text that it runs.
+    """Tells whether code looks names up that it does not have, such as those
+    in a text that it runs.
     """
     names = names_of(code)
     if "import_module" in names:
@@ -59,15 +59,15 @@ def texts_of(code: types.CodeType) -> set[str]:
 
 
 def binds_gradients(reach) -> bool:
-    """Whether code that was met may bind gradients of tensors, or take them
-    away, without having looked at them.
+    """Tells whether code that was met may bind gradients of tensors, or take
+    them away, without having looked at them.
     """
     return any(_binds_gradients(code, names) for code, names in _codes(reach))
 
 
 def reads_options(reach) -> bool:
-    """Whether code that was met may read options of optimizers that it has: the
-    groups, and in them what is no parameter.
+    """Tells whether code that was met may read options of optimizers that it
+    has: the groups, and in them what is no parameter.
     """
     options = {
         name
@@ -84,7 +84,7 @@ def reads_options(reach) -> bool:
 
 
 def reads_schedules(reach) -> bool:
-    """Whether it may ask schedules for what they change in each step."""
+    """True if it may ask schedules for what they change in each step."""
     return any(
         (names | texts_of(code)) & _OF_SCHEDULES
         for code, names in _codes(reach)
@@ -92,8 +92,8 @@ def reads_schedules(reach) -> bool:
 
 
 def borrows_memory(reach) -> bool:
-    """Whether code of others may make tensors over memory that Python holds,
-    which a graph takes as it is.
+    """Tells whether code of others may make tensors over memory that Python
+    holds, which a graph takes as it is.
     """
     return any(
         not (names | texts_of(function.__code__)).isdisjoint(_BORROWERS)
@@ -109,7 +109,7 @@ def _codes(reach):
 
 
 def _functions(reach):
-    """Those that were met, and the names in their code."""
+    """Functions that were met, and the names in their code."""
     for _, value in reach.seen.values():
         if isinstance(value, types.FunctionType):
             yield value, names_of(value.__code__)

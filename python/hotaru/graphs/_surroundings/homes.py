@@ -27,15 +27,16 @@ def is_ours(function) -> bool:
 
 
 def holds_data(kind: type) -> bool:
-    """Whether objects of one of this package's classes are what programs read,
-    not what works for them: distributions, data sets, transforms of images.
+    """Tells whether objects of one of this package's classes are what programs
+    read, not what works for them: distributions, data sets, transforms of
+    images.
     """
     home = (getattr(kind, "__module__", None) or "").split(".")
     return home[1:2] in _DATA or home[1:3] in _DATA
 
 
 def is_installed(function) -> bool:
-    """Whether a function is of a package that an installer put there."""
+    """True if a function is of a package that an installer put there."""
     return _is_installed(
         (function.__globals__.get("__name__") or "").partition(".")[0]
     )
@@ -48,14 +49,14 @@ def _is_installed(top: str) -> bool:
 
 
 def is_library(module: types.ModuleType) -> bool:
-    """Whether a module is this package's or the standard library's."""
+    """True if a module is this package's or the standard library's."""
     top = module.__name__.partition(".")[0]
     return is_own(top) or top in sys.stdlib_module_names
 
 
 def is_of_library(kind: type) -> bool:
-    """Whether a class is the standard library's: one that programs make with
-    its help (`make_dataclass`) is not found there.
+    """Tells whether a class is the standard library's: one that programs make
+    with its help (`make_dataclass`) is not found there.
     """
     home = getattr(kind, "__module__", None) or ""
     if home.partition(".")[0] not in sys.stdlib_module_names:

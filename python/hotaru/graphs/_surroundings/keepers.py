@@ -11,7 +11,7 @@ _MISSING = object()
 
 
 def same_items(a, b) -> bool:
-    """Whether two sequences hold the same objects."""
+    """True if two sequences hold the same objects."""
     return len(a) == len(b) and all(x is y for x, y in zip(a, b))
 
 

@@ -1,5 +1,5 @@
-"""What code reads of the interpreter's and the standard library's objects, as
-far as changes of it are noticed by a walk (_reach).
+"""Reads of the interpreter's and the standard library's objects, as far as
+changes of them are noticed by a walk (_reach).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ...nn import Module
 from .homes import top_of
 from .raw import has_slots
 
-# Of libraries, members that are changed in place.
+# Members of libraries that are changed in place.
 _LISTS = {"sys": ("argv", "path", "orig_argv", "warnoptions")}
 _ENVIRONMENT = {"environ", "environb", "getenv", "getenvb"}
 _MISSING = object()
@@ -31,7 +31,7 @@ _STRONG = (Tensor, Module, type, types.FunctionType, types.ModuleType)
 
 
 def read_library(reach, library, names: set) -> None:
-    """What code with these names may read of a module of the library."""
+    """Follows what code with these names may read of a library's module."""
     name = library.__name__
     for member in _LISTS.get(name, ()):
         if member in names:
@@ -96,7 +96,7 @@ def _of_descriptor(reach, value, depth) -> None:
 
 
 def _of_operator(reach, value, depth) -> None:
-    """What asks objects for names that it holds (`operator.attrgetter`)."""
+    """Follows what asks objects for names it holds (`operator.attrgetter`)."""
     arguments = value.__reduce__()[1]
     texts = [text for text in arguments if isinstance(text, str)]
     reach.learn({name for text in texts for name in text.split(".")})
@@ -164,7 +164,7 @@ def _weakly(reach, target, depth) -> None:
 
 
 def _has_names(value) -> bool:
-    """Whether an object's attributes are in a dictionary of its own."""
+    """True if an object's attributes are in a dictionary of its own."""
     return hasattr(value, "__dict__") and not has_slots(type(value))
 
 

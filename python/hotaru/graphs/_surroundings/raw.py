@@ -13,7 +13,7 @@ def base_of(container) -> type:
 
 
 def items_of(container) -> list:
-    """What a list, tuple, deque or set holds."""
+    """Items that a list, tuple, deque or set holds."""
     items = list(base_of(container).__iter__(container))
     if is_struct(type(container)):
         # Some have more fields than they count as tuples.
@@ -22,7 +22,7 @@ def items_of(container) -> list:
 
 
 def is_struct(kind: type) -> bool:
-    """Whether it is one of the interpreter's tuples with names, such as the
+    """True if it is one of the interpreter's tuples with names, such as the
     results of operators and `time.struct_time`.
     """
     return issubclass(kind, tuple) and hasattr(kind, "n_sequence_fields")
@@ -93,7 +93,7 @@ def attributes_of(value) -> list[tuple[str, object]]:
 
 
 def has_slots(kind: type) -> bool:
-    """Whether objects of the class have attributes in slots."""
+    """True if objects of the class have attributes in slots."""
     return any(vars(base).get("__slots__") for base in kind.__mro__)
 
 

@@ -1,4 +1,4 @@
-"""What captured code can read besides its arguments.
+"""Walk to what captured code can read besides its arguments.
 
 From a function or module the walk follows what its code may touch: modules
 with all their dictionaries, objects and their attributes, lists and dicts,
@@ -62,7 +62,7 @@ class Reach(Visits):
     def __init__(self, root, own_hooks: bool = True) -> None:
         self._root = root
         self._own_hooks = own_hooks
-        #: What was met, by id: when, and itself.
+        #: Objects that were met, by id: when, and itself.
         self.seen: dict[int, tuple[int, object]] = {}
         # Objects whose attributes code may rebind: modules first of all.
         self.owners: list = []
@@ -73,7 +73,7 @@ class Reach(Visits):
         # change while graphs stay right (_training).
         self.optimizers: list = []
         self.options = _C._Surroundings()
-        # Whether `around` tells of every change.
+        # Set while `around` tells of every change.
         self.plain = True
         # (place or None, tensor) for tensors, else what has to be equal.
         self._parts: list = []
@@ -87,8 +87,9 @@ class Reach(Visits):
         # Objects of this package's, whose attributes are their own business.
         self._own: list = []
         self._stack: list[tuple] = []
-        # What the code that was met calls things; attributes of objects and
-        # members of their classes wait until something has their name.
+        # Names by which the code that was met calls things; attributes of
+        # objects and members of their classes wait until something has their
+        # name.
         self._names: set[str] = set()
         self._waiting: dict[str, list[tuple]] = {}
         self._by_name: list[dict] = []
@@ -96,17 +97,17 @@ class Reach(Visits):
         # Modules of Python's that others than globals lead to.
         self._homes: list[tuple[dict, int]] = []
         self._libraries: dict[int, tuple] = {}
-        # Of modules of the user's the names that were looked up in them.
+        # Names that were looked up in modules of the user's.
         self._asked: dict[int, set[str]] = {}
-        # What this package's layers call, which somebody may replace.
+        # Functions this package's layers call, which somebody may replace.
         self._functional: set[str] = set()
         self._loaded = 0
         self._classes: dict[int, type] = {}
-        #: Whether it has all that the environment says.
+        #: Set if it has all that the environment says.
         self.environment = False
         #: Context variables that it reads.
         self.variables: list = []
-        #: What keeps results of functions (`functools.lru_cache`).
+        #: Caches of results of functions (`functools.lru_cache`).
         self.caches: list = []
         self._kept: list = []
         self._follow()
@@ -125,7 +126,7 @@ class Reach(Visits):
         self._visit_all()
         if "initial_seed" in self._names:
             self.unfit = "it reads the seed of a generator"
-        #: Whether code reads options of the optimizers.
+        #: Set if code reads options of the optimizers.
         self.reads_options = bool(self.optimizers) and reads_options(self)
         if any(map(is_schedule, self._own)) and reads_schedules(self):
             self.unfit = "it reads a schedule of an optimizer"
@@ -137,7 +138,7 @@ class Reach(Visits):
                 self.around.add_dict(attributes)
             else:
                 self.around.add_names(attributes, tuple(sorted(self._names)))
-        # What is replaced in libraries counts; they are followed no further.
+        # Members replaced in libraries count; they are followed no further.
         watched = list(self._libraries.values())
         if self._functional:
             watched.append((functional, self._functional))
@@ -178,11 +179,11 @@ class Reach(Visits):
                 self.options.add_dict(group)
 
     def is_loading(self, later: Reach) -> bool:
-        """Whether libraries have more of the names by then."""
+        """True if libraries have more of the names by then."""
         return later._loaded > self._loaded
 
     def difference(self, later: Reach, carried: set) -> str:
-        """What a call changed, for people."""
+        """Tells people what a call changed."""
         for before, after in zip(
             self.signature(carried).parts, later.signature(carried).parts
         ):
@@ -194,7 +195,7 @@ class Reach(Visits):
         return "the call adds to what it depends on itself, or takes from it"
 
     def mark(self) -> None:
-        """What restore() goes back to is what there is now."""
+        """Marks what there is now as what restore() goes back to."""
         self._undo = [keeper() for keeper in self._keepers]
         self._own_before = [dict(vars(value)) for value in self._own]
 
@@ -264,7 +265,7 @@ class Reach(Visits):
         self._stack.extend((v, depth, where) for v in reversed(list(values)))
 
     def _push_named(self, name: str, value, depth: int, where) -> None:
-        """What counts only if some code has its name."""
+        """Pushes what counts only if some code has its name."""
         entry = ((value, depth, where), (name, depth, None))
         if name in self._names or ANY in self._names:
             self._stack.extend(entry)
@@ -300,7 +301,7 @@ class Reach(Visits):
             self._parts.append(("again", known[0]))
             return
         self._meet(value)
-        # Of containers what they hold counts, not which one it is.
+        # Containers count by what they hold, not by which one it is.
         if isinstance(value, _BUFFERS) or is_array(value):
             self.read_buffer(value)
             return

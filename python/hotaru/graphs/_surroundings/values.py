@@ -1,4 +1,4 @@
-"""What the walk through a function's surroundings asks of single values."""
+"""Questions of the walk through a function's surroundings to single values."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ _OPTIMIZERS = {
 
 
 def is_code(value) -> bool:
-    """Whether a value is code that somebody gave to this package, or a function
-    of this package's, which may hold such code.
+    """Tells whether a value is code that somebody gave to this package, or a
+    function of this package's, which may hold such code.
     """
     if isinstance(value, (types.FunctionType, types.MethodType)):
         return True
@@ -65,7 +65,7 @@ class Leaf:
 
 
 def is_graphed(value) -> bool:
-    """Whether a value is code that runs as graphs, whose own it not is."""
+    """True if a value is code that runs as graphs, whose own it not is."""
     return isinstance(value, _C._FastCall) or "graphed" in own_names(value)
 
 
@@ -87,15 +87,15 @@ def key_part(key):
 
 
 def own_member(owner, name: str) -> bool:
-    """Whether an attribute is the object's own business: what optimizers are
-    made of, `_training` looks after.
+    """Tells whether an attribute is the object's own business: what optimizers
+    are made of, `_training` looks after.
     """
     return name not in _OPTIMIZERS or not hasattr(owner, "_lifted")
 
 
 def is_plain(kind: type) -> bool:
-    """Whether nobody but code that was met calls methods of a class: it has no
-    base in this package or the standard library.
+    """Tells whether nobody but code that was met calls methods of a class: it
+    has no base in this package or the standard library.
     """
     return all(
         base is object
@@ -111,7 +111,7 @@ def place(owner, name: str) -> tuple:
 
 
 def kind_of(tensor: Tensor) -> tuple:
-    """What a captured function depends on in a tensor, besides values."""
+    """Facts of a tensor that a captured function depends on, besides values."""
     return (
         tensor.shape,
         tensor.dtype,

@@ -45,8 +45,8 @@ MAX_DEPTH, END, INSTALLED = 1_100, 1_000, 6
 # Larger buffers would take too long to compare in every call.
 _MAX_BYTES = 1 << 20
 CONTAINERS = (list, tuple, dict, set, frozenset, collections.deque)
-# Of every module: members and the hooks of calls; the other hooks have nothing
-# to do with them.
+# Members of every module and the hooks of its calls; the other hooks have
+# nothing to do with them.
 _MEMBERS = ("_parameters", "_buffers", "_modules")
 _CALL_HOOKS = tuple(
     name
@@ -57,7 +57,7 @@ _UNSEEN = {
     *vars(Module()), "_hooked", "_c", "_originals",
 } - {"training", *_MEMBERS, *_CALL_HOOKS}  # fmt: skip
 ANY, _INIT = "*", "__init__ "
-# Of the standard library's classes only those that are there to hold data.
+# Classes of the standard library that are there to hold data, and no others.
 _RECORDS = (
     types.SimpleNamespace, argparse.Namespace, collections.UserDict,
     collections.UserList, collections.UserString,
@@ -92,8 +92,8 @@ class Visits:
         self._items(value, depth, where)
 
     def _iterator(self, value) -> None:
-        """What no copy can be made of, should the code advance it. Those of the
-        user's own classes are objects like others.
+        """Refuses what no copy can be made of, should the code advance it.
+        Those of the user's own classes are objects like others.
         """
         top = top_of(type(value))
         if isinstance(value, io.IOBase):
@@ -337,8 +337,8 @@ class Visits:
         self._push_code(held, depth)
 
     def _push_code(self, values, depth: int) -> None:
-        """Of values that this package holds those that are others' code, or
-        lead to such code.
+        """Pushes, of the values that this package holds, those that are
+        others' code, or lead to such code.
         """
         self._push_all(filter(is_code, values), depth, None)
 
@@ -356,8 +356,8 @@ class Visits:
         self._push_all(found, depth, None)
 
     def _named(self, scope: dict, names: tuple, parts: list) -> None:
-        """What names mean in the globals of a module; one further where that
-        is a module of the user's.
+        """Follows what names mean in the globals of a module; one further
+        where that is a module of the user's.
         """
         self.around.add_names(scope, names)
         self._keepers.append(functools.partial(keep_names, scope, names))
