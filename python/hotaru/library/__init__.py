@@ -36,8 +36,8 @@ _scoped_library = definitions.scoped_library
 
 
 def get_ctx():
-    """What a fake kernel asks for sizes that depend on values; such sizes are
-    refused, as shapes on the meta device are numbers.
+    """Gives a fake kernel sizes that depend on values; such sizes are refused,
+    as shapes on the meta device are numbers.
 
     RuntimeError outside of a fake kernel.
     """

@@ -1,4 +1,4 @@
-"""What else is registered for an operator that is defined."""
+"""Further registrations for an operator that is defined."""
 
 from __future__ import annotations
 

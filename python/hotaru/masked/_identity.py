@@ -1,4 +1,4 @@
-"""What stands in for elements that do not count."""
+"""Values that stand in for elements that do not count."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .._extension.dtypes import iinfo
 
 
 def lowest(input: Tensor, name: str):
-    """What no maximum is smaller than."""
+    """Returns a value that no maximum is smaller than."""
     if input.dtype.is_floating_point:
         return -math.inf
     if input.dtype == _C.bool:
@@ -20,7 +20,7 @@ def lowest(input: Tensor, name: str):
 
 
 def highest(input: Tensor, name: str):
-    """What no minimum is greater than."""
+    """Returns a value that no minimum is greater than."""
     if input.dtype.is_floating_point:
         return math.inf
     if input.dtype == _C.bool:

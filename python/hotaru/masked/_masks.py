@@ -79,8 +79,8 @@ def _where(mask: Tensor, input: Tensor, fill_value: Tensor) -> Tensor:
 
 
 def _reduction_identity(op_name: str, input: Tensor, *args) -> Tensor | None:
-    """What changes no result of a masked function, as a tensor of the input's
-    dtype; None for means and variances, which have no such number.
+    """Value that changes no result of a masked function, as a tensor of the
+    input's dtype; None for means and variances, which have no such number.
     """
     name = op_name.rsplit(".", 1)[-1]
     if name in ("mean", "var", "std"):

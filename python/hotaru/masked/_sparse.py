@@ -127,7 +127,7 @@ _LAYOUTS = [_C.sparse_coo, _C.sparse_csr]
 def _reduce(
     name: str, input: Tensor, over, keepdim: bool, dtype, rows_stay=False
 ) -> Tensor:
-    """Of a coalesced tensor in coordinates.
+    """Reduces a coalesced tensor in coordinates.
 
     Where no dimension with indices is left, the others get some, unless
     `rows_stay`.
@@ -156,7 +156,7 @@ def _reduce(
 
 
 def _whole(name: str, values: Tensor, new: int) -> Tensor:
-    """Of all elements, in `new` leading dimensions of size 1."""
+    """Reduces all elements, with `new` leading dimensions of size 1."""
     if values.shape[0] == 0:
         dense = values.new_zeros(values.shape[1:])
     else:

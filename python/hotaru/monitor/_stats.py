@@ -15,7 +15,7 @@ STAT_EVENT = "torch.monitor.Stat"
 
 
 class Aggregation(enum.Enum):
-    """What a `Stat` says of the values of a window."""
+    """Statistics that a `Stat` gives of the values of a window."""
 
     VALUE = 0  # the last one
     MEAN = 2
@@ -92,7 +92,7 @@ class Stat:
             log_event(event)
 
     def get(self) -> dict[Aggregation, float]:
-        """What the last event said; zeros before the first."""
+        """Returns the values of the last event; zeros before the first."""
         with self._lock:
             return dict(self._last)
 

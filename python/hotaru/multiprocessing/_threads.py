@@ -1,4 +1,4 @@
-"""What the system knows of the thread that calls: prctl(2) of Linux."""
+"""Facts that the system knows of the calling thread: prctl(2) of Linux."""
 
 from __future__ import annotations
 

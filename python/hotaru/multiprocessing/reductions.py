@@ -91,7 +91,7 @@ def remember(block, storage: UntypedStorage) -> int:
 
 
 def _sent(tensor) -> tuple:
-    """What `received` takes to give a tensor's storage, for a pickle."""
+    """Names what `received` takes to give a tensor's storage, for a pickle."""
     storage = tensor.untyped_storage()
     if storage.nbytes() == 0:
         return (storage,)

@@ -87,7 +87,7 @@ class ProcessExitedException(ProcessException):
 
 
 def _run(function, index: int, arguments: tuple, error_file: str) -> None:
-    """What a process does; it ends when its parent does."""
+    """Runs the function in a process, which ends when its parent does."""
     _prctl_pr_set_pdeathsig(signal.SIGINT)
     try:
         function(index, *arguments)

@@ -1,4 +1,4 @@
-"""What nested tensors of both layouts have in common."""
+"""Base of the nested tensors of both layouts."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from ..autograd.forward_ad import refuse_tangents
 
 
 def _strided(args: tuple, kwargs: dict) -> bool:
-    """Whether one of the arguments is nested, of the layout strided."""
+    """Tells whether one of the arguments is nested, of the layout strided."""
     found = NESTED.some((args, kwargs))
     return any(not x.is_jagged for x in found)
 
 
 def _jagged(args: tuple, kwargs: dict) -> bool:
-    """Whether all nested arguments are of the layout jagged."""
+    """Tells whether all nested arguments are of the layout jagged."""
     found = NESTED.some((args, kwargs))
     return bool(found) and all(x.is_jagged for x in found)
 
@@ -105,7 +105,7 @@ class Nested(Wrapping, of=NESTED):
     is_jagged = False
     layout = _C.strided
 
-    # What the layouts say: the tensor with all elements, without history, ...
+    # Parts by layout: the tensor with all elements, without history, ...
     def _whole(self) -> Tensor:
         raise NotImplementedError
 
@@ -119,7 +119,7 @@ class Nested(Wrapping, of=NESTED):
 
     @property
     def _base(self) -> Tensor | None:
-        """What it is a view of."""
+        """The tensor that it is a view of."""
         return self.__dict__.get("_seen")
 
     def _is_view(self) -> bool:
@@ -145,7 +145,7 @@ def around(like: Nested, whole: Tensor) -> Nested:
 
 
 def is_nested(x: Any) -> bool:
-    """Whether it is a nested tensor of either layout."""
+    """Tells whether a value is a nested tensor of either layout."""
     return isinstance(x, Nested)
 
 

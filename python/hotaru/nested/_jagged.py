@@ -97,7 +97,7 @@ class NestedTensor(Nested, of=NESTED):
         )
 
     def is_contiguous(self, memory_format=_C.contiguous_format) -> bool:
-        """Whether nothing lies between the elements and rows are dense."""
+        """True if nothing lies between the elements and rows are dense."""
         dense = self._values.is_contiguous(memory_format=memory_format)
         return self._lengths is None and dense
 
@@ -208,7 +208,7 @@ NestedTensor.__module__ = "hotaru.nested._internal.nested_tensor"
 
 
 def _rebuild_njt(constructor_kwargs: dict) -> NestedTensor:
-    """What pickles of jagged tensors hold."""
+    """Makes a jagged tensor of what its pickle holds."""
     kwargs = dict(constructor_kwargs)
     cache = {
         name: found.shape[0] if isinstance(found, Tensor) else found

@@ -206,7 +206,7 @@ def _pad(row: Tensor, widths: list[int], padding) -> Tensor:
 
 @answers("masked_select", of=JAGGED)
 def masked_select(x, mask):
-    """What the mask, of the same sizes, says of each element: (B, j)."""
+    """Selects by a mask of the same sizes, element by element: (B, j)."""
     if x.dim() > 2:
         raise RuntimeError(
             "masked_select only support 2-D selections currently"

@@ -69,7 +69,7 @@ def _in_place(function, x, *args, **kwargs):
         function(x._values, *given[1:], **options)
         return x
     options.pop("inplace", None)
-    # What the derivative needs is about to be overwritten.
+    # Values that the derivative needs are about to be overwritten.
     given[0] = given[0].clone()
     made = out_of_place(function.__name__)(*given, **options)
     return write(x, like(first, made))
@@ -153,8 +153,8 @@ def spread(x: NestedTensor, t: Tensor) -> Tensor:
 
 
 def positions(x: NestedTensor) -> tuple[Tensor, Tensor]:
-    """Of each place along the ragged dimension of the values: the element it
-    belongs to, and where in it.
+    """Returns, for each place along the ragged dimension of the values, the
+    element it belongs to, and where in it.
     """
     total = x._values.shape[x._ragged_idx - 1]
     offsets = x._offsets.long()

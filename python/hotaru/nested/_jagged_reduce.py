@@ -147,6 +147,6 @@ def truth(x) -> bool:
 
 @answers("is_same_size", of=JAGGED)
 def is_same_size(a, b) -> bool:
-    """Whether both are nested with the same sizes."""
+    """Tells whether both are nested with the same sizes."""
     both = is_nested(a) and is_nested(b)
     return both and a._size == b._size

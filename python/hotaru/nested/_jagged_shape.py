@@ -317,7 +317,7 @@ def _shape(given: tuple) -> tuple:
 
 
 def _fits(x, shape: tuple) -> bool:
-    """Whether the sizes up to the ragged one are those of `x`, or -1."""
+    """Tells whether the sizes up to the ragged one are those of `x`, or -1."""
     end = x._ragged_idx + 1
     ours, theirs = x._size[:end], shape[:end]
     return len(ours) == len(theirs) and all(
@@ -454,7 +454,7 @@ def broadcast_tensors(*tensors):
 
 @answers("is_shared", of=JAGGED)
 def is_shared(x) -> bool:
-    """Whether other processes can see values and offsets."""
+    """Tells whether other processes can see values and offsets."""
     return x._values.is_shared() and x._offsets.is_shared()
 
 

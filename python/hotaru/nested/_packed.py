@@ -97,7 +97,7 @@ class StridedNested(Nested, of=NESTED):
         return self._buffer.data_ptr()
 
     def is_contiguous(self, memory_format=_C.contiguous_format) -> bool:
-        """Whether the elements are dense and follow each other."""
+        """Tells whether the elements are dense and follow each other."""
         return self._at == dense(self._at.sizes)
 
     def __len__(self) -> int:
@@ -200,8 +200,8 @@ def dense(sizes: Sequence[Sizes]) -> Places:
 
 
 def from_tables(buffer: Tensor, sizes, strides, offsets) -> StridedNested:
-    """What `_nested_tensor_size` and its relatives told of, with the
-    requires_grad of the buffer.
+    """Makes the tensor that `_nested_tensor_size` and its relatives describe,
+    with the requires_grad of the buffer.
     """
     places = Places([], [], [])
     if sizes.dim() > 0:

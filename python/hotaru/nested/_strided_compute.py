@@ -41,7 +41,7 @@ def sum(x, dim=None, keepdim=False, *, dtype=None):
 
 @answers("softmax", "_softmax", of=STRIDED)
 def softmax(x, dim=None, _stacklevel=3, dtype=None):
-    """Of each element along a dimension but the first."""
+    """Computes each element's softmax along a dimension but the first."""
     place = wrap(x, -1 if dim is None else dim)
     if not x._at.sizes:
         return around(x, packed(x))

@@ -32,7 +32,7 @@ def unary(function, x, *args, **kwargs):
 def _in_place(function, x, whole, *args, **kwargs):
     if x.requires_grad and _C.is_grad_enabled():
         name = function.__name__
-        # What the derivative needs is about to be overwritten.
+        # Values that the derivative needs are about to be overwritten.
         made = out_of_place(name)(packed(x).clone(), *args, **kwargs)
         return write(x, around(x, made))
     function(whole, *args, **kwargs)

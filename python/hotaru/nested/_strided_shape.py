@@ -46,7 +46,7 @@ def same(x, *args, **kwargs):
 
 @answers("is_shared", of=STRIDED)
 def is_shared(x) -> bool:
-    """Whether other processes can see the elements."""
+    """Tells whether other processes can see the elements."""
     return x._buffer.is_shared()
 
 
@@ -124,7 +124,7 @@ def copy_(x, source, non_blocking=False):
 
 @answers("is_same_size", of=STRIDED)
 def is_same_size(a, b) -> bool:
-    """Whether the elements have the same sizes."""
+    """Tells whether the elements have the same sizes."""
     both = isinstance(a, StridedNested) and isinstance(b, StridedNested)
     return both and a._at.sizes == b._at.sizes
 

@@ -284,7 +284,7 @@ def to_padded_tensor(input, padding: float, output_size=None) -> Tensor:
 
 
 def _nested_tensor_from_mask_left_aligned(t, mask) -> bool:
-    """Whether the True of each row of the mask (N, L) stand in front."""
+    """Tells whether the True of each row of the mask (N, L) stand in front."""
     sizes = mask.sum(1)
     places = _C.ops.arange(mask.shape[1], device=mask.device)
     return bool((mask == (places < sizes.unsqueeze(1))).all())

@@ -1,4 +1,4 @@
-"""What `reduction=` of losses stands for, and the flags that came before it."""
+"""Meanings of `reduction=` of losses, and the flags that came before it."""
 
 from __future__ import annotations
 

@@ -36,5 +36,5 @@ _ratio_2_t = _scalar_or_tuple_2_t[float]
 _ratio_3_t = _scalar_or_tuple_3_t[float]
 
 _tensor_list_t = _scalar_or_tuple_any_t[Tensor]
-# Of pooling that may return its maxima's places.
+# Results of pooling that may return its maxima's places.
 _maybe_indices_t = _scalar_or_tuple_2_t[Tensor]

@@ -108,7 +108,7 @@ def trunc_normal_(
         pending = hotaru.ones_like(tensor, dtype=hotaru.bool)
         while bool(pending.any()):
             draws = hotaru.empty_like(tensor)
-            # What is not a number is not outside: that would never end.
+            # NaN does not count as outside: that would never end.
             if from_normal:
                 draws.normal_(mean, std, generator=generator)
                 fits = ~((draws < low) | (draws > high))

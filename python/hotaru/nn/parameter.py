@@ -112,7 +112,7 @@ _NO_SHAPE = (
 )
 
 
-# What may be asked of them: where they are and of what kind.
+# Attributes that may be asked for: where they are and of what kind.
 _ALLOWED = frozenset(
     ["__get__", "__set__", "__hash__", "size", "copy_", "is_complex",
      "is_floating_point", "half", "float", "double", "char", "short", "int",
@@ -122,8 +122,8 @@ _ALLOWED = frozenset(
 
 
 class UninitializedTensorMixin:
-    """What parameters and buffers have in common as long as no input has told
-    their shape; values they have none.
+    """Base of parameters and buffers as long as no input has told their shape;
+    values they have none.
     """
 
     @property
@@ -202,7 +202,7 @@ class UninitializedBuffer(UninitializedTensorMixin, Buffer):
 
 
 def is_lazy(param) -> bool:
-    """Whether a parameter or buffer waits for its shape."""
+    """Tells whether a parameter or buffer waits for its shape."""
     return isinstance(param, UninitializedTensorMixin)
 
 

@@ -13,7 +13,7 @@ from ..utils import _pytree as pytree
 
 
 def is_tensor(value) -> bool:
-    """Whether a value becomes an input of the graph."""
+    """Tells whether a value becomes an input of the graph."""
     return isinstance(value, _C.Tensor)
 
 
@@ -26,7 +26,7 @@ def _parameters(model) -> list[inspect.Parameter]:
 
 
 def starred(model) -> tuple[str | None, str | None]:
-    """What a model calls its `*args` and its `**kwargs`, if it has them."""
+    """Names of a model's `*args` and `**kwargs`, None where it has none."""
     names = {p.kind: p.name for p in _parameters(model)}
     kind = inspect.Parameter
     return names.get(kind.VAR_POSITIONAL), names.get(kind.VAR_KEYWORD)

@@ -72,7 +72,7 @@ def _walk(value, spec, path: str, is_leaf, out: list) -> None:
 
 
 def _of_many(spec) -> bool:
-    """Whether it is for several values: it has no names and no numbers."""
+    """True if it is for several values: it has no names and no numbers."""
     parts = (type(None), Mapping, tuple, list)
     return isinstance(spec, (tuple, list)) and all(
         isinstance(part, parts) for part in spec
@@ -113,7 +113,7 @@ def _each(name: str, extra: list[str], specs) -> dict:
 def from_shapes(
     dynamic_shapes, named: dict, is_leaf, star: tuple = (None, None)
 ) -> list[dict[int, str]]:
-    """Of `dynamic_shapes`, as `torch.export.export` takes them.
+    """Reads `dynamic_shapes`, as `torch.export.export` takes them.
 
     `named` holds the arguments by parameter, in the order of the graph's
     inputs; `star` the names of `*args` and `**kwargs`, whose entries may stand
@@ -142,7 +142,7 @@ def from_shapes(
 
 
 def from_axes(dynamic_axes, names: list[str]) -> list[dict[int, str]]:
-    """Of `dynamic_axes`; those of outputs follow from the inputs'."""
+    """Reads `dynamic_axes`; those of outputs follow from the inputs'."""
     out = []
     for name in names:
         axes = dynamic_axes.get(name, {})

@@ -29,7 +29,7 @@ class TrainingMode(enum.IntEnum):
 
 
 class OperatorExportTypes(enum.IntEnum):
-    """What stands for operators that ONNX has not; only ONNX is written."""
+    """Stand-ins for operators that ONNX has not; only ONNX is written."""
 
     ONNX = 0
     ONNX_ATEN = 1
@@ -38,7 +38,7 @@ class OperatorExportTypes(enum.IntEnum):
 
 
 def is_in_onnx_export() -> bool:
-    """Whether this thread is exporting."""
+    """Tells whether this thread is exporting."""
     return getattr(_state, "busy", False)
 
 
@@ -306,7 +306,7 @@ class _Job:
         return made
 
     def expected(self) -> list:
-        """What the program gives for the example arguments."""
+        """Returns what the program gives for the example arguments."""
         from ..autograd.grad_mode import no_grad
         from ..utils import _pytree as pytree
 

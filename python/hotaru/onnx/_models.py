@@ -1,4 +1,4 @@
-"""What compiled ONNX models look like, whatever engine has compiled them."""
+"""Interface of compiled ONNX models, whatever engine has compiled them."""
 
 from __future__ import annotations
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import io
 import os
 
-# What protobuf's readers take: from here on weights lie beside the model.
+# Size that protobuf's readers take: from here on weights lie beside the model.
 _LARGE = 2**31 - 2**20
 
 
 class ONNXProgram:
-    """What `export` made: to be saved, looked at and called.
+    """Result of `export`: to be saved, looked at and called.
 
     Attributes:
         input_names, output_names: of the graph, in order.

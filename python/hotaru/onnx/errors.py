@@ -1,4 +1,4 @@
-"""What `torch.onnx` raises."""
+"""Errors that `torch.onnx` raises."""
 
 from __future__ import annotations
 

@@ -88,7 +88,7 @@ def builder(*, device: str = "CPU", **options):
 
 
 def version() -> str:
-    """Of the package that `load` uses, as "2026.4.1"."""
+    """Version of the package that `load` uses, as "2026.4.1"."""
     return _openvino().__version__.partition("-")[0]
 
 
@@ -174,7 +174,7 @@ class _Program:
         return _Compiled(made, threads)
 
     def ports(self) -> tuple[list[Port], list[Port]]:
-        """What it takes and gives."""
+        """Returns the ports that it takes and gives."""
         return [_port(p) for p in self._model.inputs], [
             _port(p) for p in self._model.outputs
         ]

@@ -73,7 +73,7 @@ def builder(*, providers=None, provider_options=None, **options):
 
 
 def version() -> str:
-    """Of the library that `load` uses, as "1.32.0"."""
+    """Version of the library that `load` uses, as "1.32.0"."""
     _find()
     return _C._onnx_runtime()[0]
 

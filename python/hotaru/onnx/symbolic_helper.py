@@ -1,4 +1,4 @@
-"""What symbolic functions of other libraries are decorated with."""
+"""Decorators of symbolic functions of other libraries."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the updates of most optimizers have in common.
+"""Arithmetic that the updates of most optimizers have in common.
 
 An option (rate, decay) is a number, or a tensor where its gradient or its value
 on a device counts (`differentiable`, `capturable`).
@@ -117,7 +117,7 @@ def updates(
     decoupled=None,
     capturable: bool = False,
 ):
-    """What each update works on, one after the other, as needed.
+    """Yields what each update works on, one after the other, as needed.
 
     That is (parameter, gradient, step, *state): gradients are those to descend,
     with weight decay (which is taken from the parameter itself if `decoupled`

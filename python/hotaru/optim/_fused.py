@@ -23,7 +23,7 @@ def takes_fused(
     *,
     one_by_one: bool = False,
 ) -> bool:
-    """Whether one kernel shall step these parameters.
+    """Tells whether one kernel shall step these parameters.
 
     `one_by_one`: options that only the separate operators have.
     """
@@ -37,8 +37,8 @@ def takes_fused(
 
 
 def _suits(x: Tensor) -> bool:
-    """Whether one kernel computes what the separate operators would, but for
-    rounding: these round 16-bit floats after each of them.
+    """Tells whether one kernel computes what the separate operators would, but
+    for rounding: these round 16-bit floats after each of them.
     """
     if x.layout != _C.strided:
         return False

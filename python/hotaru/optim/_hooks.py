@@ -1,4 +1,4 @@
-"""What runs around the step of an optimizer."""
+"""Hooks that run around the step of an optimizer."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def recording_if_differentiable(step):
 
 
 def loss_of(closure):
-    """What a closure given to a step returns, with gradients recorded."""
+    """Calls a closure given to a step, with gradients recorded."""
     if closure is None:
         return None
     if is_grad_enabled():

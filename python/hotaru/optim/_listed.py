@@ -11,7 +11,7 @@ from ._hooks import loss_of, recording_if_differentiable
 from ._options import check_fused_param
 from .optimizer import Optimizer, _get_scalar_dtype, _key
 
-# What options were before there was a choice, if not False.
+# Values of options before there was a choice, if not False.
 _BEFORE = {"foreach": None, "fused": None, "momentum": 0}
 
 
@@ -27,7 +27,7 @@ class Listed(Optimizer):
     _passes: tuple[str, ...] = ()
     # Numbers in the state, which old files do not have as tensors.
     _scalars: tuple[str, ...] = ("step",)
-    # Whether the function takes sparse gradients, and what does instead.
+    # Set if the function takes sparse gradients, and what does instead.
     _takes_sparse = False
     _instead = ""
     # Options that files of old versions lack.

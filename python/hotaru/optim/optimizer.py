@@ -1,4 +1,4 @@
-"""What all optimizers share: parameter groups, state, hooks."""
+"""Base of all optimizers: parameter groups, state, hooks."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ _HOOKS = (
 )
 
 
-# What hooks of steps are, of one optimizer or of all.
+# Arguments of hooks of steps, of one optimizer or of all.
 _Arguments = tuple[tuple, dict[str, Any]]
 _PreHook = Callable[["Optimizer", tuple, dict[str, Any]], _Arguments | None]
 _PostHook = Callable[["Optimizer", tuple, dict[str, Any]], None]
@@ -104,8 +104,8 @@ class Optimizer:
 
     def _patch_step_function(self) -> None:
         cls = type(self)
-        # Of a class its own step alone runs the hooks, not the one of a base
-        # class that it calls, unless that is used by itself, too.
+        # The step of a class alone runs the hooks, not the one of a base class
+        # that it calls, unless that is used by itself, too.
         if not getattr(cls.step, "hooked", False):
             cls.step = self.profile_hook_step(cls.step)
 

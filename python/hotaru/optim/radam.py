@@ -77,7 +77,7 @@ def radam(
 
 
 def _lengths(beta2, step):
-    """Of the running mean of squares: its length in the end, and now."""
+    """Lengths of the running mean of squares: in the end, and now."""
     longest = 2 / (1 - beta2) - 1
     return longest, longest - 2 * step * beta2**step / (1 - beta2**step)
 

@@ -82,7 +82,7 @@ def _moved(grads, velocities: list, momentum, dampening, nesterov):
 
 
 def _is_plain(group: dict) -> bool:
-    """Whether steps are the gradient times a number, and nothing else."""
+    """True if steps are the gradient times a number, and nothing else."""
     return (
         group["momentum"] == 0
         and not group["maximize"]

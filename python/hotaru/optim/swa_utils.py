@@ -148,7 +148,7 @@ class AveragedModel(Module):
         self.use_buffers = use_buffers
 
     def forward(self, *args, **kwargs):
-        """What the model gives, with the averages."""
+        """Returns what the model gives, with the averages."""
         return self.module(*args, **kwargs)
 
     def update_parameters(self, model: Module) -> None:

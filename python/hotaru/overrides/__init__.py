@@ -61,7 +61,7 @@ has_torch_function_unary = _C._overridden
 
 
 def handle_torch_function(public_api, relevant_args, *args, **kwargs):
-    """What those among `relevant_args` answer to `public_api(*args, **kwargs)`.
+    """Asks those among `relevant_args` for `public_api(*args, **kwargs)`.
 
     Subclasses are asked before their bases, else from left to right; TypeError
     where all of them return NotImplemented.
@@ -91,7 +91,7 @@ def wrap_torch_function(dispatcher):
 
 
 def is_tensor_like(inp) -> bool:
-    """Whether it is a tensor or answers operators as one."""
+    """Tells whether it is a tensor or answers operators as one."""
     return type(inp) is Tensor or hasattr(inp, "__torch_function__")
 
 

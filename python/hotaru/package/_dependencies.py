@@ -1,4 +1,4 @@
-"""What a package needs: rules, and the graph of modules that they make."""
+"""Needs of a package: rules, and the graph of modules that they make."""
 
 from __future__ import annotations
 
@@ -243,7 +243,7 @@ class Dependencies:
 
     def _intern_module(self, module_name: str, dependencies: bool) -> None:
         module = self._import_module(module_name)
-        # What was found under a package's name is written under its own.
+        # A module found under a package's name is written under its own.
         module_name = demangle(module_name)
         is_package = hasattr(module, "__path__")
         source = _get_source_of_module(module)

@@ -27,7 +27,7 @@ class DirectoryReader:
         return Path(self._path(name)).read_bytes()
 
     def has_record(self, path: str) -> bool:
-        """Whether there is such a file."""
+        """Tells whether there is such a file."""
         return os.path.isfile(self._path(path))
 
     def get_all_records(self) -> list[str]:
@@ -49,7 +49,7 @@ class DirectoryReader:
         return empty(0, dtype=dtype).set_(storage, 0, (numel,), (1,))
 
     def serialization_id(self) -> str | bytes:
-        """What the package says of itself, or ""."""
+        """Returns the id that the package has in its files, or ""."""
         return self.get_record(_ID) if self.has_record(_ID) else ""
 
 

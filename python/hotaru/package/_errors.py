@@ -12,7 +12,7 @@ _DISALLOWED_MODULES = ["sys", "io"]
 
 
 class PackagingErrorReason(Enum):
-    """What is wrong with a module; the value says it."""
+    """Faults of a module; the value says which."""
 
     IS_EXTENSION_MODULE = (
         "Module is a C extension module. torch.package supports Python modules "

@@ -35,7 +35,7 @@ class PackageMangler:
 
 
 def is_mangled(name: str) -> bool:
-    """Whether a name has the prefix of some package."""
+    """Tells whether a name has the prefix of some package."""
     return _PREFIX.match(name) is not None
 
 

@@ -1,4 +1,4 @@
-"""What is to be done with which modules."""
+"""Patterns that say what is to be done with which modules."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .glob_group import GlobGroup
 
 
 class _ModuleProviderAction(Enum):
-    """What becomes of a module that the package needs."""
+    """Fate of a module that the package needs."""
 
     INTERN = 1  # its source is written
     EXTERN = 2  # the environment that loads the package has it

@@ -80,7 +80,7 @@ class Loading:
         )
 
     def _reduced(self, *what):
-        """What an object's `__reduce_package__` said, done once for each."""
+        """Calls what an object's `__reduce_package__` gave, once for each."""
         if len(what) == 2:  # as older packages have it, without a number
             function, arguments = what
             return function(self._importer, *arguments)

@@ -34,7 +34,7 @@ class _PackageResourceReader:
         raise FileNotFoundError(name)
 
     def is_resource(self, name: str) -> bool:
-        """Whether there is a record of that name, not a folder."""
+        """Tells whether there is a record of that name, not a folder."""
         path = self._importer._zipfile_path(self._package, name)
         return self._importer.zip_reader.has_record(path)
 

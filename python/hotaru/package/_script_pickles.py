@@ -21,7 +21,7 @@ _PROGRAM = "__torch__"
 
 
 class TensorRecord(NamedTuple):
-    """What a pickle says of a tensor: strides and offset in elements."""
+    """Record of a tensor in a pickle: strides and offset in elements."""
 
     key: str
     offset: int

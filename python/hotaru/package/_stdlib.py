@@ -1,4 +1,4 @@
-"""What comes with Python."""
+"""Modules that come with Python."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import sys
 
 
 def is_stdlib_module(module: str) -> bool:
-    """Whether a module, or the package that it is in, is Python's own."""
+    """True if a module, or the package that it is in, is Python's own."""
     return module.partition(".")[0] in _get_stdlib_modules()
 
 

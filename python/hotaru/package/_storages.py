@@ -41,7 +41,7 @@ class WrittenStorages:
         self._writer.write_record(f".data/{number}.storage", data, size)
 
     def entry(self, obj) -> tuple | None:
-        """What stands for a storage in a pickle; None for other objects."""
+        """Returns a pickle's entry for a storage; None for other objects."""
         named = Storages().entry(obj)
         if named is None:
             return None

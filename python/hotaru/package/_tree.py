@@ -22,7 +22,7 @@ class Node:
 
 
 class Tree:
-    """What is in a package and what it takes from outside."""
+    """Contents of a package and what it takes from outside."""
 
     def __init__(self) -> None:
         self._root = Node()

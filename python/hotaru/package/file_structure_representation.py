@@ -28,7 +28,7 @@ class Directory:
         at.children[file] = Directory(file, False)
 
     def has_file(self, filename: str) -> bool:
-        """Whether there is a file or folder of that path."""
+        """Tells whether there is a file or folder of that path."""
         at = self
         for name in filename.split("/"):
             if name not in at.children:

@@ -1,4 +1,4 @@
-"""What a source text imports."""
+"""Imports of a source text."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ class GlobGroup:
         return self._text
 
     def matches(self, candidate: str) -> bool:
-        """Whether a name fits."""
+        """Tells whether a name fits."""
         name = self.separator + candidate  # so all its parts begin alike
         if not any(pattern.fullmatch(name) for pattern in self.include):
             return False

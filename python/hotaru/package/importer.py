@@ -102,8 +102,8 @@ class Importer(ABC):
 
 
 def attribute(module, path: str):
-    """What a name with dots stands for in a module. AttributeError: nothing,
-    or something that was made in a function.
+    """Returns what a name with dots stands for in a module. AttributeError:
+    nothing, or something that was made in a function.
     """
     value = module
     for part in path.split("."):
@@ -185,7 +185,7 @@ class OrderedImporter(Importer):
         raise failed
 
     def _is_torchpackage_dummy(self, module) -> bool:
-        """Whether it is a folder of a package that has no source itself."""
+        """True if it is a folder of a package that has no source itself."""
         return (
             getattr(module, "__torch_package__", False)
             and hasattr(module, "__path__")

@@ -27,7 +27,7 @@ __all__ = [
     "PackagingErrorReason",
 ]
 
-# Whether compiled modules are refused; programs set it to False to have them.
+# Set if compiled modules are refused; programs set it to False to have them.
 _gate_torchscript_serialization = True
 
 _Action = _ModuleProviderAction
@@ -307,7 +307,7 @@ class PackageExporter(Dependencies):
         self.zip_file.write_record(filename, data, len(data))
 
     def _persistent_id(self, obj) -> tuple | None:
-        """What stands for an object in a pickle, where it is not in it."""
+        """Entry of an object that a pickle names instead of holding it."""
         storage = self.storage_context.entry(obj)
         if storage is not None:
             return storage

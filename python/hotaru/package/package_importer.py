@@ -129,7 +129,7 @@ class PackageImporter(Importer):
         return Loading(self, map_location).load(record)
 
     def id(self) -> str:
-        """What the names of this package's modules begin with."""
+        """Returns the beginning of the names of this package's modules."""
         return self._mangler.parent_name()
 
     def file_structure(
@@ -294,7 +294,7 @@ class PackageImporter(Importer):
         return self._find_and_load(name)
 
     def __import__(self, name, globals=None, locals=None, fromlist=(), level=0):
-        """What `__import__` is in modules of the package."""
+        """Imports as `__import__` does, for modules of the package."""
         package = _package_of(globals or {}) if level else None
         module = self._gcd_import(name, package, level)
         if fromlist:
@@ -303,7 +303,7 @@ class PackageImporter(Importer):
         first, dot, rest = name.partition(".")
         if not level:
             return self._gcd_import(first)
-        # Of a relative name, too, only the first part is bound.
+        # Only the first part is bound, in a relative name, too.
         full = demangle(module.__name__)
         return self.modules[full.removesuffix(dot + rest)]
 

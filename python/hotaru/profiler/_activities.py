@@ -1,4 +1,4 @@
-"""What may be profiled, and what there is of it."""
+"""Activities that may be profiled, and what there is of them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .. import _C
 
 
 class ProfilerActivity(enum.Enum):
-    """What PyTorch lets one choose; hotaru records the CPU and CUDA."""
+    """Choices that PyTorch offers; hotaru records the CPU and CUDA."""
 
     CPU = 0
     XPU = 1
@@ -30,7 +30,7 @@ _DEVICES = {
 
 
 def supported_activities() -> set[ProfilerActivity]:
-    """What can be recorded: the CPU, and CUDA where there is a device."""
+    """Set of what can be recorded: the CPU, and CUDA if there is a device."""
     found = {ProfilerActivity.CPU}
     if _C._device_count("cuda") > 0:
         found.add(ProfilerActivity.CUDA)

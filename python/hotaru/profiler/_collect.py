@@ -5,7 +5,7 @@ from __future__ import annotations
 from ._device_type import DeviceType
 from ._events import EventList, FunctionEvent, new_id
 
-# What flows of events are called: from the host to the device.
+# Name of flows of events from the host to the device.
 _TO_DEVICE = 2
 
 

@@ -1,4 +1,4 @@
-"""What a profile holds: calls and ranges, and their sums by name.
+"""Contents of a profile: calls and ranges, and their sums by name.
 
 Times are in microseconds since the profile began to record.
 """
@@ -16,7 +16,7 @@ from ._times import FormattedTimesMixin, deprecated
 _ids = itertools.count(1)
 
 
-# What else an event may be told, with what it is where nobody says.
+# Details that an event may be told, with what they are where nobody says.
 _DETAILS = {
     "overload_name": None, "fwd_thread": None, "scope": 0, "use_device": None,
     "cpu_memory_usage": 0, "device_memory_usage": 0, "is_async": False,
@@ -103,17 +103,17 @@ class FunctionEvent(FormattedTimesMixin):
         self.cpu_parent: FunctionEvent | None = None
         self.cpu_children: list[FunctionEvent] = []
         self.kernels: list[Kernel] = []
-        # Of a launch: the numbers of what it launched.
+        # Numbers of what a launch launched.
         self.flows: list[int] = []
 
     @property
     def key(self) -> str:
-        """What sums are by."""
+        """The name by which events are summed."""
         return self.name
 
     @property
     def is_range(self) -> bool:
-        """Whether it is a `record_function`."""
+        """True if it is a `record_function`."""
         return self.kind == "range"
 
     @property
@@ -140,8 +140,8 @@ class FunctionEvent(FormattedTimesMixin):
 
     @property
     def device_time_total(self) -> float:
-        """Of the kernels that it and what ran inside of it launched; of an
-        event of a device, its own time.
+        """Time of the kernels that it and what ran inside of it launched; for
+        an event of a device, its own time.
         """
         inside = sum(c.device_time_total for c in self.cpu_children)
         return self._of_device(0 if self.is_legacy else inside)
@@ -172,7 +172,7 @@ class FunctionEvent(FormattedTimesMixin):
 
     @property
     def metadata_json(self) -> str | None:
-        """What a trace has beside it, as JSON."""
+        """Details that a trace has beside it, as JSON."""
         return self._metadata_json
 
     def append_kernel(self, name: str, device: int, duration: float) -> None:
@@ -238,7 +238,7 @@ def new_id() -> int:
     return next(_ids)
 
 
-# What a sum adds up.
+# Numbers that a sum adds up.
 _SUMS = (
     "cpu_time_total", "self_cpu_time_total", "device_time_total",
     "self_device_time_total", "cpu_memory_usage", "self_cpu_memory_usage",

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 
 class Given(NamedTuple):
-    """What a profile keeps of a tensor; strides are None where it has none."""
+    """Record of a tensor in a profile; strides are None where it has none."""
 
     shape: tuple[int, ...]
     stride: tuple[int, ...] | None
@@ -114,7 +114,7 @@ def known_size(x: Given, size) -> list[int]:
 
 
 def is_contiguous(x: Given) -> bool:
-    """Whether the elements lie in their order, without gaps."""
+    """Tells whether the elements lie in their order, without gaps."""
     steps = zip(x.shape, x.stride, dense(x.shape))
     return x.numel == 0 or all(n == 1 or s == d for n, s, d in steps)
 

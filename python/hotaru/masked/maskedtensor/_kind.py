@@ -33,7 +33,7 @@ def refused(name: str) -> TypeError:
 
 
 def _is_sparse(args: tuple, kwargs: dict) -> bool:
-    """Whether an argument has data and mask in a sparse layout."""
+    """Tells whether an argument has data and mask in a sparse layout."""
     return any(type(x) in MASKED.classes and x.is_sparse for x in args)
 
 

@@ -80,11 +80,11 @@ class MaskedTensor(Answering, of=MASKED):
         return self.get_data().masked_fill(~self.get_mask(), value)
 
     def is_sparse_coo(self) -> bool:
-        """Whether its layout is `sparse_coo`."""
+        """True if its layout is `sparse_coo`."""
         return self.layout is _C.sparse_coo
 
     def is_sparse_csr(self) -> bool:
-        """Whether its layout is `sparse_csr`."""
+        """True if its layout is `sparse_csr`."""
         return self.layout is _C.sparse_csr
 
     @property
@@ -94,7 +94,7 @@ class MaskedTensor(Answering, of=MASKED):
 
     @property
     def is_sparse(self) -> bool:
-        """Whether that is `sparse_coo` or `sparse_csr`."""
+        """True if its layout is `sparse_coo` or `sparse_csr`."""
         return self.layout is not _C.strided
 
     def to_dense(self) -> MaskedTensor:
@@ -156,7 +156,7 @@ def copies(data: Tensor, mask: Tensor) -> tuple:
 
 
 def is_masked_tensor(obj) -> bool:
-    """Whether it is a MaskedTensor."""
+    """Tells whether an object is a MaskedTensor."""
     return isinstance(obj, MaskedTensor)
 
 
@@ -190,7 +190,7 @@ def mask_of(x):
 
 
 def warn_of_prototype(data: Tensor) -> None:
-    """What PyTorch says whenever one is made."""
+    """Gives the warning that PyTorch gives whenever one is made."""
     warnings.warn(
         "The PyTorch API of MaskedTensors is in prototype stage and will "
         "change in the near future. Please open a Github issue for features "
@@ -232,7 +232,7 @@ def _check_members(data: Tensor, mask: Tensor) -> None:
 
 
 def _tensors_match(a, b, exact=True, rtol=1e-05, atol=1e-08) -> bool:
-    """Whether two plain tensors agree, exactly or within tolerances."""
+    """Tells whether two plain tensors agree, exactly or within tolerances."""
     if is_masked_tensor(a) or is_masked_tensor(b):
         raise ValueError("Neither `a` nor `b` can be a MaskedTensor.")
     if a.layout != b.layout:
@@ -251,7 +251,7 @@ def _tensors_match(a, b, exact=True, rtol=1e-05, atol=1e-08) -> bool:
 
 
 def _masks_match(a, b) -> bool:
-    """Whether two have one mask, or one of them has none."""
+    """Tells whether two have one mask, or one of them has none."""
     if is_masked_tensor(a) and is_masked_tensor(b):
         return _tensors_match(a.get_mask(), b.get_mask())
     return True

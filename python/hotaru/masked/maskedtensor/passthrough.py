@@ -1,4 +1,4 @@
-"""What moves elements, and moves the mask along."""
+"""Functions that move elements, and move the mask along."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def _countable(x):
 
 
 def _mapped(part, x):
-    """What was given with `part` of every MaskedTensor in it."""
+    """Replaces every MaskedTensor in the arguments by `part` of it."""
     if isinstance(x, MaskedTensor):
         return part(x)
     if type(x) in (list, tuple):

@@ -74,7 +74,7 @@ def _equal(a: Tensor | None, b: Tensor | None) -> bool:
 
 
 def match(a: Tensor, b: Tensor, exact: bool, rtol, atol) -> bool:
-    """Whether two sparse tensors of one layout agree: see `_tensors_match`."""
+    """True if two sparse tensors of one layout agree: see `_tensors_match`."""
     if not _same_indices(a, b):
         return False
     a, b = parts_of(a).values, parts_of(b).values.to(a.dtype)
@@ -229,7 +229,7 @@ def _position(data: SparseTensor, place: int) -> Tensor:
 
 @_answers("H", "T", "adjoint", "mH", "mT", *PASSTHROUGH_NAMES)
 def _passed(function, input, *args, **kwargs):
-    """What moves elements, where sparse tensors have it."""
+    """Moves elements, where sparse tensors have the function."""
     try:
         with asked():
             data = function(data_of(input), *args, **kwargs)

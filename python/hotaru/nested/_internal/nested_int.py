@@ -1,4 +1,4 @@
-"""What is known of the size of a ragged dimension."""
+"""Facts that are known of the size of a ragged dimension."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class NestedIntNode:
         return True
 
     def eq(self, other) -> bool:
-        """Whether it is the same multiple of the same size."""
+        """Tells whether it is the same multiple of the same size."""
         known = isinstance(other, NestedIntNode)
         return known and (self.t_id, self.coeff) == (other.t_id, other.coeff)
 
@@ -33,7 +33,7 @@ class NestedIntNode:
         return not self.eq(other)
 
     def ge(self, other) -> bool:
-        """Whether it is at least that."""
+        """Tells whether it is at least that."""
         if isinstance(other, NestedIntNode):
             if self.t_id == other.t_id:
                 return self.coeff >= other.coeff
@@ -46,7 +46,7 @@ class NestedIntNode:
         return not self.ge(other)
 
     def le(self, other) -> bool:
-        """Whether it is at most that."""
+        """Tells whether it is at most that."""
         if isinstance(other, NestedIntNode):
             return other.ge(self)
         if other < 2:

@@ -43,7 +43,7 @@ def to_dense(number: Tensor, columns: Tensor, width: int) -> Tensor:
     """The inverse: 1 where a row has a block."""
     places = arange(columns.shape[-1], device=number.device)
     listed = places < number.unsqueeze(-1)
-    # What is not listed goes to a column that is cut off.
+    # Columns that are not listed go to one that is cut off.
     target = columns.long().masked_fill(~listed, width)
     out = zeros(*(*number.shape, width + 1), dtype=int32, device=number.device)
     return out.scatter(-1, target, 1)[..., :width].contiguous()
@@ -56,7 +56,7 @@ def _transposed(number, columns, width: int):
 
 
 class BlockMask:
-    """What `mask_mod` shows, block by block.
+    """Blocks of what `mask_mod` shows.
 
     Rows of blocks are those of queries. `kv_indices` has for each row the
     columns of the blocks that are shown in part, of which `kv_num_blocks` are
@@ -125,7 +125,7 @@ class BlockMask:
         )  # fmt: skip
 
     def as_tuple(self, flatten: bool = True) -> tuple:
-        """What it was made of; `flatten` opens the pairs."""
+        """Returns the parts it was made of; `flatten` opens the pairs."""
         tensors = tuple(getattr(self, name) for name in _TENSORS)
         tensors += (
             self.dq_write_order, self.dq_write_order_full, self.dq_kv_order,

@@ -13,7 +13,7 @@ _elementwise: weakref.WeakSet = weakref.WeakSet()
 
 
 def over_scores(function, places: list[Tensor], scores: Tensor | None = None):
-    """What a function gives for every score.
+    """Computes what a function gives for every score.
 
     It is written for one: its arguments are tensors without dimensions. Most
     mean the same for whole tensors that broadcast, which is tried first and
@@ -44,7 +44,7 @@ def over_scores(function, places: list[Tensor], scores: Tensor | None = None):
 
 
 def _is_elementwise(function, made, places, scores) -> bool:
-    """Whether single scores at the corners, and one inside, give the same."""
+    """Tells if single scores at the corners, and one inside, give the same."""
     if made.device.type == "meta":
         return True
     lengths = [len(place) for place in places]

@@ -54,14 +54,14 @@ class FlexKernelOptions(TypedDict, total=False):
 
 
 class AuxRequest(NamedTuple):
-    """What `flex_attention` shall give beside its result."""
+    """Results that `flex_attention` shall give beside its own."""
 
     lse: bool = False
     max_scores: bool = False
 
 
 class AuxOutput(NamedTuple):
-    """What was asked for by `AuxRequest`, None for the rest: the logarithm of
+    """Results that `AuxRequest` asked for, None for the rest: the logarithm of
     each query's sum of exponentials, and its greatest score.
     """
 
@@ -103,9 +103,9 @@ def _places(shape, device):
 def create_mask(
     mod_fn, B: int | None, H: int | None, Q_LEN: int, KV_LEN: int, device=None
 ) -> Tensor:
-    """What a function does to each place, as a tensor of B x H x Q_LEN x
-    KV_LEN: of a mask what it shows, of a `score_mod` what it makes of zeros,
-    as whether it is hidden.
+    """Applies a function to each place, as a tensor of B x H x Q_LEN x KV_LEN:
+    of a mask what it shows, of a `score_mod` what it makes of zeros, as
+    whether it is hidden.
     """
     import inspect
 

@@ -212,7 +212,7 @@ def _weighted(
     q: Tensor, k: Tensor, v: Tensor, attn_mask: Tensor | None,
     dropout_p: float, head_dim: int,
 ) -> tuple[Tensor, Tensor]:  # fmt: skip
-    """What the weights give of the values, and the weights."""
+    """Returns what the weights give of the values, and the weights."""
     scaled = q * math.sqrt(1.0 / head_dim)
     if attn_mask is not None:
         scores = ops.baddbmm(attn_mask, scaled, k.transpose(-2, -1))

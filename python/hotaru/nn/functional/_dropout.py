@@ -103,7 +103,7 @@ def dropout3d(
 def _unbatched_channels(
     input: Tensor, p: float, training: bool, inplace: bool, rank: int
 ) -> Tensor:
-    """Of inputs that may lack the batch, which makes `rank` dimensions."""
+    """Drops of inputs that may be unbatched, with `rank` dimensions then."""
     if input.dim() == rank:
         return _channels(input, p, training, inplace)
     if inplace:

@@ -36,7 +36,7 @@ def batch_norm(
                 "batch_norm eps must be positive during training, but got "
                 f"{eps}"
             )
-        # What a transform calls for each slice must not change them.
+        # Statistics must not change in what a transform calls for each slice.
         if running_mean is not None and not hotaru.jit.is_scripting():
             check_statistics(None, running_mean, running_var)
     elif eps < 0.0:

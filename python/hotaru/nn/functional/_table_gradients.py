@@ -83,7 +83,7 @@ class _Embedding(Function):
         _check_unscaled(ctx.scale)
         (input,) = ctx.saved_tensors
         rows = input.reshape(-1)
-        # Of its own: others have `grad`, too, and its values may be written.
+        # Own memory: others have `grad`, too, and its values may be written.
         each = grad.clone(memory_format=hotaru.contiguous_format)
         each = each.view(rows.shape[0], *ctx.shape[1:])
         found = _of_rows(each, rows, ctx.shape, ctx.row)

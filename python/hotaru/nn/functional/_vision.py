@@ -94,7 +94,7 @@ def interpolate(
 
 
 def _is_plain(mode: str) -> bool:
-    """Whether a mode has no corners to align."""
+    """Tells whether a mode has no corners to align."""
     return mode == "nearest" or mode == "nearest-exact" or mode == "area"
 
 

@@ -182,8 +182,8 @@ class MultiheadAttention(Module):
         )
 
     def _takes_fast_path(self, query, masks, is_causal) -> bool:
-        """Whether one operator does all: of batches that attend to themselves,
-        where no gradient is needed, and of masks that fit.
+        """Tells whether one operator does all: for batches that attend to
+        themselves, where no gradient is needed, and masks that fit.
         """
         if is_causal and masks[0] is None:
             return False
@@ -273,7 +273,7 @@ class MultiheadAttention(Module):
         return self._unlike_operator(query, masks)
 
     def _unlike_operator(self, query, masks) -> str | None:
-        """What the operator does not do."""
+        """Names what the operator does not do; None if it does all."""
         reasons = (
             (self.training, "training is enabled"),
             (self.num_heads % 2 != 0, "self.num_heads is not even"),

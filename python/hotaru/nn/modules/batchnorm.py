@@ -158,7 +158,7 @@ class BatchNorm3d(_BatchNorm):
 
 
 class _AnyBatchNorm(_BatchNorm):
-    """Of (N, C, *), in the batch that a process has."""
+    """Normalisation of (N, C, *), in the batch that a process has."""
 
     def _check_input_dim(self, input: Tensor) -> None:
         if input.dim() < 2:

@@ -129,7 +129,7 @@ def _check(
 
 
 def _pad_argument(padding, kernel_size, dilation) -> list:
-    """What `F.pad` needs to pad as the convolution would, last axis first."""
+    """Numbers for `F.pad` to pad as the convolution would, last axis first."""
     if padding == "valid":
         return [0] * (2 * len(kernel_size))
     if padding == "same":

@@ -45,7 +45,7 @@ class LazyModuleMixin:
         }
 
     def has_uninitialized_params(self) -> bool:
-        """Whether a parameter or buffer has no shape yet."""
+        """Tells whether a parameter or buffer has no shape yet."""
         return bool(self._waiting())
 
     def initialize_parameters(self, *args, **kwargs) -> None:

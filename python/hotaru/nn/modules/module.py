@@ -76,7 +76,7 @@ _HOOK_DICTS = (
 
 
 class _Callers:
-    """Whether more threads call modules than there are cores."""
+    """Flag that is set if more threads call modules than there are cores."""
 
     __slots__ = ("many",)
 
@@ -123,7 +123,7 @@ class Module(HookMixin, StateMixin, TraversalMixin, ConversionMixin):
             super().__init__(*args, **kwargs)
 
     def forward(self, *args, **kwargs):
-        """What a call computes; every subclass overrides it."""
+        """Computes a call's result; every subclass overrides it."""
         raise NotImplementedError(
             f"Module [{type(self).__name__}] is missing the required "
             '"forward" function'
@@ -147,7 +147,7 @@ class Module(HookMixin, StateMixin, TraversalMixin, ConversionMixin):
             return self._call_with_hooks(args, kwargs)
         return self.forward(*args, **kwargs)
 
-    # Whether loading says what changed in the sources: nothing is kept of them.
+    # Set if loading says what changed in the sources: nothing is kept of them.
     dump_patches: bool = False
 
     def compile(self, *args, **kwargs) -> None:
@@ -389,7 +389,7 @@ class Module(HookMixin, StateMixin, TraversalMixin, ConversionMixin):
         return type(self).__name__
 
     def extra_repr(self) -> str:
-        """What `repr` shows between the parentheses; subclasses override it."""
+        """Text between the parentheses of `repr`; subclasses override it."""
         return ""
 
     def __repr__(self) -> str:

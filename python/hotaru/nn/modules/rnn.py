@@ -205,7 +205,7 @@ class RNNBase(Module):
     def check_forward_args(
         self, input: Tensor, hidden: Tensor, batch_sizes: Tensor | None
     ) -> None:
-        """What `check_input` and `check_hidden_size` find wrong."""
+        """Raises the errors of `check_input` and `check_hidden_size`."""
         self.check_input(input, batch_sizes)
         self._check_states(input, [hidden], batch_sizes)
 
@@ -479,7 +479,7 @@ class LSTM(RNNBase):
         hidden: tuple[Tensor, Tensor],
         batch_sizes: Tensor | None,
     ) -> None:
-        """What is wrong with the input or one of the states."""
+        """Raises if something is wrong with the input or one of the states."""
         self.check_input(input, batch_sizes)
         self._check_states(input, list(hidden), batch_sizes)
 

@@ -27,7 +27,7 @@ def _activation(activation):
 
 
 class _Layer(Module):
-    """What encoder and decoder layers share: attention blocks and the MLP."""
+    """Base of encoder and decoder layers: attention blocks and the MLP."""
 
     # Names of the attention blocks; a norm and a dropout goes with each, and
     # one more of both with the MLP.
@@ -206,7 +206,7 @@ def _keeps_padding(layer) -> str:
 
 
 def _leaves_out_padding() -> bool:
-    """Whether PyTorch may do so here and now."""
+    """Tells whether PyTorch may leave out padding here and now."""
     if hotaru.jit.is_scripting():
         return True
     return (

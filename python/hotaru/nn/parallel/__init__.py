@@ -15,7 +15,7 @@ __all__ = [
 
 
 def __getattr__(name: str):
-    # Of processes, which few programs have several of.
+    # Parallelism of processes, which few programs have several of.
     if name in ("DistributedDataParallel", "distributed"):
         module = importlib.import_module(f"{__name__}.distributed")
         return module if name == "distributed" else getattr(module, name)

@@ -51,7 +51,7 @@ class DataParallel(Module):
         self.module.to(self.src_device_obj)
 
     def forward(self, *inputs, **kwargs):
-        """What the module gives for the inputs, moved to its device."""
+        """Calls the module with the inputs, moved to its device."""
         if not self.device_ids:
             return self.module(*inputs, **kwargs)
         return _on_device(self.module, inputs, kwargs, self.src_device_obj)

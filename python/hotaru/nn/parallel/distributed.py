@@ -109,7 +109,7 @@ class DistributedDataParallel(Module):
             self._set_static_graph()
 
     def _take_parameters(self) -> dict[int, str]:
-        """Those that are averaged, and the buffers; names by their index."""
+        """Takes those to average, and the buffers; names by their index."""
         ignored = self.parameters_to_ignore
         taken = [
             (name, p)
@@ -199,7 +199,7 @@ class DistributedDataParallel(Module):
 
     @contextlib.contextmanager
     def _noting_errors(self):
-        """What is raised inside is told by `_get_ddp_logging_data`, too."""
+        """Errors raised inside are told by `_get_ddp_logging_data`, too."""
         try:
             yield
         except Exception as error:
@@ -217,7 +217,7 @@ class DistributedDataParallel(Module):
             self.require_backward_grad_sync = before
 
     def forward(self, *inputs, **kwargs):
-        """What the module gives."""
+        """Returns the module's result."""
         syncs = is_grad_enabled() and self.require_backward_grad_sync
         if self._join_config is not None and self._join_config.enable:
             take_part(self, syncs)
@@ -301,7 +301,7 @@ class DistributedDataParallel(Module):
         return self.process_group
 
     def _get_ddp_logging_data(self) -> dict:
-        """What PyTorch's logging tells of a module, as far as it is known."""
+        """Fields of PyTorch's logging of a module, as far as known here."""
         return {
             "iteration": self._iteration,
             "has_error": int(bool(self._error)),
@@ -321,7 +321,7 @@ class DistributedDataParallel(Module):
         }
 
 
-# What `Join` asks for.
+# Methods that `Join` asks for are there.
 Joinable.register(DistributedDataParallel)
 
 

@@ -85,7 +85,7 @@ class ParametrizationList(ModuleList):
             self._check(shape, dtype)
 
     def _invert(self, value):
-        """What the modules make `value` of; one without inverse: the same."""
+        """Undoes the modules for `value`; one without inverse leaves it."""
         with no_grad():
             for module in reversed(self):
                 if hasattr(module, "right_inverse"):
@@ -304,7 +304,7 @@ def _check_further(module: Module, name: str, parametrization: Module) -> None:
 
 
 def is_parametrized(module: Module, tensor_name: str | None = None) -> bool:
-    """Whether the tensor, or any of the module, is parametrized."""
+    """Tells whether the tensor, or any of the module, is parametrized."""
     found = getattr(module, "parametrizations", None)
     if not isinstance(found, ModuleDict):
         return False

@@ -159,7 +159,7 @@ def remove(module: Module, name: str) -> Module:
 
 
 def is_pruned(module: Module) -> bool:
-    """Whether a tensor of the module, or of one below, is pruned."""
+    """Tells whether a tensor of the module, or of one below, is pruned."""
     return any(
         isinstance(hook, BasePruningMethod)
         for below in module.modules()

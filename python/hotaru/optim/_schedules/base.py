@@ -1,4 +1,4 @@
-"""What all learning rate schedules share."""
+"""Base of all learning rate schedules."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from .base import (
 )
 from .momentum import has_beta1, put_momentum
 
-# Of modes: the height of a cycle, and whether it depends on cycles or steps.
+# Height of a cycle in each mode, and whether it depends on cycles or steps.
 _MODES = {
     "triangular": ("_triangular_scale_fn", "cycle"),
     "triangular2": ("_triangular2_scale_fn", "cycle"),
@@ -105,7 +105,7 @@ class CyclicLR(LRScheduler):
     def _init_scale_fn(self) -> None:
         if self._scale_fn_custom is None:
             name, self.scale_mode = _MODES[self.mode]
-            # Of the class: a method of the schedule would keep it alive.
+            # From the class: a method of the schedule would keep it alive.
             self._scale_fn_ref = getattr(type(self), name)
 
     def scale_fn(self, x) -> float:

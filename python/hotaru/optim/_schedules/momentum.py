@@ -6,7 +6,7 @@ from ..optimizer import Optimizer
 
 
 def has_beta1(optimizer: Optimizer) -> bool:
-    """Whether the momentum is the first of the betas.
+    """Tells whether the momentum is the first of the betas.
 
     Raises:
         ValueError: the optimizer has neither.

@@ -1,4 +1,4 @@
-"""What packages, and programs that are to become some, depend on."""
+"""Dependencies of packages, and of programs that are to become some."""
 
 from .find_first_use_of_broken_modules import find_first_use_of_broken_modules
 from .is_from_package import is_from_package

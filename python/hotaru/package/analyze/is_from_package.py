@@ -1,4 +1,4 @@
-"""Whether something was loaded from a package."""
+"""Test whether something was loaded from a package."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from .._mangling import is_mangled
 
 
 def is_from_package(obj) -> bool:
-    """Whether a module, or the class of an object, is a package's own.
+    """Tells whether a module, or the class of an object, is a package's own.
 
     False for what a package takes from outside.
     """

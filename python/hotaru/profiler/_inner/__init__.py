@@ -1,4 +1,4 @@
-"""What PyTorch's operators call of each other, as its profiler shows it.
+"""Calls of PyTorch's operators among each other, as its profiler shows them.
 
 Here an operator is often one kernel where PyTorch calls several operators;
 programs look these up in profiles (`aten::mm` below `aten::matmul`). What

@@ -1,4 +1,4 @@
-"""What is inside of an operator: a body that is run without tensors."""
+"""Inside of an operator: a body that is run without tensors."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from .._geometry import Given
 from .._inputs import shapes_of, values_of
 
 CALLS: dict = {}
-"""What operators call, by their names: a function of a `Body` and inputs."""
+"""Calls of operators, by their names: a function of a `Body` and inputs."""
 VIEWS: dict = {}
-"""What views give, and what they call; see `views.py`."""
+"""Results of views, and what they call; see `views.py`."""
 
 
 class Row(NamedTuple):
@@ -35,7 +35,7 @@ class Row(NamedTuple):
 
 
 def inner(name: str, inputs) -> tuple[Row, ...]:
-    """What is inside of an operator, in order.
+    """Returns the rows inside of an operator, in order.
 
     Args:
         inputs: a `Given` in the place of a tensor; tuples for lists.

@@ -1,1 +1,1 @@
-"""What every module can do, an aspect of `Module` a file."""
+"""Aspects of what every module can do, one of `Module` a file."""

@@ -147,7 +147,7 @@ _USE_FULL = (
 
 
 def _missed_by_node(args: tuple, result, node) -> str | None:
-    """What hooks of that node do not see of the module's gradients."""
+    """Says which of the module's gradients hooks of that node miss."""
     results = result if isinstance(result, tuple) else (result,)
     if not all(isinstance(each, Tensor) for each in results):
         return (

@@ -21,7 +21,7 @@ _EXTRA_STATE_KEY_SUFFIX = "_extra_state"
 class _IncompatibleKeys(
     namedtuple("_IncompatibleKeys", ["missing_keys", "unexpected_keys"])
 ):
-    """What `load_state_dict` did not find, and what it had no use for."""
+    """Keys that `load_state_dict` did not find, and those without a use."""
 
     __slots__ = ()
 

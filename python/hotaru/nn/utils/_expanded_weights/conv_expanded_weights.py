@@ -84,7 +84,7 @@ def _padded(input, padding, kernel, dilation):
 
 
 def _windows(input, kernel, stride, dilation):
-    """What each place of the result sees: ``[N, C, *kernel, *places]``."""
+    """Windows that places of the result see: ``[N, C, *kernel, *places]``."""
     for i, (size, step, spread) in enumerate(zip(kernel, stride, dilation)):
         # The window becomes the last dimension, so the others keep theirs.
         span = (size - 1) * spread + 1

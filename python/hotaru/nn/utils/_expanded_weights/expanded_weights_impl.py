@@ -96,7 +96,7 @@ class ExpandedWeight(Tensor):
 
     @property
     def is_cuda(self) -> bool:
-        """Whether the weight is on a GPU."""
+        """True if the weight is on a GPU."""
         return self.orig_weight.is_cuda
 
     def data_ptr(self) -> int:

@@ -1,4 +1,4 @@
-"""What the rules for gradients of each sample share."""
+"""Helpers that the rules for gradients of each sample share."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from .expanded_weights_utils import (
 
 @implements_per_sample_grads(F.linear)
 def linear(input, weight, bias=None):
-    """Of x W^T + b: sums over the dimensions between batch and features."""
+    """Rule of x W^T + b: sums over dimensions between batch and features."""
     if input.dim() <= 1:
         raise RuntimeError(
             "Input does not have a batch dimension. Expanded Weights expected "
@@ -46,7 +46,7 @@ def embedding(
     scale_grad_by_freq=False,
     sparse=False,
 ):
-    """Of rows that are looked up; frequencies are those in the sample.
+    """Rule of rows that are looked up; frequencies are those in the sample.
 
     NotImplementedError: sparse gradients.
     """
@@ -90,7 +90,7 @@ def _embedding(input, *options):
 
 @implements_per_sample_grads(F.layer_norm)
 def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5):
-    """Of the last dimensions, normalised, times weight plus bias."""
+    """Rule of the last dimensions, normalised, times weight plus bias."""
     if input.dim() <= len(normalized_shape):
         raise RuntimeError(
             "Expanded Weights: Layer norm should not normalize over batch "
@@ -116,7 +116,7 @@ def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5):
 
 @implements_per_sample_grads(F.group_norm)
 def group_norm(input, num_groups, weight=None, bias=None, eps=1e-5):
-    """Of groups of channels, normalised, times weight plus bias."""
+    """Rule of groups of channels, normalised, times weight plus bias."""
 
     def of_weight(gradient):
         plain = F.group_norm(input.detach(), num_groups, eps=eps)
@@ -141,7 +141,7 @@ def instance_norm(
     momentum=0.1,
     eps=1e-5,
 ):
-    """Of each sample's channels, normalised, times weight plus bias."""
+    """Rule of each sample's channels, normalised, times weight plus bias."""
 
     def of_weight(gradient):
         # Statistics that the call updates are not updated again.
