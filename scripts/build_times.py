@@ -1,4 +1,4 @@
-"""What a build costs: objects and headers.
+"""Costs of a build: objects and headers.
 
 Reads what cmake/timed_compile.sh noted of every object that was compiled here
 (`./dev` builds with it): processor seconds, the last time that it was not in

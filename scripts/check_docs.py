@@ -64,7 +64,7 @@ FOREIGN = {
 }
 # A page whose table has the paths of PyTorch's tests.
 FOREIGN_PATHS = "docs/conformance_tests.md"
-# What makes a word with a slash a path; others may be `x/y`.
+# Endings that make a word with a slash a path; others may be `x/y`.
 SUFFIXES = (
     *(".h", ".cpp", ".cu", ".py", ".md", ".txt", ".sh", ".cmake", ".svg"),
     *(".json", ".toml"),
@@ -149,7 +149,7 @@ class Files:
         }
 
     def has(self, name: str) -> bool:
-        """Whether there is a file or a folder of that name or pattern."""
+        """True if there is a file or a folder of that name or pattern."""
         name = name.rstrip("/")
         if "*" not in name:
             return (
@@ -158,7 +158,7 @@ class Files:
         return any(fnmatchcase(file, name) for file in self.names)
 
     def finds(self, path: str, page: str) -> bool:
-        """Whether a path that stands in a page means something."""
+        """Tells whether a path that stands in a page means something."""
         own = page.rpartition("/")[0] + "/"
         return all(
             any(self.has(root + name) for root in (*ROOTS, own))
@@ -201,7 +201,7 @@ def resolve(page: str, target: str) -> str | None:
 
 
 def is_path(word: str, files: Files) -> bool:
-    """Whether a word of code means a path of this repository."""
+    """Tells whether a word of code means a path of this repository."""
     first = word.partition("/")[0]
     if first in NOT_OURS or first.startswith("."):
         return False
@@ -213,7 +213,7 @@ def is_path(word: str, files: Files) -> bool:
 
 
 def is_source(word: str) -> bool:
-    """Whether a word of code is the name of a source of ours."""
+    """Tells whether a word of code is the name of a source of ours."""
     return bool(SOURCE.fullmatch(word) or PRIVATE.fullmatch(word))
 
 
@@ -314,7 +314,7 @@ TABLED = re.compile(rf"`({NAME})`")
 
 
 def is_worker(name: str) -> bool:
-    """Whether a file is a source that may read the environment."""
+    """Tells whether a file is a source that may read the environment."""
     return (
         name.startswith((*READERS, *WORKERS))
         and name.endswith((".h", ".cpp", ".cu", ".py", ".sh"))

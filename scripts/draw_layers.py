@@ -22,7 +22,7 @@ from layers.native_order import ROOMS as ORDERS
 from layers.native_rules import UMBRELLA, Edges, includes
 
 PICTURE = Path("docs/images/layers.svg")
-# What stands above all layers.
+# Folders that stand above all layers.
 WAYS_IN = ("cli", "python/bindings", "libtorch")
 # Measures, in pixels.
 MARGIN, NAME, ROOMS, CELL = 12, 116, 560, 21

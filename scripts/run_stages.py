@@ -62,8 +62,8 @@ def read_table(lines: list[str], took: dict[str, float]) -> list[Stage]:
 def in_order(
     stages: list[Stage], limited: bool, owed: list[str]
 ) -> list[Stage]:
-    """What is owed first, then the longest; where time is limited, of the
-    first group first.
+    """Sorts what is owed first, then the longest; where time is limited, the
+    first group comes first.
     """
     return sorted(
         stages,
@@ -137,7 +137,7 @@ class Runner:
 
 
 def remembered(path: Path, otherwise):
-    """What an earlier run wrote."""
+    """Reads what an earlier run wrote."""
     try:
         return json.loads(path.read_text())
     except (OSError, ValueError):

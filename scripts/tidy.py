@@ -57,7 +57,7 @@ def within(folder: Path, path: str) -> str:
 
 
 def included(build: Path) -> dict[str, list[str]]:
-    """What each object was compiled from, as the compiler told ninja."""
+    """Sources of each object, as the compiler told ninja."""
     out: dict[str, list[str]] = {}
     files: list[str] = []
     for line in output_of("ninja", "-C", str(build), "-t", "deps").splitlines():
@@ -124,7 +124,7 @@ class Reader:
         self.unread = 0
 
     def read(self, source: str) -> str:
-        """What clang-tidy says, or nothing."""
+        """Returns what clang-tidy says, or nothing."""
         stamp = self.checks.stamp(source)
         if stamp and stamp.exists():
             stamp.touch()

@@ -44,7 +44,7 @@ class Segment:
 
 @dataclass
 class Result:
-    """What the model said about one recording, and how long it took."""
+    """Result of the model for one recording, and how long it took."""
 
     name: str
     words: str
@@ -195,7 +195,7 @@ def short_names(paths: list[Path]) -> list[str]:
 
 
 def transcript(path: Path) -> str:
-    """What is said, if a file `transcription` beside the recording tells."""
+    """Words that are said, if a file `transcription` beside tells."""
     beside = path.with_name("transcription")
     if not beside.exists():
         return ""

@@ -10,7 +10,7 @@ from __future__ import annotations
 from . import _C, ones, ops
 from ._C import Tensor
 
-# What stands behind the matrix where an operator asks for more.
+# Arguments that stand behind the matrix where an operator asks for more.
 _CALLS = {
     "cummax": (0,), "cummin": (0,), "histogram": (2,), "histogramdd": ([2],),
     "kthvalue": (1,), "max": (0,), "median": (0,), "min": (0,), "mode": (0,),
@@ -27,7 +27,7 @@ _TENSORS = {
     "linalg_lstsq", "linalg_solve_ex", "lu_unpack", "triangular_solve",
 }  # fmt: skip
 _RESULTS = _PLAIN.union(_CALLS, _TENSORS)
-# Of histogramdd nothing is written through `out=`: one result is a list.
+# Only histogramdd writes nothing through `out=`: one result is a list.
 _OUT = {f"{name}_out" for name in _RESULTS - {"histogramdd"}}
 _NAMES = sorted(_RESULTS | _OUT)
 __all__ = ["all_return_types", "pytree_register_structseq", *_NAMES]  # noqa: F822

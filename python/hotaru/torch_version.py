@@ -20,7 +20,7 @@ _LAST = 3
 
 
 def _key(text: str) -> tuple | None:
-    """What versions are ordered by; None if the text is no version."""
+    """Key that orders versions; None if the text is no version."""
     import re  # not before somebody compares: starting up is short
 
     found = re.fullmatch(_VERSION, text, re.IGNORECASE)
@@ -44,7 +44,7 @@ def _key(text: str) -> tuple | None:
 
 
 def _text(other) -> str:
-    """What a version is compared with: text, parts, or another's version."""
+    """Text of a version's other side: text, parts, or another's version."""
     if isinstance(other, str):
         return other
     if isinstance(other, (tuple, list)):

@@ -25,7 +25,7 @@ FileLike = typing.Union[str, os.PathLike, typing.IO[bytes]]
 
 
 class Storage:
-    """What storages have in common, for annotations: nobody derives from it.
+    """Base of storages, for annotations: nobody derives from it.
 
     NotImplementedError: from every method.
     """
@@ -50,7 +50,7 @@ class Storage:
         raise NotImplementedError
 
     def is_shared(self) -> bool:
-        """Whether other processes see it."""
+        """Tells whether other processes see it."""
         raise NotImplementedError
 
     def share_memory_(self) -> Storage:
@@ -61,5 +61,5 @@ class Storage:
     def from_file(
         cls, filename: str, shared: bool = False, nbytes: int = 0
     ) -> Storage:
-        """What a file holds, mapped."""
+        """Maps the contents of a file."""
         raise NotImplementedError

@@ -1,4 +1,4 @@
-"""What programs ask before they use XPU devices: there are none here."""
+"""Queries of programs that look for XPU devices: there are none here."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ __all__ = ["device_count", "is_available"]
 
 
 def is_available() -> bool:
-    """Whether there is such a device: never."""
+    """Tells whether there is such a device: never."""
     return False
 
 

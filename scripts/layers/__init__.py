@@ -1,1 +1,1 @@
-"""What `check_layers.py` holds the sources to, a file for each kind of rule."""
+"""Rules that `check_layers.py` holds the sources to, a file for each kind."""

@@ -183,7 +183,7 @@ def matches(pattern: re.Pattern, files: list[str], why: str) -> list[str]:
 
 
 def native_offences(files: list[str]) -> list[str]:
-    """What is wrong in C++ files."""
+    """Offences in C++ files."""
     try:
         for name in files:
             rank(name)

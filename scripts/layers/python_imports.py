@@ -1,4 +1,4 @@
-"""What the Python files of a package import of each other.
+"""Imports among the Python files of a package.
 
 A name that a file takes from a package it lies in (`from .. import no_grad`)
 comes from the file that makes it: the package's own imports say which, and the

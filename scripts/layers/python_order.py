@@ -7,7 +7,7 @@ has its names; `hotaru` itself, the face, stands above all.
 """
 
 PACKAGES = (
-    # What everything stands on.
+    # Modules that everything stands on.
     "_late",
     "_own_names",
     "_overrides",
@@ -99,7 +99,7 @@ PACKAGES = (
     "hub",
     "package",
     "utils",
-    # What captures, trains, divides and exports programs.
+    # Parts that capture, train, divide and export programs.
     "return_types",
     "optim",
     "graphs",

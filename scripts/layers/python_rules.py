@@ -36,7 +36,7 @@ class Package:
     imports: dict[str, list[Import]]
 
     def graph(self) -> dict[str, dict[str, None]]:
-        """What each file imports, but for packages that it lies in."""
+        """Imports of each file, but for packages that it lies in."""
         return {
             name: dict.fromkeys(
                 one.target
@@ -65,7 +65,7 @@ def python_offences(
     root: str = "hotaru",
     order: tuple[str, ...] = PACKAGES,
 ) -> list[str]:
-    """What is wrong in the package, and in Python's files outside of it."""
+    """Offences in the package, and in Python's files outside of it."""
     package = read_package(files, source, root)
     try:
         found = upward(package, order)
@@ -184,8 +184,8 @@ def _module_text(node: ast.expr, module: Module) -> str:
 
 
 def _constants(module: Module) -> dict[str, str]:
-    """What names of a file stand for; one that is not written as a text is
-    taken for the package's name.
+    """Maps names of a file to what they stand for; one that is not written as
+    a text is taken for the package's name.
     """
     known = {"__name__": module.name, "__package__": module.package}
     for node in module.tree.body:
@@ -238,7 +238,7 @@ def wrong_rows(package: Package, order: tuple[str, ...]) -> list[str]:
 
 
 def _reached(graph: dict[str, dict], start: str) -> set[str]:
-    """What a module needs, directly or by others, and itself."""
+    """Modules that a module needs, directly or by others, and itself."""
     reached, pending = {start}, [start]
     while pending:
         for target in graph[pending.pop()]:
@@ -297,7 +297,7 @@ def _named(package: Package) -> set[str]:
 
 
 def _has(package: Package, module: str, name: str) -> bool:
-    """Whether a name stands in a module: as a text, where it is made late."""
+    """True if a name stands in a module: as a text, where it is made late."""
     if not name:
         return True
     for node, _ in package.modules[module].nodes:

@@ -30,7 +30,7 @@ class _UnfitError(Exception):
 
 
 def kept(value):
-    """What a profile keeps of an argument; a tensor does not stay alive."""
+    """Returns what a profile keeps of an argument; no tensor stays alive."""
     if isinstance(value, Tensor):
         shape = ()
         try:
@@ -112,7 +112,7 @@ def _wrapped(value, argument):
 
 
 def _gathers(argument, at: int, args: list) -> bool:
-    """Whether the numbers that are left make one list: x.view(2, 3)."""
+    """Tells whether the numbers that are left make one list: x.view(2, 3)."""
     kind = argument.type
     return (
         isinstance(kind, t.ListType)
@@ -189,12 +189,12 @@ def _int(value, real: str | None):
 
 
 def shapes_of(inputs) -> list:
-    """Of tensors, [] in the places of others."""
+    """Shapes of the inputs that are tensors, [] in the places of others."""
     return [list(i.shape) if isinstance(i, Given) else [] for i in inputs]
 
 
 def values_of(inputs) -> list:
-    """Of numbers, truth values and lists of them, None for others."""
+    """Values of numbers, truth values and lists of them, None for others."""
     return [_plain(value) for value in inputs]
 
 

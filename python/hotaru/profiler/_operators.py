@@ -134,7 +134,7 @@ def told(calls: list, shapes: bool, flops: bool) -> list[FunctionEvent]:
     return inside
 
 
-# What a row takes that is not where the time goes, in microseconds.
+# Time that a row takes that is not where the time goes, in microseconds.
 _INSTANT = 1e-3
 
 

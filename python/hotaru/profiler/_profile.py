@@ -25,7 +25,7 @@ _STEPS = "ProfilerStep"
 
 
 class ProfilerAction(enum.Enum):
-    """What a schedule wants done in a step."""
+    """Action that a schedule wants in a step."""
 
     NONE = 0
     WARMUP = 1
@@ -157,20 +157,20 @@ class profile:  # noqa: N801
         self._keep_events = acc_events
         self._operators: Operators | None = None
         self._recording = False
-        # Whether a schedule was past waiting, or the recording has begun.
+        # Set once a schedule is past waiting, or the recording has begun.
         self._prepared = False
         self._step_start = 0
         self._events = EventList()
         self._metadata: dict[str, object] = {}
         self._trace_id_of = custom_trace_id_callback
         self._trace_id: str | None = None
-        # Of this recording, as far as it was read.
+        # Events of this recording, as far as it was read.
         self._held: list[FunctionEvent] = []
         self._origin = 0
         self._interrupted = False
-        # Of what devices did: so much was not recorded.
+        # Count of what devices did and was not recorded.
         self._lost = 0
-        # Whether devices are timed at the moment.
+        # Set while devices are timed.
         self._timed = False
         self.step_num = 0
 
@@ -238,7 +238,7 @@ class profile:  # noqa: N801
         self._interrupted = not enable
 
     def get_trace_id(self) -> str | None:
-        """What the last recording is called; None before the first."""
+        """Name of the last recording; None before the first."""
         return self._trace_id
 
     def set_custom_trace_id_callback(
@@ -406,7 +406,7 @@ def _warn_of_missing(**options: bool) -> None:
 
 
 def _warn_of_devices(lost: int, complaint: str) -> None:
-    """What a profile lacks of what devices did."""
+    """Warns of what a profile lacks of what devices did."""
     if lost:
         warnings.warn(
             f"the profile lacks {lost} records of what devices did: there was "
@@ -434,7 +434,7 @@ def tensorboard_trace_handler(
     use_gzip: bool = False,
     use_python_export: bool = False,
 ) -> Callable[[profile], None]:
-    """What `on_trace_ready` may be: writes each trace to a file of its own.
+    """Makes an `on_trace_ready` that writes each trace to a file of its own.
 
     Args:
         dir_name: the folder, made where there is none.

@@ -1,4 +1,4 @@
-"""What Python adds to a profile that runs: ranges and operators."""
+"""Additions of Python to a profile that runs: ranges and operators."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ._inputs import kept, shapes_of, values_of
 
 
 class _Recording:
-    """What the profile that runs wants to know; None of them without one."""
+    """Wishes of the profile that runs; None of them without one."""
 
     events: list[FunctionEvent] | None = None
     # Operators' events with what they were given, to be told at the end.
@@ -87,7 +87,7 @@ def _note_of_script(name: str, start: int, args: str | None) -> None:
 
 
 def _callers() -> list[str]:
-    """Those outside of this package, the nearest first."""
+    """Lists the frames outside of this package, the nearest first."""
     found, frame = [], sys._getframe(2)
     while frame is not None:
         code = frame.f_code

@@ -1,4 +1,4 @@
-"""What profiles are read with, beside their events."""
+"""Helpers that profiles are read with, beside their events."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Interval(NamedTuple):
 
 
 class Kernel(NamedTuple):
-    """What a call launched on a device, with its time in microseconds."""
+    """Launch by a call on a device, with its time in microseconds."""
 
     name: str
     device: int

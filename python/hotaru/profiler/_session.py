@@ -12,7 +12,7 @@ from ._operators import Operators, told
 
 
 class Found(NamedTuple):
-    """What a recording has: see `_C._stop_profiling`, and what was noted.
+    """Contents of a recording: see `_C._stop_profiling`, and what was noted.
 
     `origin` is when its events' times are 0, in nanoseconds of their clock;
     `error` is what a stream or device reports that was waited for.
@@ -48,7 +48,7 @@ def begin(
     if _running is not None and (error := end().error):
         raise error
     _C._start_profiling(shapes, devices)
-    # What records must not outlive the interpreter.
+    # Records must not outlive the interpreter.
     atexit.register(end)
     _ranges.begin(shapes, stacks, flops, origin)
     _running = Operators()

@@ -63,14 +63,14 @@ def table_of(
 
 
 def _device_of(events: list) -> str | None:
-    """What the columns of devices are called; None without their times."""
+    """Name of the columns of devices; None without their times."""
     if not any(row.self_device_time_total > 0 for row in events):
         return None
     return next(row.use_device for row in events if row.use_device).upper()
 
 
 def _own(row) -> bool:
-    """Whether a device's time is counted here, not where it was launched."""
+    """True if a device's time is counted here, not where it was launched."""
     of_cpu = row.device_type is DeviceType.CPU
     return row.is_legacy if of_cpu else not row.is_user_annotation
 

@@ -142,7 +142,7 @@ class SobolEngine:
         return f"{type(self).__name__}({', '.join(text)})"
 
     def _between(self, first: int, last: int) -> Tensor:
-        """What turns one point into another one: those of the directions in
+        """Turn from one point into another one: those of the directions in
         which their Gray codes differ.
         """
         bits = (first ^ first >> 1) ^ (last ^ last >> 1)

@@ -28,7 +28,7 @@ def _width(degree: int) -> int:
 
 
 def _number(bits: Tensor) -> Tensor:
-    """What bits say, the highest first in the last dimension."""
+    """Reads bits as a number, the highest first in the last dimension."""
     places = arange(bits.size(-1) - 1, -1, -1, device="cpu")
     return (bits.to(int64) << places).sum(-1)
 

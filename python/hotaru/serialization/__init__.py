@@ -72,7 +72,7 @@ __all__ = [
     "validate_cuda_device",
 ]
 
-# What `map_location` may be.
+# Values that `map_location` may have.
 MAP_LOCATION = (
     Callable[[TypedStorage, str], TypedStorage]
     | _C.device
@@ -105,7 +105,7 @@ def add_safe_globals(safe_globals: list) -> None:
 
 
 def get_safe_globals() -> list:
-    """What was added by `add_safe_globals`."""
+    """Lists what was added by `add_safe_globals`."""
     return _weights_only_unpickler._get_safe_globals()
 
 

@@ -218,7 +218,7 @@ class Reader:
         ]
 
     def has_record(self, name: str) -> bool:
-        """Whether there is such a record."""
+        """Tells whether there is such a record."""
         return self._root + name in self._archive.NameToInfo
 
     def _entry(self, name: str) -> zipfile.ZipInfo:

@@ -135,7 +135,7 @@ class PyTorchFileReader:
         return self._reader.get_record(key)
 
     def has_record(self, key: str) -> bool:
-        """Whether there is such a record."""
+        """Tells whether there is such a record."""
         return self._reader.has_record(key)
 
     def get_all_records(self) -> list[str]:
@@ -168,7 +168,7 @@ class PyTorchFileReader:
         )
 
     def serialization_id(self) -> str:
-        """What `PyTorchFileWriter.serialization_id` was; "" for none."""
+        """Value that `PyTorchFileWriter.serialization_id` had; "" for none."""
         return self.get_record(_ID).decode() if self.has_record(_ID) else ""
 
 

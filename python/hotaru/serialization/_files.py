@@ -70,7 +70,7 @@ def check_seekable(file) -> None:
 
 
 def is_zipfile(file) -> bool:
-    """Whether the file, from its position on, begins as an archive does."""
+    """True if the file, from its position on, begins as an archive does."""
     start = file.tell()
     head = file.read(4)
     file.seek(start)

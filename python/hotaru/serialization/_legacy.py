@@ -56,7 +56,7 @@ class _Storages:
     def __init__(self, map_location) -> None:
         self._place = placement(map_location)
         self._known: dict[object, TypedStorage] = {}
-        # What is filled lies on the CPU, and goes where it belongs after it.
+        # Filled storages lie on the CPU, and go where they belong after it.
         self._raw: dict[object, UntypedStorage] = {}
 
     def load(self, found_id):

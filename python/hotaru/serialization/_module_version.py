@@ -24,7 +24,7 @@ def mkdtemp():
 def check_module_version_greater_or_equal(
     module, req_version_tuple: tuple, error_if_malformed: bool = True
 ) -> bool:
-    """Whether a module's `__version__` is that of the tuple, or a later one.
+    """True if a module's `__version__` is that of the tuple, or a later one.
 
     Each part is compared as what the tuple has there. One that cannot be is a
     RuntimeError, or a warning and True.

@@ -17,7 +17,7 @@ _MOVED = {"torch.tensor": "torch._tensor"}
 
 
 class StorageType:
-    """What the name of a legacy storage stands for in a file: its dtype."""
+    """Stand-in for the name of a legacy storage in a file: its dtype."""
 
     def __init__(self, name: str) -> None:
         self.name = name

@@ -27,7 +27,7 @@ class _Settings:
 
 
 class _SerializationLocal(threading.local):
-    """What holds for this thread while a file is written or read."""
+    """Options of this thread while a file is written or read."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -59,7 +59,7 @@ def set_default_load_endianness(endianness: LoadEndianness | None) -> None:
 
 
 def get_crc32_options() -> bool:
-    """Whether `save` computes the checksums of records."""
+    """Tells whether `save` computes the checksums of records."""
     return _Settings.crc32
 
 

@@ -30,7 +30,7 @@ class Storages:
         self._dtypes: dict[int, object] = {}
 
     def entry(self, obj) -> tuple | None:
-        """What names a storage in the file; None for other objects.
+        """Entry that names a storage in the file; None for other objects.
 
         RuntimeError: its bytes are there as numbers of another dtype.
         """

@@ -149,7 +149,7 @@ def placement(map_location):
 
 
 def is_meta(map_location) -> bool:
-    """Whether all goes to the meta device, so no bytes need be read."""
+    """Tells whether all goes to the meta device, so no bytes need be read."""
     if isinstance(map_location, _C.device):
         return map_location.type == "meta"
     return isinstance(map_location, str) and map_location == "meta"

@@ -12,7 +12,7 @@ _BEGINNING = 64 << 10
 
 
 def is_weights(file) -> bool:
-    """Whether the file, from its position on, begins as one of weights."""
+    """True if the file, from its position on, begins as one of weights."""
     start = file.tell()
     head = file.read(9)
     if head[:1] in (b"{", b" ", b"\t", b"\r", b"\n"):

@@ -23,7 +23,7 @@ __all__ = [
 
 
 class _Window:
-    """What all windows check, and the points that they are functions of."""
+    """Base of windows: their checks, and the points that they depend on."""
 
     def __init__(
         self, name, M, sym=True, dtype=None, layout=_C.strided, device=None,

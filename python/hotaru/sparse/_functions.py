@@ -12,7 +12,7 @@ from .tensor import SparseTensor, parts_of, with_values
 
 
 def _ask(name: str, args: tuple, kwargs: dict):
-    """What the handler of this name answers; `name` is that of errors."""
+    """Asks the handler of this name; `name` is that of errors."""
 
     def called(*args, **kwargs):
         raise unknown(name, args, kwargs)
@@ -89,7 +89,7 @@ def as_sparse_gradcheck(gradcheck):
 
 
 def _values(value):
-    """What stands for an input: of a sparse tensor its values."""
+    """Stands in for an input: a sparse tensor has its values instead."""
     if not isinstance(value, SparseTensor):
         return value
     values = parts_of(value).values.clone()

@@ -14,7 +14,7 @@ from ..utils import _pytree
 
 
 def _compressed(args: tuple, kwargs: dict) -> bool:
-    """Whether a tensor (or layout) among the arguments is compressed."""
+    """Tells whether a tensor (or layout) among the arguments is compressed."""
     return _any_compressed(args) or _any_compressed(kwargs.values())
 
 
@@ -34,7 +34,7 @@ def _any_compressed(arguments) -> bool:
 
 
 def _coordinates(args: tuple, kwargs: dict) -> bool:
-    """Whether the first sparse argument is in coordinates."""
+    """Tells whether the first sparse argument is in coordinates."""
     for value in (*args, *kwargs.values()):
         leaves = value if isinstance(value, (list, tuple)) else (value,)
         for leaf in leaves:
@@ -48,7 +48,7 @@ def _coordinates(args: tuple, kwargs: dict) -> bool:
 CSX = Table(_compressed)
 COO = Table(_coordinates)
 ANY = Table()
-"""Of both, where these have no handler of their own."""
+"""Handlers of both, where these have none of their own."""
 
 NEEDS_COALESCED: dict[str, str] = {}
 """Operators that need sorted, different indices to be done in place, and their

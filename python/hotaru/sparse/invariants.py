@@ -1,5 +1,5 @@
-"""What indices and values must obey to be a sparse tensor, and whether that is
-looked at where one is made.
+"""Rules that indices and values must obey to be a sparse tensor, and the
+setting whether that is looked at where one is made.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _MOST = 2**63 - 1
 
 
 class check_sparse_tensor_invariants:  # noqa: N801
-    """Whether making a sparse tensor looks at its indices.
+    """Setting whether making a sparse tensor looks at its indices.
 
     A context manager and a decorator, which restores what was before; `enable`,
     `disable` and `is_enabled` are of the whole process. The argument
@@ -28,7 +28,7 @@ class check_sparse_tensor_invariants:  # noqa: N801
 
     @staticmethod
     def is_enabled() -> bool:
-        """Whether indices are looked at."""
+        """Tells whether indices are looked at."""
         return _enabled
 
     @staticmethod
@@ -69,7 +69,7 @@ def _switch(value: bool) -> None:
 
 
 def wanted(check_invariants: bool | None) -> bool:
-    """Whether a function with this argument looks at the indices."""
+    """Tells whether a function with this argument looks at the indices."""
     return _enabled if check_invariants is None else check_invariants
 
 

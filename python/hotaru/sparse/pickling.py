@@ -12,8 +12,8 @@ from .tensor import Parts, SparseTensor, build, parts_of
 
 
 def _rebuild_sparse_tensor(layout, data) -> SparseTensor:
-    """What `reduce` took apart, of this process or of a file: (indices,
-    values, size[, coalesced]) or (index, inner, values, size).
+    """Makes the tensor that `reduce` took apart, of this process or of a file:
+    (indices, values, size[, coalesced]) or (index, inner, values, size).
 
     RuntimeError: the parts do not fit, or indices are out of range: what is
     read may be anything.

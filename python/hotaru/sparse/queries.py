@@ -1,4 +1,4 @@
-"""What a sparse tensor says of its parts."""
+"""Answers of a sparse tensor to questions about its parts."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def contiguous(tensor: SparseTensor, memory_format=None) -> SparseTensor:
 
 @answers("is_coalesced", of=ANY)
 def is_coalesced(tensor: SparseTensor) -> bool:
-    """Whether its indices are known to be sorted and different."""
+    """Tells whether its indices are known to be sorted and different."""
     _check_coordinates(tensor, "is_coalesced")
     return _C._sparse_coalesced(tensor)
 

@@ -38,7 +38,7 @@ def _complex(tensor: Tensor) -> complex:
 
 @answers("__bool__", "is_nonzero", of=ANY)
 def is_nonzero(tensor: Tensor) -> bool:
-    """Whether the only element is not 0; RuntimeError unless there is one."""
+    """True if the only element is not 0; RuntimeError unless there is one."""
     if tensor.numel() != 1:
         few = "no values" if tensor.numel() == 0 else "more than one value"
         raise RuntimeError(f"Boolean value of Tensor with {few} is ambiguous")

@@ -18,7 +18,7 @@ BY_ROWS = (_C.sparse_csr, _C.sparse_bsr)
 
 
 class Parts(NamedTuple):
-    """What a sparse tensor consists of.
+    """Parts of a sparse tensor.
 
     Of `sparse_coo`, `index` is (sparse_dim, nnz) and `inner` None. Of the
     compressed layouts `index` says where rows (columns) begin, and `inner` the
@@ -48,7 +48,7 @@ class SparseTensor(Answering, of=SPARSE):
 
     @property
     def _base(self) -> SparseTensor | None:
-        """Of a transposed one, the tensor whose values these are."""
+        """Tensor whose values these are, of a transposed one."""
         return self.view_of
 
     @property
@@ -58,12 +58,12 @@ class SparseTensor(Answering, of=SPARSE):
 
     @property
     def is_sparse(self) -> bool:
-        """Whether the layout is `sparse_coo`."""
+        """True if the layout is `sparse_coo`."""
         return self.layout is _C.sparse_coo
 
     @property
     def is_sparse_csr(self) -> bool:
-        """Whether the layout is `sparse_csr`."""
+        """True if the layout is `sparse_csr`."""
         return self.layout is _C.sparse_csr
 
     def __repr__(self, *, tensor_contents=None) -> str:
@@ -83,7 +83,7 @@ _C._set_sparse_type(SparseTensor)
 
 
 def is_sparse(x) -> bool:
-    """Whether it is a tensor in a sparse layout."""
+    """Tells whether it is a tensor in a sparse layout."""
     return isinstance(x, SparseTensor)
 
 
@@ -143,7 +143,7 @@ class _Values(Function):
 class _FromValues(Function):
     @staticmethod
     def forward(ctx, values, parts, size, coalesced):
-        # What is kept has no history: `detach` shares it.
+        # Values that are kept have no history: `detach` shares it.
         parts = parts._replace(values=values.detach())
         ctx.pattern = _plain(parts, size, coalesced)
         return ctx.pattern.detach()

@@ -229,7 +229,7 @@ def byteswap(self, dtype) -> None:
 
 
 def is_shared(self) -> bool:
-    """Whether the bytes lie in memory that processes share."""
+    """Tells whether the bytes lie in memory that processes share."""
     return _C._SharedMemory.of(self._bytes()) is not None
 
 

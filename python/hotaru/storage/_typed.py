@@ -41,7 +41,7 @@ def _dtype_to_storage_type_map() -> dict:
 
 
 class _Removal:
-    """Whether the warning of TypedStorage's removal is still to be given."""
+    """Note that is set while the warning of TypedStorage's removal is due."""
 
     always = False
     given = False
@@ -85,7 +85,7 @@ Expected one of:
 
 
 def _made(args, dtype, device, intro: str) -> UntypedStorage:
-    """What holds that many elements, or those of a sequence."""
+    """Makes a storage of that many elements, or those of a sequence."""
     if len(args) > 1:
         raise RuntimeError(f"{intro}Too many positional arguments")
     if not args:
@@ -389,8 +389,8 @@ class TypedStorage:
 
 
 def _by_bytes(storage) -> tuple:
-    """What plain pickles hold of a storage: a small file of `torch.save`, in
-    the format before archives, as PyTorch does.
+    """Pickles a storage as a small file of `torch.save`, in the format before
+    archives, as PyTorch does.
     """
     made = io.BytesIO()
     lent("save")(storage, made, _use_new_zipfile_serialization=False)

@@ -1,4 +1,4 @@
-"""What tests of programs over tensors need.
+"""Helpers that tests of programs over tensors need.
 
 `assert_close` compares tensors, numbers and containers of them within
 tolerances; `FileCheck` looks what a text contains; `make_tensor` makes tensors

@@ -1,4 +1,4 @@
-"""Whether two things are close, through containers."""
+"""Closeness of two things, through containers."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def assert_close(
     try:
         leaves = list(_leaves(actual, expected, options, ()))
     except MismatchError as found:
-        # What cannot be compared at all keeps its text.
+        # Things that cannot be compared at all keep their text.
         error, msg = found, None
     else:
         error = _first(leaves)
@@ -64,7 +64,7 @@ def assert_close(
 
 
 def _first(leaves: list) -> MismatchError | None:
-    """What the first comparison that fails says."""
+    """Returns the first comparison's error, if one fails."""
     for path, compare in leaves:
         try:
             with _at(path):

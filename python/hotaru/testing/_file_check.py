@@ -178,7 +178,7 @@ class _Run:
             if kind == "not":
                 absent += run
                 continue
-            # Those of any order are one match together.
+            # Checks of any order are one match together.
             for group in [list(run)] if kind == "dag" else ([c] for c in run):
                 span = self._match(group, last)
                 self._all_absent(absent, last.end, span.start)

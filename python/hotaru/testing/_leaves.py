@@ -33,7 +33,7 @@ Comparison = Callable[[], None]
 
 @dataclass(frozen=True)
 class Options:
-    """What `assert_close` is told, with its meaning there."""
+    """Options of `assert_close`, with their meaning there."""
 
     allow_subclasses: bool
     rtol: float | None

@@ -1,4 +1,4 @@
-"""What is said of two things that should be close and are not."""
+"""Messages about two things that should be close and are not."""
 
 from __future__ import annotations
 

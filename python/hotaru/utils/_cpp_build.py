@@ -24,7 +24,7 @@ class Job:
 
 
 def is_ninja_available() -> bool:
-    """Whether the command ninja is there; extensions do not need it."""
+    """True if the command ninja is there; extensions do not need it."""
     return shutil.which("ninja") is not None
 
 
@@ -105,7 +105,7 @@ def _noted(job: Job) -> str:
 
 
 def has_changed(job: Job) -> bool:
-    """Whether something is other than when it was built."""
+    """Tells whether something is other than when it was built."""
     if not os.path.exists(job.output):
         return True
     try:

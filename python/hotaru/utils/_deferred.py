@@ -1,4 +1,4 @@
-"""What a captured function leaves for after each of its replays.
+"""Calls that a captured function leaves for after each of its replays.
 
 Schedules count in Python: within a capture their step is put off, and happens
 once the graph has run, in the order of the calls.
@@ -36,7 +36,7 @@ class Deferring:
 
 
 def deferring() -> Deferring | None:
-    """What puts calls off in this thread now, if anything does."""
+    """Returns what puts calls off in this thread now, if anything does."""
     return getattr(_local, "now", None)
 
 

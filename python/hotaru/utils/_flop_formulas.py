@@ -10,31 +10,31 @@ from math import prod
 
 
 def mm_flop(a_shape, b_shape, *args, out_shape=None, **kwargs) -> int:
-    """Of a product (m, k) by (k, n): 2 m k n."""
+    """FLOPs of a product (m, k) by (k, n): 2 m k n."""
     m, k = a_shape
     _same(k, b_shape[0], "mm")
     return 2 * m * k * b_shape[1]
 
 
 def addmm_flop(self_shape, a_shape, b_shape, out_shape=None, **kwargs) -> int:
-    """Of the product; what is added to it is left out."""
+    """FLOPs of the product; what is added to it is left out."""
     return mm_flop(a_shape, b_shape)
 
 
 def bmm_flop(a_shape, b_shape, out_shape=None, **kwargs) -> int:
-    """Of b products (m, k) by (k, n)."""
+    """FLOPs of b products (m, k) by (k, n)."""
     _same(a_shape[0], b_shape[0], "bmm")
     return a_shape[0] * mm_flop(a_shape[1:], b_shape[1:])
 
 
 def baddbmm_flop(self_shape, a_shape, b_shape, out_shape=None, **kwargs) -> int:
-    """Of the products; what is added to them is left out."""
+    """FLOPs of the products; what is added to them is left out."""
     return bmm_flop(a_shape, b_shape)
 
 
 def conv_flop_count(x_shape, w_shape, out_shape, transposed=False) -> int:
-    """Of a convolution: every weight meets every place of the smaller picture
-    (the result's, of a transposed one the argument's). Padding counts.
+    """FLOPs of a convolution: every weight meets every place of the smaller
+    picture (the result's, of a transposed one the argument's). Padding counts.
 
     Args:
         x_shape, out_shape: (batch, channels, ...).
@@ -48,7 +48,7 @@ def conv_flop(
     x_shape, w_shape, _bias, _stride, _padding, _dilation, transposed, *args,
     out_shape=None, **kwargs,
 ) -> int:  # fmt: skip
-    """Of `aten.convolution`."""
+    """FLOPs of `aten.convolution`."""
     return conv_flop_count(x_shape, w_shape, out_shape, transposed)
 
 
@@ -57,7 +57,7 @@ def conv_backward_flop(
     transposed, _output_padding, _groups, output_mask, out_shape=None,
     **kwargs,
 ) -> int:  # fmt: skip
-    """Of `aten.convolution_backward`: the gradient of the argument is a
+    """FLOPs of `aten.convolution_backward`: the gradient of the argument is a
     convolution of the other kind, that of the weight one of the argument with
     the gradient, batch and channels exchanged. The latter is counted as if
     there was one group, as PyTorch does.
@@ -75,7 +75,7 @@ def conv_backward_flop(
 
 
 def sdpa_flop_count(query_shape, key_shape, value_shape) -> int:
-    """Of attention, (batch, heads, length, size): two batches of products."""
+    """FLOPs of attention, (batch, heads, length, size): two products each."""
     b, h, length, size = query_shape
     places, out_size = key_shape[2], value_shape[3]
     _same(size, key_shape[3], "attention")
@@ -86,15 +86,15 @@ def sdpa_flop_count(query_shape, key_shape, value_shape) -> int:
 def sdpa_flop(
     query_shape, key_shape, value_shape, *args, out_shape=None, **kwargs
 ) -> int:
-    """Of attention."""
+    """FLOPs of attention."""
     return sdpa_flop_count(query_shape, key_shape, value_shape)
 
 
 def sdpa_backward_flop_count(
     grad_out_shape, query_shape, key_shape, value_shape
 ) -> int:
-    """Of the derivative of fused attention: the weights once more, then two
-    products for each of the two of the forward pass.
+    """FLOPs of the derivative of fused attention: the weights once more, then
+    two products for each of the two of the forward pass.
     """
     b, h, length, size = query_shape
     places, out_size = key_shape[2], value_shape[3]
@@ -106,7 +106,7 @@ def sdpa_backward_flop(
     grad_out_shape, query_shape, key_shape, value_shape, *args, out_shape=None,
     **kwargs,
 ) -> int:  # fmt: skip
-    """Of the derivative of fused attention."""
+    """FLOPs of the derivative of fused attention."""
     return sdpa_backward_flop_count(
         grad_out_shape, query_shape, key_shape, value_shape
     )

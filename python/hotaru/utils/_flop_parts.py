@@ -1,4 +1,4 @@
-"""What a call of an operator counts as: calls of those with a formula."""
+"""Count of a call of an operator: calls of those with a formula."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ def shapes_of(tree):
 
 
 def is_question(func) -> bool:
-    """Whether it is about a tensor and gives no tensor."""
+    """Tells whether it is about a tensor and gives no tensor."""
     return not isinstance(func, Derivative) and not hasattr(func, "_text")
 
 

@@ -48,7 +48,7 @@ class Product:
         return (*self.a[:-1], self.b[-1])
 
     def shapes(self) -> tuple:
-        """Of the arguments of the operator."""
+        """Shapes of the arguments of the operator."""
         return ((self.out,) if self.added else ()) + (self.a, self.b)
 
     def gradients(self, wanted: set) -> list[tuple]:
@@ -62,7 +62,7 @@ class Product:
 
 
 def of(packet: str, overload, args: tuple, kwargs: dict) -> list[Product]:
-    """Those of an operator's call; empty if it multiplies no matrices."""
+    """Products of an operator's call; empty if it multiplies no matrices."""
     make = _OF.get(packet)
     return make(*_bound(overload, args, kwargs)) if make else []
 
@@ -251,7 +251,7 @@ def _layers(x, states, weights, *rest) -> list[Product]:
     count = len(states) if isinstance(states, (list, tuple)) else 1
     first = 1 + packed + count
     rows = prod(x.shape[:-1])
-    # Of the first step, where the state is the one that was given.
+    # Rows of the first step, where the state is the one that was given.
     given = (states[0] if count > 1 else states).shape[-2]
     seen: list[list[Product]] = []
     for place, weight in enumerate(weights):

@@ -13,5 +13,5 @@ no_dispatch = nobody_asked
 
 
 def all_same_mode(modes) -> bool:
-    """Whether all of a sequence are one object; not of none."""
+    """Tells whether all of a sequence are one object; not of none."""
     return bool(modes) and all(mode is modes[0] for mode in modes)

@@ -56,7 +56,7 @@ def _described(value) -> str:
 
 
 def _callers() -> list[str]:
-    """Those outside of this package, the nearest first."""
+    """Lists the frames outside of this package, the nearest first."""
     found, frame = [], sys._getframe(2)
     while frame is not None:
         if not is_own(frame.f_globals.get("__name__")):

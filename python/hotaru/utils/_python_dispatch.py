@@ -45,7 +45,7 @@ class TorchDispatchMode:
 
     @classmethod
     def is_infra_mode(cls) -> bool:
-        """Whether it serves what programs do not see: no, unless a subclass
+        """True if it serves what programs do not see: no, unless a subclass
         says so.
         """
         return False
@@ -78,8 +78,9 @@ def _get_current_dispatch_mode_stack() -> list:
 
 
 def is_in_torch_dispatch_mode(include_infra_modes: bool = True) -> bool:
-    """Whether a mode is asked in this thread; without `include_infra_modes`
-    those do not count whose class says so (`is_infra_mode`).
+    """Tells whether a mode is asked in this thread; without
+    `include_infra_modes` those do not count whose class says so
+    (`is_infra_mode`).
     """
     return any(
         include_infra_modes or not type(mode).is_infra_mode()
@@ -88,7 +89,7 @@ def is_in_torch_dispatch_mode(include_infra_modes: bool = True) -> bool:
 
 
 def is_traceable_wrapper_subclass(t) -> bool:
-    """Whether an object (or class) takes itself apart into tensors."""
+    """Tells whether an object (or class) takes itself apart into tensors."""
     kind = t if isinstance(t, type) else type(t)
     return (
         issubclass(kind, _C.Tensor)
@@ -99,8 +100,8 @@ def is_traceable_wrapper_subclass(t) -> bool:
 
 
 def return_and_correct_aliasing(func, args, kwargs, out):
-    """What a class with `__torch_dispatch__` returns: of an operator in place
-    its first argument, else `out`.
+    """Returns what a class with `__torch_dispatch__` has to return: of an
+    operator in place its first argument, else `out`.
     """
     call = _dispatch.Call(func, tuple(args), kwargs or {})
     return call.finish(out)

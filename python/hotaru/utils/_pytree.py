@@ -124,7 +124,7 @@ class TreeSpec:
         return _nodes.KINDS[self.type].unflatten(children, self.context)
 
     def flatten_up_to(self, tree) -> list:
-        """What of a tree stands where this form has leaves.
+        """Lists the parts of a tree in the places of this form's leaves.
 
         ValueError where the tree has no such form.
         """
@@ -518,7 +518,7 @@ def keystr(kp) -> str:
 
 
 def key_get(obj, kp):
-    """What of a tree is at a path."""
+    """Returns the part of a tree that is at a path."""
     for key in kp:
         obj = key.get(obj)
     return obj

@@ -75,7 +75,7 @@ class StopRecomputation(Exception):  # noqa: N818  (is no error)
 
 
 def default_description(tensor: Tensor) -> dict:
-    """What has to be the same of a tensor in both runs."""
+    """Describes what has to be the same of a tensor in both runs."""
     return {
         "shape": tensor.shape,
         "dtype": tensor.dtype,
@@ -106,8 +106,8 @@ class GraphExecGroup:
 
 
 def _pass_number():
-    """Of the backward pass of this thread, or its group of passes; a new one
-    outside of passes.
+    """Number of the backward pass of this thread, or its group of passes; a
+    new one outside of passes.
     """
     if _thread.group is not None:
         return _thread.group

@@ -33,7 +33,7 @@ _NOT_FOUND = (
 
 
 class CheckpointPolicy(enum.Enum):
-    """What a policy says of one call of an operator.
+    """Decision of a policy about one call of an operator.
 
     SAVE keeps its result, CPU_OFFLOAD keeps it in the CPU's memory, RECOMPUTE
     computes it again. MUST and PREFER are the same here: they differ for
@@ -56,9 +56,9 @@ _OFFLOADED = (
 
 
 class SelectiveCheckpointContext:
-    """What a policy may look at: `op_output`, the operator's result without
-    history. Policies are asked in the first run alone, so `is_recompute` is
-    False.
+    """Facts that a policy may look at: `op_output`, the operator's result
+    without history. Policies are asked in the first run alone, so
+    `is_recompute` is False.
     """
 
     def __init__(self, *, is_recompute: bool, op_output: Any = None) -> None:

@@ -1,4 +1,4 @@
-"""What a function ran under, beside its arguments, to run it so once more."""
+"""Surroundings of a function, beside its arguments, to run it so once more."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What somebody needs to know of this machine to look into a report.
+"""Facts that somebody needs to know of this machine to look into a report.
 
 `python -m hotaru -m torch.utils.collect_env` prints it.
 """
@@ -62,7 +62,7 @@ def run(command) -> tuple[int, str, str]:
 
 
 def run_and_read_all(run_lambda, command) -> str | None:
-    """What a command prints; None if it fails."""
+    """Returns what a command prints; None if it fails."""
     code, out, _ = run_lambda(command)
     return out if code == 0 else None
 
@@ -83,7 +83,7 @@ def get_os(run_lambda=run) -> str:
 
 
 def get_gcc_version(run_lambda=run) -> str | None:
-    """Of the compiler that is installed."""
+    """Version of the compiler that is installed."""
     text = run_and_read_all(run_lambda, ["gcc", "--version"])
     return text.splitlines()[0] if text else None
 
@@ -97,7 +97,7 @@ def get_python_platform() -> str:
 
 
 def get_cpu_info(run_lambda=run) -> str:
-    """What `lscpu` says, or what Python knows."""
+    """Returns what `lscpu` says, or what Python knows."""
     text = run_and_read_all(run_lambda, ["lscpu"])
     return text or f"{platform.processor()}, {os.cpu_count()} cores"
 

@@ -74,7 +74,7 @@ def _paths() -> dict[str, list[str]]:
 
 
 def _is_installed() -> bool:
-    """Whether extensions can be built here."""
+    """Tells whether extensions can be built here."""
     try:
         return bool(_paths())
     except RuntimeError:
@@ -116,7 +116,7 @@ def get_default_build_root() -> str:
 
 
 def check_compiler_is_gcc(compiler: str) -> bool:
-    """Whether the compiler is GCC."""
+    """Tells whether the compiler is GCC."""
     said = subprocess.run(
         [*compiler.split(), "--version"], capture_output=True, text=True
     )

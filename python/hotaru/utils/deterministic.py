@@ -13,7 +13,7 @@ class _Module(types.ModuleType):
 
     @property
     def fill_uninitialized_memory(self) -> bool:
-        """Whether new memory is filled in deterministic mode."""
+        """Tells whether new memory is filled in deterministic mode."""
         return _C._get_deterministic_fill_uninitialized_memory()
 
     @fill_uninitialized_memory.setter

@@ -33,7 +33,7 @@ class ModuleTracker:
 
     @property
     def is_bw(self) -> bool:
-        """Whether a backward pass runs here."""
+        """Tells whether a backward pass runs here."""
         return _C._current_graph_task_id() != -1
 
     def __enter__(self):

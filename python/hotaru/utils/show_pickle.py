@@ -26,7 +26,7 @@ usage: show_pickle PICKLE_FILE
 
 
 class FakeObject:
-    """What a class or function of a pickle would have made.
+    """Stand-in for what a class or function of a pickle would have made.
 
     Attributes:
         module, name: of the class. args: it was called with. state: what it
@@ -92,7 +92,7 @@ class FakeClass:
         return FakeObject(self.module, self.name, args)
 
     def fake_new(self, *args) -> FakeObject:
-        """What it makes, asked as `__new__` is: with the class first."""
+        """Makes its object, asked as `__new__` is: with the class first."""
         return FakeObject(self.module, self.name, args[1:])
 
 

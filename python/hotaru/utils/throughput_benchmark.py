@@ -33,7 +33,7 @@ def format_time(time_us=None, time_ms=None, time_s=None) -> str:
 
 @dataclass(frozen=True)
 class BenchmarkConfig:
-    """What `benchmark` was told."""
+    """Settings that `benchmark` was told."""
 
     num_calling_threads: int
     num_warmup_iters: int
@@ -43,7 +43,7 @@ class BenchmarkConfig:
 
 @dataclass(frozen=True)
 class ExecutionStats:
-    """What came of a benchmark; printing says it in words.
+    """Figures of a benchmark; printing says them in words.
 
     Attributes:
         latency_avg_ms: of one call, in milliseconds.

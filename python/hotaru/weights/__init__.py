@@ -15,7 +15,7 @@ from ._model import load_model, save_model
 from ._open import TensorSlice, load, load_file, safe_open
 from ._save import save, save_file
 
-# What the package raises for files that it refuses.
+# Error that the package raises for files that it refuses.
 SafetensorError = RuntimeError
 
 __all__ = [

@@ -1,4 +1,4 @@
-"""What files of weights hold, without reading a tensor."""
+"""Contents of files of weights, without reading a tensor."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from .. import _C
 
 @dataclass(frozen=True)
 class TensorInfo:
-    """What a file says of one tensor."""
+    """Entry of a file about one tensor."""
 
     name: str
     type: str
     """By the file's own name: "F32", "Q4_K"."""
     dtype: _C.dtype | None
-    """Of the tensor that is read; None: it cannot be."""
+    """Type of the tensor that is read; None: it cannot be."""
     shape: tuple[int, ...]
     offset: int
     """From the beginning of the file, or of its part."""
@@ -27,7 +27,7 @@ class TensorInfo:
 
 @dataclass(frozen=True)
 class FileInfo:
-    """What a file holds."""
+    """Contents of a file."""
 
     path: str
     format: str

@@ -79,7 +79,7 @@ def load_model(
 
 
 def _duplicates(state: dict[str, _C.Tensor], preferred) -> dict[str, list[str]]:
-    """Of tensors with memory in common, the one to keep and the others.
+    """Groups tensors with memory in common: the one to keep and the others.
 
     Args:
         state: tensors by name.

@@ -109,7 +109,7 @@ class safe_open:  # noqa: N801
         return self._opened().names()
 
     def metadata(self) -> dict | None:
-        """What the file says besides tensors; None if nothing.
+        """Returns what the file says besides tensors; None if nothing.
 
         Strings in safetensors; GGUF has numbers, bools and lists, too.
         """
@@ -124,7 +124,7 @@ class safe_open:  # noqa: N801
         return {name: self.get_tensor(name) for name in self.offset_keys()}
 
     def has_blocks(self, name: str) -> bool:
-        """Whether a tensor lies in quantised blocks that are read."""
+        """Tells whether a tensor lies in quantised blocks that are read."""
         _, kind, dtype, *_ = self._opened().info(name)
         return dtype is not None and kind[0] == "Q"
 
@@ -135,7 +135,7 @@ class safe_open:  # noqa: N801
         return Blocks(self._placed(opened.blocks(name)), kind, shape)
 
     def get_slice(self, name: str) -> TensorSlice:
-        """What gives parts of a tensor, of which alone bytes are read."""
+        """Gives access to parts of a tensor, of which alone bytes are read."""
         return TensorSlice(self, name)
 
     def _placed(self, tensor: _C.Tensor) -> _C.Tensor:

@@ -19,8 +19,8 @@ def _narrow(x: Given, dim: int, start: int, length: int) -> Given:
     return g.slice_of(x, dim, start, start + length)
 
 
-# What they give, and what they call: an operator with the arguments that
-# follow, or as_strided. The last says whether that is told the offset.
+# Results of views and their calls: an operator with the arguments that follow,
+# or as_strided. The last says whether that is told the offset.
 VIEWS.update({
     "t": (_t, lambda x: ("transpose", 0, 0 if x.dim < 2 else 1)),
     "mT": (_swapped, lambda x: ("transpose", -2, -1)),

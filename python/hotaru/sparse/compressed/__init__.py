@@ -128,7 +128,7 @@ def plain(dense: Tensor, layout, dims: int) -> SparseTensor:
 
 
 def _compress(cut: Tensor, layout, size: tuple, batch: int, inside: int):
-    """Of (batch, outer, inner, inside...): the items with any element."""
+    """Keeps items with any element of (batch, outer, inner, inside...)."""
     if cut.shape[0] == 0:
         raise RuntimeError(
             f"to_{str(layout).partition('.')[2]}: Expected product of batch "

@@ -1,4 +1,4 @@
-"""What the parts of a compressed tensor have to fulfil."""
+"""Conditions that the parts of a compressed tensor have to fulfil."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def require_compressed(layout, what: str) -> None:
 
 
 def names_of(layout) -> tuple[str, str]:
-    """What the two kinds of indices of a layout are called."""
+    """Names of the two kinds of indices of a layout."""
     if layout in BY_ROWS:
         return "crow_indices", "col_indices"
     return "ccol_indices", "row_indices"

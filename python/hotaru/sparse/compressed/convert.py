@@ -36,7 +36,7 @@ class Entries(NamedTuple):
 
 
 def entries(tensor: SparseTensor) -> Entries:
-    """What a compressed tensor keeps, with 64 bit indices of elements or
+    """Entries of a compressed tensor, with 64 bit indices of elements or
     blocks.
     """
     parts, values = parts_of(tensor), values_of(tensor)

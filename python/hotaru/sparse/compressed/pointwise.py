@@ -83,7 +83,7 @@ class _Product(Function):
 
 
 def _by_number(a: SparseTensor, b, name: str) -> SparseTensor:
-    """Of the values, whose dtype counts as that of a tensor with dimensions."""
+    """Applies it to the values, whose dtype counts as with dimensions."""
     return with_values(a, getattr(values_of(a), name)(b))
 
 

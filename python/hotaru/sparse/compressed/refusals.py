@@ -1,4 +1,4 @@
-"""What compressed tensors have no code for, with PyTorch's errors."""
+"""Calls that compressed tensors have no code for, with PyTorch's errors."""
 
 from __future__ import annotations
 

@@ -85,7 +85,7 @@ def _view(tensor: SparseTensor, made: SparseTensor) -> SparseTensor:
 
 @answers("_is_view", of=CSX)
 def _is_view(tensor: SparseTensor) -> bool:
-    """Whether its values are memory of another tensor's."""
+    """Tells whether its values are memory of another tensor's."""
     return tensor.view_of is not None
 
 

@@ -126,7 +126,7 @@ def norm(tensor: SparseTensor, p="fro", dim=None, keepdim=False, dtype=None):
 
 @answers("any", of=COO)
 def any_of(tensor: SparseTensor, *dim, **options) -> Tensor:
-    """Whether an element is not zero."""
+    """Tells whether an element is not zero."""
     if dim or options:
         raise unknown("any.dim", (tensor,), {})
     return parts_of(coo.coalesce(tensor)).values.any()

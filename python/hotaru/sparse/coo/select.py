@@ -24,8 +24,8 @@ def _shape_without(tensor: Tensor, dim: int) -> tuple[int, ...]:
 
 @answers("select", "select_copy", of=COO)
 def select(tensor: SparseTensor, dim: int, index: int) -> Tensor:
-    """What is at one position of a dimension: sparse unless the dimension is
-    the only sparse one.
+    """Takes one position of a dimension: sparse unless the dimension is the
+    only sparse one.
     """
     if tensor.dim() == 0:
         raise IndexError("select() cannot be applied to a 0-dim tensor.")

@@ -171,12 +171,12 @@ class DataLoader(_Subscriptable):
 
     @property
     def _auto_collation(self) -> bool:
-        """Whether tasks are lists of indices, of which batches are made."""
+        """True if tasks are lists of indices, of which batches are made."""
         return self.batch_sampler is not None
 
     @property
     def fetcher_arguments(self) -> tuple:
-        """What make_fetcher takes."""
+        """Arguments that make_fetcher takes."""
         return (
             self.iterable,
             self.dataset,

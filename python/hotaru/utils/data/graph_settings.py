@@ -1,4 +1,4 @@
-"""What is told to all pipes of a graph: parts, seeds, whether to shuffle."""
+"""Settings for all pipes of a graph: parts, seeds, whether to shuffle."""
 
 from __future__ import annotations
 

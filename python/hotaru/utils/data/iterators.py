@@ -227,7 +227,7 @@ class WorkerIterator(LoaderIterator):
 
     def _next_batch(self):
         while True:
-            # What was given to a worker whose dataset has ended is void.
+            # Tasks of a worker whose dataset has ended are void.
             while self._tasks and not self._active[self._tasks[0][1]]:
                 self._tasks.popleft()
             if not self._tasks:

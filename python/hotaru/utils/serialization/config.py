@@ -1,4 +1,4 @@
-"""What `hotaru.save` and `hotaru.load` do where their arguments do not say.
+"""Settings of `hotaru.save` and `hotaru.load` where arguments do not say.
 
 `load.mmap = True` maps files that are given by their path; `load.endianness`,
 `load.mmap_flags` and `save.compute_crc32` are those of

@@ -1,4 +1,4 @@
-"""What `SummaryWriter` writes for TensorBoard's plugins."""
+"""Records that `SummaryWriter` writes for TensorBoard's plugins."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What TensorBoard's plugins show: hyperparameters, curves, meshes, tensors."""
+"""Data of TensorBoard's plugins: hyperparameters, curves, meshes, tensors."""
 
 from __future__ import annotations
 

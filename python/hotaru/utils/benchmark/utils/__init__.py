@@ -1,1 +1,1 @@
-"""What `benchmark` is made of."""
+"""Parts that `benchmark` is made of."""

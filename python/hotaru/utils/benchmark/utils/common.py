@@ -1,4 +1,4 @@
-"""What was measured, and how sure it is."""
+"""Measurements, and how sure they are."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = [
 
 # The most digits that are shown.
 _MOST_DIGITS = 5
-# Of the two-sided 90 % interval of a normal distribution.
+# Quantile of the two-sided 90 % interval of a normal distribution.
 _CONFIDENCE = 1.645
 # Shares of the median from which the spread is called unsteady.
 _UNSTEADY, _VERY_UNSTEADY = 0.10, 0.25
@@ -28,7 +28,7 @@ _UNITS = {"ns": "nanosecond", "us": "microsecond", "ms": "millisecond",
 
 @dataclasses.dataclass(init=True, repr=False, eq=True, frozen=True)
 class TaskSpec:
-    """What is measured: the program, and how people call it."""
+    """Subject that is measured: the program, and how people call it."""
 
     stmt: str
     setup: str
@@ -93,7 +93,7 @@ class Measurement:
 
     @property
     def times(self) -> list[float]:
-        """Of one run each."""
+        """Times of one run each."""
         return [t / self.number_per_run for t in self.raw_times]
 
     @property
@@ -147,7 +147,7 @@ class Measurement:
         ]
 
     def meets_confidence(self, threshold: float = _UNSTEADY) -> bool:
-        """Whether the quartiles are closer than this share of the median."""
+        """True if the quartiles are closer than this share of the median."""
         return self.iqr / self.median < threshold
 
     @property

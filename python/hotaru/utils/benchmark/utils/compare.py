@@ -21,7 +21,7 @@ _BOLD, _END = "\033[1m", "\033[0m"
 
 
 class Colorize(enum.Enum):
-    """What the best times are the best of."""
+    """Groups that the best times are the best of."""
 
     NONE = "none"
     COLUMNWISE = "columnwise"

@@ -165,7 +165,7 @@ class FuzzedTensor:
         return hotaru.randint(1, 127, size=size, dtype=dtype, device="cpu")
 
     def satisfies_constraints(self, params: dict) -> bool:
-        """Whether the parameters give neither too few elements nor too many."""
+        """True if there are neither too few elements nor too many."""
         size, _, allocated = self._get_size_and_steps(params)
         count = math.prod(size)
         if count < 0:
@@ -282,7 +282,7 @@ class Fuzzer:
 
     @property
     def rejection_rate(self) -> float:
-        """Of the parameters that were drawn, the part that did not fit."""
+        """Share of the parameters that were drawn and did not fit."""
         if not self._total_generated:
             return 0.0
         return self._rejections / self._total_generated

@@ -27,7 +27,7 @@ def timer() -> float:
 
 
 class Language(enum.Enum):
-    """What statements are written in."""
+    """Language that statements are written in."""
 
     PYTHON = 0
     CPP = 1

@@ -1,4 +1,4 @@
-"""What `DataLoader` is made of; the names are PyTorch's where it has them."""
+"""Parts of `DataLoader`; the names are PyTorch's where it has them."""
 
 from __future__ import annotations
 

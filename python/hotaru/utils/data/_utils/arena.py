@@ -56,7 +56,7 @@ class Arena:
         return block.tensor(dtype, shape)
 
     def holds(self, tensor) -> bool:
-        """Whether a tensor's memory is one of the blocks."""
+        """Tells whether a tensor's memory is one of the blocks."""
         return tensor._storage_ptr() in self._numbers
 
     def find(self, tensor) -> tuple[int, _C._SharedMemory] | None:

@@ -23,9 +23,9 @@ from .message import MAX_DESCRIPTORS, Message, pickled, unpickling
 # A longer message travels in memory of its own.
 _INLINE_BYTES = 1 << 15
 
-# Whether the message proper is in a descriptor, counts of new and of dropped
-# blocks; their numbers follow. Descriptors of memory that the program shares
-# come behind those of new blocks.
+# Head of a message: set if the message proper is in a descriptor, counts of
+# new and of dropped blocks; their numbers follow. Descriptors of memory that
+# the program shares come behind those of new blocks.
 _HEAD = struct.Struct("=BHI")
 
 _OUT_OF_DESCRIPTORS = (errno.EMFILE, errno.ENFILE, errno.ETOOMANYREFS)

@@ -41,10 +41,10 @@ def like_sequence(model: Sequence, values: list):
 
 
 def is_named_tuple(value) -> bool:
-    """Whether its type was made by `namedtuple`."""
+    """Tells whether its type was made by `namedtuple`."""
     return isinstance(value, tuple) and hasattr(value, "_fields")
 
 
 def is_sequence(value) -> bool:
-    """Whether it is a sequence other than text."""
+    """Tells whether it is a sequence other than text."""
     return isinstance(value, Sequence) and not isinstance(value, (str, bytes))

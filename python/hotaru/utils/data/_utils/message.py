@@ -24,7 +24,7 @@ MAX_DESCRIPTORS = 200
 # Where the memory of a group begins: any dtype's element may lie there.
 _ALIGNMENT = 16
 
-# What this thread is unpickling.
+# State of what this thread is unpickling.
 _current = threading.local()
 
 
@@ -273,7 +273,7 @@ class Message(ForkingPickler):
 
 
 def _place(tensor) -> tuple:
-    """What a tensor looks at; equal for those that look at the same."""
+    """Place that a tensor looks at; equal for those that look at the same."""
     return (
         tensor._storage_ptr(),
         tensor.dtype,
@@ -284,7 +284,7 @@ def _place(tensor) -> tuple:
 
 
 def _reduces_itself(cls: type) -> bool:
-    """Whether a class of tensors has a pickle of its own."""
+    """Tells whether a class of tensors has a pickle of its own."""
     return cls not in (Tensor, Parameter) and (
         cls.__reduce_ex__ is not Tensor.__reduce_ex__
         or cls.__reduce__ is not Tensor.__reduce__
@@ -298,7 +298,7 @@ def _memory_order(tensor) -> list[int] | None:
 
 
 def _meets_itself(tensor) -> bool:
-    """Whether it has more elements than the memory that it reaches."""
+    """True if it has more elements than the memory that it reaches."""
     begin, end = span(tensor)
     return tensor.numel() * tensor.dtype.itemsize > end - begin
 

@@ -79,7 +79,7 @@ def _parted(chain: list) -> list[list]:
 
 
 def _may_overlap(a, b) -> bool:
-    """Whether two tensors of one storage may have a byte in common.
+    """Tells whether two tensors of one storage may have a byte in common.
 
     Told apart are those that look into different parts of each period, a
     step of either. Of others it says yes.

@@ -1,4 +1,4 @@
-"""What a DataLoader does for data pipes: seeds them and deals their parts.
+"""Duties of a DataLoader to data pipes: it seeds them and deals their parts.
 
 Pipes are imported by whoever makes one, not here.
 """
@@ -9,7 +9,7 @@ from .... import Generator
 
 
 def is_pipe(dataset) -> bool:
-    """Whether the dataset is a data pipe."""
+    """Tells whether the dataset is a data pipe."""
     return getattr(type(dataset), "_is_pipe", False)
 
 

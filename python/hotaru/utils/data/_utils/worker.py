@@ -87,7 +87,7 @@ class Resume:
 
 @dataclass
 class Job:
-    """What a worker has to know.
+    """Instructions that a worker has to know.
 
     Attributes:
         iterable, dataset, batched, collate, drop_last: as make_fetcher takes.

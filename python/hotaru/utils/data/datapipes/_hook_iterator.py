@@ -6,7 +6,7 @@ from enum import Enum
 
 
 class _SnapshotState(Enum):
-    """Whether a pipe goes on or begins anew when an iterator is made."""
+    """State that says if a pipe goes on or begins anew with a new iterator."""
 
     NotStarted = 0  # it begins
     Restored = 1  # it goes on where it stands, once

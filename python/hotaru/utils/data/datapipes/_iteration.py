@@ -1,4 +1,4 @@
-"""Of one pipe's iterators only the last one made may be used.
+"""Iterators of one pipe: only the last one made may be used.
 
 Pipes keep what they read ahead in themselves, so two iterators would take it
 from each other. Making one resets the pipe; using an earlier one then raises
@@ -32,7 +32,7 @@ def described(pipe) -> str:
 
 
 def _name_of(pipe) -> str:
-    """Of an item in profiles."""
+    """Name of an item in profiles."""
     return f"enumerate(DataPipe)#{type(pipe).__name__}"
 
 

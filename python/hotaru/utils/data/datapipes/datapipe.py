@@ -33,11 +33,11 @@ class DataChunk(list):
 
 
 class _Pipe:
-    """What both kinds of pipes have: functions that make pipes of them."""
+    """Base of both kinds of pipes: functions that make pipes of them."""
 
     _is_pipe = True
-    # What programs that walk over graphs of pipes put in the place of the
-    # state, of pickles and of texts. For all pipes of a kind.
+    # Hooks that programs which walk over graphs of pipes put in the place of
+    # the state, of pickles and of texts. For all pipes of a kind.
     getstate_hook = None
     reduce_ex_hook = None
     str_hook = None

@@ -84,7 +84,7 @@ class ShufflerIterDataPipe(IterDataPipe):
         self._rng = random.Random()
 
     def set_shuffle(self, shuffle: bool = True):
-        """Whether it shuffles at all; returns the pipe."""
+        """Sets whether it shuffles at all; returns the pipe."""
         self._enabled = shuffle
         return self
 

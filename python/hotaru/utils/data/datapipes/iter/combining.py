@@ -18,7 +18,7 @@ __all__ = [
 
 
 class _Joined(IterDataPipe):
-    """What is made of several pipes."""
+    """Base of pipes that are made of several."""
 
     def _lengths(self) -> list[int]:
         if not all(isinstance(pipe, Sized) for pipe in self.datapipes):

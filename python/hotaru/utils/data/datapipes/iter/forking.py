@@ -144,7 +144,7 @@ class _ChildDataPipe(IterDataPipe):
 
 
 class _Shared(IterDataPipe):
-    """What children share: the source, and who has read how far.
+    """State that children share: the source, and who has read how far.
 
     Subclasses say how an item is found for a child (`_next`, StopIteration
     where there is none left), and forget what waits (`_forget`).
@@ -171,7 +171,7 @@ class _Shared(IterDataPipe):
         self._forget()
 
     def is_every_instance_exhausted(self) -> bool:
-        """Whether all children have read all."""
+        """Tells whether all children have read all."""
         return self._ended and all(self._stopped)
 
     def read(self, child: int):

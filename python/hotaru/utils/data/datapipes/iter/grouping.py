@@ -174,7 +174,7 @@ class GrouperIterDataPipe(IterDataPipe):
         return (key, group) if self.keep_key else group
 
     def _large_enough(self, key) -> bool:
-        """Whether the group may be given; False drops it."""
+        """Tells whether the group may be given; False drops it."""
         group, least = self.buffer_elements[key], self.guaranteed_group_size
         if least is None or len(group) >= least:
             return True

@@ -1,1 +1,1 @@
-"""What pipes share."""
+"""Helpers that pipes share."""

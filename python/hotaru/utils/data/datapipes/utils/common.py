@@ -97,7 +97,7 @@ def columns_of(fn: Callable, data, input_col):
 
 
 def match_masks(name: str, masks: str | list[str]) -> bool:
-    """Whether the name fits one of the patterns, or there are none."""
+    """Tells whether the name fits one of the patterns, or there are none."""
     masks = [masks] if isinstance(masks, str) and masks else masks
     return not masks or any(fnmatch.fnmatch(name, mask) for mask in masks)
 
