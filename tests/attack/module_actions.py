@@ -1,5 +1,5 @@
 # ruff: noqa: E501  (an action is one line)
-"""What a program can do to a module between two calls, a line each.
+"""Actions that a program can take on a module between two calls, a line each.
 
 An action is the line itself. It sees `net` (see module_net.py), `torch`, `nn`,
 `F`, `draw(*shape)` for values, and `later(f)` for what has to be undone after

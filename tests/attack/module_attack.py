@@ -40,7 +40,7 @@ _LIMIT = 60  # seconds for a trial
 
 
 class Doubled(nn.Linear):
-    """What an action turns a linear layer into."""
+    """Subclass that an action turns a linear layer into."""
 
     def forward(self, x):
         return super().forward(x) * 2
@@ -147,7 +147,7 @@ class Run:
 
 
 def _subject(kind: str, net):
-    """What is called: the network, or code that reaches it."""
+    """Returns the callable: the network, or code that reaches it."""
     if kind == "module":
         return net
     known = {"net": net}
@@ -203,7 +203,7 @@ def _plain(value):
 
 
 def outcomes(way: str, trial: dict) -> list:
-    """What a trial gives, called in one way."""
+    """Returns a trial's results, called in one way."""
     torch.manual_seed(0)
     run = Run(way, trial)
     with warnings.catch_warnings():
@@ -321,7 +321,7 @@ def _all_of(reader: int, deadline: float) -> str | None:
 
 
 def attack(trial: dict, ways=WAYS) -> dict[str, str]:
-    """What is wrong with each way; the plain network under "eager"."""
+    """Says what is wrong with each way; the plain network under "eager"."""
 
     def all_of_them():
         want = outcomes("eager", trial)

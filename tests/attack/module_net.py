@@ -97,7 +97,7 @@ def build(draw: Draw, rich: bool) -> tuple[nn.Module, dict]:
             return torch.tanh(h)
 
         def _plain(self, h):
-            """What depends on attributes that are no parts of a module."""
+            """Computes with attributes that are no parts of a module."""
             h = h * self.factor + self.count * self.level
             h = torch.tanh(h) if self.mode == "tanh" else torch.sigmoid(h)
             if self.flag:
@@ -126,8 +126,8 @@ def build(draw: Draw, rich: bool) -> tuple[nn.Module, dict]:
 
 
 def _makers(**kinds) -> dict:
-    """What gives modules of these kinds, which are made in advance: that one
-    is made is no sign of a change.
+    """Returns makers of modules of these kinds, made in advance: that one is
+    made is no sign of a change.
     """
     return {
         name: [make() for _ in range(12)].pop for name, make in kinds.items()
@@ -153,7 +153,7 @@ def _block_class(draw: Draw, linear) -> type[nn.Module]:
 
 
 def _add_attributes(net: nn.Module, draw: Draw, linear, rich: bool) -> None:
-    """What no parameter, buffer or child is."""
+    """Adds attributes that are no parameter, buffer or child."""
     # Numbers, texts and containers.
     net.factor, net.count, net.mode = 1.5, 2, "tanh"
     net.flag = True

@@ -80,7 +80,7 @@ def _described(value, depth: int = 0) -> str:
 
 
 def outcomes(kind: str, files: list[bytes], fill: int) -> list[str]:
-    """What comes of each, with new memory full of a byte; in a child."""
+    """Runs each, with new memory full of a byte; in a child."""
     ctypes.CDLL(None).mallopt(_PERTURB, fill)
     resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
     seconds = _SECONDS * len(files)

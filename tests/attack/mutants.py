@@ -20,7 +20,7 @@ INTS = (
 )  # fmt: skip
 
 
-# What a program in a file may do to its result T; I is any integer.
+# Lines that a program in a file may run on its result T; I is any integer.
 _RISKY = (
     "torch.resize_(T, [I])", "torch.resize_(T, [I, I])",
     "torch.as_strided(T, [I], [I], I)", "torch.as_strided(T, [2], [1], I)",
@@ -49,7 +49,7 @@ class _Masked(torch.nn.Module):
 
 
 class _Chosen(_Masked):
-    """What a boolean buffer selects."""
+    """Columns that a boolean buffer selects."""
 
     def forward(self, x):
         h = x[:, self.mask]

@@ -167,7 +167,7 @@ TOLERANCES = {
 
 
 def tolerance(outcomes) -> float:
-    """What rounding explains: that of the least precise dtype so far."""
+    """Tolerance for rounding: that of the least precise dtype so far."""
     text = json.dumps(outcomes)
     return max(
         [1e-9, *(v for name, v in TOLERANCES.items() if f'"{name}"' in text)]
@@ -212,7 +212,7 @@ def _tensors_differ(
 
 
 def _huge(value: float, dtype: str) -> bool:
-    """Whether rounding alone may make it infinite."""
+    """True if rounding alone may make it infinite."""
     return abs(value) > (6e4 if dtype == "float16" else 3e38)
 
 
@@ -256,7 +256,7 @@ def compared(got, want, given: dict) -> tuple[str, str] | None:
 
 
 def attack(given: dict, own: Worker, peer: Worker | None):
-    """What is wrong with a program: (kind, text), or None."""
+    """Finds what is wrong with a program: (kind, text), or None."""
     plain = own.ask(way="eager", program=given)
     if isinstance(plain, str):
         return "crash", plain
@@ -279,7 +279,7 @@ def attack(given: dict, own: Worker, peer: Worker | None):
         wrong = differs(*both, tolerance([given["inputs"], plain]))
         if wrong:
             return "value", "graphed" + wrong
-    # What is written into expanded inputs, and what looks at strides.
+    # Excepted are writes into expanded inputs, and what looks at strides.
     if "expanded" in [spec["layout"] for spec in given["inputs"]] or any(
         _LAYOUT_BOUND.search(step) for step in given["steps"]
     ):

@@ -139,7 +139,7 @@ def copied(value):
 
 
 def _gradients(lib, scope: dict, leaves: list, program: dict) -> list:
-    """Of the weighted sum of all results that have any."""
+    """Gradients of the weighted sum of all results that have any."""
     try:
         total = 0
         for name, value in list(scope.items()):
@@ -214,7 +214,7 @@ def graphed(lib, program: dict) -> list | None:
 
 
 def answer(lib, request: dict):
-    """What one request asks for."""
+    """Does what one request asks for."""
     program = request["program"]
     if request["way"] == "queued":
         return queued(lib, program, request["late"])

@@ -1,4 +1,4 @@
-"""What every oracle writes: files of cases, and the tensors they speak of."""
+"""Helpers that every oracle writes with: files of cases, and their tensors."""
 
 from __future__ import annotations
 

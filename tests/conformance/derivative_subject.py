@@ -25,7 +25,7 @@ _CHOOSING = ("kthvalue", "topk")
 
 
 def undefined(entry: str, point: str) -> bool:
-    """Whether there is no derivative to compare with."""
+    """True if there is no derivative to compare with."""
     if point in ("as_it_is", "two_zeros"):
         return entry.startswith(_FACTORS) and point == "two_zeros"
     return entry.startswith((*_FACTORS, *_CHOOSING))
@@ -58,7 +58,7 @@ def check(case, tensors) -> None:
 
 
 def confirmed(other, mode, program, xs, got) -> bool:
-    """Whether another way, if it can be gone here, leads to the same."""
+    """True if another way, if it can be gone here, leads to the same."""
     try:
         numbers = other(torch, mode, program, xs, got)
     except (RuntimeError, ValueError):
@@ -82,7 +82,7 @@ def known(got, want, symmetric: bool):
 
 
 def agrees(got, numbers) -> bool:
-    """Whether derivatives are what central differences are, to their error."""
+    """True if derivatives are what central differences are, to their error."""
     if len(numbers) != len(got):
         return False
     try:

@@ -105,7 +105,7 @@ class Program:
         return tensors_in(self.torch, decode(self.case["result"]))
 
     def __call__(self, *xs):
-        """Those results that are differentiable, as `outs` says."""
+        """Returns the results that are differentiable, as `outs` says."""
         results = self.everything(*xs)
         return tuple(results[i] for i in self.outs)
 
@@ -199,7 +199,7 @@ _STEP = 1e-4
 
 
 def slope(torch, f, xs, vs) -> list:
-    """Of a function of several tensors, the derivative along `vs` by central
+    """Derivative along `vs` of a function of several tensors, by central
     differences of the fourth order: errors of the step's fourth power.
     """
 
@@ -230,9 +230,9 @@ def dot(torch, xs, ys):
 
 
 def differences(torch, mode, f, xs, got):
-    """What `got`, derivatives that a mode found, should be, by central
-    differences: (derivatives, numbers to compare with); None where they can't
-    tell. Gradients are compared along one direction.
+    """Computes by central differences what `got`, derivatives that a mode
+    found, should be: (derivatives, numbers to compare with); None where they
+    can't tell. Gradients are compared along one direction.
     """
     v, c = f.tangents(xs), f.cotangents(xs)
     plain = lambda *x: [y.detach() for y in f(*x)]  # noqa: E731
@@ -279,7 +279,7 @@ def second_along(torch, f, xs, got):
 
 
 def transposed(torch, mode, f, xs, got):
-    """What `got` should be if modes agree: tangents and gradients are one
+    """Pairs that are equal if modes agree: tangents and gradients are one
     matrix and its transpose, and both ways to a Hessian's product are that of
     the gradients of gradients. (numbers, numbers); None for other modes.
     """

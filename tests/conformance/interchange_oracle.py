@@ -14,7 +14,7 @@ import unittest
 
 import torch
 
-# What the databases and the suites' files ask for and old versions lack.
+# Names that the databases and suites' files ask for and old versions lack.
 sys.modules.setdefault(
     "expecttest",
     types.SimpleNamespace(TestCase=unittest.TestCase, ACCEPT=False),
@@ -40,7 +40,7 @@ from plain import NotPlainError, decoder  # noqa: E402
 from torch.testing._internal.common_modules import module_db  # noqa: E402
 
 DEFAULT = (torch.float32,)
-# Of the inputs that a module has in the database, from all over the list.
+# Most of a module's inputs in the database, from all over the list.
 MOST_INPUTS = {False: 3, True: 2}
 
 

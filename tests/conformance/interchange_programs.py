@@ -426,7 +426,7 @@ class Normed(nn.Module):
 
 
 def functions() -> list[Entry]:
-    """Those that take a batch of rows, then the others."""
+    """Lists functions that take a batch of rows, then the others."""
     rows = [
         views, strided, parts, expanded, written, written_rows, indexed, put,
         scattered, reduced, masked, ordered, counted, types, spectra, bits,

@@ -16,7 +16,7 @@ from plain import decoder
 
 
 def scripted(torch, module, args, kwargs):
-    """Of a function, which a module only holds, itself."""
+    """Scripts a function itself where a module only holds it."""
     return torch.jit.script(getattr(module, "function", module))
 
 
@@ -38,12 +38,12 @@ def traced(torch, module, args, kwargs):
 
 
 ARCHIVES = {"script": scripted, "trace": traced, "freeze": frozen}
-# Whether the file is a ZIP archive, as it is unless somebody asks.
+# States by whether the file is a ZIP archive, as it is unless somebody asks.
 STATES = {"state": True, "legacy": False}
 
 
 def forms(torch, training: bool) -> list[str]:
-    """What there is in this version of PyTorch for a module in that mode."""
+    """Lists the forms that this PyTorch has of a module in that mode."""
     names = ["script", "trace"] if training else [*ARCHIVES, *STATES]
     return names + ["export"] * hasattr(torch, "export")
 
@@ -66,8 +66,8 @@ def write(torch, form: str, module, args, kwargs, shapes, path: str) -> None:
 
 
 def read(torch, form: str, path: str, other):
-    """What can be called of a file; `other()` is such a module with other
-    numbers, for files that hold only a state.
+    """Reads what can be called of a file; `other()` is such a module with
+    other numbers, for files that hold only a state.
     """
     if form in STATES:
         module = other()
@@ -141,8 +141,8 @@ def unfolded(value):
 
 
 def called(torch, case, decode, module) -> dict:
-    """What two calls return and make of their arguments, and the state that
-    they leave.
+    """Records what two calls return and make of their arguments, and the state
+    that they leave.
     """
     found = {}
     for number, (args, kwargs) in enumerate(inputs_of(torch, case, decode)):
@@ -160,7 +160,7 @@ def called(torch, case, decode, module) -> dict:
 
 
 def eager(torch, case, decode) -> dict:
-    """What the module itself does."""
+    """Records what the module itself does."""
     return called(torch, case, decode, module_of(torch, case, decode))
 
 
@@ -174,7 +174,7 @@ def made(torch, case, decode, path: str) -> None:
 
 
 def found(torch, case, decode, path: str) -> dict:
-    """What the file of a case does."""
+    """Records what the file of a case does."""
     other = lambda: emptied(torch, case, decode)  # noqa: E731
     module = read(torch, case["form"], path, other)
     return called(torch, case, decode, module)

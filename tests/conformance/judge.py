@@ -31,7 +31,7 @@ TOLERANCES = {
 
 
 class WrongError(Exception):
-    """What differs from PyTorch."""
+    """Difference from PyTorch."""
 
 
 class LeftOutError(Exception):
@@ -116,8 +116,8 @@ def compare_all(got, want) -> None:
 
 
 def check_raises(error, function) -> None:
-    """Whether `function` raises what PyTorch does: [names of its classes, its
-    text, a pattern that counts].
+    """Checks that `function` raises what PyTorch does: [names of its classes,
+    its text, a pattern that counts].
     """
     names, text, pattern = error
     try:

@@ -1,4 +1,4 @@
-"""What is asked of a module, on either side: the same program over plain data.
+"""Trials of a module, on either side: the same program over plain data.
 
 A case says how the module is made ("make"), its state, its dtype and what it is
 called with; each trial returns plain data with tensors in it.
@@ -107,7 +107,7 @@ def gradients(torch, case, decode):
 
 
 def refused(torch, case, decode):
-    """What raises: making the module, or calling it."""
+    """Records what raises: making the module, or calling it."""
     return call(torch, case, decode, make(torch, case, decode))
 
 

@@ -16,7 +16,7 @@ from torch.testing._internal.common_methods_invocations import op_db
 # Samples of an entry that count, and those of its other forms.
 MOST_SAMPLES, MOST_OTHERS = 40, 6
 LARGEST = 200_000  # elements of a sample
-# What they return was never written.
+# Operators whose results were never written.
 UNWRITTEN = ("empty", "new_empty", "resize_", "resize_as_")
 _EXACT = (torch.float64, torch.complex128)
 
@@ -47,8 +47,8 @@ def by_product_of_v(found):
     return by_product(U, S, V.mH)
 
 
-# What is compared of results that are unique only up to signs, phases or an
-# order: of values this, of gradients what the database says, which PyTorch
+# Comparable parts of results that are unique only up to signs, phases or an
+# order: these of values, of gradients what the database says, which PyTorch
 # differentiates for the same reason.
 UNIQUE = {
     "linalg.eig": lambda found: by_direction(*found),

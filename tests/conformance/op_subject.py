@@ -47,7 +47,7 @@ def seed() -> None:
 
 
 def drew() -> bool:
-    """Whether random numbers were drawn that PyTorch's CPU does not draw."""
+    """True if random numbers were drawn that PyTorch's CPU does not draw."""
     return DEVICE == "cuda" and any(torch.cuda.get_rng_state()[8:].tolist())
 
 

@@ -39,7 +39,7 @@ def base_values(info, dtype) -> dict:
         "grads": grads,
         "closure": info.step_requires_closure,
         "sparse": info.only_supports_sparse_grads,
-        # Those that iterate by themselves are soon where rounding decides.
+        # Optimizers that iterate are soon where rounding decides.
         "steps": 2 if info.step_requires_closure else STEPS,
         "dtype": dtype,
     }
@@ -71,7 +71,7 @@ def add_schedules(file, info, values) -> None:
 
 
 def layouts(params) -> set:
-    """Those of parameters, or groups of them."""
+    """Layouts of parameters, or of groups of them."""
     found = set()
     mapped(params, lambda x: found.add(x.layout))
     return found

@@ -1,5 +1,4 @@
-"""What is asked of an optimizer, on either side: the same program over plain
-data.
+"""Trials of an optimizer, on either side: the same program over plain data.
 
 A case says how it is made ("make": its class and named arguments), over which
 parameters, and their gradients at each step.
@@ -157,7 +156,7 @@ def mapped(params, function):
 
 
 def refused(torch, case, decode):
-    """What raises: making the optimizer, or its step."""
+    """Records what raises: making the optimizer, or its step."""
     params = decode(case["params"])
     if case["sparse_params"]:
         params = mapped(params, lambda x: x.to_sparse())

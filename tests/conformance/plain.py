@@ -17,7 +17,7 @@ class NotPlainError(Exception):
     """A value that a program cannot carry; the text says which kind."""
 
 
-# What hotaru's tensors can be; everything else is named as what is needed.
+# Dtypes of hotaru's tensors; everything else is named as what is needed.
 _DTYPES = {
     "bool", "uint8", "int8", "int16", "int32", "int64", "float16", "bfloat16",
     "float32", "float64", "complex64", "complex128",
@@ -97,7 +97,7 @@ class Encoder:
         return self.other(value)
 
     def other(self, value):
-        """What is left, for those who know more."""
+        """Hook for what is left, for those who know more."""
         kind = type(value)
         raise NotPlainError(f"{kind.__module__}.{kind.__name__}")
 

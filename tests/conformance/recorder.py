@@ -59,7 +59,7 @@ def name_of(function) -> str:
     return f"{module}.{getattr(function, '__qualname__', short)}"
 
 
-# What each module, optimizer and scheduler was made of.
+# Arguments that each module, optimizer and scheduler was made of.
 _MADE = weakref.WeakKeyDictionary()
 
 
@@ -172,7 +172,7 @@ class Recorder(TorchFunctionMode):
 
 
 def record(function, args, kwargs, finish=None):
-    """What `function` calls, what it returns, and its result as plain data.
+    """Records calls of `function`, what it returns, and that as plain data.
 
     A public function is one call; any other is what it calls. `finish` makes
     of the result what counts. Returns (recorder, result, plain result). Raises

@@ -75,7 +75,7 @@ _FAMILIES = (
     "the rest",
 )  # fmt: skip
 
-# What is left, by what its text looks like; the first that fits.
+# Reasons of what is left, by what its text looks like; the first that fits.
 _REASONS = (
     (r"^(second: )?missing |has no attribute", "a name that is not there"),
     (r"^needs ", "a kind of value that is not there (sparse, complex32, ...)"),
@@ -154,7 +154,7 @@ def where(names: list[str], split: bool) -> str:
 
 
 def left(found: list[Outcome], split: bool) -> str:
-    """What is not right, by reason, as a table."""
+    """Table of what is not right, by reason."""
     groups: dict = collections.defaultdict(lambda: [0, {}])
     for entry, _, kind, text in found:
         if text == "ok":

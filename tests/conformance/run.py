@@ -33,7 +33,7 @@ from suite import main as tests
 HERE = Path(__file__).parent
 # Before the reason of a known failure.
 NOTE = "  # "
-# What the suite "interchange" puts into files, beside modules.
+# Programs that the suite "interchange" puts into files, beside modules.
 PROGRAMS = (
     "interchange_programs.py", "export/export_table.py", "export/own_table.py",
     "export/export_programs.py", "export/export_sequence.py",
@@ -86,7 +86,7 @@ def outcomes(suite: str, options) -> list[Outcome]:
 
 
 def judged(python, script, folder, chosen, jobs, env) -> list[Outcome]:
-    """What a script says of the cases in a folder."""
+    """Collects what a script says of the cases in a folder."""
     outs = [f"{folder}.{k}.jsonl" for k in range(jobs)]
     for out in outs:
         Path(out).unlink(missing_ok=True)
@@ -190,7 +190,7 @@ def version_of(oracle: str) -> str:
 
 
 def run_suite(suite: str, options) -> tuple[list[Outcome], int]:
-    """What one suite found, and 1 if something broke."""
+    """Returns what one suite found, and 1 if something broke."""
     found = outcomes(suite, options)
     if options.op:
         for row in found:
@@ -201,7 +201,7 @@ def run_suite(suite: str, options) -> tuple[list[Outcome], int]:
         print(reasons(found, options.reasons))
     where = "" if options.device == "cpu" else f"_{options.device}"
     if suite == "interchange" and version_of(options.oracle).startswith("1."):
-        # What a PyTorch of the time before exported programs does not read.
+        # An old PyTorch, from before exported programs, does not read all.
         where = "_" + version_of(options.oracle).rpartition(".")[0]
     path = HERE / "known" / f"{suite}{where}.txt"
     return found, compare(found, path, options.update)

@@ -1,5 +1,5 @@
-// What tests draw without a seed is the same in each run, so that one whose
-// tolerance numbers seldom pass fails always or never.
+// Numbers that tests draw without a seed are the same in each run, so that one
+// whose tolerance numbers seldom pass fails always or never.
 #include <gtest/gtest.h>
 
 #include "hotaru/runtime/generator.h"

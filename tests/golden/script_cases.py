@@ -121,7 +121,7 @@ class Enums(nn.Module):
 
     @torch.jit.export
     def texts(self) -> str:
-        """What str, print and format show of a member."""
+        """Returns what str, print and format show of a member."""
         return "{} {} {}".format(str(self.color), Mode.FAST, self.palette)
 
     @torch.jit.export
@@ -374,7 +374,7 @@ class Hooks(nn.Module):
 
     @torch.jit.export
     def containers(self) -> str:
-        """Of a container and of a module in it."""
+        """Returns sums of a container and of a module in it."""
         y = self.layers(torch.arange(4.0) - 2.0)
         return "{} {}".format(y.sum().item(), self.layers[1](y).sum().item())
 
@@ -392,7 +392,7 @@ CASES = {
 
 
 def results(module) -> Dict[str, str]:
-    """What the exported methods of a compiled case give, by name."""
+    """Results of the exported methods of a compiled case, by name."""
     names = [
         name
         for name, method in vars(CASES[module.original_name.lower()]).items()

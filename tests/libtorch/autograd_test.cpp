@@ -92,7 +92,7 @@ struct TwoOutputs : torch::autograd::Function<TwoOutputs> {
     return {x * 2, sign, x * 5};
   }
   static tensor_list backward(AutogradContext*, tensor_list grads) {
-    // What nobody asked for comes as zeros.
+    // Gradients that nobody asked for come as zeros.
     EXPECT_TRUE(grads[2].equal(torch::zeros_like(grads[0])));
     return {grads[0] * 2 + grads[2] * 5};
   }
@@ -199,7 +199,7 @@ struct Written : torch::autograd::Function<Written> {
   }
 };
 
-/// What saved the tensor before hears of a write through its address.
+/// A function that saved the tensor before hears of a write to its address.
 TEST(Function, MarkDirtyCountsAsAWrite) {
   const Tensor x = torch::ones({2}).requires_grad_().clone();
   const Tensor squared = x * x;

@@ -150,7 +150,7 @@ TEST(DistributedSampler, SharesAreAsLargeAndCoverAll) {
       }
       const std::set<size_t> once(all.begin(), all.end());
       EXPECT_EQ(once.size(), twice ? 10u : 9u);
-      // What the shares have no room for is the last example.
+      // The example that the shares have no room for is the last one.
       EXPECT_EQ(*once.rbegin(), twice ? 9u : 8u);
     }
   }

@@ -138,7 +138,7 @@ TEST(Compile, SourceThatIsIndented) {
   EXPECT_EQ(unit->run_method("thrice", 4).toInt(), 12);
 }
 
-/// What is one thing twice in a value is one in its copy.
+/// One thing that is twice in a value is one in its copy.
 TEST(IValues, DeepCopies) {
   const torch::Tensor x = torch::ones({2});
   const c10::IValue list(std::vector<torch::Tensor>{x, x});

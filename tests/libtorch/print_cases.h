@@ -1,5 +1,5 @@
-// What libtorch prints, case by case. To make golden/print.txt anew, compile
-// with -DPRINT_CASES_MAIN as C++ against PyTorch's wheel and run it.
+// Texts that libtorch prints, case by case. To make golden/print.txt anew,
+// compile with -DPRINT_CASES_MAIN as C++ against PyTorch's wheel and run it.
 #pragma once
 
 #include <torch/torch.h>

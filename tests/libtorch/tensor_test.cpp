@@ -315,7 +315,7 @@ TEST(Warnings, GoToTheThreadsHandler) {
   }
   EXPECT_EQ(c10::WarningUtils::get_warning_handler(), &outer);
   TORCH_WARN("two");
-  // What the library itself warns of arrives, too.
+  // Warnings of the library itself arrive, too.
   torch::nn::LSTM(torch::nn::LSTMOptions(2, 2).dropout(0.5));
   EXPECT_EQ(inner.heard, std::vector<std::string>{"one 1"});
   ASSERT_EQ(outer.heard.size(), 2u);

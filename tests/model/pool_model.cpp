@@ -60,8 +60,8 @@ struct NoLostWakeUp : rl::test_suite<NoLostWakeUp, 3> {
   }
 };
 
-/// What launches, worker and waiter do together. Every test below has a worker
-/// that serves until `over`.
+/// Setting that launches, worker and waiter have in common. Every test below
+/// has a worker that serves until `over`.
 template <class Test, int threads>
 struct WithPool : rl::test_suite<Test, threads> {
   explicit WithPool(int limit = 8, int width = threads) : pool(limit, width) {

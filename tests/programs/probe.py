@@ -1,5 +1,5 @@
-"""What the scripts of this folder share: numbers as JSON lines, and programs
-of other people run as they are.
+"""Helpers that the scripts of this folder share: numbers as JSON lines, and
+programs of other people run as they are.
 
 Both interpreters run the same script; run.py compares what they print.
 """

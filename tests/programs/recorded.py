@@ -1,4 +1,4 @@
-"""What PyTorch printed, kept in files: a comparison that needs no PyTorch.
+"""Outputs of PyTorch, kept in files: a comparison that needs no PyTorch.
 
 A file belongs to a script, to probe.py and to the packages' versions; when one
 of them changes, it has to be recorded again.

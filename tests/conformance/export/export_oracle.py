@@ -56,8 +56,9 @@ def write(entry, folder: Path) -> None:
 
 
 def expected_training(entry, program, calls):
-    """What the program in training IR gives: PyTorch can't train some of the
-    decomposed ones, whose buffers change behind the back of autograd.
+    """Returns the results of the program in training IR: PyTorch can't train
+    some of the decomposed ones, whose buffers change behind the back of
+    autograd.
     """
     if not entry.trains:
         return None
@@ -72,7 +73,7 @@ def expected_training(entry, program, calls):
 
 
 def expectation(entry, program, calls) -> dict:
-    """What this program computes here."""
+    """Records what this program computes here."""
     module = program.module()
     out = {"calls": [], "name": entry.name, "training": entry.training}
     for args, kwargs in calls:

@@ -95,7 +95,7 @@ class WhileLoop(Net):
 
 
 class Rows(Net):
-    """What runs over rows: each by itself, and each after the one before."""
+    """Layers over rows: each by itself, and each after the one before."""
 
     def forward(self, x):
         from torch._higher_order_ops.map import map as over

@@ -1,4 +1,4 @@
-"""What both sides do with a program: call it, train it, flatten results."""
+"""Steps of both sides with a program: call it, train it, flatten results."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def flat(value) -> list:
 
 
 def loss_of(torch, result):
-    """Of all the results that depend on parameters."""
+    """Loss of all the results that depend on parameters."""
     terms = [
         (leaf.float() ** 2).mean()
         for leaf in flat(result)

@@ -17,14 +17,14 @@ from export_steps import call, flat, plain, train
 
 import hotaru as torch
 
-# Of the largest element: both sides compute in float32, in another order.
+# Share of the largest element: both sides use float32, in another order.
 TOLERANCE = 1e-5
 # Sums of bfloat16 are rounded to 8 bits wherever they are kept.
 COARSE = 2e-2
 
 
 class DifferenceError(Exception):
-    """What differs."""
+    """Difference of the two sides."""
 
 
 def compare(where: str, ours, theirs, coarse: bool) -> None:

@@ -1,4 +1,4 @@
-"""What is exported: models, inputs of two sizes, what may vary."""
+"""Programs that are exported: models, inputs of two sizes, what may vary."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ class Entry:
     make: Callable
     # Arguments (and perhaps a dict of keywords) for a batch of that size.
     inputs: Callable
-    # What may vary, as torch.export takes it.
+    # Sizes that may vary, as torch.export takes them.
     shapes: object = None
     # Calls with batches of these sizes; the first is exported.
     batches: tuple = (3, 5)
     # Exported and called in training mode.
     training: bool = False
-    # Whether gradients and steps are compared.
+    # Set if gradients and steps are compared.
     trains: bool = True
-    # Whether a decomposed program is compared as well.
+    # Set if a decomposed program is compared as well.
     decomposed: bool = True
     # False where decomposing drops a detach(), and so changes gradients.
     trains_decomposed: bool = True

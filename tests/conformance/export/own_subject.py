@@ -38,7 +38,7 @@ def inputs(entry, n):
 
 
 def close(a, b) -> bool:
-    """Whether two results are the same but for rounding."""
+    """True if two results are the same but for rounding."""
     if isinstance(a, dict):
         return set(a) == set(b) and all(close(a[k], b[k]) for k in a)
     if isinstance(a, (list, tuple)):
@@ -77,7 +77,7 @@ def run(entry, make, calls) -> dict:
 
 
 def write(entry, folder: Path) -> bool:
-    """Whether all gave the same."""
+    """Writes the files; True if all gave the same."""
     torch.manual_seed(0)
     model = entry.make().train(entry.training)
     calls = [inputs(entry, n) for n in entry.batches]

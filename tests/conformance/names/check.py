@@ -28,7 +28,7 @@ from hotaru._alias import install
 HERE = Path(__file__).parent
 NAMES = HERE / "names.txt"
 VERSION = "2.13"
-# What PyTorch's functions call arguments that nobody passes by name.
+# Names of arguments of PyTorch's functions that nobody passes by name.
 _OWN = {"self", "cls"}
 
 
@@ -38,7 +38,7 @@ class Name(NamedTuple):
     space: str
     name: str
     have: bool
-    # What its parameters lack, "" if nothing; None where one does not say.
+    # Names that its parameters lack, "" if none; None where one does not say.
     lacks: str | None
 
     @property
@@ -80,7 +80,7 @@ _assigned: dict[type, set[str]] = {}
 
 
 def attributes(kind: type) -> set[str]:
-    """What objects of a class have beside what the class has."""
+    """Attributes that objects of a class have beside the class's own."""
     if kind not in _assigned:
         names: set[str] = set()
         for base in kind.__mro__:
@@ -174,7 +174,7 @@ def counts(names, key) -> dict[str, Count]:
 
 
 def split(names):
-    """Those that count, and those left out by their group's title."""
+    """Parts names: those that count, and others by their group's title."""
     counted, left = [], collections.defaultdict(list)
     for name in names:
         group = group_of(name.full)
@@ -193,7 +193,7 @@ def total(names) -> Count:
 
 
 def missing_lines(counted) -> list[str]:
-    """What is missing, by why it is, and by namespace."""
+    """Lines of what is missing, by why it is, and by namespace."""
     gone = [n for n in counted if not n.have]
     lines = []
     for group in (*MISSING, None):

@@ -29,9 +29,9 @@ import warnings
 
 # Modules that start programs or need what is not there when imported.
 _NOT_IMPORTED = ("torch.include", "torch.utils.hipify", "torch.utils.viz")
-# What modules without `__all__` have beside what they offer.
+# Names that modules without `__all__` have beside what they offer.
 _ACCIDENTS = {"TYPE_CHECKING", "annotations", "log", "logger", "main"}
-# Of these the names alone are kept: nobody counts them here.
+# Modules of which the names alone are kept: nobody counts them here.
 _WITHOUT_CLASSES = ("torch.cuda", "torch.distributed", "torch.xpu")
 _VARIABLES = (typing.TypeVar, typing.ParamSpec)
 
@@ -78,7 +78,7 @@ def _made_in(value, module: str, is_package: bool) -> bool:
 
 
 def members(kind: type) -> list[str]:
-    """What a class defines itself; of Tensor, what the extension does, too.
+    """Members that a class defines itself; of Tensor, the extension's, too.
 
     Legacy types (torch.FloatTensor) have Tensor's, and nothing of their own.
     """

@@ -13,7 +13,7 @@ import protos
 
 import hotaru
 
-# Those of ONNX's own suite.
+# Tolerances of ONNX's own suite.
 RTOL, ATOL = 1e-3, 1e-7
 warnings.filterwarnings("ignore")
 

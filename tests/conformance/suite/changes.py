@@ -1,4 +1,4 @@
-"""What is changed in the harness and in test files: never what a test asserts.
+"""Changes of the harness and of test files: never of what a test asserts.
 
 The harness is a copy of torch/testing from PyTorch's wheel. A change is a pair
 of texts; one of the harness whose first text is not there is told, since
@@ -79,7 +79,7 @@ HARNESS = {
         ("torch.finfo(torch.float8_e5m2fnuz).max", "57344.0"),
     ],
     _UTILS: [
-        # What PyTorch was built with: a test that needs it shall run.
+        # Parts of PyTorch's build: a test that needs one shall run.
         ("TEST_MKL = torch.backends.mkl.is_available()", "TEST_MKL = True"),
         (
             "TEST_ONEDNN = torch.backends.mkldnn.enabled and "
@@ -115,7 +115,7 @@ HARNESS = {
     ],
 }  # fmt: skip
 
-# Of test files, over both.
+# Changes of test files, over both.
 TESTS = {
     # Saves a whole module while the file is loaded.
     "test_serialization.py": [

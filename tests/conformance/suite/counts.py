@@ -1,4 +1,4 @@
-"""What the tests have shown: a table by file, and what is left by reason."""
+"""Results of the tests: a table by file, and what is left by reason."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ def _described(error, stem: str) -> tuple[str, str]:
     except Exception as again:
         text = f"{kind.__name__}: <unprintable {type(again).__name__}>"
     cause = getattr(value, "__cause__", None)
-    # What the harness wraps says less than what it has caught.
+    # Exceptions that the harness wraps say less than what it has caught.
     if cause is not None:
         if kind is Exception or "Caused by sample input" in text:
             text = f"{type(cause).__name__}: {cause} || {text}"
@@ -205,7 +205,7 @@ class _Batch:
             self._ended, self._after_failure = True, kind == "Z"
 
     def _unfinished(self, limit: float, status: int) -> list[tuple]:
-        """What is to be said of tests that gave no result."""
+        """Describes tests that gave no result."""
         name = self._current
         if name is not None and name not in self._done:
             if self._hung:

@@ -45,7 +45,7 @@ _TENSOR_FLAGS = {
     "is_quantized", "is_mkldnn", "is_sparse", "is_sparse_csr", "is_nested",
     "is_meta", "is_xla", "is_mps", "is_xpu", "is_hpu",
 }  # fmt: skip
-# Of PyTorch's executor of TorchScript, and of a library that is not used.
+# Switches of PyTorch's executor of TorchScript, and of an unused library.
 _SWITCHES = (
     "_jit_set_", "_jit_get_", "_jit_override_", "_jit_can_fuse",
     "_jit_texpr_", "_jit_symbolic_shapes_test_mode",
@@ -58,8 +58,8 @@ _NO_STORAGE = types.SimpleNamespace(
         for name in ("TypedStorage", "UntypedStorage", "_LegacyStorage")
     }
 )
-# What the import of a placeholder has hidden: hotaru's backends.cudnn is an
-# attribute and no module.
+# Modules that the import of a placeholder has hidden: hotaru's backends.cudnn
+# is an attribute and no module.
 _hidden: list[tuple] = []
 _copied_whole: list[type] = []
 
@@ -99,7 +99,7 @@ class _PlaceholderFinder(importlib.abc.MetaPathFinder):
 
 
 def _label(owner) -> str:
-    """What messages call it: PyTorch's name."""
+    """Returns the name in messages: PyTorch's name."""
     if isinstance(owner, types.ModuleType):
         return owner.__name__.replace("hotaru", "torch", 1)
     kind = owner if isinstance(owner, type) else type(owner)
@@ -196,7 +196,7 @@ class _Soften(ast.NodeTransformer):
 
 
 def _own(node: ast.Attribute) -> bool:
-    """Whether it is an attribute of what hotaru can't lack."""
+    """True if it is an attribute of what hotaru can't lack."""
     root = node
     while isinstance(root, ast.Attribute):
         root = root.value

@@ -12,7 +12,7 @@ from typing import ClassVar
 
 
 class State:
-    """Whether a file is being loaded, and the names it has missed."""
+    """State of loading: whether it goes on, and the names it has missed."""
 
     loading = True
     seen: ClassVar[dict[str, int]] = {}
@@ -34,7 +34,7 @@ DTYPES = {
         "float4_e2m1fn_x2",
     )
 }  # fmt: skip
-# What the harness asks for on the way (which dtype, which layout?).
+# Names that the harness asks for on the way (which dtype, which layout?).
 CONSTANTS = DTYPES | {
     f"torch.{name}"
     for name in (

@@ -30,7 +30,7 @@ _ENVIRONMENT = {
 }
 
 
-# What processes that tests spawn are to load: their functions are the file's.
+# Variable with the file that spawned processes load: their functions are its.
 _OF_PARENT = "HOTARU_CONFORMANCE_FILE"
 
 

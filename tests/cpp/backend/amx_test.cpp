@@ -77,7 +77,7 @@ TEST(Amx, BytesOnTheProcessorsTiles) {
   check(tile);
 }
 
-/// What one instruction makes of one row and one column.
+/// Result of one instruction for one row and one column.
 float bf16_product(float sum, const std::vector<float>& a,
                    const std::vector<float>& b) {
   amx::TileConfig config;

@@ -180,7 +180,7 @@ inline Tensor ended(const Tensor& y, const ConvEnding& ending) {
   return y;
 }
 
-/// What of a layer is of bfloat16.
+/// Parts of a layer that are of bfloat16.
 struct Form {
   bool pairs = false;    // x, and w unless depthwise
   bool rounded = false;  // y and the residual

@@ -314,7 +314,7 @@ TEST(ConvBlocked, RectifierKeepsNaN) {
     EXPECT_TRUE(std::isnan(got.data<float>()[o * 16 + 5]));
 }
 
-/// Of bfloat16 a pool is what it is of the same numbers as floats, rounded.
+/// Pools of bfloat16 are those of the same numbers as floats, rounded.
 template <class Attributes>
 void check_halves(const Kernel& pool, const Attributes& a, const Tensor& x,
                   const Dims& y_sizes) {

@@ -53,7 +53,7 @@ std::vector<T> cast(const std::vector<double>& from) {
   return {from.begin(), from.end()};
 }
 
-/// What a convolution and its gradients are of operands of small integers:
+/// Results of a convolution and its gradients for operands of small integers:
 /// exact sums.
 struct ConvCase {
   std::vector<double> x, w, dy, bias, shift;  // shift: of x's channels

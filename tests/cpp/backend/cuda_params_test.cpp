@@ -1,4 +1,4 @@
-// What the host works out for CUDA's kernels, for which it needs none.
+// Work of the host for CUDA's kernels, for which it needs no device.
 #include <gtest/gtest.h>
 
 #include <random>

@@ -50,7 +50,7 @@ int64_t below_half(int processors, uint32_t n) {
   return count;
 }
 
-// What two users of PyTorch got for the sum of dropout(ones(1000, 1000)), at
+// Sums that two users of PyTorch got of dropout(ones(1000, 1000)), at
 // github.com/pytorch/pytorch/issues/25690: 999826 on a P100 (56 processors) and
 // 999100 on a K80 (13).
 TEST(CudaPhilox, GivesElementsTheWordsThatPyTorchGivesThem) {

@@ -28,7 +28,7 @@ class StandIn final : public Communicator {
     complaint_ = std::move(text);
   }
   void close() override {}
-  /// What it was aborted with; waits for that.
+  /// Text that it was aborted with; waits for that.
   std::string error_text() {
     try {
       std::rethrow_exception(aborted_.get_future().get());

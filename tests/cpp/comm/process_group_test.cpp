@@ -27,7 +27,7 @@ Tensor filled(int64_t length, float value) {
   return out;
 }
 
-/// Whether element i is base + count * (i % 7).
+/// Tells whether element i is base + count * (i % 7).
 ::testing::AssertionResult holds(const Tensor& tensor, float base,
                                  float count) {
   const float* data = tensor.data<float>();

@@ -1,4 +1,4 @@
-// What is read of CUPTI's records that the GPU in software never writes.
+// Readings of CUPTI's records that the GPU in software never writes.
 #include "hotaru/backend/cuda/cupti/cupti_records.h"
 
 #include <gtest/gtest.h>

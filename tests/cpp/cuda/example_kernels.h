@@ -15,14 +15,14 @@ struct CellParams {
   int what;
 };
 
-/// What "add_one_after" and "add_one_together" are told: how many threads of a
+/// Parameters of "add_one_after" and "add_one_together": how many threads of a
 /// block wait for the grids before.
 struct AfterParams {
   float* cell;
   unsigned waiting;
 };
 
-/// What "misuse" does wrong.
+/// Mistakes that "misuse" makes.
 enum Misuse { kMissingLane, kHalfAtShuffle, kForeignMask, kThrows, kDivides };
 
 }  // namespace hotaru::soft_gpu

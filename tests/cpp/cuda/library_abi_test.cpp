@@ -365,7 +365,7 @@ HOTARU_SAME(kOurs, CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0);
 HOTARU_SAME(kForced, CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
 HOTARU_SAME(kAlignment, ACTIVITY_RECORD_ALIGNMENT);
 #undef HOTARU_SAME
-// Of a version whose records are known.
+// Version of the header: one whose records are known.
 static_assert((CUPTI_API_VERSION >= cupti::kFirst &&
                CUPTI_API_VERSION <= cupti::kLast12) ||
               (CUPTI_API_VERSION >= cupti::kFirst13 &&

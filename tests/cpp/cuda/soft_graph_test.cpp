@@ -26,7 +26,7 @@ class SoftGraph : public SoftGpu {
     SoftGpu::TearDown();
   }
 
-  /// What f puts on the stream, behind a node or nothing.
+  /// Captures what f puts on the stream, behind a node or nothing.
   template <class F>
   CUgraphNode node(CUgraphNode before, const F& f) {
     CUgraph graph = nullptr;
@@ -71,7 +71,7 @@ class SoftGraph : public SoftGpu {
     EXPECT_CU(CUDA_SUCCESS, cuGraphInstantiateWithFlags(&made, graph_, 0));
     return made;
   }
-  /// What the device says of a launch; a context that failed is made anew.
+  /// Launches; returns the device's error. A context that failed is made anew.
   CUresult run(CUgraphExec made) {
     EXPECT_CU(CUDA_SUCCESS, cuGraphLaunch(made, stream_));
     const CUresult error = cuCtxSynchronize();

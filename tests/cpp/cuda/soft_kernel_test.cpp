@@ -97,7 +97,7 @@ TEST_F(SoftGpu, FaultsAreErrorsThatStay) {
   use(0);
 }
 
-/// What a context says after one launch.
+/// Fixture that asks for a context's error after one launch.
 class SoftGpuErrors : public SoftGpu {
  protected:
   CUresult after(const char* kernel, CellParams params, unsigned block = 64) {
@@ -140,7 +140,7 @@ TEST_F(SoftGpuErrors, WaitsThatNeverEnd) {
               after("misuse_as_calls", {nullptr, what}))
         << what;
   }
-  // What was left in the middle does not hinder the next.
+  // Calls that were left in the middle do not hinder the next.
   float *in = floats(64), *out = floats(1);
   upload(in, std::vector<float>(64, 1));
   upload(out, {0});

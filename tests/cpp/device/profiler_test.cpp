@@ -55,8 +55,8 @@ TEST(DeviceProfile, CallsOfAStreamAreTimedInTurnWhoeverMakesThem) {
   }
 }
 
-/// Whether CUPTI tells kernels apart: in software its stand-in, which is opened
-/// here unless somebody has looked for the library before.
+/// Tells whether CUPTI tells kernels apart: in software its stand-in, which is
+/// opened here unless somebody has looked for the library before.
 bool tells_kernels_apart() {
   const bool chooses =
       accelerator().in_software() && !getenv("HOTARU_CUDA_LIBRARIES");

@@ -211,7 +211,7 @@ TEST(BlockChannels, ZerosAroundPicturesArePadding) {
                   1);
         EXPECT_LE(distance(graph.replayed(), model()), kTolerance);
       }
-  // Of a plain picture, too; other numbers, channels and readers need it made.
+  // A plain picture, too; other numbers, channels and readers need it made.
   const auto plain = [&] { return first(constant_pad_nd(x, Dims{1, 2}, 0)); };
   EXPECT_LE(distance(Captured(plain).replayed(), plain()), kTolerance);
   const auto seen = [&] {

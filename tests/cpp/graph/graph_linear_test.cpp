@@ -40,7 +40,7 @@ Captured capture(const F& what, Options options = {}) {
   return out;
 }
 
-/// What replaying it computes.
+/// Returns what replaying it computes.
 template <class F>
 Tensor replayed(const F& what) {
   return capture(what).result;
@@ -57,11 +57,11 @@ double distance(const Tensor& a, const Tensor& b) {
   return most;
 }
 
-/// What k products of normal numbers, added up in two orders, and an activation
-/// of some units in the last place may differ by. On the way sums are of size
-/// 3 sqrt(k) at most; k roundings of half a unit of that, at random, come to
-/// sqrt(k) / sqrt(3) of it, 0.87 k units; those of both sums to sqrt(2) of
-/// that; three times that for the worst of thousands.
+/// Bound on the difference of k products of normal numbers, added up in two
+/// orders, and an activation of some units in the last place. On the way sums
+/// are of size 3 sqrt(k) at most; k roundings of half a unit of that, at
+/// random, come to sqrt(k) / sqrt(3) of it, 0.87 k units; those of both sums to
+/// sqrt(2) of that; three times that for the worst of thousands.
 double tolerance(int64_t k, DType dtype) {
   const double unit = dtype == DType::kFloat32 ? 0x1p-23 : 0x1p-52;
   return 3.7 * unit * double(k + 16);
@@ -180,7 +180,7 @@ TEST(FuseLinear, WhatChangesInBetweenIsReadBefore) {
     return relu(y);
   };
   EXPECT_LE(distance(replayed(changed), changed()), 1e-5);
-  // What is added comes after the product, and may.
+  // Additions come after the product, and may.
   const auto later = [&] {
     const Tensor y = linear(x, w, none);
     return add(y, tanh(more));
@@ -271,7 +271,7 @@ TEST(FuseLinear, CopiesThatReorderRows) {
         return all;
       },
       {"fill_", "matmul", "copy_"});
-  // What follows the copy reads it in the new order.
+  // Readers behind the copy see it in the new order.
   check(
       [&] {
         return relu(add(reshape(heads(), Dims{20, 64}), 1));

@@ -64,7 +64,7 @@ TEST(Graph, IntermediateValuesShareMemory) {
   EXPECT_EQ(first(y), 11);
 }
 
-/// Whether a tensor's memory is part of the plan.
+/// Tells whether a tensor's memory is part of the plan.
 bool lies_among(const MemoryPlan& plan, const Tensor& t) {
   return std::any_of(
       plan.placements.begin(), plan.placements.end(),
@@ -106,7 +106,7 @@ TEST(Graph, RenewedResultsLieWhereValuesLay) {
 }
 
 TEST(Graph, RenewedResultsOfOneCallOnlyAreWrittenEachTime) {
-  // What comes out alike each time may be computed once, and has to stay then.
+  // Results alike each time may be computed once, and have to stay then.
   const Stream stream = Stream::queued();
   const Tensor x = full(Dims{1000}, 2.0, DType::kFloat32);
   Tensor constant, y;

@@ -78,7 +78,7 @@ TEST_F(RoundPictures, WhatConvolutionsAloneReadIsKeptInBfloat16) {
     return adaptive_avg_pool(relu(last(z)), Dims{1, 1});
   };
   const Captured graph(model);
-  // Of the first one w and the result; then x and w, result, residual.
+  // The first has w and the result; then x and w, result, residual.
   EXPECT_EQ(calls(graph), (Calls{{"blocked_conv", 2},
                                  {"blocked_conv", 3},
                                  {"blocked_conv", 3},

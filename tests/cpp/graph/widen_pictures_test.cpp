@@ -120,7 +120,7 @@ TEST_P(WidenPictures, WritesInPlaceAndFromOutsideAreSeen) {
   const Captured graph(in_place);
   EXPECT_EQ(graph.count("conv_forward"), 0);
   EXPECT_LE(distance(graph.replayed(), in_place()), rounded());
-  // What comes from outside is not there in float32.
+  // Tensors from outside are not there in float32.
   const Tensor state = half(randn(Dims{1, 32, 6, 6}));
   const auto outside = [&] {
     mul_(state, 0.5);

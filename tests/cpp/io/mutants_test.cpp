@@ -80,7 +80,7 @@ Outcome load_and_compile(Bytes bytes) {
   }
 }
 
-/// What became of a mutant: an Outcome, or minus the signal that ended it.
+/// Runs a mutant: returns an Outcome, or minus the signal that ended it.
 int run_child(const Bytes& mutant) {
   pid_t child = ::fork();
   if (child == 0) {

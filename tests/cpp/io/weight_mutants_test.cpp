@@ -87,8 +87,8 @@ Outcome open_and_read(const std::string& text) {
   return outcome;
 }
 
-/// What became of mutants: Outcomes, or minus the signal that ended the
-/// process.
+/// Runs mutants and tells what became of them: Outcomes, or minus the signal
+/// that ended the process.
 std::vector<int> run_children(const std::vector<std::string>& mutants) {
   size_t largest = 0;
   for (const std::string& mutant : mutants)

@@ -109,7 +109,7 @@ TEST(Autocast, StateTellsDevicesAndDtypesApart) {
     EXPECT_NE(first, 0);
     autocast::set_dtype(DeviceType::kCPU, DType::kFloat16);
     EXPECT_NE(autocast::key(), first);
-    // Of a device that is off, the dtype is nobody's business.
+    // The dtype of a device that is off is nobody's business.
     autocast::set_dtype(DeviceType::kCPU, DType::kBFloat16);
     autocast::set_dtype(DeviceType::kCUDA, DType::kBFloat16);
     EXPECT_EQ(autocast::key(), first);

@@ -13,7 +13,7 @@
 namespace hotaru::provider {
 namespace {
 
-/// Whether a child that looks for the library gets an error with that text.
+/// True if a child that looks for the library gets an error with that text.
 testing::AssertionResult refused(const std::string& library,
                                  const std::string& wrong,
                                  const std::string& text) {

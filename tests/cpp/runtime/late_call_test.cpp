@@ -15,7 +15,7 @@
 namespace hotaru {
 namespace {
 
-/// What a kernel left unfinished, for the test to finish.
+/// Call that a kernel left unfinished, for the test to finish.
 struct Unfinished {
   std::atomic<LateCall*> late{nullptr};
   Ref<LateCall> kept;
@@ -86,7 +86,7 @@ TEST(LateCall, may_end_before_its_kernel_returns) {
 }
 
 TEST(LateCall, is_no_other_call) {
-  // Of an immediate stream, which waits for its calls.
+  // An immediate stream waits for its calls.
   EXPECT_THROW(Stream(Device{}).enqueue(KernelCall(kernel("test_at_once"), {})),
                Error);
 }

@@ -40,7 +40,7 @@ ThreadCount count_threads() {
   return count;
 }
 
-/// What one caller did and what had to come of it.
+/// Record of what one caller did and what had to come of it.
 struct Ledger {
   std::atomic<int64_t> launched{0}, ran{0}, loops{0}, wrong{0};
 };

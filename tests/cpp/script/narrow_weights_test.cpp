@@ -81,7 +81,7 @@ TEST(GroupWeight, RefusesWhatNoGroupsHold) {
   EXPECT_THROW(group_weight(matrix(2, 32, nan), 32), ValueError);
 }
 
-/// What PyTorch's embedding_bag_byte_prepack and _4bit_prepack make of it.
+/// Bytes of PyTorch's embedding_bag_byte_prepack and _4bit_prepack for it.
 TEST(NarrowTable, HasPyTorchsBytes) {
   Tensor table = matrix(4, 4);
   const std::vector<float> values{0.5f,   -1.25f, 3,      0.1f,   //

@@ -295,7 +295,7 @@ TEST(SourcePrinter, RunningChangesNoByte) {
   EXPECT_EQ(saved(make_module()), before);
 }
 
-// What is printed reads like what was compiled: control flow stays.
+// The printed text reads like what was compiled: control flow stays.
 TEST(SourcePrinter, PrintsStatementsInPyTorchsNotation) {
   auto unit = CompilationUnit::create();
   unit->define(

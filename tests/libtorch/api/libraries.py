@@ -1,4 +1,4 @@
-"""What to compile C++ programs with: hotaru's libtorch/, or PyTorch's."""
+"""Libraries to compile C++ programs with: hotaru's libtorch/, or PyTorch's."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ ROOT = Path(__file__).resolve().parents[3]
 
 @dataclass
 class Library:
-    """What to compile with and to link."""
+    """Files to compile with and to link."""
 
     name: str
     flags: list[str]

@@ -28,7 +28,7 @@ from libraries import ROOT, Library, hotaru, libtorch
 HERE = Path(__file__).resolve().parent
 PASSED = HERE / "passes.txt"
 WHEEL = HERE / "wheel.txt"
-# What compilers say, without signs of their own.
+# Environment in which compilers use no signs of their own.
 PLAIN = {**os.environ, "LC_ALL": "C"}
 
 
@@ -205,7 +205,7 @@ def passes(results: dict) -> set[str]:
 
 
 def known_passes(path: Path, names: list[str]) -> set[str]:
-    """Those of the named files."""
+    """Passes of the named files."""
     lines = path.read_text().splitlines() if path.exists() else []
     return {line for line in lines if line.split()[0] in names}
 

@@ -1,4 +1,4 @@
-"""What PyTorch's side needs before torchvision is imported."""
+"""Preparation of PyTorch's side before torchvision is imported."""
 
 from __future__ import annotations
 

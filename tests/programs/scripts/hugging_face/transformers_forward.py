@@ -87,6 +87,6 @@ found = next(v for v in out.values() if v.is_floating_point() and v.dim())
 loss = (found * torch.randn(found.shape)).sum()
 loss.backward()
 norms = gradients(model)
-# Of keys' biases and the like the gradient is zero but for rounding.
+# Gradients of keys' biases and the like are zero but for rounding.
 least = 1e-3 * max(norms.values())
 emit(loss=loss, gradients={k: v for k, v in norms.items() if v > least})
