@@ -1,4 +1,4 @@
-"""Whether two builds of the library compute the same bits on this machine.
+"""Comparison of the bits that two builds of the library compute here.
 
 Runs every statement of bench/sweep_list.py, values and gradients, at two sizes
 with each build and compares hashes of what comes out. Builds may differ in the
@@ -68,7 +68,7 @@ def gradients(torch, statement: str, names: dict) -> list:
 
 
 def hashes() -> dict[str, str]:
-    """Of every statement, in this process."""
+    """Hashes of every statement, in this process."""
     import hotaru as torch
 
     sys.modules["torch"] = torch

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 HERE = Path(__file__).resolve().parent
-# What tests of several folders share is imported by its name alone.
+# Modules that tests of several folders share are imported by name alone.
 _SEEDS = HERE / "programs" / "seeds"  # programs, of which none is imported
 _FOLDERS = {p.parent for p in HERE.rglob("*.py") if _SEEDS not in p.parents}
 sys.path[:0] = sorted(map(str, _FOLDERS))
@@ -38,7 +38,7 @@ def pytest_runtest_call(item):
 
 @pytest.fixture(scope="session", autouse=True)
 def same_numbers_each_time():
-    """What tests draw without a seed is the same in each run."""
+    """Fixes draws of tests without a seed: they are the same in each run."""
     import hotaru
 
     hotaru.default_generator.manual_seed(67280421310721)
@@ -71,6 +71,6 @@ if os.environ.get("HOTARU_TEST_QUEUED") == "1":
         stream = hotaru.cpu.Stream()
         with hotaru.cpu.stream(stream):
             yield
-        # Of errors that a test looked at, the stream still has its copy.
+        # Errors that a test looked at are kept by the stream.
         with contextlib.suppress(Exception):
             stream.synchronize()

@@ -1,4 +1,4 @@
-"""What a piece of code does, as plain data that can be stored and compared.
+"""Outcomes of a piece of code, as plain data that can be stored and compared.
 
 A case is a function of the library (`torch` or `hotaru`). Its outcome is its
 result, or the exception that it raised, with tensors as nested lists.

@@ -16,7 +16,7 @@ MODES = (
 
 
 def names(lib, dtype) -> dict:
-    """What an expression may use: T, F, x(2, 3) of the dtype, f(2, 3) in
+    """Names that an expression may use: T, F, x(2, 3) of the dtype, f(2, 3) in
     float32, p(2, 3) positive ones, l(2, 3) integers, t, and nn.
     """
 

@@ -17,7 +17,7 @@ def product(x):
     return x @ x.t()
 
 
-# What autocast does to each: to its dtype, to float32, to the widest, a dtype
+# Casts of autocast, one each: to its dtype, to float32, to the widest, a dtype
 # that is filled in, nothing.
 PROGRAMS = {
     "linear": nn.Linear(4, 3),

@@ -9,7 +9,7 @@ from hotaru.autograd import forward_ad
 CLASSES = torch.tensor([0, 1])
 ONES, EYE = torch.ones(2), torch.eye(2)
 
-# Of one argument: the function that PyTorch's error names, and the argument.
+# Function that PyTorch's error names, and the argument: calls of that one.
 NAMED = {
     "binary_cross_entropy weight": (
         lambda p: F.binary_cross_entropy(ONES * 0.3, ONES, weight=p)

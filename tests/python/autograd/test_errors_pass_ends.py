@@ -12,8 +12,8 @@ class Kept(torch.Tensor):
 @pytest.mark.parametrize("kind", [torch.nn.Parameter, Kept])
 def test_an_error_outlives_the_tensors_that_it_ends(kind):
     def fail(_):
-        # What the type's attributes are is not remembered any more, so that
-        # the tensor's end looks them up.
+        # The type's attributes are not remembered any more, so that the
+        # tensor's end looks them up.
         kind.marker = 1
         del kind.marker
         raise ValueError("mine")

@@ -1,4 +1,4 @@
-"""What functions written in Python may do, and what is said of mistakes."""
+"""Rights of functions written in Python, and what is said of mistakes."""
 
 from __future__ import annotations
 

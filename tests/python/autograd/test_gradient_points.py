@@ -382,7 +382,7 @@ def test_products_that_are_scattered_have_the_hessian_of_products(zeros):
 
 @pytest.mark.parametrize("name", ["slogdet", "solve_ex", "logdet"])
 def test_singular_matrices_have_derivatives_that_are_no_errors(name):
-    """Those that say how it went, or say infinity, do so in all modes."""
+    """Functions that say how it went, or say infinity, do so in all modes."""
     A = hotaru.ones(2, 2, dtype=hotaru.float64)
     calls = {
         "slogdet": lambda A: hotaru.linalg.slogdet(A)[1],

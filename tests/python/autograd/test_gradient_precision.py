@@ -156,6 +156,6 @@ def test_recorded_passes_round_16_bits_once(name, dtype):
         assert got.dtype == dtype
         scale = wanted.abs() + 0.02 * wanted.abs().max()
         error = ((got.double() - wanted).abs() / scale).max().item()
-        # Those are made of the result, which is rounded already.
+        # Gradients of these are made of the result, which is rounded already.
         limit = 16 if "max" in name or "cum" in name else 2
         assert error < limit * torch.finfo(dtype).eps

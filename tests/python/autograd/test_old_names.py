@@ -1,4 +1,4 @@
-"""What older programs ask of autograd; values recorded from PyTorch 2.13."""
+"""Requests of older programs to autograd; values are PyTorch 2.13's."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_numerical_jacobian():
 
 
 def test_jacobians_by_complex_inputs():
-    """Of the absolute value both are z / |z|."""
+    """Both are z / |z| for the absolute value."""
     z = hotaru.rand(2, dtype=hotaru.complex128, requires_grad=True)
     wanted = hotaru.diag((z / z.abs()).detach())
     with pytest.warns(FutureWarning):

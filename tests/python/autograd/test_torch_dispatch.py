@@ -531,7 +531,7 @@ TENSORS = (
 
 @pytest.mark.parametrize("name", TENSORS)
 def test_overloads_of_two_tensors(name):
-    """Those that have a sibling for numbers are called Tensor."""
+    """Overloads that have a sibling for numbers are called Tensor."""
     for full in (name, f"{name}_"):
         packet = getattr(torch.ops.aten, full)
         assert "default" not in packet.overloads()

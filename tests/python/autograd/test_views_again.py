@@ -124,7 +124,7 @@ def test_second_derivatives_of_windows_by_slices():
 
 @pytest.mark.parametrize("name", ["eq_", "ne_", "lt_", "le_", "gt_", "ge_"])
 def test_comparisons_in_place_have_no_slope(name):
-    """What they overwrite has no part in the result any more."""
+    """Values that are overwritten have no part in the result any more."""
     x = torch.tensor([1.5, -2.0], requires_grad=True)
     for other, node in ((0, "Backward0"), (torch.zeros(2), "Backward1")):
         y = x * 2

@@ -275,7 +275,7 @@ def _made(door, value) -> str:
     return f"{tuple(made.shape)} {made.to(torch.complex64).sum().item():.4g}"
 
 
-# What PyTorch 2.13 makes of them, a row a door.
+# Results of PyTorch 2.13 for them, a row a door.
 EXPECTED = json.loads(
     (Path(__file__).parents[1] / "golden/exporters.json").read_text()
 )

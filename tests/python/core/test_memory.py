@@ -1,4 +1,4 @@
-"""What the CPU's allocator tells."""
+"""Statistics that the CPU's allocator tells."""
 
 import gc
 

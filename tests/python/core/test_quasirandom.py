@@ -9,7 +9,7 @@ import hotaru as torch
 
 
 def checksum(t) -> int:
-    """Of whole numbers, in their order."""
+    """Sums up whole numbers, each with a weight by its place."""
     weights = torch.arange(t.numel()) % 1009 + 1
     return int((t.flatten().to(torch.int64) * weights).sum())
 

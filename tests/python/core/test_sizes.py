@@ -206,7 +206,7 @@ def test_indices_of_triangles_ask_for_their_memory_first(hotaru):
     assert hotaru.triu_indices(far, 2).tolist() == [[0, 0, 1], [0, 1, 1]]
 
 
-# What takes a count or a size takes a tensor of one integer, too.
+# Operators that take a count or a size take a tensor of one integer, too.
 BY_VECTOR = {
     "sizes": lambda t, n, x: t.ones(n).shape == (2,),
     "in a list": lambda t, n, x: t.ones([n, 3]).shape == (2, 3),

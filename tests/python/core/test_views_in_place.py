@@ -138,7 +138,7 @@ def test_views_made_without_gradients_take_no_history(hotaru, name, mode):
     assert base.tolist() == [[0, 0]] * 3
     assert base.grad_fn is None
     assert not base.requires_grad
-    # What has no history may be written, and so may all where none is kept.
+    # Tensors without history may be written, and all may where none is kept.
     WRITES[name](view, x.detach())
     with hotaru.no_grad():
         WRITES[name](view, x)

@@ -1,4 +1,4 @@
-"""What is warned of, in PyTorch's words and where it does."""
+"""Warnings, in PyTorch's words and where it gives them."""
 
 from __future__ import annotations
 

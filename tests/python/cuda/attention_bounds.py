@@ -20,7 +20,7 @@ TINY = {"float32": 2.0**-150, "float16": 2.0**-25, "bfloat16": 2.0**-134}
 
 
 class Bounds:
-    """Of out and the gradients of query, key and value, all of 4 dimensions.
+    """Bounds of out and gradients of query, key and value, of 4 dimensions.
 
     Args:
         t: the library.

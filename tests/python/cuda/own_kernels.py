@@ -1,4 +1,4 @@
-"""What tests of kernels from source text share."""
+"""Helpers that tests of kernels from source text share."""
 
 from __future__ import annotations
 

@@ -239,7 +239,7 @@ def test_scaler_overflows_and_recovers(hotaru, cuda):
 
 
 def test_scaling_operators_wait_for_nothing(hotaru, cuda):
-    """What they find stays on the device: the values come when asked for."""
+    """The results stay on the device: the values come when asked for."""
     t = hotaru
     grads = [t.ones(5, device=cuda) * 4, t.tensor([1.0, float("inf")]).to(cuda)]
     found = t.zeros((), device=cuda)
@@ -281,7 +281,7 @@ def test_scaler_of_two_devices(hotaru, two_devices):
 
     step(2.0)
     assert [p.tolist() for p in params] == [[0.0] * 2, [-1.0] * 2]
-    # What one device finds keeps both where they are.
+    # Infinities on one device keep both where they are.
     step(float("inf"))
     assert [p.tolist() for p in params] == [[0.0] * 2, [-1.0] * 2]
     assert scaler.get_scale() == 2.0

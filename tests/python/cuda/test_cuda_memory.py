@@ -48,7 +48,7 @@ def test_empty_cache_gives_memory_back():
     assert torch.cuda.memory_reserved() == reserved
     torch.cuda.empty_cache()
     assert torch.cuda.memory_reserved() <= reserved - 64 * MIB
-    # Of all processes: on a GPU others may take memory meanwhile.
+    # Memory of all processes: on a GPU others may take some meanwhile.
     if torch._C._cuda_in_software():
         assert torch.cuda.mem_get_info()[0] >= free + 64 * MIB
 

@@ -1,4 +1,4 @@
-"""What networks are made of on CUDA, beside the CPU's results.
+"""Parts of networks on CUDA, beside the CPU's results.
 
 Convolution, recurrent layers and losses with their gradients, and the
 three networks of the article on `torch.cuda.make_graphed_callables`, run one

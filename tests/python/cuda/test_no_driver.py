@@ -1,4 +1,4 @@
-"""What a machine without a GPU, and a forked process, are told."""
+"""Errors on a machine without a GPU, and in a forked process."""
 
 from __future__ import annotations
 

@@ -170,7 +170,7 @@ def test_numpy_states_of_workers():
     from hotaru.utils.data._utils.worker import _generate_state
 
     pytest.importorskip("numpy", reason="the numbers are numpy's")
-    # What PyTorch's workers give numpy.
+    # Seeds that PyTorch's workers give numpy.
     expected = [2884386318, 1088094898, 3523808998, 3860348662]
     assert _generate_state(13434589827475259383, 4) == expected
 

@@ -39,7 +39,7 @@ def _blocks() -> int:
 
 
 def _traces() -> tuple:
-    """What a loader could leave behind."""
+    """Traces that a loader could leave behind."""
     gc.collect()
     return (
         len(multiprocessing.active_children()),
@@ -73,8 +73,8 @@ def _nothing_left():
     try:
         yield
         assert _traces() == before
-        # Those of programs beside this one come and go; what is left here stays
-        # until the alarm.
+        # Memory of programs beside this one comes and goes; what is left here
+        # stays until the alarm.
         while _named_memory() - names:
             time.sleep(0.01)
     finally:
@@ -345,7 +345,7 @@ def test_forked_child_computes_in_parallel():
 
 
 def test_streams_before_and_inside_of_workers():
-    """What a stream still computes is there when it is sent."""
+    """Results that a stream still computes are there when they are sent."""
     before = hotaru.cpu.Stream()
     with hotaru.cpu.stream(before):
         base = hotaru.zeros(300, 300)

@@ -1,4 +1,4 @@
-"""What of one message shares memory shares it where it arrives, too."""
+"""Tensors of one message that share memory share it where they arrive, too."""
 
 from __future__ import annotations
 
@@ -358,7 +358,7 @@ def test_what_is_told_apart():
 
 
 def test_a_batch_has_no_more_memory_than_elements():
-    """What else a block of shared memory holds would be saved with it."""
+    """The rest of a block of shared memory would be saved with it."""
     samples = [hotaru.zeros(1500) for _ in range(4)]
     for batch in DataLoader(samples, 2, num_workers=1):
         assert batch.untyped_storage().nbytes() == 2 * 1500 * 4

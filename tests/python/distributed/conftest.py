@@ -13,7 +13,7 @@ import pytest
 
 
 class FailedRankError(Exception):
-    """What a rank raised, as text."""
+    """Error that a rank raised, as text."""
 
 
 class World:
@@ -24,7 +24,7 @@ class World:
         self._worlds = 0
 
     def __call__(self, size: int, f, timeout: float = 30, **kwargs) -> list:
-        """What each rank returned; AssertionError if one raised or died."""
+        """Returns what each rank did; AssertionError if one raised or died."""
         outcomes = self.outcomes(size, f, timeout, **kwargs)
         for rank, outcome in enumerate(outcomes):
             assert not isinstance(outcome, FailedRankError), (

@@ -140,7 +140,7 @@ def placements_of(tensor, mesh):
 
 
 def check(name, mesh, choose) -> list[str]:
-    """What differs from the whole computation."""
+    """Lists what differs from the whole computation."""
     function, values = CASES[name]
     wholes = [v.clone().requires_grad_() for v in values]
     expected = function(*wholes)
@@ -367,7 +367,7 @@ ALONG_PIECES = {
 
 
 def test_operators_of_parts_of_pieces(world):
-    """What needs a dimension whole gathers it, however it is cut."""
+    """Operators that need a dimension whole gather it, however it is cut."""
 
     def choose(values):
         return [[(_StridedShard(1, split_factor=2), S1)]]
@@ -660,7 +660,7 @@ def test_random_numbers_are_alike_where_parts_are(world):
 
 
 def test_plain_tensors_beside_them_are_refused(world):
-    # What files may hold of DTensors is no list of the program's.
+    # Classes that files may hold of DTensors are no list of the program's.
     assert torch.serialization.get_safe_globals() == []
 
     def run(rank):

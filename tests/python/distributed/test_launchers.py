@@ -1,4 +1,4 @@
-"""What stands for torchrun's variables under other launchers."""
+"""Stand-ins for torchrun's variables under other launchers."""
 
 from __future__ import annotations
 

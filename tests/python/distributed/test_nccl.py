@@ -35,8 +35,8 @@ def begin(place, ranks: int, scenario: str, seconds: float) -> list:
 
 
 def outputs(processes: list, last: int | None = None) -> list[tuple]:
-    """Of each rank its status, what it printed and its errors; `last` is one
-    that waits until the others have ended.
+    """Collects of each rank its status, what it printed and its errors; `last`
+    is one that waits until the others have ended.
     """
     order = [p for i, p in enumerate(processes) if i != last]
     order += [] if last is None else [processes[last]]

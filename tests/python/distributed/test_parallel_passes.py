@@ -53,7 +53,7 @@ CHECKPOINTS = {
 
 
 def average_of_ranks(make, loss, inputs) -> list:
-    """What one process finds that has all parts; None for no gradient."""
+    """Gradients of one process that has all parts; None for no gradient."""
     total: list = []
     for rank, x in enumerate(inputs):
         model = make()

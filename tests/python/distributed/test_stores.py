@@ -397,7 +397,7 @@ def test_a_server_that_is_killed():
     server.wait()
 
 
-# What PyTorch 2.13's client sends, and what its server answers.
+# Bytes that PyTorch 2.13's client sends, and what its server answers.
 HELLO = bytes.fromhex("00cef7853c0d52760000")
 EXCHANGE = [
     ("0102000000000000002f6b030000000000000076616c", ""),

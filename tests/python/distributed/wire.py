@@ -26,7 +26,7 @@ def run(*command: str) -> None:
 
 
 def possible() -> bool:
-    """Whether this process may make namespaces and devices."""
+    """Tells whether this process may make namespaces and devices."""
     name = f"hotaru-try-{os.getpid()}"
     try:
         run("ip", "netns", "add", name)

@@ -54,7 +54,7 @@ def _tried(function):
 
 
 def facts(lib, d):
-    """What a distribution says of itself."""
+    """Lists what a distribution says of itself."""
     names = "mean", "mode", "variance", "stddev"
     found = {name: _tried(lambda n=name: getattr(d, n)) for name in names}
     found["entropy"] = _tried(d.entropy)

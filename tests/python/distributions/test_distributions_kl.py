@@ -90,7 +90,7 @@ def test_wisharts_of_a_batch_are_each_their_own(hotaru):
             d.Wishart(df[i], 1.5 * eye), d.Wishart(df[i] + 1, eye)
         )
         assert float(one) == pytest.approx(float(together[i]), rel=1e-12)
-    # Of one dimension it is Gamma(df / 2, 1 / (2 variance)).
+    # In one dimension it is Gamma(df / 2, 1 / (2 variance)).
     one = hotaru.eye(1, dtype=hotaru.float64)
     kl = d.kl_divergence(d.Wishart(df, 1.5 * one), d.Wishart(df + 1, one))
     want = d.kl_divergence(

@@ -1,4 +1,4 @@
-"""What golden records cannot hold: identity, laziness, pickles, draws' laws."""
+"""Facts that golden records lack: identity, laziness, pickles, draws' laws."""
 
 from __future__ import annotations
 
@@ -150,7 +150,7 @@ def test_slope_of_generalized_pareto_cdf_is_the_density(hotaru, concentration):
     x = hotaru.tensor([0.5, 0.75, 3.0], requires_grad=True)
     (slope,) = hotaru.autograd.grad(d.cdf(x).sum(), x)
     assert hotaru.allclose(slope, d.log_prob(x).exp())
-    # What is small is not lost beside 1.
+    # Small values are not lost beside 1.
     at_zero = hotaru.distributions.GeneralizedPareto(0.0, 2.0, concentration)
     assert float(at_zero.cdf(scale * 1e-6)) == pytest.approx(1e-6, rel=1e-5)
 

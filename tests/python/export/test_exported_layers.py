@@ -40,8 +40,8 @@ def _attention(x):
 r = torch.randn
 LAYERS = {
     "encoder": lambda: (_encoder(), (r(2, 5, 16),)),
-    # What is padded is 0 in evaluation, but not in exported programs; PyTorch's
-    # are the same.
+    # Padding is 0 in evaluation, but not in exported programs; PyTorch's are
+    # the same.
     "encoder with padding": lambda: (
         Calls(lambda m, x, k: m(x, src_key_padding_mask=k)[:, :4], _encoder()),
         (r(2, 5, 16), torch.tensor([[False] * 4 + [True]] * 2)),
@@ -107,7 +107,7 @@ LAYERS = {
 
 
 def again(program):
-    """What is loaded of the file that is saved of a program."""
+    """Saves a program, and loads the file's."""
     file = io.BytesIO()
     torch.export.save(program, file)
     file.seek(0)

@@ -234,7 +234,7 @@ def test_versions_and_higher_order_operators_that_are_unknown():
 
 
 def node_result(target, x, **constants):
-    """What a node gives of the layer's result in the program `shared`."""
+    """Result of a node for the layer's result in the program `shared`."""
 
     def change(program):
         nodes = program["graph_module"]["graph"]["nodes"]

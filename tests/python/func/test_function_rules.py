@@ -1,4 +1,4 @@
-"""What Functions say of themselves to transforms: `jvp` and `vmap`."""
+"""Statements of Functions about themselves to transforms: `jvp` and `vmap`."""
 
 from __future__ import annotations
 

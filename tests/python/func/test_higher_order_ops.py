@@ -346,7 +346,8 @@ def test_without_values():
         assert (carry.shape, out.shape) == ((2,), (3, 2))
         assert over(lambda row: row[:1], x).shape == (3, 1)
         assert generic(torch.add, x, 1).shape == (3, 2)
-        # Of what decides nothing is known: all branches are asked, and a round.
+        # Nothing is known of what decides: all branches are asked, and a
+        # round.
         (y,) = while_loop(lambda x: x.sum() < 3, lambda x: (x * 2,), (x,))
         assert y.shape == (3, 2)
         given = cond(x.sum() > 0, lambda x: {"y": x[0]}, lambda x: {"y": x[1]},

@@ -1,4 +1,4 @@
-"""What of `vmap` is the loop's own: views, writes, what the function sees."""
+"""Parts of `vmap` in the loop alone: views, writes, what the function sees."""
 
 from __future__ import annotations
 

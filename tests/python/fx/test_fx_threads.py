@@ -88,7 +88,7 @@ def test_traces_at_the_same_time_are_each_their_own():
     for thread in threads:
         thread.join()
     assert [_nodes(one) for one in traced] == [WANTED] * len(models)
-    # What was exchanged is back, and nothing thinks that it is traced.
+    # The exchanged names are back, and nothing thinks that it is traced.
     assert nn.Module.__call__ is call
     assert nn.Module.__getattr__ is getattr_
     assert not is_fx_tracing()

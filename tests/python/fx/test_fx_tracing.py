@@ -1,4 +1,4 @@
-"""What tracing leaves behind, and what graphs are besides their text."""
+"""Leftovers of tracing, and what graphs are besides their text."""
 
 from __future__ import annotations
 

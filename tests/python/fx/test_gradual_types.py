@@ -186,7 +186,7 @@ def test_equal_sizes_are_one_variable():
 
 
 def test_sums_take_two_passes():
-    """What both operands have is known once their variables are one."""
+    """Facts of both operands are known once their variables are one."""
     graph = Graph()
     x = graph.placeholder("x")
     relu = graph.call_module("relu", (x,))

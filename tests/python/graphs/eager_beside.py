@@ -4,7 +4,7 @@ import hotaru as torch
 
 
 def both(make, call=lambda run: run(torch.ones(2)), calls=3):
-    """What calls give with a function, and with another one compiled."""
+    """Results of calls with a function, and with another one compiled."""
     out = []
     for compiles in (False, True):
         function = make()

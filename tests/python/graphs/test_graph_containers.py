@@ -127,7 +127,7 @@ WRITTEN = {
 
 
 def _held(value):
-    """What a nest holds, for comparing."""
+    """Values that a nest holds, for comparing."""
     if isinstance(value, torch.Tensor):
         return value.tolist()
     if isinstance(value, dict):
@@ -317,7 +317,7 @@ def _in_doubles(net):
     torch.set_default_dtype(torch.float32)
 
 
-# What a call happens within, and its arguments.
+# Circumstances of a call, and its arguments.
 KINDS = {
     "plain": (None, lambda net: {}),
     "scale": (None, lambda net: {"scale": 3.0}),

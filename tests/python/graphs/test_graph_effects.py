@@ -1,4 +1,4 @@
-"""What a compiled function does besides its result happens once in each call,
+"""Effects of a compiled function besides its result happen once in each call,
 whether or not a capture was tried; what it reads counts however far it lies.
 """
 

@@ -154,7 +154,7 @@ def test_moved_to_another():
 
 
 def test_backward_within():
-    """What the function has made itself goes as well."""
+    """A gradient that the function has made itself goes as well."""
     p = nn.Parameter(torch.ones(2))
 
     def function(x):
@@ -357,7 +357,7 @@ def test_a_backward_that_leads_nowhere(name, written, later):
 
 
 def test_results_that_nobody_used():
-    """What only they depend on has no gradient, so optimizers leave it."""
+    """Leaves of these alone have no gradient, so optimizers leave them."""
 
     def f(x, w):
         return (x * w).sum(), (w * w).sum()

@@ -1,4 +1,4 @@
-"""What graphs join is written into the result at once, where it may be."""
+"""Joins of graphs are written into the result at once, where they may be."""
 
 import pytest
 

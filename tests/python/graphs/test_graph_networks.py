@@ -52,7 +52,7 @@ def rows(x, _):
     return x.flatten(1).softmax(-1).view_as(x) + x
 
 
-# What a step makes of a picture; convolutions are made with their weights.
+# Steps for a picture; convolutions are made with their weights.
 STEPS = {
     "convolution": convolution,
     "relu": lambda x, _: x.relu(),

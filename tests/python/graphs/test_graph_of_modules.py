@@ -1,4 +1,4 @@
-"""What others do to a module's parameters and class, seen by its graphs."""
+"""Changes of others to a module's parameters and class, seen by its graphs."""
 
 import pytest
 
@@ -22,7 +22,7 @@ def net_and_call(way):
 @ways
 @pytest.mark.parametrize("calls", [0, 2], ids=["before", "after"])
 def test_a_hook_of_a_parameter_runs_once_a_backward(way, calls):
-    """Whether it was there when the graph was captured or came later."""
+    """Hooks may be there when the graph is captured or come later."""
     net, call = net_and_call(way)
     x = torch.ones(3, 2)
     for _ in range(calls):

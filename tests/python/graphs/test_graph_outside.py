@@ -1,5 +1,6 @@
-"""What Python reads from outside of a compiled function is what it is in each
-call: the environment, contexts, threads, files, clocks and random bytes.
+"""Values that Python reads from outside of a compiled function are what they
+are in each call: the environment, contexts, threads, files, clocks and random
+bytes.
 """
 
 import collections
@@ -217,7 +218,7 @@ READS = {
 
 
 def _of_dict(make, get):
-    """What looks at a dictionary without being one."""
+    """Looks at a dictionary by something that is none."""
     values = {"v": 0}
     view = make(values)
     return lambda x: x * get(view), lambda k: values.__setitem__("v", k)
@@ -374,7 +375,7 @@ def test_reads(outside, name):
 
 
 def test_guards_keep_graphs(outside):
-    """What can be compared does not keep calls from their graphs."""
+    """Comparable values do not keep calls from their graphs."""
     for name in ("environ", "thread local", "context variable", "argv"):
         function, step = READS[name]()
         run = torch.compile(function, fullgraph=True)

@@ -20,7 +20,7 @@ SIZE = 6
 WEIGHT = torch.linspace(-0.5, 0.5, SIZE * SIZE).reshape(SIZE, SIZE)
 WIDE = torch.linspace(-0.5, 0.5, 40 * SIZE).reshape(40, SIZE)
 
-# What a step makes of two square matrices.
+# Steps for two square matrices.
 STEPS = {
     "add": lambda a, b: a + b,
     "mul": lambda a, b: a * b,

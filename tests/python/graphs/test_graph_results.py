@@ -1,5 +1,5 @@
-"""What a function puts into its results is there in those of compiled calls:
-their class, their attributes, and histories that are more than views.
+"""Properties that a function gives its results are there in those of compiled
+calls: their class, their attributes, and histories that are more than views.
 """
 
 import re
@@ -87,7 +87,7 @@ def tensors_of(result):
 
 
 def gradients_of(run, x):
-    """What comes to an argument and to the weight."""
+    """Gradients of an argument and of the weight."""
     weight.grad = None
     x = x.clone().requires_grad_()
     total = 0

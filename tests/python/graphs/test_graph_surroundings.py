@@ -16,8 +16,8 @@ from hotaru import nn
 X = torch.arange(12.0).view(3, 4) / 7
 
 
-# What is merged into a product may have another kernel of NVIDIA's libraries,
-# which rounds otherwise.
+# Products into which something is merged may have another kernel of NVIDIA's
+# libraries, which rounds otherwise.
 BITWISE = torch.cuda.is_available() and not torch._C._cuda_in_software()
 
 
@@ -119,7 +119,7 @@ def test_changes_of_a_module(way, name):
 
 
 def test_a_removed_hook(way):
-    """What remove() takes away is gone from the graph, too."""
+    """Hooks that remove() takes away are gone from the graph, too."""
     module = net()
     run = way(module)
     handle = module[1].register_forward_hook(lambda m, a, out: out * 2)
@@ -247,7 +247,7 @@ def test_partial(way):
 
 
 def test_default_dtype(way):
-    """What factories make depends on it."""
+    """Results of factories depend on it."""
     run = way(lambda x: x.double() + torch.ones(4))
     assert run(X).dtype == torch.float64
     values = way(lambda x: torch.ones(4) * x.sum().item.__self__.numel())

@@ -145,7 +145,7 @@ def test_nests_of_arguments_and_results():
 
 
 def gradients(net, x):
-    """Of a loss, with respect to the input and all parameters."""
+    """Gradients of a loss, with respect to the input and all parameters."""
     net.zero_grad()
     x = x.clone().requires_grad_()
     loss = net(x).square().sum()

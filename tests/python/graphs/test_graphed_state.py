@@ -161,7 +161,7 @@ def test_a_state_of_a_function_that_runs_as_it_is():
     assert len(net.graphed._failed) == 1
 
 
-# What a call may return of the state that it replaces.
+# Values that a call may return of the state that it replaces.
 OF_BEFORE = {
     "itself": lambda h: h,
     "values": lambda h: h.detach(),

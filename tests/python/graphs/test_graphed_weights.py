@@ -234,7 +234,7 @@ def test_arguments_are_not_packed_as_weights_are(monkeypatch):
         for _ in range(3):
             x, w = torch.randn(5, 32), torch.randn(48, 32)
             assert close(product(x, w), x @ w.T @ weight.T)
-    # Of the lasting one alone.
+    # The lasting one alone is kept.
     assert graphs[-1]._plan()["kept"] == 64 * 48 * 4
 
 

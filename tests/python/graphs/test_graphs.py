@@ -110,7 +110,7 @@ def test_begin_and_end_by_hand():
 
 
 def error_on_the_default_stream(call):
-    """What call() raises in a thread of its own, whose stream that is."""
+    """Error of call() in a thread of its own, whose stream that is."""
     errors = []
 
     def run():
@@ -221,12 +221,12 @@ NOT_NAMED = {
     "synchronize", "stream.synchronize", "stream.query", "seed", "manual_seed",
     "get_state", "mask",
 }  # fmt: skip
-# What the public function calls.
+# Operators that the public function calls.
 CALLED = {"unique": "_?unique2?"}
 
 
 def _refused(name):
-    # Of another device's tensor it is an error in any case.
+    # Another device's tensor is an error in any case.
     on_the_host = pytest.mark.cpu_graphs("arrays are on the host")
     return pytest.param(name, marks=on_the_host if name == "numpy" else ())
 

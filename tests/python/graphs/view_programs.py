@@ -79,14 +79,14 @@ MORE = [
 
 
 class State(torch.nn.Module):
-    """What programs rebind."""
+    """State that programs rebind."""
 
     def __init__(self) -> None:
         super().__init__()
         self.h = torch.zeros(3, 4)
 
     def seen(self) -> tuple:
-        """What a caller sees of it."""
+        """Values that a caller sees of it."""
         return self.h.shape, self.h.tolist()
 
     def tensors(self) -> list:
@@ -133,7 +133,7 @@ class Program:
         self.names = [f"x{i}" for i in range(len(self.layouts))]
 
     def arguments(self, number: int) -> list:
-        """Those of a call, the same for the same number; the box comes last."""
+        """Arguments of a call, the same for a number; the box comes last."""
         made, leaves = [], []
 
         def new(*shape):
@@ -177,7 +177,7 @@ class Program:
         return other
 
     def _gives(self, layout: str, x) -> bool:
-        """Whether an argument of the layout would be like another one."""
+        """True if an argument of the layout would be like another one."""
         known = self.layouts
         if layout in _OF_ANOTHER and not known:
             return False
@@ -226,7 +226,7 @@ class Program:
     def _line(self, template: str, variables: list[str]) -> str:
         """A template with variables in place of its letters."""
         draw = self._draw
-        # Those that were made last are more likely.
+        # Variables that were made last are more likely.
         weights = range(1, len(variables) + 1)
         chosen = draw.choices(variables, weights, k=3)
         new = f"v{len(variables)}"
@@ -260,7 +260,7 @@ def tensors_in(value) -> list:
 
 
 def described(t) -> tuple:
-    """What a tensor is like, dimensions of one element without a stride."""
+    """Description of a tensor, dimensions of one element without a stride."""
     try:
         return _described(t)
     except RuntimeError as error:  # a view whose base was written
@@ -325,7 +325,7 @@ def called(program: Program, run, state, number: int, after=None) -> dict:
     seen["form"] = type(result).__name__, len(results), len(held)
     seen["tensors"] = [described(t) for t in everything]
     seen["sharing"] = sharing(everything)
-    # Of a state a capture counts, too: of those that there were.
+    # A capture counts writes to a state, too: to those that there were.
     states = {place_of(t)[0] for t in before if t.numel()}
     seen["result versions"] = [
         min(version(t), 32) for t in results if place_of(t)[0] not in states
@@ -340,7 +340,7 @@ def called(program: Program, run, state, number: int, after=None) -> dict:
     # A result that is a new state is its copy where a graph made it: what is
     # written there does not reach the next call.
     bound = [(t, t.detach().clone()) for t in state.tensors()]
-    # What is written into one is seen by others.
+    # Writes into one are seen by others.
     with torch.no_grad():
         for i, t in enumerate(results):
             try:
@@ -484,8 +484,8 @@ _UNCOUNTED = re.compile(r"\.data\b(?! =)")
 
 
 def _spoils(program: Program) -> bool:
-    """Whether writes through `data`, which no version counts, reach what an
-    earlier call's backward reads: eager code has wrong gradients then.
+    """Tells whether writes through `data`, which no version counts, reach what
+    an earlier call's backward reads: eager code has wrong gradients then.
     """
     lines = [_UNCOUNTED.sub(".detach()", line) for line in program.lines]
     if lines == program.lines:
@@ -587,7 +587,7 @@ def check_graphed(program: Program) -> list[str]:
     return found
 
 
-# What is rebound by hand-made graphs, or told by tensors that are bound anew.
+# Steps that hand-made graphs rebind, or that tell of tensors bound anew.
 _BY_HAND = re.compile(
     r"state|pair|hook|box[.\[]|\.data =|set_\(|_version|resize|\.grad"
 )

@@ -141,7 +141,7 @@ HISTORIES = [
 
 
 class Wide(torch.nn.Module):
-    """What programs rebind, write and train."""
+    """Parts that programs rebind, write and train."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -153,7 +153,7 @@ class Wide(torch.nn.Module):
         self.count = 1
 
     def seen(self) -> tuple:
-        """What a caller sees of it."""
+        """Values that a caller sees of it."""
         found = [
             (
                 t.shape,

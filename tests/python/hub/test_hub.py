@@ -64,7 +64,7 @@ def archive(entries: dict) -> bytes:
 
 @pytest.fixture
 def github(tmp_path, monkeypatch):
-    """What is asked of GitHub, answered from files; the addresses asked."""
+    """Answers from files what is asked of GitHub; the addresses asked."""
     asked = []
 
     def address(owner, name, ref):

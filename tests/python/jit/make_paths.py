@@ -41,7 +41,7 @@ class Norms(nn.Module):
 
 
 class Attends(nn.Module):
-    """What evaluation mode computes in one call."""
+    """Layers for which evaluation mode has one call."""
 
     def __init__(self):
         super().__init__()

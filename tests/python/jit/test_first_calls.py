@@ -1,4 +1,4 @@
-"""What the first call of a process imports: little, as it takes the time.
+"""Imports of the first call of a process: few, as they take the time.
 
 A first export that imports what a program never asked for (distributions,
 optimizers, NumPy, ...) takes ten to twenty times as long as this one.
@@ -26,7 +26,7 @@ for name in set(sys.modules) - before:
 _SCRIPT = {
     "_awaits", "_trees", "amp", "futures", "jit", "linalg",
 }  # fmt: skip
-# Those and what tensors without elements and graphs in Python need.
+# Modules above and what tensors without elements and Python's graphs need.
 _EXPORT = {
     "_answering", "_dims", "_dispatch", "_function_schema", "_functions",
     "_functorch", "_higher_order_ops", "_library", "_operators", "_ops",
@@ -34,7 +34,7 @@ _EXPORT = {
     "_types", "backends", "export", "fx", "ops", "overrides",
 }  # fmt: skip
 _JSON = {"json", "_json"}
-# What `import hotaru` leaves to those who ask for it.
+# Modules that `import hotaru` leaves to those who ask for them.
 _LATE = {
     "_extension", "_functions", "_lowrank", "_tensor",
     "functional", "torch_version", "version", "numbers",

@@ -136,7 +136,7 @@ def test_one_class_with_different_constants():
 
 
 class Written(torch.nn.Module):
-    """What is written to is reached through views, lists and branches."""
+    """Writes that go through views, lists and branches."""
 
     def __init__(self):
         super().__init__()

@@ -1,4 +1,4 @@
-"""What a function is when it is compiled, traced or left to Python."""
+"""Fate of a function: it is compiled, traced or left to Python."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What is made of a module does not keep it once it is gone itself.
+"""Results that are made of a module do not keep it once it is gone itself.
 
 Classes of scripts stay with the process; weights must not stay with them.
 """

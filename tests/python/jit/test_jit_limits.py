@@ -1,5 +1,5 @@
-"""What a program may be large in: what is saved loads again, and honest code of
-any size compiles.
+"""Sizes in which a program may be large: what is saved loads again, and honest
+code of any size compiles.
 """
 
 # ruff: noqa: UP006, UP035

@@ -304,7 +304,7 @@ def test_states_are_loaded_by_names_and_shapes(loaded):
     assert script.weight.tolist() == [[7, 7], [7, 7]]
     with pytest.raises(RuntimeError, match=r'Missing key.*"bias".*\n.*"x"'):
         script.load_state_dict(half)
-    # What would be spread over a parameter is no value of it.
+    # Values that would be spread over a parameter are none of it.
     wrong = {"weight": torch.ones(2), "bias": torch.full((2,), 3.0)}
     for strict in (True, False):
         with pytest.raises(RuntimeError, match="size mismatch for weight"):

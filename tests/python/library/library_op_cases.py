@@ -18,7 +18,7 @@ def _with_library(case):
 
 
 def _tried(function):
-    """What a call gives, or the first line of its error."""
+    """Result of a call, or the first line of its error."""
     try:
         return function()
     except Exception as error:

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 from core_scope import case
 
-# What a case begins with: `s` says the elements, indices and text of a result.
+# Names that a case begins with: `s` says the elements, indices and text of a
+# result.
 _NAMES = """
 import warnings; warnings.simplefilter("ignore")  # each says that it is new
 masked, masked_tensor, as_masked_tensor = torch.masked, torch.masked.masked_tensor, torch.masked.as_masked_tensor

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from core_scope import case
 
-# What a case begins with: `s` says data, mask and text of its result.
+# Names that a case begins with: `s` says data, mask and text of its result.
 _NAMES = """
 import warnings; warnings.simplefilter("ignore")  # each says that it is new
 masked_tensor, as_masked_tensor = torch.masked.masked_tensor, torch.masked.as_masked_tensor

@@ -34,7 +34,7 @@ def test_gradients_of_reductions(name, dim, layout):
     found = function(sparse, dim, keepdim=True, mask=mask)
     found.to_dense().pow(2).sum().backward()
     function(y, dim, keepdim=True, mask=mask).pow(2).sum().backward()
-    # What is 0 in the data has no element, and no gradient.
+    # Zeros in the data have no element, and no gradient.
     assert torch.equal(x.grad, y.grad * (y != 0))
 
 

@@ -1,5 +1,5 @@
 # ruff: noqa: E501  (a case is one line)
-"""What the cases of nested tensors begin with."""
+"""Names that the cases of nested tensors begin with."""
 
 from __future__ import annotations
 

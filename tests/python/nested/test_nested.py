@@ -1,4 +1,4 @@
-"""What nested tensors promise beside PyTorch's recorded outcomes."""
+"""Promises of nested tensors beside PyTorch's recorded outcomes."""
 
 from __future__ import annotations
 

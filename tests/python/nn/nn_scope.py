@@ -1,4 +1,4 @@
-"""What the cases of modules share: their registry, and a network."""
+"""Helpers that the cases of modules share: their registry, and a network."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ from outcomes import tensor
 CASES = {}
 
 _ROWS = [3, 1, 3, 0]
-# What is looked up, and with which options.
+# Lookups, and the options of each.
 _TABLES = (
     "F.embedding(rows, w, sparse=True)",
     "F.embedding(rows.reshape(2, 2), w, sparse=True)",
@@ -84,7 +84,7 @@ def _scope(lib) -> dict:
 
 
 def _parts(grad) -> list:
-    """Of a gradient that is sparse its parts; else itself."""
+    """Parts of a gradient that is sparse; else itself."""
     if grad is None or not grad.is_sparse:
         return [grad]
     return [

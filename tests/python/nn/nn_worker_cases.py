@@ -82,7 +82,7 @@ def _datasets(lib, data) -> dict:
         return getattr(data.get_worker_info(), name)
 
     class Info(data.Dataset):
-        """What a worker knows and draws."""
+        """Dataset that tells what a worker knows and draws."""
 
         def __len__(self):
             return 8
@@ -96,7 +96,7 @@ def _datasets(lib, data) -> dict:
             return i, worker("id"), worker("num_workers"), seed, mine, *draws
 
     class Parts(data.IterableDataset):
-        """Of another length in each worker."""
+        """Dataset of another length in each worker."""
 
         def __iter__(self):
             first = 100 * worker("id")

@@ -29,7 +29,7 @@ def exact(x, n=None):
 
 
 def error(got, want) -> float:
-    """Of norms, in units of the dtype's precision."""
+    """Error of norms, in units of the dtype's precision."""
     got = got.numpy()
     assert got.shape == want.shape
     eps = np.finfo(got.dtype).eps
@@ -85,7 +85,7 @@ def test_strides(hotaru, n):
 )
 @pytest.mark.parametrize("lines", [1, 40])
 def test_expanded_lines(hotaru, name, lines):
-    """Of one element, one line at a time and in tiles."""
+    """Lines of one element, one line at a time and in tiles."""
     transform = getattr(hotaru.fft, name)
     for n in (*range(1, 17), 64, 1000):
         for dtype in (hotaru.float32, hotaru.float64, hotaru.complex64):

@@ -31,7 +31,7 @@ CALLS = {
     "zeros": (torch.zeros, 3, 4),
     "linspace": (torch.linspace, 0, 1, 7),
 }
-# What one kernel computes from elements.
+# Functions that one kernel computes from elements.
 ELEMENTWISE = {
     "add": (torch.add, A, B),
     "sub": (torch.sub, A, B),
@@ -354,7 +354,7 @@ REDUCTIONS = ["sum", "nansum", "mean", "nanmean", "std", "var", "logsumexp"]
 
 @pytest.mark.parametrize("name", REDUCTIONS)
 def test_reductions_in_the_dtype_of_out(name):
-    """Of float32 into float64: all of it is computed in float64."""
+    """Sums of float32 into float64: all of it is computed in float64."""
     x = torch.rand(7, 5, generator=torch.Generator().manual_seed(0))
     out = torch.empty(5, dtype=torch.float64)
     reduce = getattr(torch, name)

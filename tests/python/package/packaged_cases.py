@@ -1,4 +1,4 @@
-"""What a package is made of: the same text for PyTorch and for hotaru."""
+"""Contents of a package: the same text for PyTorch and for hotaru."""
 
 from __future__ import annotations
 

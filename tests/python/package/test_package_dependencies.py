@@ -1,4 +1,4 @@
-"""What a package takes along: patterns, graphs, imports, errors."""
+"""Needs that a package takes along: patterns, graphs, imports, errors."""
 
 from __future__ import annotations
 

@@ -29,14 +29,14 @@ def package(hotaru, monkeypatch):
 
 
 def check(hotaru, importer, expected) -> None:
-    """What `packaged_cases.write` promises, of a package that was opened."""
+    """Checks what `packaged_cases.write` promises of an opened package."""
     x = hotaru.ones(2, 3)
     first = importer.load_pickle("data", "first.pkl")
     close = hotaru.testing.assert_close
     close(first["script"](x), hotaru.tensor(expected["layer"]))
     shared = hotaru.tensor(expected["shared"])
     close(first["shared"], shared[1:])
-    # Of one pickle: what was one storage is one storage.
+    # Storages that were one in one pickle are one.
     with hotaru.no_grad():
         first["shared"].zero_()
     assert first["script"].weight[1].tolist() == [0, 0, 0]
@@ -128,7 +128,7 @@ def test_two_programs_of_one_name(hotaru, package):
 
         return hotaru.jit.trace(Same(), hotaru.ones(1))
 
-    # Of archives, as names in one process differ already.
+    # From archives, as names in one process differ already.
     loaded = [
         hotaru.jit.load(io.BytesIO(script(number).save_to_buffer()))
         for number in (2, 3)

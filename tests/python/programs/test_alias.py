@@ -30,7 +30,7 @@ class Environment:
         self._folder = folder
 
     def run(self, *args, code=0) -> str:
-        """What Python prints; the error's text where it shall fail."""
+        """Returns what Python prints; the error's text where it shall fail."""
         done = subprocess.run(
             [self.python, *map(str, args)],
             capture_output=True,

@@ -1,4 +1,4 @@
-"""What `hotaru run` takes and gives: kinds of numbers, files and results."""
+"""Kinds of what `hotaru run` takes and gives: numbers, files and results."""
 
 # TorchScript knows the old spellings.
 # ruff: noqa: UP006, UP035

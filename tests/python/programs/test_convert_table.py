@@ -33,7 +33,7 @@ def converted(*words) -> None:
 
 
 class Net(torch.nn.Module):
-    """What formats say in ways of their own: sizes, branches, a state."""
+    """Net that formats put in ways of their own: sizes, branches, a state."""
 
     def __init__(self):
         super().__init__()

@@ -50,7 +50,7 @@ def test_modules_that_are_loaded():
 
 
 def _by_perf(code: str, **variables: str) -> int | None:
-    """What the processor counted; None where nobody may ask it."""
+    """Returns what the processor counted; None where nobody may ask it."""
     if shutil.which("perf") is None:
         return None
     count = ["perf", "stat", "-x", ",", "-e", "instructions:u"]

@@ -1,4 +1,4 @@
-"""What users install: the C++ library with CMake, the wheel with pip."""
+"""Installations of users: the C++ library with CMake, the wheel with pip."""
 
 import hashlib
 import json
@@ -16,7 +16,7 @@ from golden import recordings
 
 ROOT = Path(__file__).parents[3]
 MODEL = Path(os.environ.get("HOTARU_SILERO", ROOT / ".cache/silero_vad.jit"))
-# Of docs/budgets.md: the library, the extension, the device in software.
+# From docs/budgets.md: the library, the extension, the device in software.
 MOST_MEGABYTES = 35
 MEGABYTE = 1e6
 
@@ -112,7 +112,7 @@ def test_every_installed_header_compiles_alone(prefix):
     for stamp in CHECKED.iterdir():
         if stamp.stat().st_mtime < oldest:
             stamp.unlink(missing_ok=True)
-    # Of libtorch's API, whose headers bring in each other, what programs name.
+    # Headers of libtorch's API bring in each other: those that programs name.
     torch = include / "hotaru_torch"
     names = ("torch/torch.h", "torch/script.h", "ATen/ATen.h")
     run(*check, "-I", torch, *(torch / name for name in names))

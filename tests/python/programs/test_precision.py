@@ -323,7 +323,7 @@ def given(folder, *shape):
 
 
 def test_compare_tells_how_far_the_archives_are_apart(tmp_path):
-    """What compare foretells of int8 is what the converted archive does."""
+    """Promises of compare for int8 are what the converted archive does."""
     source, target = saved(perceptron(), tmp_path), tmp_path / "int8.pt"
     output("convert", source, target, "--precision=int8")
     x, path = given(tmp_path, 3, 64)
@@ -530,7 +530,7 @@ def test_a_program_that_is_no_graph_is_compared_all_the_same(tmp_path):
 
 
 def eager_rounds():
-    """Whether the processor multiplies bfloat16: else eager products don't."""
+    """True if the processor multiplies bfloat16: else eager products don't."""
     x = torch.full((64, 64), 1 + 2.0**-12)
     torch.set_float32_matmul_precision("medium")
     try:

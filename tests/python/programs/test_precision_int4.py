@@ -267,8 +267,8 @@ def test_scales_by_blocks_of_rows(rows):
     assert LINEAR(x, packed[:0], blocks[:0]).shape == (rows, 0)
 
 
-# What PyTorch 2.13's embedding_bag_byte_prepack and embedding_bag_4bit_prepack
-# make of this table.
+# Bytes that PyTorch 2.13's embedding_bag_byte_prepack and
+# embedding_bag_4bit_prepack make of this table.
 TABLE = [
     [0.5, -1.25, 3.0, 0.1],
     [7.0, 7.0, 7.0, 7.0],

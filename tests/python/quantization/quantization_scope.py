@@ -1,5 +1,5 @@
 # ruff: noqa: E501  (a case is one line)
-"""What the cases of quantisation begin with."""
+"""Names that the cases of quantisation begin with."""
 
 from __future__ import annotations
 

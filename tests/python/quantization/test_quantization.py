@@ -1,5 +1,5 @@
-"""What of quantisation is not compared with PyTorch call by call: files,
-memory, and what is refused.
+"""Parts of quantisation that are not compared with PyTorch call by call:
+files, memory, and what is refused.
 """
 
 from __future__ import annotations

@@ -5,8 +5,9 @@ from __future__ import annotations
 
 from core_scope import case
 
-# What a case begins with: `d` has 5 elements, none in row 2; `p` says all of a
-# tensor; `of` makes one in a layout, in blocks of (2, 3) where it has some.
+# Names that a case begins with: `d` has 5 elements, none in row 2; `p` says
+# all of a tensor; `of` makes one in a layout, in blocks of (2, 3) where it has
+# some.
 _NAMES = """
 import warnings; warnings.simplefilter("ignore")  # each layout says that it is in beta
 I = lambda *x: torch.tensor(x)

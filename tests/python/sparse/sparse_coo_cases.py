@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from core_scope import case
 
-# What a case begins with: `s` says what a sparse tensor consists of, `g` what
-# the gradient of a function's sum is.
+# Names that a case begins with: `s` says what a sparse tensor consists of, `g`
+# what the gradient of a function's sum is.
 _NAMES = """
 import warnings; warnings.simplefilter("ignore")
 sct = torch.sparse_coo_tensor

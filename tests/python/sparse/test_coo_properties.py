@@ -1,4 +1,4 @@
-"""What holds for tensors in coordinates of every shape: derivatives, copies in
+"""Properties of tensors in coordinates of every shape: derivatives, copies in
 other processes, memory that is bounded, operators of strided tensors.
 """
 

@@ -33,7 +33,7 @@ MADE = {
         _ROWS, _COLUMNS, d[0, :3], (4, 4), layout=torch.sparse_csr
     ),
 }
-# Of the dense argument and a sparse constant.
+# Functions of the dense argument and a sparse constant.
 WITH_SPARSE = {
     "sparse.mm": lambda d, s: sparse.mm(s, d),
     "s @ d": lambda d, s: s @ d,
@@ -62,7 +62,7 @@ WITH_SPARSE = {
     "add_": lambda d, s: d.clone().add_(s),
     "mul_": lambda d, s: d.clone().mul_(s),
 }
-# Of a sparse tensor that was made of the argument, and the argument.
+# Functions of a sparse tensor that was made of the argument, and the argument.
 OF_SPARSE = {
     "itself": lambda s, d: s,
     "s @ d": lambda s, d: s @ d,

@@ -35,7 +35,7 @@ def test_linear_of_sparse_weights(layout, shape, with_bias):
     want.pow(2).sum().backward()
     assert torch.allclose(x.grad, y.grad)
     found = weight.grad.to_dense()
-    # What the weight has no element for may have a gradient or none.
+    # Places where the weight has no element may have a gradient or none.
     has = dense.detach() != 0
     assert torch.allclose(found * has, dense.grad * has)
 

@@ -81,7 +81,7 @@ def _leave_lost_calls():
 
 
 def _ends(pid):
-    """Whether the child comes to an end by itself; with what status."""
+    """Waits for the child's end by itself; returns its status."""
     deadline = time.monotonic() + SECONDS
     while time.monotonic() < deadline:
         done, status = os.waitpid(pid, os.WNOHANG)

@@ -1,4 +1,4 @@
-"""What PyTorch's results are compared with, once more on queued streams."""
+"""Comparisons with PyTorch's results, once more on queued streams."""
 
 import os
 import subprocess

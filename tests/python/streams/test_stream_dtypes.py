@@ -179,7 +179,7 @@ CASES = {
     ),
     "lstm": lambda x: nn.LSTM(4, 4)(x[None]),
     "gru_cell": lambda x: nn.GRUCell(4, 4)(x),
-    # Of the dtype alone.
+    # Functions of the dtype alone.
     "arange": lambda x: torch.arange(4, dtype=x.dtype),
     "linspace": lambda x: torch.linspace(0, 1, 4, dtype=x.dtype),
     "logspace": lambda x: torch.logspace(0, 1, 4, dtype=x.dtype),

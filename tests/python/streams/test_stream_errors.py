@@ -18,8 +18,8 @@ def row(*numbers):
     return torch.tensor([numbers])
 
 
-# What a kernel finds out while it computes: operator, its name in the error,
-# the text.
+# Faults that a kernel finds while it computes: operator, its name in the
+# error, the text.
 LATE = {
     "gather": (lambda x: torch.gather(x, 0, row(7)), "index 7 is out of"),
     "index": (lambda x: x[LONG([0, 9])], "index 9 is out of bounds"),
@@ -111,7 +111,7 @@ LATE = {
     ),
 }
 
-# What an operator looks at before it decides; it waits, and raises at once.
+# Faults that an operator looks for first; it waits, and raises at once.
 AT_THE_CALL = {
     "one_hot": (
         lambda: F.one_hot(LONG([9]), 4),

@@ -1,4 +1,4 @@
-"""What tensors of each kind say of themselves: kinds x names.
+"""Answers of tensors of each kind about themselves: kinds x names.
 
 A kind is a way to make a tensor that answers operators itself; a question is a
 name of Tensor, with what it is called with. Of an error the class is compared,

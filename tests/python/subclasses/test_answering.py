@@ -1,4 +1,4 @@
-"""What tensors that answer operators themselves say of themselves.
+"""Answers about themselves of tensors that answer operators.
 
 Each kind is asked every question in answering_cases.py; what PyTorch 2.13 made
 of them is in golden/ (see record_golden.py). What differs is listed there, by

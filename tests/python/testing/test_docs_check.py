@@ -52,7 +52,7 @@ def checks():
 
 
 def offences(checks, folder: Path, changed: dict[str, str]) -> list[str]:
-    """What is wrong with the good repository and these files in it."""
+    """Lists what is wrong with the good repository and these files in it."""
     files = {**GOOD, **changed}
     for name, text in files.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
@@ -166,7 +166,7 @@ def test_what_is_planted_is_found(checks, tmp_path, what):
 
 
 def run(script: str, *options: str) -> str:
-    """What a script prints here; it must find nothing."""
+    """Runs a script here; it must find nothing. Returns what it prints."""
     if not (ROOT / ".git").exists():
         pytest.skip("this is no clone: git lists no files")
     done = subprocess.run(

@@ -37,7 +37,7 @@ def test_namespace_that_is_whole():
     assert re.search(r"^torch\.nn\.init 26 / 26$", printed, re.MULTILINE)
 
 
-# What is reached already; it may only grow.
+# Share that is reached already; it may only grow.
 def test_names_do_not_get_lost():
     share = float(re.search(r"^names .*\((.*) %\)", check(), re.M)[1])
     assert share >= 89.0

@@ -251,7 +251,7 @@ def test_a_second_run_that_differs_is_told():
             x,
             use_reentrant=False,
         )
-        # What is saved beyond the first run's is not seen with early stop.
+        # Tensors saved beyond the first run's are not seen with early stop.
         with (
             pytest.raises(CheckpointError, match=text)
             if text

@@ -25,7 +25,7 @@ def _counted(function):
     return {str(packet)[5:]: count for packet, count in found.items()}
 
 
-# What PyTorch 2.13 counts on the CPU, forward and backward.
+# Counts of PyTorch 2.13 on the CPU, forward and backward.
 CASES = {
     "conv": (
         lambda: F.conv2d(R(2, 4, 6, 6), R(6, 2, 3, 3), R(6), groups=2),

@@ -28,7 +28,7 @@ from hotaru import profiler
 
 
 def _operators(prof) -> list[str]:
-    """Those that Python called."""
+    """Names of operators that Python called."""
     found = [e for e in prof.events() if e.kind == "operator"]
     return [e.name for e in found if e.cpu_parent not in found]
 
@@ -465,7 +465,7 @@ def test_a_profile_that_is_started_again_begins_from_nothing():
 
 @pytest.mark.filterwarnings(_LOST)
 def test_a_profile_of_another_thread_takes_over():
-    """What the first thread calls is no longer noted."""
+    """Calls of the first thread are no longer noted."""
     x = hotaru.ones(2)
     begun, over = threading.Event(), threading.Event()
     found = []

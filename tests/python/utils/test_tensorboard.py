@@ -1,4 +1,4 @@
-"""What `SummaryWriter` writes, read by TensorBoard's own reader."""
+"""Files that `SummaryWriter` writes, read by TensorBoard's own reader."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `SummaryWriter` writes for plugins, read by TensorBoard's own code."""
+"""Data of `SummaryWriter` for plugins, read by TensorBoard's own code."""
 
 from __future__ import annotations
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import importlib
 
-# What allocates, fills and converts has no rows of its own here, nor have
-# views that reductions take of their results.
+# Operators that allocate, fill and convert have no rows of their own here, nor
+# have views that reductions take of their results.
 _LEFT_OUT = frozenset((
     "_local_scalar_dense", "_to_copy", "copy_", "empty", "empty_like",
     "empty_strided", "fill_", "item", "resize_", "resize_as_", "resolve_conj",

@@ -38,7 +38,7 @@ def test_rows_are_exact_by_every_instruction_set(simd):
 
 def test_every_row_has_a_case():
     tested = {(case.kernel, case.dtype, case.way) for case in CASES}
-    # Of whatever does not fit the integers' cases tell.
+    # Integers' cases tell of whatever does not fit.
     tested |= {("conv_forward", d, "unrolled") for d in (torch.float32,)}
     tested |= {("conv_forward", torch.float64, "unrolled")}
     tested |= {

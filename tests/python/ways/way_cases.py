@@ -183,7 +183,7 @@ def tensors(case: Case) -> list:
 
 
 def answer(case: Case):
-    """What the case's kernel says to it: the call, or None without one."""
+    """Asks the case's kernel: the call, or None without one."""
     args = tensors(case)
     function = case.function
     if case.graphed:

@@ -59,7 +59,7 @@ def opened(weights, tmp_path):
 
 
 def close(got, x, wide, bias=None):
-    """Whether got is x Wᵀ + b but for float sums and one rounding; of Q4_0's
+    """True if got is x Wᵀ + b but for float sums and one rounding; of Q4_0's
     inputs 2^-16 of a block's largest, here up to four times the mean.
     """
     want = x.double() @ wide.double().t()

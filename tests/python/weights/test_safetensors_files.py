@@ -22,7 +22,7 @@ def weights(hotaru):
 
 @pytest.fixture
 def named(hotaru):
-    """What the golden file holds."""
+    """Tensors that the golden file holds."""
     return {
         "b.weight": hotaru.arange(6.0).reshape(2, 3),
         "b.bias": hotaru.arange(3.0),

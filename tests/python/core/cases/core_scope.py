@@ -1,4 +1,4 @@
-"""What the cases of the core share: code as text, and tables over dtypes."""
+"""Helpers of the cases of the core: code as text, and tables over dtypes."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ import outcomes
 
 FAMILIES = ("core_dtype", "core_view", "core_autograd")
 
-# What hotaru lacks or words otherwise.
+# Cases that hotaru lacks or words otherwise.
 DIFFERS = outcomes.listed("core_differs.txt")
 
 test_same_as_pytorch = outcomes.same_as_pytorch(FAMILIES, DIFFERS)

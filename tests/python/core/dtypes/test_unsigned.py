@@ -1,5 +1,5 @@
-"""What PyTorch has of unsigned integers beyond a byte, and Python's integers
-beyond int64, which only uint64 holds.
+"""Unsigned integers of PyTorch's beyond a byte, and Python's integers beyond
+int64, which only uint64 holds.
 """
 
 from __future__ import annotations

@@ -177,7 +177,7 @@ def test_what_pytorch_wrote_is_read(tmp_path):
 
 
 def _names(data: bytes) -> set[str]:
-    """What a pickle of protocol 2 refers to."""
+    """Names that a pickle of protocol 2 refers to."""
     return {
         argument.removeprefix("hotaru.").replace(" ", ".")
         for op, argument, _ in pickletools.genops(data)
@@ -185,7 +185,7 @@ def _names(data: bytes) -> set[str]:
     }
 
 
-# What PyTorch's own pickles of such objects refer to.
+# Names that PyTorch's own pickles of such objects refer to.
 NAMES = {
     "tensor": (
         lambda: torch.ones(2, 2).t(),

@@ -1,4 +1,4 @@
-"""What torch.load makes of objects that are not weights."""
+"""Results of torch.load for objects that are not weights."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Counted:
 
 
 class Runs:
-    """What a file could do."""
+    """Class that does what a file could do."""
 
     def __reduce__(self):
         return print, ("Hello World!",)
@@ -138,7 +138,7 @@ def test_other_protocols_are_refused_where_they_say_more():
 
 
 def _load(text: bytes):
-    """What a pickle of that text gives without trust."""
+    """Loads a pickle of that text, without trust."""
     file = io.BytesIO()
     with serialization._open_zipfile_writer(file) as writer:
         writer.write_record("data.pkl", text, len(text))

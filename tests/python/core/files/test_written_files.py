@@ -1,4 +1,4 @@
-"""What is written at a path, by every function that takes one.
+"""Files that are written at a path, by every function that takes one.
 
 Each writer meets each kind of thing that a path may lead to. A regular file is
 replaced whole and keeps its mode, anything else is written into, and a failure
@@ -67,7 +67,7 @@ EVERY = pytest.mark.parametrize("name", WRITERS)
 
 @pytest.fixture
 def write(name):
-    # What writers are made of is ready before files and processes are counted.
+    # The parts of writers are ready before files and processes are counted.
     return WRITERS[name]
 
 

@@ -1,4 +1,4 @@
-"""What tensors of parts say of themselves, as plain ones do."""
+"""Answers of tensors of parts about themselves, as plain ones give."""
 
 from __future__ import annotations
 

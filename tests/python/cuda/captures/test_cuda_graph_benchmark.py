@@ -12,7 +12,7 @@ SCRIPT = Path(__file__).resolve().parents[4] / "bench/gpu/graphs.py"
 
 
 def measured(file, *options):
-    """What it printed, and its rows by label."""
+    """Runs it: the text that it printed, and its rows by label."""
     done = subprocess.run(
         [sys.executable, SCRIPT, "--quick", "--json", file, *options],
         # Nothing is compiled.

@@ -1,5 +1,5 @@
-"""What becomes of captured calls on CUDA: nodes of one launch, calls between
-two, arguments that are read where they lie.
+"""Fate of captured calls on CUDA: nodes of one launch, calls between two,
+arguments that are read where they lie.
 """
 
 from __future__ import annotations

@@ -59,7 +59,7 @@ def test_a_gate_a_residual_and_a_cast(cuda, dtype, width):
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
 @pytest.mark.parametrize("width", [8, 40, 72, 128])
 def test_each_step_rounds(cuda, dtype, width):
-    """Of every width that there are kernels for."""
+    """Each width that there are kernels for."""
     q, k, v, make = operands(cuda, dtype, 1, 2, 130, 66, width)
     x = make(*q.shape)
 

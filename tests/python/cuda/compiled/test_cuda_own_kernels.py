@@ -208,7 +208,7 @@ def test_header_code(cuda):
 
 
 def test_streams_wait_for_each_other(cuda, add):
-    """What one stream's kernel writes another's reads, and nobody waits."""
+    """Kernels read what another stream's kernel writes, and nobody waits."""
     streams = [torch.cuda.Stream() for _ in range(3)]
     x = torch.zeros(300, device=cuda)
     for n in range(60):

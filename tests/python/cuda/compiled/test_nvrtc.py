@@ -1,4 +1,4 @@
-"""What NVIDIA's own compiler makes of source texts. It needs no GPU: these
+"""Results of NVIDIA's own compiler for source texts. It needs no GPU: these
 tests run where NVRTC is found, or its folder is in `HOTARU_TEST_NVRTC`.
 """
 
@@ -19,7 +19,7 @@ template <class T> __global__ void saxpy(const T* x, T* y, T a, int n) {
 
 
 def ran(program: str) -> str:
-    """What a program prints in a process without the GPU in software."""
+    """Runs a program in a process without the GPU in software."""
     done = subprocess.run(
         [sys.executable, "-c", "import hotaru as torch\n" + program],
         env=dict(

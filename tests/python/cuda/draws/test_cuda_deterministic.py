@@ -27,7 +27,7 @@ WORDS = {2: torch.int16, 4: torch.int32, 8: torch.int64}
 
 
 def mixed(*shape, dtype=torch.float32):
-    """Of sizes so different that sums depend on their order."""
+    """Draws numbers of sizes so different that sums depend on their order."""
     torch.manual_seed(sum(shape))
     if dtype.is_complex:
         part = torch.empty(0, dtype=dtype).real.dtype
@@ -73,7 +73,7 @@ def assert_same(f, *given):
 
 
 def assert_same_gradients(f, *given):
-    """Of all floating tensors of these."""
+    """Asserts the same gradients for all floating tensors of these."""
 
     def gradients(*given):
         leaves = []
@@ -178,7 +178,7 @@ def test_scatter(deterministic, dtype):
         f = partial(written, name)
         assert_same(f, x, at, y)
         assert_same(partial(f, dim=1), x.t(), at.t(), y.t())
-        # What is larger than the index, and an index that was expanded.
+        # Tensors larger than the index, and an index that was expanded.
         assert_same(f, x, at[:33, :11], y)
         expanded = at[:, :1].expand(40, 30)
         assert_same(f, x, expanded, y)

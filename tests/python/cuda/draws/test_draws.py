@@ -19,7 +19,7 @@ def printed(tensor, digits=4):
     return [round(x, digits) for x in tensor.tolist()]
 
 
-# What PyTorch's users print on their GPUs, whichever these are.
+# Known draws, which PyTorch's users print on their GPUs, whichever these are.
 def test_known_uniform_draws(hotaru, cuda):
     torch = hotaru
     draws = torch.rand(3, device=cuda, generator=generator(torch))

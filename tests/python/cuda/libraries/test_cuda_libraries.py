@@ -280,7 +280,7 @@ print(counts(benchmark=True, allow_tf32=False, deterministic=True))
 """,
         name="cuDNN",
     )
-    # Of four kernels one can't be made ready. Three that are left are run
+    # One of four kernels can't be made ready. Three that are left are run
     # three times each, of three operations, and each operation once more.
     assert ran.stdout.split("\n")[:4] == [
         "(0, 0)", "(3, 3)", "(30, 3)", "(3, 3)",

@@ -35,7 +35,7 @@ def kernels(f):
 
 
 def expected(**counts):
-    """Those kernels where the library is, and none where it is not."""
+    """Counts of kernels where the library is, and none where it is not."""
     if not FOUND:
         return {}
     names = {"forward": "rnn_stack"}

@@ -92,7 +92,7 @@ def test_transposed_convolution_and_unfolding(cuda, dtype):
 
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_multiplying_scatters(cuda, dtype):
-    """Of equal indices all factors count."""
+    """All factors of equal indices count."""
     torch.manual_seed(2)
     x, source = (torch.randn(*s, dtype=dtype) for s in ((5, 40), (300, 40)))
     source = source / source.abs()

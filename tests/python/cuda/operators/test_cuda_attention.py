@@ -152,7 +152,7 @@ def test_scale(cuda, scale, dtype):
 
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_large_scores(cuda, dtype):
-    """Of 1e4, of either sign: exp() of them alone would be no number."""
+    """Sizes of 1e4, of either sign: exp() of them alone would be no number."""
     q, k, v, g = operands(1, 2, 2, 70, 130, 16, 16, "float32")
     for sign in (1, -1):
         q = (sign * q.abs() * 200).to(getattr(torch, dtype))

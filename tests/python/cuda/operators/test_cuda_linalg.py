@@ -65,7 +65,7 @@ def assert_same(call, *inputs, **options):
 
 
 def assert_same_error(call, *inputs):
-    """What the CPU raises at once CUDA raises when it is waited for."""
+    """Errors that the CPU raises at once CUDA raises when it is waited for."""
 
     def waited(*xs):
         call(*xs)
@@ -109,7 +109,7 @@ def test_lu(cuda, dtype, shape):
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("shape", [(2, 133, 133), (128, 200), (170, 160)])
 def test_panels(cuda, dtype, shape):
-    """Of larger matrices several blocks work on one."""
+    """Larger matrices have several blocks that work on one."""
     a = numbers(dtype, *shape) / 16
     assert_same(linalg.lu_factor, a)
     m = shape[-2]
@@ -309,7 +309,7 @@ def test_singular_values_of_all_sizes(cuda):
     values = torch.logspace(0, -12, 24)
     assert_same(svd, q * values, full_matrices=False)
     assert_same(svd, (q * values) @ q.mT, full_matrices=True)
-    # Of columns that are graded Jacobi's rotations find each one exactly.
+    # Jacobi's rotations find each value of graded columns exactly.
     got = linalg.svdvals((q * values).to(cuda)).cpu()
     assert float((got / values - 1).abs().max()) < 1e-5
 
@@ -344,7 +344,7 @@ def test_svd_of_what_is_not_finite(cuda):
 
 
 def eig(x):
-    """What is left of the equations, lengths, and sums of the values' powers,
+    """Residuals of the equations, lengths, and sums of the values' powers,
     since they come in any order.
     """
     values, vectors = linalg.eig(x)

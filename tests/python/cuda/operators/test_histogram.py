@@ -26,7 +26,7 @@ def assert_counts_equal(f, *tensors):
 
 
 def assert_histogram_equal(x, bins, **options):
-    """Of bins whose edges are linspace's, which rounds once more on CUDA."""
+    """Compares bins with linspace's edges, which CUDA rounds once more."""
     edges = torch.histogram(x, bins, **options)[1]
     counts, used = torch.histogram(x.cuda(), bins, **options)
     assert_near(torch, used, edges, terms=4)

@@ -369,7 +369,7 @@ def test_indices_on_the_cpu(hotaru, cuda):
         x[i.to(cuda)]
 
 
-# What fails, the exception and its text, of x (4 x 6).
+# Calls that fail, the exception and its text, of x (4 x 6).
 FAILURES = {
     "gather": (
         lambda t, x, at: t.gather(x, 1, at(9, 0)[None]),

@@ -258,7 +258,7 @@ def test_matmul_gives_the_same_bits(hotaru, cuda):
 
 
 def test_linear_layer(hotaru, cuda):
-    """What PyTorch's users print first on a GPU."""
+    """The layer that PyTorch's users print first on a GPU."""
     torch = hotaru
     torch.manual_seed(0)
     layer = torch.nn.Linear(2, 2).to("cuda")

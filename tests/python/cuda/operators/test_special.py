@@ -94,8 +94,8 @@ def test_functions_of_two_numbers(hotaru, cuda):
     ):  # fmt: skip
         want = f(x[:, None], x)
         got = f(x.to(cuda)[:, None], x.to(cuda))
-        # Of 400 and 400: exp of a sum of terms of up to 2400, each rounded to a
-        # few last places by another library.
+        # At 400 and 400: exp of a sum of terms of up to 2400, each rounded to
+        # a few last places by another library.
         gamma = f in (t.special.gammainc, t.special.gammaincc)
         assert_same(t, got, want, 2400 * 2.0**-52 * 8 if gamma else 1e-13)
         assert_same(

@@ -68,8 +68,8 @@ def test_nms_of_strided_boxes(cuda):
     assert OPS.nms(wide, scores.to(cuda), 0.2).tolist() == want
 
 
-# Of two pictures of 8 x 9: inside, over the edges, small, far outside, turned
-# around, one cell wide, and all there is.
+# Regions of two pictures of 8 x 9: inside, over the edges, small, far outside,
+# turned around, one cell wide, and all there is.
 ROIS = [
     [0, 1.0, 2, 8, 9], [1, -5, 3, 6, 14], [1, 3, 3, 3.2, 3.4],
     [0, 40, 50, 60, 70], [1, 6, 5, 2, 1], [0, 2, 1, 2, 7], [1, 0, 0, 12, 11],

@@ -49,7 +49,7 @@ lost = int(str(warning.message).split("lacks ")[1].split()[0])
 found = names(prof)
 assert set(found) == {"Exp_f32"}
 assert 1000 < len(found) < 9710
-# Of each call a kernel, a number and a call of the driver.
+# Each call has a kernel, a number and a call of the driver.
 assert lost >= CALLS - len(found)
 assert len(found) + lost <= 3 * CALLS
 assert "HOTARU_CUPTI_BUFFER_MB" in str(warning.message)
@@ -166,7 +166,7 @@ print(report["name"], report["why_not"])
 
 
 def test_a_device_that_is_lost(passes, monkeypatch):
-    """What it never did counts as lost; the next profile is whole."""
+    """Calls that it never ran count as lost; the next profile is whole."""
     # The device begins nothing by itself before it is lost.
     monkeypatch.setenv("HOTARU_SOFT_GPU_DELAY_US", "100000000")
     passes("""
@@ -194,7 +194,7 @@ no_faults()
 
 
 def test_others_work_has_no_owner(passes):
-    """Of another library of the process, which calls the driver itself."""
+    """Work of another library of the process: it calls the driver itself."""
     passes("""
 fill = library.cuMemsetD8Async
 fill.argtypes = [ctypes.c_void_p, ctypes.c_ubyte, ctypes.c_size_t,

@@ -50,7 +50,7 @@ def device_events(prof) -> list:
 
 
 def launched(prof) -> list:
-    """What calls launched; the GPU in software fills new memory, too."""
+    """Events of calls; the GPU in software fills new memory, too."""
     return [
         e
         for e in device_events(prof)

@@ -147,7 +147,7 @@ def test_times_of_operators_are_those_of_their_kernels(cuda):
         < outer.device_time_total
         == pytest.approx(sum(e.device_time_total for e in inside))
     )
-    # What the backward pass launched belongs to its calls, not to `outer`.
+    # Launches of the backward pass belong to its calls, not to `outer`.
     launched = [e for e in prof.events() if e.kind == "kernel" and e.kernels]
     assert launched
     total = sum(e.duration for e in work)

@@ -15,7 +15,7 @@ import hotaru as torch
 
 
 def loaded(module):
-    """What an archive of the module holds."""
+    """Saves the module, and loads the archive."""
     file = io.BytesIO()
     torch.jit.save(module, file)
     file.seek(0)

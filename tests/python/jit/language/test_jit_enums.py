@@ -162,7 +162,7 @@ def test_members_of_programs_from_elsewhere():
     )  # fmt: skip
     assert [c.name for c in enums.palette] == ["BLUE", "RED"]
     assert enums.color is color
-    # Of a class with that member, whatever its name.
+    # Classes with that member will do, whatever their name.
     enums.color = Color.RED
     assert enums.color.name == "RED"
     assert type(enums.color) is type(color)

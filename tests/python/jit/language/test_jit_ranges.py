@@ -11,7 +11,7 @@ GOLDEN = Path(__file__).parents[2] / "golden"
 
 
 class Ranged(torch.nn.Module):
-    """What the archives of PyTorch do, too."""
+    """Ranges that the archives of PyTorch have, too."""
 
     def forward(self, x):
         with torch.profiler.record_function("a"):

@@ -1,4 +1,4 @@
-"""What `jit.trace` checks: results, a second trace, the function's outputs."""
+"""Checks of `jit.trace`: results, a second trace, the function's outputs."""
 
 import io
 import warnings

@@ -78,7 +78,7 @@ _OPTIONS = {
         "lr=lib.tensor(0.1), weight_decay=lib.tensor(0.1)",
     ),
 }
-# Of float32 parameters alone.
+# Options of optimizers that take float32 parameters alone.
 _REAL = {
     "Adafactor": (
         "",

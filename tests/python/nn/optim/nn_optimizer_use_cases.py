@@ -38,7 +38,7 @@ _LOADED = (
     "{**file, 'state': {**file['state'], 'x': 3}}",
     "{'state': {}, 'param_groups': file['param_groups'] * 2}",
 )
-# Of old files steps are numbers.
+# Files of old versions, in which steps are numbers.
 _OLD = (
     "{'state': {0: {'step': 3, 'z': [1]}}, "
     "'param_groups': file['param_groups']}"

@@ -86,7 +86,7 @@ def _make(lib, text: str, optimizer, **names):
 
 
 def _state(schedule) -> dict:
-    """What is saved, with multisets as dicts."""
+    """State that is saved, with multisets as dicts."""
     state = schedule.state_dict()
     if "milestones" in state:
         state["milestones"] = dict(state["milestones"])

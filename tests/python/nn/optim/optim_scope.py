@@ -1,4 +1,4 @@
-"""What the cases of optimizers and schedules share."""
+"""Helpers that the cases of optimizers and schedules share."""
 
 from __future__ import annotations
 

@@ -118,7 +118,7 @@ def test_complex_parameters_are_pairs(hotaru):
         x.grad = torch.ones_like(x) * 0.5
         if x is z:
             x.grad = torch.view_as_complex(torch.full((2, 2), 0.5))
-    # Of complex parameters PyTorch refuses `fused`; the operators take pairs.
+    # PyTorch refuses `fused` for complex parameters; the operators take pairs.
     torch.optim.Adam([z], lr=0.1).step()
     torch.optim.Adam([pairs], lr=0.1, fused=True).step()
     torch.testing.assert_close(torch.view_as_real(z.detach()), pairs.detach())

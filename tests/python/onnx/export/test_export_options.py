@@ -56,7 +56,7 @@ def test_weights_beside_the_model(net, x, tmp_path):
 def test_weights_beyond_protobufs_limit_lie_beside_the_model(
     net, x, tmp_path, monkeypatch
 ):
-    """What happens from 2 GiB on, from a few bytes on."""
+    """Weights behave from 2 GiB on as here from a few bytes on."""
     onnx = pytest.importorskip("onnx", reason="onnx is not installed")
     monkeypatch.setattr(_program, "_LARGE", 16)
     path = tmp_path / "net.onnx"

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from ops_eval import cases
 
-# What PyTorch keeps a float, and what it rounds to the tensor's dtype first.
+# Numbers that PyTorch keeps a float, or rounds to the tensor's dtype first.
 _BESIDE = [
     f"(lambda x: {text})(x(32, dtype=T.{dtype}))"
     for dtype in ("float16", "bfloat16")
@@ -178,7 +178,7 @@ _LIMITS = [
     "grad(lambda a: F.mse_loss(l(2), a), x(2))",
 ]
 
-# What is far larger than its result takes the result's time.
+# Arguments far larger than the result take the result's time.
 _FAR = [
     "T.tril_indices(1, 2**31)",
     "T.triu_indices(2**31, 1)",

@@ -73,7 +73,7 @@ def test_recorded_passes_at_points_that_lie_nowhere(mode, dims, padding, align):
 
 @pytest.mark.parametrize("mode", ["bilinear", "bicubic"])
 def test_recorded_passes_beside_infinite_elements(mode):
-    """What lies outside takes nothing of the picture's first element."""
+    """Points outside take nothing of the picture's first element."""
     x = torch.ones(1, 1, 3, 3, dtype=torch.float64)
     x[0, 0, 0, 0] = float("inf")
     x.requires_grad_()

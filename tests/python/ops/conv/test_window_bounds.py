@@ -14,7 +14,7 @@ def ones(hotaru, *shape):
 
 
 def outcome(f):
-    """What f gives, or None for an error that says what was wrong."""
+    """Result of f, or None for an error that says what was wrong."""
     try:
         return f()
     except (RuntimeError, ValueError, MemoryError):

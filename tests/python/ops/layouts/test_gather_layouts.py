@@ -36,7 +36,7 @@ def laid_out(hotaru, values, layout):
 
 
 def positions(index, dim):
-    """What the index names, as numpy's advanced indexing takes it."""
+    """Places that the index names, as numpy's advanced indexing takes it."""
     grid = list(np.indices(index.shape, sparse=True))
     grid[dim] = index
     return tuple(grid)

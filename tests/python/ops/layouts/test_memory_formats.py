@@ -8,8 +8,8 @@ from hotaru import nn
 LAST, LAST3D = torch.channels_last, torch.channels_last_3d
 ROWS, KEPT = torch.contiguous_format, torch.preserve_format
 
-# Of x (2, 3, 4, 6) row-major, y the same channels last, v (2, 3, 4, 5, 6)
-# channels last, t (4, 3) transposed.
+# Strides of x (2, 3, 4, 6) row-major, y the same channels last, v (2, 3, 4, 5,
+# 6) channels last, t (4, 3) transposed.
 STRIDES = {
     "x.to(memory_format=LAST)": (72, 1, 18, 3),
     "x.contiguous(memory_format=LAST)": (72, 1, 18, 3),

@@ -1,4 +1,4 @@
-"""What factorisations promise of themselves: their product is the matrix and
+"""Promises of factorisations about themselves: their product is the matrix and
 their bases are orthonormal, for every dtype, shape and stride.
 """
 
@@ -122,7 +122,7 @@ def test_least_squares_is_least(dtype):
     a, b = numbers((2, 9, 4), dtype), numbers((2, 9, 3), dtype, 1)
     for driver in ("gels", "gelsy", "gelsd", "gelss"):
         found = L.lstsq(a, b, driver=driver)
-        # What is left is orthogonal to what can be reached.
+        # The residual is orthogonal to what can be reached.
         left = a.mH @ (a @ found.solution - b)
         assert float(left.abs().max()) < 200 * torch.finfo(dtype).eps
 
@@ -293,7 +293,7 @@ def test_singular_matrices_of_small_integers_are_found(dtype):
 @pytest.mark.parametrize("upper", [False, True])
 @pytest.mark.parametrize("dtype", [torch.float64, torch.complex128])
 def test_a_factor_is_one_triangle(dtype, upper):
-    """What stands in the other one has no part in the derivatives."""
+    """Elements of the other one have no part in the derivatives."""
     torch.manual_seed(0)
     factor = torch.randn(2, 3, 3, dtype=dtype) + 3 * torch.eye(3)
     factor.requires_grad_()

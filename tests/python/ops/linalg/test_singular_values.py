@@ -45,7 +45,7 @@ def test_they_are_those_that_the_matrix_was_made_of(values, rows):
 
 @pytest.mark.parametrize("scale", [2.0**-1000, 2.0**-500, 1.0, 2.0**900])
 def test_bidiagonal_ones_keep_the_digits_of_small_values(scale):
-    # Of [a, 1; 0, b] with tiny b: the product of the values is a b.
+    # Values of [a, 1; 0, b] with tiny b: their product is a b.
     matrix = hotaru.tensor([[0.5, 1.0], [0.0, 1e-12]], dtype=hotaru.float64)
     most, least = hotaru.linalg.svdvals(matrix * scale).tolist()
     assert most / scale * (least / scale) == pytest.approx(5e-13, rel=1e-14)

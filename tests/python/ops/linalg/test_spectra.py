@@ -250,7 +250,7 @@ def test_many_singular_vectors(dtype):
 
 
 def test_known_singular_values():
-    # Of the difference matrix: 2 sin(k pi / (2 (2 n + 1))), k odd.
+    # Values of the difference matrix: 2 sin(k pi / (2 (2 n + 1))), k odd.
     n = 200
     a = bidiagonal(
         n, n, lambda i: i * 0 + 1, lambda i: i * 0 - 1, torch.float64
@@ -283,7 +283,7 @@ def jordan(n, dtype, value=0.0):
 
 
 def companion(n, dtype):
-    """Of a polynomial with random coefficients."""
+    """Companion matrix of a polynomial with random coefficients."""
     a = jordan(n, dtype)
     a[n - 1] = numbers(1, n, dtype)[0]
     return a
@@ -367,7 +367,7 @@ def test_known_general_eigenvalues():
     a = jordan(40, torch.float64, 3.0).mT
     order = torch.randperm(40)
     assert L.eigvals(a[order][:, order]).tolist() == [3.0] * 40
-    # Of a circulant matrix the roots of 1, and real ones are real.
+    # Eigenvalues of a circulant matrix: roots of 1, and real ones are real.
     n = 90
     values = L.eigvals(cyclic(n, torch.float64))
     angles = torch.sort(torch.angle(values))[0]

@@ -70,7 +70,7 @@ def test_reciprocals(dtype):
 
 
 def same_parts(x, y):
-    """Of NaN any one, of zeros the sign."""
+    """Compares parts: any NaN is as good, zeros have their sign."""
     x, y = torch.view_as_real(x).double(), torch.view_as_real(y).double()
     both_nan = x.isnan() & y.isnan()
     same = (x == y) & (x.signbit() == y.signbit())

@@ -73,7 +73,7 @@ def tanh_gelu(x):
     return F.gelu(x, approximate="tanh")
 
 
-# Of one number: the function, arguments, the limit and the size, if any.
+# Functions of one number: with arguments, the limit and the size, if any.
 ONE = {
     "rsqrt": (torch.rsqrt, by_powers(-120, 120), 1.5),
     "reciprocal": (torch.reciprocal, by_powers(-120, 120), 0.51),

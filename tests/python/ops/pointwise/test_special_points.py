@@ -66,7 +66,7 @@ def test_complex_functions(name, dtype):
     tolerance = 1e-14 if dtype == torch.complex128 else 1e-6
     for z, value in zip(POINTS, got):
         want = expected(name, z)
-        # Of zeros whose angle is not known C leaves the signs open.
+        # C leaves open the signs of zeros whose angle is not known.
         lost = want == 0 and cmath.isinf(z) and not math.isfinite(z.imag)
         if want is not None and not lost:
             assert agrees(value, want, tolerance), (z, value, want)
@@ -206,7 +206,7 @@ def test_second_names_in_place():
 
 
 def test_decimals_of_16_bit_numbers():
-    """What they are multiplied by may be more than they hold."""
+    """Products with powers of ten may be more than they hold."""
     x = torch.tensor([700.0, 1000.5, 65504.0], dtype=torch.float16)
     assert torch.equal(x.round(decimals=2), x)
     assert torch.equal(x.clone().round_(decimals=2), x)

@@ -1,4 +1,4 @@
-"""What may round factors of float32 to bfloat16: products and layers."""
+"""Setting that lets factors of float32 be bfloat16: products and layers."""
 
 import math
 
@@ -25,8 +25,9 @@ def rounded(x):
 
 
 def bound(x, y):
-    """Of the distance to the product of rounded factors: sums of k terms in
-    float32, in any order, each step rounded by 2 ** -24 of what it adds up to.
+    """Bound on the distance to the product of rounded factors: sums of k terms
+    in float32, in any order, each step rounded by 2 ** -24 of what it adds up
+    to.
     """
     return x.shape[-1] * 2.0**-23 * (x.abs() @ y.abs()).max().item()
 

@@ -392,7 +392,7 @@ def test_no_elements():
     w = hotaru.zeros(2, 3, 3, 3, dtype=hotaru.int8)
     window = [1, 1], [0, 0], [0, 0], [1, 1], 1
     assert CONV(x, w, None, None, *window).shape == (0, 2, 2, 2)
-    # Of no channels sums are zero.
+    # Sums of no channels are zero.
     out = CONV(
         hotaru.zeros(1, 0, 4, 4, dtype=hotaru.uint8), w[:, :0], None, None,
         *window,

@@ -5,8 +5,8 @@ import pytest
 import hotaru as torch
 
 DTYPES = (torch.float32, torch.bfloat16, torch.float16)
-# What a result may be off by, of the sum of the terms' sizes: float sums in
-# any order, and one rounding of the result.
+# Limits of a result's error, relative to the sum of the terms' sizes: float
+# sums in any order, and one rounding of the result.
 LIMITS = {
     torch.float32: 2.0**-19,
     torch.bfloat16: 2.0**-8,

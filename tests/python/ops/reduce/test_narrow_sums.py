@@ -36,7 +36,7 @@ def grid(dims, **options):
 
 
 def written(f, *sizes):
-    """What f makes of zeros and ones, as a function of the dtype."""
+    """Applies f to zeros and ones, as a function of the dtype."""
     return lambda dtype: f(
         torch.zeros(*(1, *sizes), dtype=dtype),
         torch.ones(*(N, *sizes), dtype=dtype),
