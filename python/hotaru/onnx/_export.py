@@ -14,7 +14,7 @@ from . import _capture, _dynamic
 from ._program import ONNXProgram
 from .errors import OnnxExporterError, UnsupportedOperatorError
 
-#: What PyTorch's exporter writes unless asked for another.
+#: Version that PyTorch's exporter writes unless asked for another.
 DEFAULT_OPSET = 20
 
 _state = threading.local()

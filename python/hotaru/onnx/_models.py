@@ -26,7 +26,7 @@ class Model:
 
     def __init__(self, run, name: str, engine: str, inputs, outputs) -> None:
         self._run, self._name, self._engine = run, name, engine
-        #: What it takes and gives, in order.
+        #: Ports of what it takes and gives, in order.
         self.inputs = [Port(*port) for port in inputs]
         self.outputs = [Port(*port) for port in outputs]
 

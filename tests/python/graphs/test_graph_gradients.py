@@ -357,7 +357,7 @@ def test_a_backward_that_leads_nowhere(name, written, later):
 
 
 def test_results_that_nobody_used():
-    """Leaves of these alone have no gradient, so optimizers leave them."""
+    """Leaves of theirs alone get no gradient, so optimizers leave them."""
 
     def f(x, w):
         return (x * w).sum(), (w * w).sum()

@@ -133,7 +133,7 @@ class Program:
         self.names = [f"x{i}" for i in range(len(self.layouts))]
 
     def arguments(self, number: int) -> list:
-        """Arguments of a call, the same for a number; the box comes last."""
+        """Arguments of a call, equal for equal numbers; the box comes last."""
         made, leaves = [], []
 
         def new(*shape):

@@ -103,7 +103,7 @@ def dropout3d(
 def _unbatched_channels(
     input: Tensor, p: float, training: bool, inplace: bool, rank: int
 ) -> Tensor:
-    """Drops of inputs that may be unbatched, with `rank` dimensions then."""
+    """Drops channels of inputs that may be unbatched, of `rank` dimensions."""
     if input.dim() == rank:
         return _channels(input, p, training, inplace)
     if inplace:
