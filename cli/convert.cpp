@@ -68,10 +68,9 @@ std::vector<std::map<int64_t, std::string>> dynamic_dims(
     const std::vector<std::string>& words) {
   std::vector<std::string> names;
   const auto& params = method.params();
-  for (size_t i = 0; i < arguments.size() && i + 1 < params.size(); ++i) {
+  for (size_t i = 0; i < arguments.size() && i + 1 < params.size(); ++i)
     if (arguments[i].is_tensor() || arguments[i].is_number())
       names.push_back(params[i + 1].name);
-  }
   std::vector<std::map<int64_t, std::string>> out(names.size());
   for (const std::string& word : words) {
     const DynamicDim dynamic = parse_dynamic(word);

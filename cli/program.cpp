@@ -194,11 +194,10 @@ ProgramDescription describe(const std::string& path) {
       exchange::format_of(io::MappedFile::open(path));
   ProgramDescription out;
   out.format = exchange::format_text(format);
-  if (format == exchange::Format::kOnnx) {
+  if (format == exchange::Format::kOnnx)
     describe_onnx(path, &out);
-  } else {
+  else
     describe_module(exchange::load_program(path), &out);
-  }
   return out;
 }
 

@@ -124,10 +124,9 @@ void show(const Value& value, std::ostream& out) {
 /// The tensors of a result, in order, as --output takes them.
 void collect_tensors(const Value& value, std::vector<Tensor>* tensors) {
   if (value.is_tensor()) tensors->push_back(to(value.as_tensor(), Device{}));
-  if (value.is_dict()) {
+  if (value.is_dict())
     for (const auto& [key, item] : value.as_dict().items)
       collect_tensors(item, tensors);
-  }
   if (!value.is_list() && !value.is_tuple()) return;
   for (const Value& item : items_of(value)) collect_tensors(item, tensors);
 }

@@ -41,11 +41,10 @@ void square(benchmark::State& state) {
   if (transposed) rb = rb.transposed();
   const hotaru::PackedMatrix<T> weights(n, n, rb);
   const auto product = [&] {
-    if (packed) {
+    if (packed)
       hotaru::gemm<T>(n, 1, ra, weights, 0, to, n);
-    } else {
+    else
       hotaru::gemm<T>(n, n, n, 1, ra, rb, 0, to, n);
-    }
   };
   for (auto _ : state) product();
   const double flops = 2.0 * double(n) * double(n) * double(n);
@@ -66,11 +65,10 @@ void layer(benchmark::State& state) {
   float* const to = c.data<float>();
   const hotaru::PackedMatrix<float> weights(k, n, rb);
   const auto product = [&] {
-    if (state.range(3) == 2) {
+    if (state.range(3) == 2)
       hotaru::gemm<float>(m, 1, ra, weights, 0, to, n);
-    } else {
+    else
       hotaru::gemm<float>(m, n, k, 1, ra, rb, 0, to, n);
-    }
   };
   for (auto _ : state) product();
   const double flops = 2.0 * double(m) * double(n) * double(k);

@@ -60,9 +60,8 @@ void fork_join(benchmark::State& state, const F& region) {
   std::nth_element(times.begin(), times.begin() + long(times.size() / 2),
                    times.end());
   state.counters["median_us"] = times[times.size() / 2] * 1e6;
-  if (pause.count() > 0) {
+  if (pause.count() > 0)
     state.counters["idle_cpu_us"] = idle_cpu / double(state.iterations()) * 1e6;
-  }
 }
 
 void with_back_end(benchmark::State& state, const std::string& name) {
@@ -99,9 +98,8 @@ void divided_work(benchmark::State& state) {
     hotaru::parallel_for(0, 2, 1, [&](int64_t b, int64_t e) {
       for (int64_t i = b; i < e; ++i) {
         int64_t x = i;
-        for (int64_t j = 0; j < state.range(1); ++j) {
+        for (int64_t j = 0; j < state.range(1); ++j)
           benchmark::DoNotOptimize(x += j);
-        }
       }
     });
   }
@@ -114,18 +112,16 @@ void nested_work(benchmark::State& state) {
   hotaru::set_num_threads(2);
   auto inner = [&](int64_t b, int64_t e) {
     int64_t x = b;
-    for (int64_t j = 0; j < state.range(0) * (e - b); ++j) {
+    for (int64_t j = 0; j < state.range(0) * (e - b); ++j)
       benchmark::DoNotOptimize(x += j);
-    }
   };
   for (auto _ : state) {
     hotaru::parallel_for(0, 2, 1, [&](int64_t begin, int64_t) {
       if (begin == 1) return;
-      if (state.range(1)) {
+      if (state.range(1))
         hotaru::nested_parallel_for(0, 100, 1, inner);
-      } else {
+      else
         hotaru::parallel_for(0, 100, 1, inner);
-      }
     });
   }
 }
@@ -136,17 +132,15 @@ void nested_balanced(benchmark::State& state) {
   hotaru::set_num_threads(2);
   auto inner = [&](int64_t b, int64_t e) {
     int64_t x = b;
-    for (int64_t j = 0; j < state.range(0) * (e - b); ++j) {
+    for (int64_t j = 0; j < state.range(0) * (e - b); ++j)
       benchmark::DoNotOptimize(x += j);
-    }
   };
   for (auto _ : state) {
     hotaru::parallel_for(0, 2, 1, [&](int64_t, int64_t) {
-      if (state.range(1)) {
+      if (state.range(1))
         hotaru::nested_parallel_for(0, 100, 1, inner);
-      } else {
+      else
         hotaru::parallel_for(0, 100, 1, inner);
-      }
     });
   }
 }
@@ -162,9 +156,8 @@ void many_callers(benchmark::State& state) {
     for (int loop = 0; loop < 3; ++loop) {
       hotaru::parallel_for(0, 2, 1, [](int64_t b, int64_t e) {
         double x = double(b);
-        for (int64_t j = 0; j < 30000 * (e - b); ++j) {
+        for (int64_t j = 0; j < 30000 * (e - b); ++j)
           benchmark::DoNotOptimize(x = x * 1.0000001 + 0.1);
-        }
       });
     }
     const Clock::time_point now = Clock::now();
@@ -186,11 +179,10 @@ void as_fork_join(benchmark::internal::Benchmark* bench) {
 }
 
 [[maybe_unused]] const bool registered = [] {
-  for (const std::string& name : hotaru::parallel_backends()) {
+  for (const std::string& name : hotaru::parallel_backends())
     as_fork_join(benchmark::RegisterBenchmark(
         ("fork_join/" + name).c_str(),
         [name](benchmark::State& state) { with_back_end(state, name); }));
-  }
   return true;
 }();
 

@@ -51,11 +51,10 @@ Deviation deviation(const Tensor& made, const Tensor& wanted) {
     sum += difference;
     if (!(difference <= out.largest)) out.largest = difference;
   }
-  if (!std::isfinite(sum)) {
+  if (!std::isfinite(sum))
     out.largest = out.mean = std::numeric_limits<double>::quiet_NaN();
-  } else if (out.elements > 0) {
+  else if (out.elements > 0)
     out.mean = sum / double(out.elements);
-  }
   return out;
 }
 

@@ -81,14 +81,13 @@ Ref<graph::Graph> captured(const WaysOptions& options) {
 void print(const graph::CallWays& call) {
   std::cout << call.call << '\n';
   if (call.ways.empty()) std::cout << "  has one algorithm\n";
-  for (const WayAnswer& way : call.ways) {
+  for (const WayAnswer& way : call.ways)
     if (way.runs)
       std::cout << "  runs   " << way.name << ": " << way.what << '\n';
     else if (!way.why_not.empty())
       std::cout << "  not    " << way.name << ": needs " << way.why_not << '\n';
     else
       std::cout << "  behind " << way.name << ": " << way.what << '\n';
-  }
 }
 
 Json json_of(const graph::CallWays& call) {

@@ -52,8 +52,7 @@ bool reaches_below(const Tensors& tensors, uint32_t level) {
     if (const auto* leaf = dynamic_cast<const AccumulateGrad*>(node.get())) {
       const Meta* m = meta(leaf->variable());
       // Levels count round and round, 0 is none.
-      if (!m || !m->level || static_cast<int32_t>(m->level - level) < 0)
-        return true;
+      if (!m || !m->level || int32_t(m->level - level) < 0) return true;
     }
     for (const Edge& edge : node->edges())
       if (edge.node) waiting.push_back(edge.node);

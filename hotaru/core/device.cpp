@@ -30,7 +30,7 @@ bool is_index(std::string_view text) {
 }  // namespace
 
 const char* device_type_name(DeviceType type) {
-  return kNames[static_cast<size_t>(type)];
+  return kNames[size_t(type)];
 }
 
 Device Device::parse(std::string_view text) {

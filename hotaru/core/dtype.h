@@ -210,7 +210,7 @@ template <class F>
 requires kIsFloating<F>
 inline int64_t truncated(F x) {
   const auto v = static_cast<OpMath<F>>(x);
-  return v >= -0x1p63f && v < 0x1p63f ? static_cast<int64_t>(v)
+  return v >= -0x1p63f && v < 0x1p63f ? int64_t(v)
                                       : std::numeric_limits<int64_t>::min();
 }
 

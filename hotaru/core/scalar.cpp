@@ -29,8 +29,7 @@ void Scalar::check_real() const {
 Scalar operator-(const Scalar& value) {
   if (value.is_complex()) return -value.to_complex();
   // The smallest integer stays, as in tensors.
-  if (value.is_integral())
-    return static_cast<int64_t>(-static_cast<uint64_t>(value.to_int()));
+  if (value.is_integral()) return int64_t(-uint64_t(value.to_int()));
   return -value.to_double();
 }
 

@@ -146,7 +146,7 @@ Value Value::tensor_list(const std::vector<Tensor>& items) {
 Device Value::as_device() const {
   expect(Tag::kDevice);
   const int64_t bits = get<int64_t>();
-  return {static_cast<DeviceType>(bits >> 8), static_cast<int8_t>(bits & 0xff)};
+  return {static_cast<DeviceType>(bits >> 8), int8_t(bits & 0xff)};
 }
 std::complex<double> Value::as_complex() const {
   expect(Tag::kComplex);

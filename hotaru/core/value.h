@@ -77,9 +77,9 @@ class Value {
   Value(double v) : tag_(Tag::kDouble) { put(v); }
   Value(bool v) : tag_(Tag::kBool) { put(int64_t{v}); }
   Value(Device v) : tag_(Tag::kDevice) {
-    put(int64_t{static_cast<int8_t>(v.type)} << 8 | (v.index & 0xff));
+    put(int64_t{int8_t(v.type)} << 8 | (v.index & 0xff));
   }
-  Value(DType v) : Value(int64_t{static_cast<int8_t>(v)}) {}
+  Value(DType v) : Value(int64_t{int8_t(v)}) {}
   /// An undefined tensor becomes None.
   Value(Tensor v) {
     if (v.defined()) own(Tag::kTensor, std::move(v).take().detach());

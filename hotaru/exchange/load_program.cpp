@@ -38,9 +38,8 @@ Format format_of(const Ref<io::MappedFile>& file) {
   if (bytes.starts_with("GGUF")) return Format::kGguf;
   // The length of a header, which is JSON.
   constexpr size_t kLength = 8;
-  if (bytes.size() > kLength && bytes[kLength] == '{' && bytes[7] == 0) {
+  if (bytes.size() > kLength && bytes[kLength] == '{' && bytes[7] == 0)
     return Format::kSafetensors;
-  }
   // Pickles of torch.save before 1.6.
   if (bytes.starts_with("\x80\x02")) return Format::kTorchFile;
   // Every writer of ONNX begins with the number of its version.

@@ -100,9 +100,8 @@ void ModuleTree::add(std::string_view name, Tensor tensor, Role role) {
                  "two tensors or modules have the name '", name, "'");
     if (!member) member = &node->add(part);
     if (last) {
-      if (role == Role::kParameter && is_differentiable(tensor.dtype())) {
+      if (role == Role::kParameter && is_differentiable(tensor.dtype()))
         autograd::set_requires_grad(tensor, true);
-      }
       member->tensor = std::move(tensor);
       member->role = role;
       return;
@@ -150,9 +149,8 @@ script::Module ModuleTree::finish(const std::string& file, std::string methods,
   ClassType& cls = *script::class_of(Value(root));
   for (script::Function* method : unit_->add_functions(
            std::make_unique<script::Source>(file, std::move(methods)),
-           cls.name(), std::move(resolver), &cls)) {
+           cls.name(), std::move(resolver), &cls))
     cls.add_method(std::string(method->short_name()), method);
-  }
   return script::Module(std::move(root));
 }
 

@@ -41,7 +41,7 @@ Ref<MappedFile> MappedFile::open(const std::string& path) {
                   ": not a regular file");
   Ref<MappedFile> result(new MappedFile());
   result->name_ = path;
-  result->size_ = static_cast<size_t>(info.st_size);
+  result->size_ = size_t(info.st_size);
   if (result->size_ == 0) return result;
   void* address = ::mmap(nullptr, result->size_, PROT_READ | PROT_WRITE,
                          MAP_PRIVATE, file.get(), 0);

@@ -198,13 +198,12 @@ void NewFile::replace() {
   // Closed by a second name, so that what was written can still be copied.
   const int again = ::dup(file_);
   if (again >= 0 && ::close(again) != 0 && errno != EINTR) failed(errno);
-  if (::rename(temporary_.c_str(), target_.c_str()) == 0) {
+  if (::rename(temporary_.c_str(), target_.c_str()) == 0)
     temporary_.clear();
-  } else if (may_not_be_replaced(errno)) {
+  else if (may_not_be_replaced(errno))
     end_ = End::kCopy;
-  } else {
+  else
     failed(errno);
-  }
 }
 
 void NewFile::copy_over() {

@@ -50,15 +50,14 @@ class Header {
     while (!accept('}')) {
       std::string_view key = quoted();
       expect(':');
-      if (key == "descr") {
+      if (key == "descr")
         dtype = code(quoted());
-      } else if (key == "fortran_order") {
+      else if (key == "fortran_order")
         fortran_order = boolean();
-      } else if (key == "shape") {
+      else if (key == "shape")
         shape = tuple();
-      } else {
+      else
         fail_here("the key '", key, "' is none of descr, fortran_order, shape");
-      }
       keys_ |= key[0] == 'd' ? 1 : key[0] == 'f' ? 2 : 4;
       if (!accept(',')) {
         expect('}');

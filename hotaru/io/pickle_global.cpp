@@ -40,9 +40,8 @@ constexpr KnownGlobal kGlobals[] = {
 /// The dtype whose name by `name_of` is `name`.
 std::optional<DType> dtype_of(std::string_view name,
                               const char* (*name_of)(DType)) {
-  for (const DType dtype : kAllDTypes) {
+  for (const DType dtype : kAllDTypes)
     if (name == name_of(dtype)) return dtype;
-  }
   return {};
 }
 
@@ -109,10 +108,8 @@ Value rebuild_tensor(const PickleGlobal& global,
                           : storage->dtype;
   Tensor tensor = make_tensor(storage->storage, dtype, sizes, strides,
                               arguments[1].as_int());
-  if (arguments.size() > 4 && arguments[4].is_bool() &&
-      arguments[4].as_bool()) {
+  if (arguments.size() > 4 && arguments[4].is_bool() && arguments[4].as_bool())
     autograd::set_requires_grad(tensor, true);
-  }
   return tensor;
 }
 
@@ -121,9 +118,8 @@ Value rebuild_parameter(const PickleGlobal& global,
   expect_arguments(global, arguments, 2);
   HOTARU_CHECK(arguments[0].is_tensor() && arguments[1].is_bool(), global.name,
                " needs a tensor and a bool");
-  if (arguments[1].as_bool()) {
+  if (arguments[1].as_bool())
     autograd::set_requires_grad(arguments[0].tensor_ref(), true);
-  }
   return arguments[0];
 }
 
@@ -148,9 +144,8 @@ Value device_of(const std::vector<Value>& arguments) {
   HOTARU_CHECK(!arguments.empty() && arguments[0].is_string(),
                "torch.device needs a string");
   std::string text = arguments[0].as_string();
-  if (arguments.size() > 1 && arguments[1].is_int()) {
+  if (arguments.size() > 1 && arguments[1].is_int())
     text += concat(":", arguments[1].as_int());
-  }
   return Device::parse(text);
 }
 
@@ -163,9 +158,8 @@ Value find_global(std::string_view module, std::string_view name) {
     global->kind = kind;
     return Value::from_object(global);
   };
-  for (const KnownGlobal& known : kGlobals) {
+  for (const KnownGlobal& known : kGlobals)
     if (global->name == known.name) return found(known.kind);
-  }
   const auto found_of = [&](GlobalKind kind, DType dtype) {
     global->dtype = dtype;
     return found(kind);
@@ -178,9 +172,8 @@ Value find_global(std::string_view module, std::string_view name) {
     if (const auto dtype = dtype_of(name, dtype_name))
       return found_of(GlobalKind::kDType, *dtype);
   }
-  if (module == "__torch__" || module.starts_with("__torch__.")) {
+  if (module == "__torch__" || module.starts_with("__torch__."))
     return found(GlobalKind::kClass);
-  }
   fail("the pickle names '", std::string_view(global->name).substr(0, 120),
        "', which is not allowed in a file of tensors");
 }

@@ -35,7 +35,7 @@ bool Pickler::recall(const void* object) {
 
 void Pickler::remember(const void* object, const Value& value) {
   kept_.push_back(value);
-  uint32_t index = static_cast<uint32_t>(memo_.size());
+  uint32_t index = uint32_t(memo_.size());
   memo_[object] = index;
   op('r');
   put(index);
@@ -44,7 +44,7 @@ void Pickler::remember(const void* object, const Value& value) {
 void Pickler::integer(int64_t value) {
   if (value >= INT32_MIN && value <= INT32_MAX) {
     op('J');
-    put(static_cast<int32_t>(value));
+    put(int32_t(value));
   } else {
     op('\x8a');
     op(8);
@@ -63,7 +63,7 @@ void Pickler::text(std::string_view text) {
   HOTARU_CHECK_AS(ValueError, text.size() < UINT32_MAX,
                   "a string is too long to be saved");
   op('X');
-  put(static_cast<uint32_t>(text.size()));
+  put(uint32_t(text.size()));
   out_ += text;
 }
 
@@ -108,12 +108,10 @@ void Pickler::tensor(const Tensor& tensor) {
   size_t key = 0;
   while (key < storages_.size() &&
          !(storages_[key].storage == tensor.storage() &&
-           storages_[key].dtype == tensor.dtype())) {
+           storages_[key].dtype == tensor.dtype()))
     ++key;
-  }
-  if (key == storages_.size()) {
+  if (key == storages_.size())
     storages_.push_back({tensor.storage(), tensor.dtype()});
-  }
   const DType dtype = tensor.dtype();
   const bool typed =
       classes_ == StorageClasses::kOfEveryDType || !is_rare(dtype);
@@ -121,15 +119,13 @@ void Pickler::tensor(const Tensor& tensor) {
   op('(');
   op('(');
   text("storage");
-  if (typed) {
+  if (typed)
     global("torch", concat(scalar_type_name(dtype), "Storage"));
-  } else {
+  else
     global("torch.storage", "UntypedStorage");
-  }
   text(std::to_string(key));
   text(tensor.device().str());
-  integer(static_cast<int64_t>(tensor.storage()->nbytes() /
-                               (typed ? itemsize(dtype) : 1)));
+  integer(int64_t(tensor.storage()->nbytes() / (typed ? itemsize(dtype) : 1)));
   op('t');
   op('Q');
   integer(tensor.storage_offset());

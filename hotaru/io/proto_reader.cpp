@@ -51,9 +51,8 @@ void ProtoReader::append_fixed(std::vector<T>& to, pbf_wire_type type,
                sizeof(T), " bytes");
   size_t old = to.size();
   to.resize(old + packed.size() / sizeof(T));
-  if (!packed.empty()) {
+  if (!packed.empty())
     std::memcpy(to.data() + old, packed.data(), packed.size());
-  }
 }
 
 std::pair<std::string, std::string> ProtoReader::text_entry() {

@@ -46,11 +46,10 @@ Ref<Storage> ArchiveStorages::get(const std::string& key, DType dtype,
     }
   }
   const Ref<Storage>& storage = found->second;
-  HOTARU_CHECK(
-      static_cast<uint64_t>(numel) <= storage->nbytes() / itemsize(dtype),
-      "a storage of ", numel, " elements of ", dtype_name(dtype),
-      " does not fit record '", folder_, key, "' of ", storage->nbytes(),
-      " bytes");
+  HOTARU_CHECK(uint64_t(numel) <= storage->nbytes() / itemsize(dtype),
+               "a storage of ", numel, " elements of ", dtype_name(dtype),
+               " does not fit record '", folder_, key, "' of ",
+               storage->nbytes(), " bytes");
   return storage;
 }
 

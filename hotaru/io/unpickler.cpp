@@ -76,9 +76,8 @@ class Unpickler {
   // Breaks the links between containers, so that nothing is destroyed
   // recursively however deeply it was nested, and cycles don't leak.
   ~Unpickler() {
-    if (!finished_) {
+    if (!finished_)
       for (const Value& container : containers_) clear(container);
-    }
   }
 
   Value run() {
@@ -136,7 +135,7 @@ class Unpickler {
 
   std::vector<Value> pop_mark() {
     HOTARU_CHECK(!marks_.empty(), "the pickle has no mark on its stack");
-    auto begin = stack_.begin() + static_cast<std::ptrdiff_t>(marks_.back());
+    auto begin = stack_.begin() + std::ptrdiff_t(marks_.back());
     std::vector<Value> items(std::make_move_iterator(begin),
                              std::make_move_iterator(stack_.end()));
     stack_.erase(begin, stack_.end());
@@ -194,7 +193,7 @@ class Unpickler {
   std::string line() {
     std::string out;
     for (;;) {
-      char c = static_cast<char>(in_.number<uint8_t>());
+      char c = char(in_.number<uint8_t>());
       if (c == '\n') return out;
       HOTARU_CHECK(out.size() < kMaxGlobalName, "a global's name is too long");
       out.push_back(c);
@@ -209,7 +208,7 @@ class Unpickler {
     bool negative = size > 0 && (bytes[size - 1] & 0x80);
     uint64_t value = negative ? ~uint64_t{0} : 0;
     std::memcpy(&value, bytes.data(), size);
-    return static_cast<int64_t>(value);
+    return int64_t(value);
   }
 
   void string(uint64_t size) {
@@ -229,9 +228,8 @@ class Unpickler {
     Value arguments = pop();
     Value callee = pop();
     const PickleGlobal* global = as_global(callee);
-    if (global && global->kind == GlobalKind::kClass && !arguments.is_tuple()) {
+    if (global && global->kind == GlobalKind::kClass && !arguments.is_tuple())
       return push_enum_member(*global, arguments);
-    }
     HOTARU_CHECK(global && arguments.is_tuple(),
                  "REDUCE needs a global and a tuple");
     Value result = call_global(*global, arguments.as_tuple().items, host_);
@@ -480,7 +478,7 @@ void Unpickler::check_result(const Value& root) const {
     } else {
       path.push_back(open(child));
     }
-    HOTARU_CHECK(path.size() <= static_cast<size_t>(limits_.depth) &&
+    HOTARU_CHECK(path.size() <= size_t(limits_.depth) &&
                      path.back().height <= limits_.depth,
                  "the pickle's values are nested more than ", limits_.depth,
                  " levels deep");

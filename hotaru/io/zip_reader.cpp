@@ -50,9 +50,8 @@ void apply_zip64(std::string_view extra, std::string_view what,
     uint16_t id = fields.number<uint16_t>();
     ByteReader body(fields.take(fields.number<uint16_t>()), what);
     if (id != zip::kZip64Extra) continue;
-    for (uint64_t* value : values) {
+    for (uint64_t* value : values)
       if (*value == zip::kMax32) *value = body.number<uint64_t>();
-    }
     return;
   }
 }
@@ -126,7 +125,7 @@ ZipReader::Directory ZipReader::find_directory() const {
         HOTARU_CHECK(agrees, name,
                      ": the end record and the zip64 end record disagree");
         found = wide;
-        entries_here = static_cast<uint16_t>(wide.entries);
+        entries_here = uint16_t(wide.entries);
         limit = end64_at;
         zip64 = false;
       }
@@ -135,7 +134,7 @@ ZipReader::Directory ZipReader::find_directory() const {
                  " asks for a zip64 record that is not there");
     HOTARU_CHECK((disk == 0 || disk == zip::kMax16) &&
                      (directory_disk == 0 || directory_disk == zip::kMax16) &&
-                     entries_here == static_cast<uint16_t>(found.entries),
+                     entries_here == uint16_t(found.entries),
                  name, ": archives over several disks are not supported");
     HOTARU_CHECK(found.offset <= limit && found.size <= limit - found.offset,
                  name, ": the directory (offset ", found.offset, ", ",

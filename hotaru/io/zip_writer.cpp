@@ -22,7 +22,7 @@ void put(std::string& out, T value) {
 }
 
 uint32_t saturated(uint64_t value) {
-  return static_cast<uint32_t>(std::min<uint64_t>(value, zip::kMax32));
+  return uint32_t(std::min<uint64_t>(value, zip::kMax32));
 }
 
 bool needs_zip64(uint64_t value) {
@@ -50,7 +50,7 @@ void ZipWriter::add(std::string_view name, Bytes contents) {
   entry.name = concat(root_, "/", name);
   entry.offset = position_;
   entry.size = contents.size();
-  entry.crc = static_cast<uint32_t>(crc32_z(
+  entry.crc = uint32_t(crc32_z(
       0, reinterpret_cast<const Bytef*>(contents.data()), contents.size()));
   HOTARU_CHECK(entry.name.size() < zip::kMax16, path_,
                ": a record's name is too long");
@@ -67,7 +67,7 @@ void ZipWriter::add(std::string_view name, Bytes contents) {
       position_ + zip::kLocalHeaderSize + entry.name.size() + extra.size() + 4;
   uint64_t padding = (kAlignment - unpadded % kAlignment) % kAlignment;
   put(extra, zip::kPaddingExtra);
-  put(extra, static_cast<uint16_t>(padding));
+  put(extra, uint16_t(padding));
   extra.append(padding, 'Z');
 
   std::string header;
@@ -80,8 +80,8 @@ void ZipWriter::add(std::string_view name, Bytes contents) {
   put(header, entry.crc);
   put(header, saturated(entry.size));
   put(header, saturated(entry.size));
-  put(header, static_cast<uint16_t>(entry.name.size()));
-  put(header, static_cast<uint16_t>(extra.size()));
+  put(header, uint16_t(entry.name.size()));
+  put(header, uint16_t(extra.size()));
   write(header);
   write(entry.name);
   write(extra);
@@ -99,7 +99,7 @@ std::string ZipWriter::central_header(const Entry& entry) const {
   if (needs_zip64(entry.offset)) put<uint64_t>(wide, entry.offset);
   if (!wide.empty()) {
     put(extra, zip::kZip64Extra);
-    put(extra, static_cast<uint16_t>(wide.size()));
+    put(extra, uint16_t(wide.size()));
     extra += wide;
   }
   std::string out;
@@ -113,8 +113,8 @@ std::string ZipWriter::central_header(const Entry& entry) const {
   put(out, entry.crc);
   put(out, saturated(entry.size));
   put(out, saturated(entry.size));
-  put(out, static_cast<uint16_t>(entry.name.size()));
-  put(out, static_cast<uint16_t>(extra.size()));
+  put(out, uint16_t(entry.name.size()));
+  put(out, uint16_t(extra.size()));
   put<uint16_t>(out, 0);  // comment
   put<uint16_t>(out, 0);  // disk
   put<uint16_t>(out, 0);  // internal attributes
@@ -146,8 +146,7 @@ void ZipWriter::finish() {
     put(end, end64);
     put<uint32_t>(end, 1);
   }
-  uint16_t short_count =
-      static_cast<uint16_t>(std::min<uint64_t>(count, zip::kMax16));
+  uint16_t short_count = uint16_t(std::min<uint64_t>(count, zip::kMax16));
   put(end, zip::kEnd);
   put<uint16_t>(end, 0);
   put<uint16_t>(end, 0);

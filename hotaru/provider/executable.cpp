@@ -51,11 +51,10 @@ std::string Port::type_text() const {
   for (size_t i = 0; i < dims->size(); ++i) {
     const Dim& dim = (*dims)[i];
     text += i > 0 ? ", " : "";
-    if (dim.size >= 0) {
+    if (dim.size >= 0)
       text += std::to_string(dim.size);
-    } else {
+    else
       text += dim.name.empty() ? "?" : dim.name;
-    }
   }
   return text + "]";
 }
@@ -68,11 +67,10 @@ struct Executable::Kernels {
     const auto& [program, fresh] = of(call);
     const size_t n = program->inputs_.size();
     Pointers tensors(call.operands());
-    if (fresh) {
+    if (fresh)
       *fresh = program->run_fresh(tensors.first(n));
-    } else {
+    else
       program->run(tensors.first(n), tensors.from(n));
-    }
   }
   static std::unique_ptr<PreparedCall> prepare(const KernelCall& call) {
     const size_t n = of(call).program->inputs_.size();

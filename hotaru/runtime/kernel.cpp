@@ -85,12 +85,11 @@ OwnedCall::~OwnedCall() {
 }
 
 void OwnedCall::clear() {
-  for (const Operand& operand : call_.operands_) {
+  for (const Operand& operand : call_.operands_)
     if (operand.object)
       operand.object->release();
     else
       let_go(*operand.tensor);
-  }
   if (call_.type_) call_.type_->destroy(const_cast<void*>(call_.attributes_));
   call_.operands_ = {};
   call_.type_ = nullptr;

@@ -44,11 +44,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size > 0) std::memcpy(bytes.data(), data, size);
   attempt([&] {
     hotaru::script::Module module = hotaru::script::load(bytes, "fuzz.pt");
-    for (const auto& named : module.named_modules()) {
-      for (const std::string& method : named.second.method_names()) {
+    for (const auto& named : module.named_modules())
+      for (const std::string& method : named.second.method_names())
         attempt([&] { named.second.method(method).code(); });
-      }
-    }
   });
   attempt([&] { hotaru::io::load_torch_bytes(bytes, "fuzz.pt"); });
   attempt([&] {

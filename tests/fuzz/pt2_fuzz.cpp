@@ -13,9 +13,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   try {
     hotaru::script::Module module =
         hotaru::exchange::load_pt2(std::move(bytes), "fuzz.pt2");
-    for (const std::string& method : module.method_names()) {
+    for (const std::string& method : module.method_names())
       module.method(method).code();
-    }
   } catch (const hotaru::Error&) {
   }
   return 0;

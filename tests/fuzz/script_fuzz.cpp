@@ -42,9 +42,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
       TypePtr type =
           unit->find_type(hotaru::concat("__torch__.", stmt->cls->name));
       if (!type || type->kind != TypeKind::kClass) return;
-      for (const auto& named : type->cls->methods()) {
+      for (const auto& named : type->cls->methods())
         attempt([&] { named.second->code(); });
-      }
     });
   }
   return 0;

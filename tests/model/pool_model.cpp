@@ -31,9 +31,8 @@ struct ClaimsAreExclusive : rl::test_suite<ClaimsAreExclusive, 3> {
       slot.offer(region, chunks);
       Traits::run_chunk(region, 0, false);
       auto stolen = static_cast<uint32_t>(chunks - 1);
-      for (int64_t chunk; (chunk = slot.claim()) >= 0; --stolen) {
+      for (int64_t chunk; (chunk = slot.claim()) >= 0; --stolen)
         Traits::run_chunk(region, chunk, false);
-      }
       if (!slot.finished(stolen)) slot.sleep_until_finished(stolen);
       for (int i = 0; i < chunks; ++i) RL_ASSERT(region.ran[i] == 1);
     }
@@ -81,9 +80,8 @@ struct WithPool : rl::test_suite<Test, threads> {
 
   void serve() {
     auto stop = [&] { return over.load() != 0; };
-    while (!stop()) {
+    while (!stop())
       if (!pool.search(1, stop)) pool.park(stop);
-    }
   }
   void end() {
     over.store(1);
@@ -142,9 +140,8 @@ struct LaunchWakesTheWorker : WithPool<LaunchWakesTheWorker, 3> {
       return;
     }
     auto stop = ended_all(2);
-    while (!stop()) {
+    while (!stop())
       if (!pool.search(1, stop)) pool.park(stop);
-    }
     RL_ASSERT(tasks[0].ran == 1 && tasks[1].ran == 1);
   }
 };
@@ -180,9 +177,8 @@ struct WaiterLeavesATaskBehind : WithPool<WaiterLeavesATaskBehind, 2> {
   void thread(unsigned index) {
     if (index == 1) {
       auto stop = ended_all(2);
-      while (!stop()) {
+      while (!stop())
         if (!pool.search(1, stop)) pool.park(stop);
-      }
       RL_ASSERT(tasks[0].ran == 1 && tasks[1].ran == 1);
       return;
     }

@@ -12,8 +12,8 @@ inline constexpr std::align_val_t kScratchAlignment{64};
 /// Uninitialised memory for count elements, aligned for SIMD.
 template <class T>
 T* aligned_new(int64_t count) {
-  return static_cast<T*>(::operator new(static_cast<size_t>(count) * sizeof(T),
-                                        kScratchAlignment));
+  return static_cast<T*>(
+      ::operator new(size_t(count) * sizeof(T), kScratchAlignment));
 }
 
 template <class T>
@@ -71,8 +71,7 @@ void* scratch_bytes(ScratchUse use, size_t bytes);
 /// its buffers go to the next caller (runtime/threads/admission.h).
 template <class T>
 T* scratch(ScratchUse use, int64_t count) {
-  return static_cast<T*>(
-      detail::scratch_bytes(use, static_cast<size_t>(count) * sizeof(T)));
+  return static_cast<T*>(detail::scratch_bytes(use, size_t(count) * sizeof(T)));
 }
 
 }  // namespace hotaru

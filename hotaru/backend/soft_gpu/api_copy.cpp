@@ -53,13 +53,11 @@ CUresult copy(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream handle,
   const bool to_device =
       ends == Ends::kHostToDevice || ends == Ends::kDeviceToDevice;
   if (ends != Ends::kAny && ((from_device && source == Place::kPageable) ||
-                             (to_device && target == Place::kPageable))) {
+                             (to_device && target == Place::kPageable)))
     return CUDA_ERROR_INVALID_VALUE;
-  }
   if ((source == Place::kDevice && !memory.covers(from, bytes)) ||
-      (target == Place::kDevice && !memory.covers(to, bytes))) {
+      (target == Place::kDevice && !memory.covers(to, bytes)))
     return CUDA_ERROR_INVALID_VALUE;
-  }
   // A graph would read and write the host's memory at any time.
   if (stream->capture &&
       (source == Place::kPageable || target == Place::kPageable)) {
@@ -101,9 +99,8 @@ CUresult fill(CUdeviceptr to, T value, size_t count, CUstream handle) {
   if (count == 0) return CUDA_SUCCESS;
   const Memory& memory = call.memory();
   if (to % sizeof(T) != 0 || !(memory.covers(to, count * sizeof(T)) ||
-                               memory.find_pinned(to, count * sizeof(T)))) {
+                               memory.find_pinned(to, count * sizeof(T))))
     return CUDA_ERROR_INVALID_VALUE;
-  }
   struct Fill {
     T* to;
     T value;
@@ -164,9 +161,8 @@ CUresult cuMemcpyPeerAsync(CUdeviceptr to, CUcontext to_context,
       const Region* region = call.memory().find(address);
       return region && context && region->device == context->device;
     };
-    if (!is_on(to, to_context) || !is_on(from, from_context)) {
+    if (!is_on(to, to_context) || !is_on(from, from_context))
       return CUDA_ERROR_INVALID_VALUE;
-    }
   }
   return copy(to, from, bytes, stream, Ends::kDeviceToDevice,
               Activity::kPeerCopy);

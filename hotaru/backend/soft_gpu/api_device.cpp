@@ -45,7 +45,7 @@ extern "C" size_t hotaru_softgpu_events() {
 }
 
 bool Call::has_device(int device) const {
-  return device >= 0 && device < static_cast<int>(machine_->devices.size());
+  return device >= 0 && device < int(machine_->devices.size());
 }
 
 StreamPtr Call::find(CUstream handle) const {
@@ -204,7 +204,7 @@ CUresult cuDeviceGet(CUdevice* device, int ordinal) {
 CUresult cuDeviceGetCount(int* count) {
   DeviceCall call(count, 0);
   if (call.error != CUDA_SUCCESS) return call.error;
-  *count = static_cast<int>(call.machine().devices.size());
+  *count = int(call.machine().devices.size());
   return CUDA_SUCCESS;
 }
 
@@ -220,7 +220,7 @@ CUresult cuDeviceGetUuid_v2(CUuuid* uuid, CUdevice device) {
   const DeviceCall call(uuid, device);
   if (call.error != CUDA_SUCCESS) return call.error;
   std::memcpy(uuid->bytes, "hotaru soft GPU", 15);
-  uuid->bytes[15] = static_cast<char>(device);
+  uuid->bytes[15] = char(device);
   return CUDA_SUCCESS;
 }
 
@@ -302,9 +302,8 @@ CUresult cuCtxSetCurrent(CUcontext context) {
   if (context &&
       std::none_of(devices.begin(), devices.end(), [&](const Device& device) {
         return &device.context == context && device.retained != 0;
-      })) {
+      }))
     return CUDA_ERROR_INVALID_CONTEXT;
-  }
   current_context = context;
   return CUDA_SUCCESS;
 }

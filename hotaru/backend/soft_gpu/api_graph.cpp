@@ -111,7 +111,7 @@ std::vector<size_t> some_order(const CUgraphExec_st& executable) {
   while (!ready.empty()) {
     const size_t at = order().below(ready.size());
     const size_t node = ready[at];
-    ready.erase(ready.begin() + static_cast<ptrdiff_t>(at));
+    ready.erase(ready.begin() + ptrdiff_t(at));
     out.push_back(node);
     for (const size_t next : executable.nodes[node].before)
       if (--waits[next] == 0) ready.push_back(next);

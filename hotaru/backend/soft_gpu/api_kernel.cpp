@@ -74,9 +74,8 @@ bool is_kernel(CUkernel kernel) {
 struct FunctionCall : Call {
   explicit FunctionCall(CUfunction function) : Call(kContext) {
     if (error == CUDA_SUCCESS &&
-        (!functions.contains(function) || function->device != device())) {
+        (!functions.contains(function) || function->device != device()))
       error = CUDA_ERROR_INVALID_HANDLE;
-    }
   }
 };
 
@@ -158,9 +157,8 @@ CUresult cuFuncSetAttribute(CUfunction function, CUfunction_attribute attribute,
   FunctionCall call(function);
   if (call.error != CUDA_SUCCESS) return call.error;
   if (attribute != CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES ||
-      value < 0 || value > static_cast<int>(kSharedBytesOptIn)) {
+      value < 0 || value > int(kSharedBytesOptIn))
     return CUDA_ERROR_INVALID_VALUE;
-  }
   function->dynamic_shared = value;
   return CUDA_SUCCESS;
 }
@@ -200,16 +198,14 @@ CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks,
   FunctionCall call(function);
   if (call.error != CUDA_SUCCESS) return call.error;
   if (!blocks || block_size < 1) return CUDA_ERROR_INVALID_VALUE;
-  if (block_size > static_cast<int>(kMaxBlockThreads) ||
-      shared_bytes > kSharedBytesOptIn) {
+  if (block_size > int(kMaxBlockThreads) || shared_bytes > kSharedBytesOptIn) {
     *blocks = 0;
     return CUDA_SUCCESS;
   }
   constexpr size_t kSharedOfAll = 228 << 10, kReserved = 1 << 10;
   const int warps = (block_size + 31) / 32;
-  *blocks =
-      std::min({32, 64 / warps,
-                static_cast<int>(kSharedOfAll / (shared_bytes + kReserved))});
+  *blocks = std::min(
+      {32, 64 / warps, int(kSharedOfAll / (shared_bytes + kReserved))});
   return CUDA_SUCCESS;
 }
 
@@ -227,9 +223,8 @@ CUresult make_launch(Call& call, const CUDA_KERNEL_NODE_PARAMS& p,
   const dim3 grid(p.gridDimX, p.gridDimY, p.gridDimZ),
       block(p.blockDimX, p.blockDimY, p.blockDimZ);
   if (!fits(grid, block) || p.extra ||
-      p.sharedMemBytes > static_cast<unsigned>(p.func->dynamic_shared)) {
+      p.sharedMemBytes > unsigned(p.func->dynamic_shared))
     return CUDA_ERROR_INVALID_VALUE;
-  }
   std::shared_ptr<void> copy = copied(p.kernelParams, *kernel);
   if (!copy) return CUDA_ERROR_INVALID_VALUE;
   operation.opens = call.device();
@@ -258,18 +253,16 @@ CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y,
   FunctionCall call(function);
   if (call.error != CUDA_SUCCESS) return call.error;
   const StreamPtr stream = call.find(handle);
-  if (!stream || stream->device != call.device()) {
+  if (!stream || stream->device != call.device())
     return CUDA_ERROR_INVALID_HANDLE;
-  }
   Operation operation;
   const CUresult result =
       make_launch(call,
                   {function, grid_x, grid_y, grid_z, block_x, block_y, block_z,
                    shared_bytes, params, extra, nullptr, nullptr},
                   operation);
-  if (result == CUDA_SUCCESS) {
+  if (result == CUDA_SUCCESS)
     call.machine().enqueue(stream, std::move(operation));
-  }
   return result;
 }
 

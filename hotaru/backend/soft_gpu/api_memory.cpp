@@ -18,9 +18,8 @@ uint64_t address_of(const void* pointer) {
 
 /// Nobody else may hold what the device still works on.
 void wait_for_all(Call& call) {
-  for (int i = 0; call.has_device(i); ++i) {
+  for (int i = 0; call.has_device(i); ++i)
     call.machine().wait_for_device(call.lock(), i);
-  }
 }
 
 bool usable(const CUmemAllocationProp* prop, const Call& call) {
@@ -68,9 +67,8 @@ CUresult cuMemHostAlloc(void** address, size_t bytes, unsigned) {
   if (call.error != CUDA_SUCCESS) return call.error;
   if (!address || bytes == 0) return CUDA_ERROR_INVALID_VALUE;
   void* memory = nullptr;
-  if (posix_memalign(&memory, kPage, bytes) != 0) {
+  if (posix_memalign(&memory, kPage, bytes) != 0)
     return CUDA_ERROR_OUT_OF_MEMORY;
-  }
   std::memset(memory, 0xFF, bytes);
   call.memory().pin(address_of(memory), bytes, call.device(), false);
   *address = memory;
@@ -105,9 +103,8 @@ CUresult cuMemHostGetDevicePointer_v2(CUdeviceptr* device_address,
   Call call(Call::kContext);
   if (call.error != CUDA_SUCCESS) return call.error;
   if (!device_address || flags != 0 ||
-      !call.memory().find_pinned(address_of(address), 1)) {
+      !call.memory().find_pinned(address_of(address), 1))
     return CUDA_ERROR_INVALID_VALUE;
-  }
   *device_address = address_of(address);
   return CUDA_SUCCESS;
 }
@@ -165,9 +162,8 @@ CUresult cuMemCreate(CUmemGenericAllocationHandle* handle, size_t bytes,
                      unsigned long long flags) {
   Call call(Call::kContext);
   if (call.error != CUDA_SUCCESS) return call.error;
-  if (!handle || flags != 0 || !usable(prop, call)) {
+  if (!handle || flags != 0 || !usable(prop, call))
     return CUDA_ERROR_INVALID_VALUE;
-  }
   uint64_t number = 0;
   const CUresult error = call.memory().create(prop->location.id, bytes, number);
   if (error == CUDA_SUCCESS) *handle = number;
@@ -203,9 +199,8 @@ CUresult cuMemSetAccess(CUdeviceptr address, size_t bytes,
   for (size_t i = 0; i < count; ++i) {
     const CUmemAccessDesc& one = descriptions[i];
     if (one.location.type != CU_MEM_LOCATION_TYPE_DEVICE ||
-        !call.has_device(one.location.id)) {
+        !call.has_device(one.location.id))
       return CUDA_ERROR_INVALID_VALUE;
-    }
     const CUresult error =
         call.memory().set_access(address, bytes, one.location.id,
                                  one.flags != CU_MEM_ACCESS_FLAGS_PROT_NONE);

@@ -33,9 +33,8 @@ struct StreamCall : Call {
 /// A call about one event, from whichever context.
 struct EventCall : Call {
   explicit EventCall(CUevent event) : Call(kContext) {
-    if (error == CUDA_SUCCESS && !has_event(event)) {
+    if (error == CUDA_SUCCESS && !has_event(event))
       error = CUDA_ERROR_INVALID_HANDLE;
-    }
   }
 };
 
@@ -49,9 +48,8 @@ CUresult cuStreamCreateWithPriority(CUstream* handle, unsigned flags,
                                     int priority) {
   Call call(Call::kContext);
   if (call.error != CUDA_SUCCESS) return call.error;
-  if (!handle || flags > CU_STREAM_NON_BLOCKING) {
+  if (!handle || flags > CU_STREAM_NON_BLOCKING)
     return CUDA_ERROR_INVALID_VALUE;
-  }
   const auto stream = std::make_shared<CUstream_st>();
   stream->device = call.device();
   stream->flags = flags;
@@ -82,9 +80,8 @@ CUresult cuStreamQuery(CUstream handle) {
 CUresult cuStreamSynchronize(CUstream handle) {
   StreamCall call(handle);
   if (call.error != CUDA_SUCCESS) return call.error;
-  if (call.stream->legacy) {  // which the blocking ones belong to
+  if (call.stream->legacy)  // which the blocking ones belong to
     call.machine().enqueue(call.stream, {});
-  }
   call.machine().wait_for_stream(call.lock(), call.stream);
   return call.device_error();
 }
@@ -111,9 +108,8 @@ CUresult cuStreamGetPriority(CUstream handle, int* priority) {
 CUresult cuEventCreate(CUevent* handle, unsigned flags) {
   Call call(Call::kContext);
   if (call.error != CUDA_SUCCESS) return call.error;
-  if (!handle || flags > (CU_EVENT_BLOCKING_SYNC | CU_EVENT_DISABLE_TIMING)) {
+  if (!handle || flags > (CU_EVENT_BLOCKING_SYNC | CU_EVENT_DISABLE_TIMING))
     return CUDA_ERROR_INVALID_VALUE;
-  }
   auto event = std::make_unique<CUevent_st>();
   event->device = call.device();
   event->flags = flags;
@@ -132,9 +128,8 @@ CUresult cuEventDestroy_v2(CUevent event) {
 CUresult cuEventRecord(CUevent event, CUstream handle) {
   StreamCall call(handle);
   if (call.error != CUDA_SUCCESS) return call.error;
-  if (!call.has_event(event) || event->device != call.stream->device) {
+  if (!call.has_event(event) || event->device != call.stream->device)
     return CUDA_ERROR_INVALID_HANDLE;
-  }
   event->last = std::make_shared<Recording>();
   Operation operation;
   operation.records = event->last;
@@ -164,9 +159,8 @@ CUresult cuEventElapsedTime(float* milliseconds, CUevent start, CUevent end) {
   if (call.error != CUDA_SUCCESS) return call.error;
   if (!milliseconds) return CUDA_ERROR_INVALID_VALUE;
   if (!call.has_event(end) || start->device != end->device || !start->last ||
-      !end->last || (start->flags | end->flags) & CU_EVENT_DISABLE_TIMING) {
+      !end->last || (start->flags | end->flags) & CU_EVENT_DISABLE_TIMING)
     return CUDA_ERROR_INVALID_HANDLE;
-  }
   if (!passed(*start) || !passed(*end)) {
     call.machine().nudge();
     return CUDA_ERROR_NOT_READY;

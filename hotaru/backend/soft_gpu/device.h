@@ -107,7 +107,7 @@ T __shfl_sync(unsigned mask, T value, int source, int width = warpSize) {
 template <class T>
 T __shfl_up_sync(unsigned mask, T value, unsigned delta, int width = warpSize) {
   const int lane = hotaru::soft_gpu::lane();
-  const int source = lane - static_cast<int>(delta);
+  const int source = lane - int(delta);
   const bool inside = source >= (lane & ~(width - 1));
   return hotaru::soft_gpu::shuffled(mask, value, inside ? source : lane);
 }
@@ -115,7 +115,7 @@ template <class T>
 T __shfl_down_sync(unsigned mask, T value, unsigned delta,
                    int width = warpSize) {
   const int lane = hotaru::soft_gpu::lane();
-  const int source = lane + static_cast<int>(delta);
+  const int source = lane + int(delta);
   const bool inside = source <= (lane | (width - 1));
   return hotaru::soft_gpu::shuffled(mask, value, inside ? source : lane);
 }

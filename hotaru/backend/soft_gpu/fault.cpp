@@ -29,9 +29,8 @@ void on_fault(int signal, siginfo_t*, void* context) {
     siglongjmp(*armed, 1);
   }
   // Somebody else's: the instruction runs again under the handler before us.
-  for (int i = 0; i < kCount; ++i) {
+  for (int i = 0; i < kCount; ++i)
     if (kSignals[i] == signal) sigaction(signal, &previous[i], nullptr);
-  }
 }
 
 void prepare_stack() {

@@ -73,10 +73,9 @@ std::byte* end_of_shared() {
 }
 
 uint3 delinearised(uint64_t number, const dim3& size) {
-  const auto x = static_cast<unsigned>(number % size.x);
+  const auto x = unsigned(number % size.x);
   number /= size.x;
-  return {x, static_cast<unsigned>(number % size.y),
-          static_cast<unsigned>(number / size.y)};
+  return {x, unsigned(number % size.y), unsigned(number / size.y)};
 }
 
 unsigned lane_of(const Thread& thread) {
@@ -118,7 +117,7 @@ void try_warp(const Thread& arrived) {
     const Thread* other = neighbour(arrived, lane);
     if (!other || !other->alive) continue;
     if (other->waits != arrived.waits || other->mask != arrived.mask) return;
-    ballot |= static_cast<unsigned>(other->predicate) << lane;
+    ballot |= unsigned(other->predicate) << lane;
   }
   const unsigned mask = arrived.mask;
   const Waits purpose = arrived.waits;
@@ -131,12 +130,11 @@ void try_warp(const Thread& arrived) {
     if (!thread) continue;
     thread->ballot = ballot;
     if (purpose == Waits::kShuffle) {
-      const Thread* from = all[static_cast<unsigned>(thread->source) % 32];
-      if (from) {
+      const Thread* from = all[unsigned(thread->source) % 32];
+      if (from)
         std::memcpy(thread->taken, from->given, sizeof(thread->taken));
-      } else {
+      else
         std::memset(thread->taken, 0xFF, sizeof(thread->taken));
-      }
     }
     make_ready(*thread);
   }
@@ -150,9 +148,8 @@ void thread_ended(Thread& thread) {
   for (unsigned lane = 0; lane < 32; ++lane) {
     Thread* other = neighbour(thread, lane);
     if (other && other->alive && other->mask >> lane_of(thread) & 1 &&
-        (other->waits == Waits::kVote || other->waits == Waits::kShuffle)) {
+        (other->waits == Waits::kVote || other->waits == Waits::kShuffle))
       try_warp(*other);
-    }
   }
 }
 
@@ -193,11 +190,10 @@ void run_kernel() {
 void live(void* argument) {
   Thread& self = *static_cast<Thread*>(argument);
   for (;;) {
-    if (sigsetjmp(self.point, 0) == 0) {
+    if (sigsetjmp(self.point, 0) == 0)
       run_kernel();
-    } else {
+    else
       error_of_block = fault_error();
-    }
     block->all_waited &= self.waited;
     thread_ended(self);
     self.fiber->suspend();
@@ -207,7 +203,7 @@ void live(void* argument) {
 void make_threads(unsigned count) {
   while (block->threads.size() < count) {
     auto thread = std::make_unique<Thread>();
-    thread->number = static_cast<unsigned>(block->threads.size());
+    thread->number = unsigned(block->threads.size());
     thread->fiber = std::make_unique<Fiber>(live, thread.get());
     block->threads.push_back(std::move(thread));
   }
@@ -240,12 +236,10 @@ cuda::CUresult run_fibers(Random& random) {
     arm(nullptr);
   }
   if (block->alive != 0) {
-    if (error_of_block == cuda::CUDA_SUCCESS) {
+    if (error_of_block == cuda::CUDA_SUCCESS)
       error_of_block = cuda::CUDA_ERROR_LAUNCH_FAILED;  // all wait
-    }
-    for (unsigned i = 0; i < block->size; ++i) {
+    for (unsigned i = 0; i < block->size; ++i)
       if (block->threads[i]->alive) block->threads[i]->fiber->reset();
-    }
   }
   return error_of_block;
 }
@@ -275,11 +269,10 @@ void run_blocks(void* argument) {
   for (uint64_t i = 0; i < blocks && run.error == cuda::CUDA_SUCCESS; ++i) {
     blockIdx = delinearised(order.next(), grid);
     std::memset(block->shared, 0xFF, run.launch.shared_bytes);
-    if (block->as_fibers) {
+    if (block->as_fibers)
       run.error = run_fibers(run.random);
-    } else {
+    else
       run_calls(run.random);
-    }
   }
 }
 
@@ -346,7 +339,7 @@ void shuffle(unsigned mask, const void* from, void* to, size_t bytes,
 int lane() {
   const unsigned number =
       threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
-  return static_cast<int>(number % 32);
+  return int(number % 32);
 }
 
 void* dynamic_shared_bytes() {

@@ -103,10 +103,10 @@ inline double __longlong_as_double(long long x) {
 }
 
 inline unsigned __umulhi(unsigned a, unsigned b) {
-  return static_cast<unsigned>(static_cast<unsigned long long>(a) * b >> 32);
+  return unsigned(static_cast<unsigned long long>(a) * b >> 32);
 }
 inline int __mulhi(int a, int b) {
-  return static_cast<int>(static_cast<long long>(a) * b >> 32);
+  return int(static_cast<long long>(a) * b >> 32);
 }
 inline unsigned long long __umul64hi(unsigned long long a,
                                      unsigned long long b) {
@@ -114,7 +114,7 @@ inline unsigned long long __umul64hi(unsigned long long a,
   return static_cast<unsigned long long>(static_cast<Wide>(a) * b >> 64);
 }
 inline int __clz(int x) {
-  return std::countl_zero(static_cast<unsigned>(x));
+  return std::countl_zero(unsigned(x));
 }
 inline int __clzll(long long x) {
   return std::countl_zero(static_cast<unsigned long long>(x));
@@ -198,11 +198,11 @@ inline double __dsqrt_rn(double a) {
   return std::sqrt(a);
 }
 inline int __float2int_rn(float x) {
-  return static_cast<int>(lrintf(x));
+  return int(lrintf(x));
 }
 inline float __int2float_rn(int x) {
-  return static_cast<float>(x);
+  return float(x);
 }
 inline float __uint2float_rn(unsigned x) {
-  return static_cast<float>(x);
+  return float(x);
 }

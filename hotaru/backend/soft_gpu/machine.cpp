@@ -48,9 +48,8 @@ void keep_signals_away() {
   sigset_t signals;
   sigfillset(&signals);
   for (const int fault :
-       {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS}) {
+       {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS})
     sigdelset(&signals, fault);
-  }
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
 }
 
@@ -230,13 +229,11 @@ void Machine::execute() {
   keep_signals_away();
   Lock lock(mutex);
   for (;;) {
-    while (!wanted()) {
-      if (alarm_) {
+    while (!wanted())
+      if (alarm_)
         work_.wait_until(lock, *alarm_);
-      } else {
+      else
         work_.wait(lock);
-      }
-    }
     {
       const FaultHandlers handlers;
       while (wanted()) {

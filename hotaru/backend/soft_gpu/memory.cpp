@@ -28,7 +28,7 @@ uint64_t map_pages(uint64_t address, uint64_t bytes, int protection, int flags,
                    int file) {
   const long result =
       syscall(SYS_mmap, address, bytes, protection, flags, file, 0L);
-  return result == -1 ? 0 : static_cast<uint64_t>(result);
+  return result == -1 ? 0 : uint64_t(result);
 }
 
 uint64_t close_pages(uint64_t address, uint64_t bytes) {
@@ -51,9 +51,8 @@ bool protect(uint64_t start, uint64_t end, bool open) {
 bool put_huge(uint64_t address, uint64_t bytes) {
   if (bytes % kGranularity != 0 ||
       map_pages(address, bytes, PROT_READ | PROT_WRITE,
-                MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1) == 0) {
+                MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1) == 0)
     return false;
-  }
   void* memory = reinterpret_cast<void*>(address);
   if (madvise(memory, bytes, MADV_HUGEPAGE) != 0) return false;
   std::memset(memory, 0xFF, bytes);
@@ -137,11 +136,10 @@ void Memory::give_back(int device, uint64_t start, uint64_t end) {
     holes.erase(after);
   }
   auto before = holes.lower_bound(start);
-  if (before != holes.begin() && (--before)->second == start) {
+  if (before != holes.begin() && (--before)->second == start)
     before->second = end;
-  } else {
+  else
     holes.emplace(start, end);
-  }
 }
 
 CUresult Memory::allocate(int device, uint64_t bytes, uint64_t& address) {
@@ -166,9 +164,8 @@ CUresult Memory::free(uint64_t address) {
   auto region = regions_.upper_bound(address);
   if (region == regions_.begin()) return CUDA_ERROR_INVALID_VALUE;
   const auto [start, found] = *--region;
-  if (found.first != address || found.handle != 0) {
+  if (found.first != address || found.handle != 0)
     return CUDA_ERROR_INVALID_VALUE;
-  }
   used_[found.device] -= found.bytes;
   remove(region);
   give_back(found.device, start, found.end + kPage);
@@ -178,9 +175,8 @@ CUresult Memory::free(uint64_t address) {
 CUresult Memory::reserve(uint64_t bytes, uint64_t alignment,
                          uint64_t& address) {
   if (bytes == 0 || bytes % kGranularity != 0 ||
-      (alignment & (alignment - 1)) != 0) {
+      (alignment & (alignment - 1)) != 0)
     return CUDA_ERROR_INVALID_VALUE;
-  }
   alignment = std::max(alignment, kGranularity);
   const uint64_t start = close_pages(0, bytes + alignment);
   if (start == 0) return CUDA_ERROR_OUT_OF_MEMORY;
@@ -194,9 +190,8 @@ CUresult Memory::reserve(uint64_t bytes, uint64_t alignment,
 CUresult Memory::free_reservation(uint64_t address, uint64_t bytes) {
   const auto found = reservations_.find(address);
   if (found == reservations_.end() || found->second != bytes ||
-      overlaps(address, bytes)) {
+      overlaps(address, bytes))
     return CUDA_ERROR_INVALID_VALUE;
-  }
   reservations_.erase(found);
   unmap_pages(address, bytes);
   return CUDA_SUCCESS;
@@ -217,9 +212,8 @@ bool Memory::overlaps(uint64_t address, uint64_t bytes) const {
 
 CUresult Memory::create(int device, uint64_t bytes, uint64_t& handle) {
   if (bytes == 0 || bytes % kGranularity != 0) return CUDA_ERROR_INVALID_VALUE;
-  if (bytes > total_ || bytes > total_ - used_[device]) {
+  if (bytes > total_ || bytes > total_ - used_[device])
     return CUDA_ERROR_OUT_OF_MEMORY;
-  }
   used_[device] += bytes;
   handle = ++last_handle_;
   handles_.emplace(handle, Handle{bytes, device, 1});
@@ -244,9 +238,8 @@ CUresult Memory::map(uint64_t address, uint64_t bytes, uint64_t offset,
   const auto found = handles_.find(handle);
   if (found == handles_.end() || offset != 0 || bytes != found->second.bytes ||
       address % kGranularity != 0 || !reserved(address, bytes) ||
-      overlaps(address, bytes)) {
+      overlaps(address, bytes))
     return CUDA_ERROR_INVALID_VALUE;
-  }
   const Region region{
       address, address + bytes, bytes, handle, found->second.device, 0, false};
   if (!put(address, region)) return CUDA_ERROR_OUT_OF_MEMORY;
@@ -259,9 +252,8 @@ CUresult Memory::unmap(uint64_t address, uint64_t bytes) {
   for (uint64_t at = address; at < end;) {
     const auto region = regions_.find(at);
     if (region == regions_.end() || region->second.handle == 0 ||
-        region->second.end > end) {
+        region->second.end > end)
       return CUDA_ERROR_INVALID_VALUE;
-    }
     at = region->second.end;
   }
   while (address < end) {
@@ -289,11 +281,9 @@ CUresult Memory::set_access(uint64_t address, uint64_t bytes, int device,
 
 void Memory::allow_peer(int device, int peer) {
   peers_[peer] |= 1u << device;
-  for (auto& [start, region] : regions_) {
-    if (region.handle == 0 && region.device == peer) {
+  for (auto& [start, region] : regions_)
+    if (region.handle == 0 && region.device == peer)
       region.access = peers_[peer];
-    }
-  }
   changed_ = true;
 }
 
@@ -320,9 +310,8 @@ CUresult Memory::pin(uint64_t address, uint64_t bytes, int device,
   const auto after = pinned_.lower_bound(address + bytes);
   if (after != pinned_.begin()) {
     const auto& [start, range] = *std::prev(after);
-    if (start + range.bytes > address) {
+    if (start + range.bytes > address)
       return CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED;
-    }
   }
   pinned_.emplace(address, PinnedRange{bytes, device, registered});
   return CUDA_SUCCESS;
@@ -344,9 +333,8 @@ const std::pair<const uint64_t, PinnedRange>* Memory::find_pinned(
   if (found == pinned_.begin()) return nullptr;
   --found;
   const uint64_t before = address - found->first;
-  if (before >= found->second.bytes || bytes > found->second.bytes - before) {
+  if (before >= found->second.bytes || bytes > found->second.bytes - before)
     return nullptr;
-  }
   return &*found;
 }
 
@@ -356,9 +344,8 @@ void Memory::open(int whose) {
     const bool open = whose == kEverybodys ? region.access != 0
                       : whose >= 0         ? region.access >> whose & 1
                                            : false;
-    if (open != region.open && protect(start, region.end, open)) {
+    if (open != region.open && protect(start, region.end, open))
       region.open = open;
-    }
   }
   open_for_ = whose;
   changed_ = false;

@@ -30,7 +30,7 @@ void* open_object(const char* bytes, size_t count) {
   while (written < count) {
     const ssize_t n = write(file, bytes + written, count - written);
     if (n <= 0) break;
-    written += static_cast<size_t>(n);
+    written += size_t(n);
   }
   close(file);
   void* const object =

@@ -129,12 +129,11 @@ void Reduction::prepare(DType dtype, void* data, int64_t count) const {
   if (kind != ReduceKind::kScaledSum) return;
   with_type(dtype, [&]<class T>(T) {
     auto* values = static_cast<T*>(data);
-    for (int64_t i = 0; i < count; ++i) {
+    for (int64_t i = 0; i < count; ++i)
       if constexpr (kComplex<T>)
         values[i] *= typename T::value_type(factor);
       else
         values[i] = T(double(values[i]) * factor);
-    }
   });
 }
 

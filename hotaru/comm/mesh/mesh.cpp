@@ -303,7 +303,7 @@ void Mesh::settle(Operation& operation) {
 
 void Mesh::look_at_clock() {
   const Clock::time_point now = Clock::now();
-  for (const Ref<Operation>& operation : operations_) {
+  for (const Ref<Operation>& operation : operations_)
     if (now >= operation->deadline)
       fail_later(operation->channel->id,
                  operation->suspicion.empty() ? too_late(*operation)
@@ -311,7 +311,6 @@ void Mesh::look_at_clock() {
                  kThis);
     else if (now >= operation->says_it_waits)
       say_waiting(*operation);
-  }
 }
 
 std::string Mesh::too_late(const Operation& operation) const {

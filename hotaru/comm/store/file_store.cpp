@@ -109,12 +109,11 @@ class FileStore::Locked {
     }
     std::string key;
     std::optional<std::string> value;
-    while (records.next(key, value)) {
+    while (records.next(key, value))
       if (value)
         table().set(key, std::move(*value));
       else
         table().erase(key);
-    }
     store_.read_ += records.at;
     // Left by a writer that was killed.
     if (records.at < bytes.size() &&

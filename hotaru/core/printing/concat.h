@@ -36,36 +36,34 @@ constexpr auto part_type() {
                               std::is_same_v<Plain, signed char> ||
                               std::is_same_v<Plain, unsigned char>;
   if constexpr (std::is_same_v<Plain, const char*> ||
-                std::is_same_v<Plain, char*>) {
+                std::is_same_v<Plain, char*>)
     return std::type_identity<const char*>();
-  } else if constexpr (std::is_same_v<Plain, std::string_view>) {
+  else if constexpr (std::is_same_v<Plain, std::string_view>)
     return std::type_identity<std::string_view>();
-  } else if constexpr (kCharacter) {
+  else if constexpr (kCharacter)
     return std::type_identity<char>();
-  } else if constexpr (std::is_same_v<Plain, float> ||
-                       std::is_same_v<Plain, double>) {
+  else if constexpr (std::is_same_v<Plain, float> ||
+                     std::is_same_v<Plain, double>)
     return std::type_identity<double>();
-  } else if constexpr (std::is_same_v<Plain, bool> ||
-                       (std::is_integral_v<Plain> && std::is_signed_v<Plain>)) {
+  else if constexpr (std::is_same_v<Plain, bool> ||
+                     (std::is_integral_v<Plain> && std::is_signed_v<Plain>))
     return std::type_identity<int64_t>();
-  } else if constexpr (std::is_integral_v<Plain>) {
+  else if constexpr (std::is_integral_v<Plain>)
     return std::type_identity<uint64_t>();
-  } else {
+  else
     return std::type_identity<const T&>();
-  }
 }
 template <class T>
 using Part = typename decltype(part_type<T>())::type;
 
 template <class P>
 void append_part(std::string& out, P part) {
-  if constexpr (!std::is_reference_v<P>) {
+  if constexpr (!std::is_reference_v<P>)
     append(out, part);
-  } else if constexpr (std::is_same_v<std::decay_t<P>, std::string>) {
+  else if constexpr (std::is_same_v<std::decay_t<P>, std::string>)
     append(out, std::string_view(part));
-  } else {
+  else
     append_printed(out, part);
-  }
 }
 
 template <class... Parts>

@@ -102,15 +102,14 @@ Elements read_elements(const Tensor& shown, const PrintOptions& options) {
   if (is_rare(shown.dtype())) return read_rare(shown, options);
   Elements out;
   visit_dtype(AllTypes{}, shown.dtype(), "print", [&]<class T>() {
-    if constexpr (kIsComplex<T>) {
+    if constexpr (kIsComplex<T>)
       out = read_complex<T, T>(shown, options);
-    } else if constexpr (kIsFloating<T>) {
+    else if constexpr (kIsFloating<T>)
       out.real = TextColumn::of_floats(read_all<double, T>(shown), options);
-    } else if constexpr (kIsBool<T>) {
+    else if constexpr (kIsBool<T>)
       out.real = TextColumn::of_bools(read_all<int64_t, T>(shown));
-    } else {
+    else
       out.real = TextColumn::of_ints(read_all<int64_t, T>(shown));
-    }
   });
   return out;
 }

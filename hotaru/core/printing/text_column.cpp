@@ -39,7 +39,7 @@ Notation choose_notation(std::span<const double> values,
 class FloatWriter {
  public:
   FloatWriter(Notation notation, int64_t precision)
-      : notation_(notation), precision_(static_cast<int>(precision)) {}
+      : notation_(notation), precision_(int(precision)) {}
 
   /// Valid until the next call.
   std::string_view write(double value) {

@@ -54,14 +54,12 @@ std::string identifier(const std::string& name) {
 GraphWriter::GraphWriter(io::onnx::OnnxFile& file, Operators& operators,
                          ModuleTree& tree)
     : file_(file), operators_(operators), tree_(tree) {
-  for (const io::onnx::Function& function : file.model().functions) {
+  for (const io::onnx::Function& function : file.model().functions)
     functions_[{function.domain, function.name}] = &function;
-  }
   for (const Node& node : file.model().graph.nodes) {
     if (node.op != "BatchNormalization") continue;
-    for (size_t i = 3; i < node.inputs.size(); ++i) {
+    for (size_t i = 3; i < node.inputs.size(); ++i)
       statistics_.insert(node.inputs[i]);
-    }
   }
 }
 
@@ -110,9 +108,8 @@ Operand GraphWriter::input(const Node& node, size_t i,
 }
 
 void GraphWriter::set(const Node& node, size_t i, Operand value, Scope& scope) {
-  if (i < node.outputs.size() && !node.outputs[i].empty()) {
+  if (i < node.outputs.size() && !node.outputs[i].empty())
     scope.values[node.outputs[i]] = std::move(value);
-  }
 }
 
 void GraphWriter::add_initializers(const Graph& graph, Scope& scope, bool top) {
@@ -153,9 +150,8 @@ std::string GraphWriter::forward() {
   write(model.graph.nodes, scope);
   if (!missing_.empty()) {
     std::string list;
-    for (const auto& [op, count] : missing_) {
+    for (const auto& [op, count] : missing_)
       list += concat(list.empty() ? "" : ", ", op, " (", count, ")");
-    }
     fail<NotImplementedError>(file_.name(),
                               ": hotaru has not these operators: ", list);
   }
@@ -190,9 +186,8 @@ std::string GraphWriter::device_line(const Scope& scope) const {
   for (const ValueInfo& each : file_.model().graph.inputs) {
     if (!tensor.empty()) break;
     const Operand* value = scope.find(each.name);
-    if (value && !value->constant && value->kind == Kind::kTensor) {
+    if (value && !value->constant && value->kind == Kind::kTensor)
       tensor = value->text;
-    }
   }
   return concat("  ", kDevice, " = ",
                 tensor.empty() ? "torch.device(\"cpu\")" : tensor + ".device",
@@ -236,9 +231,8 @@ void GraphWriter::write(const Node& given, Scope& scope) {
     const Operand* value = name.empty() ? nullptr : scope.find(name);
     if (!value || value->kind != Kind::kMissing) continue;
     if (!is_known(*node, scope)) ++missing_[full_name(*node)];
-    for (size_t i = 0; i < node->outputs.size(); ++i) {
+    for (size_t i = 0; i < node->outputs.size(); ++i)
       set(*node, i, {.kind = Kind::kMissing}, scope);
-    }
     return;
   }
   if (!write_special(*node, scope)) write_call(*node, scope);
@@ -261,9 +255,8 @@ bool GraphWriter::write_special(const Node& node, Scope& scope) {
   if (node.op == "Loop") return write_loop(node, scope), true;
   if (node.op == "Scan") return write_scan(node, scope), true;
   if (node.op == "SequenceMap") return write_sequence_map(node, scope), true;
-  if (node.op == "Identity" && node.inputs.size() == 1) {
+  if (node.op == "Identity" && node.inputs.size() == 1)
     return set(node, 0, input(node, 0, scope), scope), true;
-  }
   if (node.op == "Cast" && node.inputs.size() == 1) {
     // Numbers on the host are int64; to anything else they become tensors.
     const Attribute* to = node.find("to");
@@ -340,13 +333,11 @@ bool GraphWriter::write_function(const Node& node, Scope& scope) {
                where(node), ": the function has ", function.inputs.size(),
                " inputs and ", function.outputs.size(), " outputs");
   Attributes attributes = node.attributes;
-  for (const Attribute& each : function.defaults) {
+  for (const Attribute& each : function.defaults)
     if (!node.find(each.name)) attributes.push_back(each);
-  }
   Scope inner{.attributes = &attributes, .opsets = &function.opsets};
-  for (size_t i = 0; i < function.inputs.size(); ++i) {
+  for (size_t i = 0; i < function.inputs.size(); ++i)
     inner.values[function.inputs[i]] = input(node, i, scope);
-  }
   write(function.nodes, inner);
   for (size_t i = 0; i < node.outputs.size(); ++i) {
     if (node.outputs[i].empty()) continue;

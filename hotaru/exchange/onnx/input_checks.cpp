@@ -45,7 +45,7 @@ std::string GraphWriter::converted(const Scope& scope) const {
     const Tensor& tensor = value.constant->tensor;
     if (!tensor.is_floating_point()) continue;
     return concat(value.constant->expression,
-                  ".dtype != ", static_cast<int>(tensor.dtype()));
+                  ".dtype != ", int(tensor.dtype()));
   }
   return "";
 }
@@ -63,8 +63,7 @@ std::string GraphWriter::input_checks(const Scope& scope) const {
     const std::string& tensor = value->text;
     const std::string input = concat(file_.name(), ": input '", each.name, "'");
     if (auto dtype = io::onnx::dtype_of(each.elem_type)) {
-      std::string condition =
-          concat(tensor, ".dtype != ", static_cast<int>(*dtype));
+      std::string condition = concat(tensor, ".dtype != ", int(*dtype));
       const std::string other =
           is_floating_point(*dtype) ? converted(scope) : "";
       if (!other.empty()) {

@@ -37,9 +37,8 @@ std::vector<Value> numbers_of(const Tensor& tensor) {
   const auto* integers = host_data<int64_t>(wide, "onnx");
   const auto* reals = host_data<double>(wide, "onnx");
   std::vector<Value> out;
-  for (int64_t i = 0; i < wide.numel(); ++i) {
+  for (int64_t i = 0; i < wide.numel(); ++i)
     out.push_back(integral ? Value(integers[i]) : Value(reals[i]));
-  }
   return out;
 }
 
@@ -51,9 +50,8 @@ bool holds_numbers(const Tensor& tensor) {
 
 std::optional<int> cost_of_constant(const Operand& operand, TypePtr type) {
   const Tensor& tensor = operand.constant->tensor;
-  if (type->kind == TypeKind::kTensor) {
+  if (type->kind == TypeKind::kTensor)
     return operand.host_kind() == Kind::kTensor ? 0 : 1;
-  }
   if (is_one_int(type)) {
     const bool one = tensor.dtype() == DType::kInt64 && tensor.dim() == 1 &&
                      tensor.numel() == 1 &&
@@ -122,15 +120,12 @@ Kind joined(Kind a, Kind b) {
     };
     return among(a) && among(b);
   };
-  if (one_of({Kind::kTensor, Kind::kBool, Kind::kInt, Kind::kInts})) {
+  if (one_of({Kind::kTensor, Kind::kBool, Kind::kInt, Kind::kInts}))
     return Kind::kTensor;
-  }
-  if (one_of({Kind::kNone, Kind::kTensor, Kind::kMaybeTensor})) {
+  if (one_of({Kind::kNone, Kind::kTensor, Kind::kMaybeTensor}))
     return Kind::kMaybeTensor;
-  }
-  if (one_of({Kind::kNone, Kind::kTensors, Kind::kMaybeTensors})) {
+  if (one_of({Kind::kNone, Kind::kTensors, Kind::kMaybeTensors}))
     return Kind::kMaybeTensors;
-  }
   return Kind::kMissing;
 }
 
@@ -152,9 +147,8 @@ std::optional<Value> constant_value(const Tensor& tensor, TypePtr type) {
     if (!fits) return std::nullopt;
     std::vector<Value> numbers = numbers_of(tensor);
     if (item == TypeKind::kFloat) {
-      for (Value& number : numbers) {
+      for (Value& number : numbers)
         if (number.is_int()) number = double(number.as_int());
-      }
     }
     return Value::list(std::move(numbers));
   }
@@ -196,9 +190,8 @@ std::optional<int> cost(const Operand& operand, TypePtr type) {
     case Kind::kTensor:
       if (tensor) return 0;
       if (ints || number || type->kind == TypeKind::kBool ||
-          is_list_of(type, TypeKind::kFloat)) {
+          is_list_of(type, TypeKind::kFloat))
         return 10;
-      }
       return std::nullopt;
     case Kind::kBool:
       if (type->kind == TypeKind::kBool) return 0;
@@ -287,12 +280,10 @@ std::string argument(const Operand& operand, TypePtr type, ModuleTree& tree) {
   const std::string& text = operand.text;
   switch (operand.kind) {
     case Kind::kTensor:
-      if (is_list_of(type, TypeKind::kInt)) {
+      if (is_list_of(type, TypeKind::kInt))
         return concat("_host_ints(", text, ")");
-      }
-      if (is_list_of(type, TypeKind::kFloat)) {
+      if (is_list_of(type, TypeKind::kFloat))
         return concat("_host_floats(", text, ")");
-      }
       return concat(type->kind == TypeKind::kBool    ? "bool("
                     : type->kind == TypeKind::kFloat ? "float("
                     : type->kind == TypeKind::kInt   ? "int("

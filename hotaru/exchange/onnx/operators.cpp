@@ -28,9 +28,8 @@ class OperatorResolver : public script::ArchiveResolver {
       : ArchiveResolver(unit), operators_(std::move(operators)) {}
 
   Meaning name(std::string_view name) const override {
-    if (Function* function = operators_->find_function(name)) {
+    if (Function* function = operators_->find_function(name))
       return {.kind = Meaning::Kind::kFunction, .function = function};
-    }
     return ArchiveResolver::name(name);
   }
 
@@ -50,16 +49,14 @@ std::string read_file(const std::filesystem::path& path) {
 Operators::Operators(script::CompilationUnit& unit) : unit_(unit) {
   if (const char* folder = std::getenv("HOTARU_ONNX_TEXTS")) {
     std::vector<std::filesystem::path> paths;
-    for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    for (const auto& entry : std::filesystem::directory_iterator(folder))
       if (entry.path().extension() == ".py") paths.push_back(entry.path());
-    }
     std::sort(paths.begin(), paths.end());
     for (const auto& path : paths) add_family(path.stem(), read_file(path));
     return;
   }
-  for (Text& each : texts()) {
+  for (Text& each : texts())
     add_family(std::move(each.family), std::move(each.text));
-  }
 }
 
 // Names alone: definitions are parsed when they are needed.
@@ -101,9 +98,8 @@ void Operators::load(Family& family) {
   for (Function* function :
        unit_.add_functions(std::make_unique<script::Source>(
                                "onnx/" + family.name + ".py", family.text),
-                           concat(kPrefix, family.name), resolver(), nullptr)) {
+                           concat(kPrefix, family.name), resolver(), nullptr))
     functions_.emplace(function->short_name(), function);
-  }
 }
 
 Function* Operators::find_function(std::string_view name) {
@@ -132,9 +128,8 @@ std::vector<Function*> Operators::find(std::string_view op, int64_t opset) {
     }
   }
   std::vector<Function*> out;
-  for (const Definition* each : newest) {
+  for (const Definition* each : newest)
     out.push_back(find_function(each->name));
-  }
   return out;
 }
 

@@ -34,9 +34,8 @@ bool is_rest(const Parameter& parameter) {
 }
 
 const Parameter* find_keyword(Function& function, std::string_view name) {
-  for (const Parameter& each : function.params()) {
+  for (const Parameter& each : function.params())
     if (each.keyword_only && each.name == name) return &each;
-  }
   return nullptr;
 }
 
@@ -207,9 +206,8 @@ std::string GraphWriter::attribute_text(const Node& node,
         io::onnx::data_type_name(value.as_int()), ", which hotaru has not");
     value = *dtype;
   }
-  if (type->kind == TypeKind::kBool && value.is_int()) {
+  if (type->kind == TypeKind::kBool && value.is_int())
     value = value.as_int() != 0;
-  }
   bool fits = (type->kind == TypeKind::kBool && value.is_bool()) ||
               (type->kind == TypeKind::kInt && value.is_int()) ||
               (type->kind == TypeKind::kFloat && value.is_double()) ||
@@ -313,18 +311,15 @@ void GraphWriter::write_call(const Node& node, Scope& scope) {
   const std::vector<Function*> functions = functions_of(node, scope);
   if (functions.empty()) {
     ++missing_[full_name(node)];
-    for (size_t i = 0; i < node.outputs.size(); ++i) {
+    for (size_t i = 0; i < node.outputs.size(); ++i)
       set(node, i, {.kind = Kind::kMissing}, scope);
-    }
     return;
   }
   std::vector<Operand> inputs;
-  for (size_t i = 0; i < node.inputs.size(); ++i) {
+  for (size_t i = 0; i < node.inputs.size(); ++i)
     inputs.push_back(input(node, i, scope));
-  }
-  while (!inputs.empty() && inputs.back().kind == Kind::kNone) {
+  while (!inputs.empty() && inputs.back().kind == Kind::kNone)
     inputs.pop_back();
-  }
   HOTARU_CHECK(!node.outputs.empty(), where(node), ": has no output");
   std::string reason;
   std::optional<Choice> choice = choose(node, inputs, functions, reason);

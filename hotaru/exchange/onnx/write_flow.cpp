@@ -35,11 +35,9 @@ std::vector<int64_t> ints_of(const io::onnx::Node& node, std::string_view name,
 // what is unknown is 0.
 std::string empty_shape(const ValueInfo& info) {
   std::string out = "[0";
-  if (info.dims) {
-    for (const ValueInfo::Dim& dim : *info.dims) {
+  if (info.dims)
+    for (const ValueInfo::Dim& dim : *info.dims)
       out += concat(", ", std::max<int64_t>(dim.size, 0));
-    }
-  }
   return out + "]";
 }
 
@@ -133,9 +131,8 @@ void GraphWriter::assign(const std::vector<Operand>& variables,
       texts[i] = copy;
     }
   }
-  for (size_t i = 0; i < variables.size(); ++i) {
+  for (size_t i = 0; i < variables.size(); ++i)
     line(concat(variables[i].text, " = ", texts[i]));
-  }
   --indent_;
   std::swap(text, text_);
 }
@@ -214,9 +211,7 @@ void GraphWriter::finish(const Node& node, const Rounds& rounds,
                          const Graph& body, size_t first,
                          const std::vector<int64_t>& axes, Scope& scope) {
   const size_t carried = rounds.variables.size();
-  for (size_t i = 0; i < carried; ++i) {
-    set(node, i, rounds.variables[i], scope);
-  }
+  for (size_t i = 0; i < carried; ++i) set(node, i, rounds.variables[i], scope);
   for (size_t i = 0; i < rounds.stacks.size(); ++i) {
     set(node, carried + i,
         stacked(rounds.stacks[i], i < axes.size() ? axes[i] : 0,
@@ -236,9 +231,8 @@ void GraphWriter::write_loop(const Node& node, Scope& scope) {
                where(node), ": the body has ", body.inputs.size(),
                " inputs and ", body.outputs.size(), " outputs");
   Rounds rounds;
-  for (size_t i = 0; i < carried; ++i) {
+  for (size_t i = 0; i < carried; ++i)
     rounds.initial.push_back(input(node, i + 2, scope));
-  }
   const Operand round = variable(Kind::kInt), on = variable(Kind::kBool);
   for (size_t i = 0; i < carried; ++i) rounds.variables.push_back(variable({}));
   Block inner = fixed_block(rounds.initial, rounds.kinds, [&] {
@@ -333,15 +327,13 @@ GraphWriter::Rounds GraphWriter::write_scan_rounds(const Graph& body,
   const Operand round = variable(Kind::kInt);
   std::vector<Operand> elements;
   for (size_t i = 0; i < states; ++i) rounds.variables.push_back(variable({}));
-  for (size_t i = 0; i < plan.sequences.size(); ++i) {
+  for (size_t i = 0; i < plan.sequences.size(); ++i)
     elements.push_back(variable(Kind::kTensor));
-  }
   Block inner = fixed_block(rounds.initial, rounds.kinds, [&] {
     Scope own{&scope, scope.attributes, scope.opsets};
     declare(body, 0, rounds, own);
-    for (size_t i = 0; i < elements.size(); ++i) {
+    for (size_t i = 0; i < elements.size(); ++i)
       own.values[body.inputs[states + i].name] = elements[i];
-    }
     return block(body, own);
   });
   begin(rounds, body.outputs.size() - states);
@@ -369,9 +361,8 @@ void GraphWriter::write_batched_scan(const Node& node, const Graph& body,
   }
   const size_t states = plan.initial.size();
   std::vector<Operand> gathered;
-  for (size_t i = 0; i < body.outputs.size(); ++i) {
+  for (size_t i = 0; i < body.outputs.size(); ++i)
     gathered.push_back(new_list());
-  }
   const std::vector<Operand> whole = plan.sequences;
   const std::string length = variable(Kind::kInt).text;
   const std::string at = variable(Kind::kInt).text;

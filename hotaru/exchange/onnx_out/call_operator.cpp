@@ -104,9 +104,8 @@ void Exporter::call_operator(const Node& node, Frame& frame) {
   HOTARU_CHECK(outputs.size() >= node.outputs.size(),
                "internal error: ", qualified_name(*node.op), " gave ",
                outputs.size(), " results");
-  for (size_t i = 0; i < node.outputs.size(); ++i) {
+  for (size_t i = 0; i < node.outputs.size(); ++i)
     frame[node.out(i)] = std::move(outputs[i]);
-  }
 }
 
 std::vector<Symbol> Exporter::results(const Node& node,
@@ -114,21 +113,18 @@ std::vector<Symbol> Exporter::results(const Node& node,
   if (const Row* row = find_host_row(*node.op)) {
     Lowering lowering(*this, *node.op, inputs);
     row->build(lowering);
-    if (!lowering.symbols().empty() || node.outputs.empty()) {
+    if (!lowering.symbols().empty() || node.outputs.empty())
       return std::move(lowering.symbols());
-    }
   }
-  if (std::optional<std::vector<Symbol>> known = folded(node, inputs)) {
+  if (std::optional<std::vector<Symbol>> known = folded(node, inputs))
     return std::move(*known);
-  }
   return lowered(node, std::move(inputs));
 }
 
 std::optional<std::vector<Symbol>> Exporter::folded(
     const Node& node, const std::vector<Symbol>& inputs) {
-  if (script::has_side_effects(node) || is_in_place(*node.op)) {
+  if (script::has_side_effects(node) || is_in_place(*node.op))
     return std::nullopt;
-  }
   std::vector<Value> values;
   bool tensors = false;
   for (const Symbol& input : inputs) {
@@ -147,13 +143,11 @@ std::optional<std::vector<Symbol>> Exporter::folded(
     std::vector<Value> out[2];
     std::string why;
     if (evaluate(node, inputs, out, why) &&
-        !std::all_of(out[0].begin(), out[0].end(), fits)) {
+        !std::all_of(out[0].begin(), out[0].end(), fits))
       return std::nullopt;
-    }
   }
-  for (size_t i = 0; i < values.size(); ++i) {
+  for (size_t i = 0; i < values.size(); ++i)
     if (values[i].is_device()) values[i] = Value(Device{});
-  }
   const autograd::NoGrad no_grad;
   std::vector<Value> results(std::max<size_t>(schema.results.size(), 1));
   node.op->call(values.data(), results.data());
@@ -186,9 +180,8 @@ bool Exporter::evaluate(const Node& node, const std::vector<Symbol>& inputs,
       node.op->call(values.data(), out[world].data());
     } catch (const std::exception& error) {
       why = error.what();
-      if (world == 1) {
+      if (world == 1)
         why = concat("with other sizes of the dynamic dimensions: ", why);
-      }
       return false;
     }
     for (Value& value : out[world]) result_to_meta(value);
@@ -218,9 +211,8 @@ std::vector<Symbol> Exporter::lowered(const Node& node,
   if (number) {
     // Shape and dtype may say the number.
     if (evaluated && tensors && out[0].size() == 1 && !out[0][0].is_list() &&
-        !out[0][0].is_tensor() && same_value(out[0][0], out[1][0])) {
+        !out[0][0].is_tensor() && same_value(out[0][0], out[1][0]))
       return {out[0][0]};
-    }
     if (const Row* row = find_number_row(*node.op)) {
       Lowering lowering(*this, *node.op, inputs);
       if (evaluated) lowering.set_value(out[0][0]);
@@ -237,13 +229,11 @@ std::vector<Symbol> Exporter::lowered(const Node& node,
   if (evaluated && !in_place && tensors && node.outputs.size() == 1 &&
       out[0][0].is_tensor()) {
     // Some operators give their argument, as contiguous() may.
-    for (const Symbol& input : inputs) {
+    for (const Symbol& input : inputs)
       if (input.is_tensor() &&
           out[0][0].tensor_ref().is_same(input.cell->example.first) &&
-          out[1][0].tensor_ref().is_same(input.cell->example.second)) {
+          out[1][0].tensor_ref().is_same(input.cell->example.second))
         return {input};
-      }
-    }
   }
   Lowering lowering(*this, *node.op, inputs);
   if (row->examples) {
@@ -251,20 +241,17 @@ std::vector<Symbol> Exporter::lowered(const Node& node,
   } else {
     HOTARU_CHECK(evaluated, why);
     std::vector<Example> outs;
-    for (size_t i = 0; i < out[0].size(); ++i) {
+    for (size_t i = 0; i < out[0].size(); ++i)
       if (out[0][i].is_tensor())
         outs.push_back(example_of(out[0][i], out[1][i]));
-    }
     if (out[0].size() == 1 && out[0][0].is_list()) {
       const auto& first = out[0][0].as_list().items;
       const auto& second = out[1][0].as_list().items;
       HOTARU_CHECK_AS(NotImplementedError, first.size() == second.size(),
                       "the number of results depends on a dynamic dimension");
-      for (size_t i = 0; i < first.size(); ++i) {
-        if (first[i].is_tensor()) {
+      for (size_t i = 0; i < first.size(); ++i)
+        if (first[i].is_tensor())
           outs.push_back(example_of(first[i], second[i]));
-        }
-      }
     }
     lowering.set_outs(std::move(outs));
   }
@@ -282,13 +269,11 @@ std::vector<Symbol> Exporter::lowered(const Node& node,
   std::vector<Symbol> outputs;
   HOTARU_CHECK(lowering.names().size() <= lowering.outs(),
                "internal error: more names than results");
-  for (size_t i = 0; i < lowering.names().size(); ++i) {
+  for (size_t i = 0; i < lowering.names().size(); ++i)
     outputs.push_back(new_tensor(lowering.names()[i], lowering.out(i)));
-  }
   if (!row->examples) link_view(node, inputs, outputs);
-  if (!node.outputs.empty() && node.out()->type->kind == TypeKind::kList) {
+  if (!node.outputs.empty() && node.out()->type->kind == TypeKind::kList)
     return {Symbol::list_of(std::move(outputs), emitter_.depth())};
-  }
   return outputs;
 }
 

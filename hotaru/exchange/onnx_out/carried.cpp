@@ -55,9 +55,8 @@ DType Carried::dtype() const {
 // The variable under a name of the graph.
 Symbol Carried::named(Exporter& exporter, const std::string& name) const {
   if (kind_ == Kind::kTensor) return exporter.new_tensor(name, example_);
-  if (kind_ == Kind::kNumber) {
+  if (kind_ == Kind::kNumber)
     return Symbol::of_number(name, number_, first_, second_);
-  }
   Symbol out = Symbol::list_of({}, exporter.emitter().depth());
   out.list->sequence = name;
   out.list->element = example_;
@@ -68,9 +67,8 @@ Symbol Carried::enter(Exporter& exporter, Names& params) const {
   if (kind_ == Kind::kConstant) return initial_;
   if (kind_ == Kind::kList || kind_ == Kind::kTuple) {
     std::vector<Symbol> items;
-    for (const Carried& item : items_) {
+    for (const Carried& item : items_)
       items.push_back(item.enter(exporter, params));
-    }
     return kind_ == Kind::kTuple
                ? Symbol::tuple_of(std::move(items))
                : Symbol::list_of(std::move(items), exporter.emitter().depth());
@@ -105,9 +103,8 @@ bool Carried::widen(const Symbol& result) {
   switch (kind_) {
     case Kind::kConstant:
       if (result.is_host() && (same_value(initial_.host, result.host) ||
-                               initial_.host.is(result.host))) {
+                               initial_.host.is(result.host)))
         return false;
-      }
       HOTARU_CHECK_AS(
           NotImplementedError, is_numeric(initial_) && is_numeric(result),
           "a loop carries a variable that is ", initial_.host.type_name(),
@@ -116,9 +113,8 @@ bool Carried::widen(const Symbol& result) {
       number_ = number_dtype(initial_.host);
       first_ = initial_.host;
       second_ = result.is_number() ? result.number->first : result.host;
-      if (same_value(first_, second_) && result.is_number()) {
+      if (same_value(first_, second_) && result.is_number())
         second_ = result.number->second;
-      }
       return true;
     case Kind::kTensor: {
       HOTARU_CHECK_AS(NotImplementedError, result.is_tensor(),
@@ -153,14 +149,11 @@ bool Carried::widen(const Symbol& result) {
            : result.is_tuple() && result.items().size() == items_.size(),
       "a loop carries a list or tuple that becomes something "
       "else");
-  if (list &&
-      (result.is_sequence() || result.items().size() != items_.size())) {
+  if (list && (result.is_sequence() || result.items().size() != items_.size()))
     return to_sequence(result);
-  }
   bool wider = false;
-  for (size_t i = 0; i < items_.size(); ++i) {
+  for (size_t i = 0; i < items_.size(); ++i)
     wider = items_[i].widen(result.items()[i]) || wider;
-  }
   return wider;
 }
 
@@ -168,9 +161,8 @@ void Carried::output(Exporter& exporter, const Symbol& result,
                      io::onnx::Graph& body) const {
   if (kind_ == Kind::kConstant) return;
   if (kind_ == Kind::kList || kind_ == Kind::kTuple) {
-    for (size_t i = 0; i < items_.size(); ++i) {
+    for (size_t i = 0; i < items_.size(); ++i)
       items_[i].output(exporter, result.items()[i], body);
-    }
     return;
   }
   const bool sequence = kind_ == Kind::kSequence;
@@ -213,9 +205,8 @@ Symbol Carried::leave(Exporter& exporter, Names& outputs) const {
   if (kind_ == Kind::kConstant) return initial_;
   if (kind_ == Kind::kList || kind_ == Kind::kTuple) {
     std::vector<Symbol> items;
-    for (const Carried& item : items_) {
+    for (const Carried& item : items_)
       items.push_back(item.leave(exporter, outputs));
-    }
     return kind_ == Kind::kTuple
                ? Symbol::tuple_of(std::move(items))
                : Symbol::list_of(std::move(items), exporter.emitter().depth());

@@ -39,13 +39,11 @@ void keep_used(std::vector<io::onnx::Node>& nodes,
   for (size_t i = nodes.size(); i-- > 0;) {
     io::onnx::Node& node = nodes[i];
     auto needed = [&](const std::string& name) { return used.count(name) > 0; };
-    if (std::none_of(node.outputs.begin(), node.outputs.end(), needed)) {
+    if (std::none_of(node.outputs.begin(), node.outputs.end(), needed))
       continue;
-    }
     used.insert(node.inputs.begin(), node.inputs.end());
-    for (Attribute& attribute : node.attributes) {
+    for (Attribute& attribute : node.attributes)
       for (auto& graph : attribute.graphs) use_graph(*graph, used);
-    }
     kept.push_back(std::move(node));
   }
   std::reverse(kept.begin(), kept.end());
@@ -98,9 +96,8 @@ Attribute attr(std::string name, std::shared_ptr<io::onnx::Graph> graph) {
 
 std::string Emitter::fresh(const std::string& name) {
   std::string candidate = name;
-  while (!names_.insert(candidate).second) {
+  while (!names_.insert(candidate).second)
     candidate = concat(name, "_", ++counts_[name]);
-  }
   return candidate;
 }
 
@@ -201,9 +198,8 @@ io::onnx::Graph Emitter::finish(std::vector<io::onnx::ValueInfo> inputs,
 
 std::vector<io::onnx::Initializer> Emitter::initializers() const {
   std::vector<io::onnx::Initializer> out;
-  for (const auto& each : initializers_) {
+  for (const auto& each : initializers_)
     if (used_.count(each.name)) out.push_back(each);
-  }
   return out;
 }
 

@@ -59,12 +59,10 @@ class Job {
   }
 
   void name_tensors(const script::Module& module) {
-    for (const auto& [name, tensor] : module.named_parameters()) {
+    for (const auto& [name, tensor] : module.named_parameters())
       exporter_.name_tensor(tensor, name);
-    }
-    for (const auto& [name, tensor] : module.named_buffers()) {
+    for (const auto& [name, tensor] : module.named_buffers())
       exporter_.name_tensor(tensor, name);
-    }
   }
 
   OnnxExport run(script::Function& function, const Value& self,
@@ -117,9 +115,8 @@ class Job {
       const auto& items =
           value.is_list() ? value.as_list().items : value.as_tuple().items;
       std::vector<Symbol> out;
-      for (size_t i = 0; i < items.size(); ++i) {
+      for (size_t i = 0; i < items.size(); ++i)
         out.push_back(input(concat(name, "_", i), items[i]));
-      }
       return value.is_list() ? Symbol::list_of(std::move(out), 0)
                              : Symbol::tuple_of(std::move(out));
     }
@@ -134,9 +131,8 @@ class Job {
       }
       return out;
     }
-    if (options_.number_inputs && value.is_number() && !value.is_complex()) {
+    if (options_.number_inputs && value.is_number() && !value.is_complex())
       return number_input(name, value);
-    }
     return value;
   }
 
@@ -183,9 +179,8 @@ class Job {
   void collect(const Symbol& symbol) {
     if (symbol.is_none()) return;
     if (symbol.is_tensor() || symbol.is_number() || symbol.is_sequence() ||
-        (symbol.is_host() && symbol.host.is_number())) {
+        (symbol.is_host() && symbol.host.is_number()))
       return add_output(symbol);
-    }
     if (symbol.is_list() || symbol.is_tuple()) {
       for (const Symbol& item : symbol.items()) collect(item);
       return;
@@ -234,9 +229,8 @@ class Job {
   // The input's dimension that has these sizes, or a name of its own.
   std::string label(const Example& example, int64_t dim) const {
     const std::pair sizes(example.first.size(dim), example.second.size(dim));
-    for (const auto& [known, name] : dims_) {
+    for (const auto& [known, name] : dims_)
       if (known == sizes) return name;
-    }
     return concat(outputs_.back().name, "_dim_", dim);
   }
 

@@ -32,9 +32,8 @@ bool is_a(const Symbol& symbol, script::TypePtr type) {
     case TypeKind::kOptional:
       return symbol.is_none() || is_a(symbol, type->item());
     case TypeKind::kUnion:
-      for (script::TypePtr item : type->items) {
+      for (script::TypePtr item : type->items)
         if (is_a(symbol, item)) return true;
-      }
       return false;
     default:
       break;
@@ -54,9 +53,8 @@ Symbol Exporter::call(script::Function& function,
   const script::Graph& graph = function.graph();
   Frame frame;
   const auto& params = graph.top().params;
-  for (size_t i = 0; i < params.size(); ++i) {
+  for (size_t i = 0; i < params.size(); ++i)
     frame[params[i]] = std::move(arguments[i]);
-  }
   Exit exit = run(graph.top().first, frame, nullptr);
   --calls_;
   HOTARU_CHECK_AS(ValueError, exit.kind != Exit::Kind::kRaise,
@@ -88,9 +86,8 @@ Exporter::Exit Exporter::run(const Node* node, Frame& frame, const Rest* rest) {
       case NodeKind::kYield: {
         std::vector<Symbol> values = inputs(*node, frame);
         if (!rest) return {.kind = Exit::Kind::kYield, .values = values};
-        for (size_t i = 0; i < values.size(); ++i) {
+        for (size_t i = 0; i < values.size(); ++i)
           frame[rest->branch->out(i)] = values[i];
-        }
         node = rest->branch->next;
         rest = rest->outer;
         continue;
@@ -114,18 +111,16 @@ Exporter::Exit Exporter::run(const Node* node, Frame& frame, const Rest* rest) {
         const Node* taken = nullptr;
         bool inside = false;
         if (std::optional<Exit> exit =
-                branch(*node, frame, rest, taken, inside)) {
+                branch(*node, frame, rest, taken, inside))
           return std::move(*exit);
-        }
         if (inside) rest = &rests.emplace_back(Rest{node, rest});
         node = taken;
         continue;
       }
       case NodeKind::kLoop:
       case NodeKind::kWhile:
-        if (std::optional<Exit> exit = loop(*node, frame)) {
+        if (std::optional<Exit> exit = loop(*node, frame))
           return std::move(*exit);
-        }
         break;
       default:
         step(*node, frame);
@@ -163,9 +158,8 @@ void Exporter::step(const Node& node, Frame& frame) {
                           from.items().size() == node.outputs.size(),
                       "unpacking what is no list or tuple of ",
                       node.outputs.size(), " values");
-      for (size_t i = 0; i < node.outputs.size(); ++i) {
+      for (size_t i = 0; i < node.outputs.size(); ++i)
         frame[node.out(i)] = from.items()[i];
-      }
       return;
     }
     case NodeKind::kTupleIndex:
@@ -189,9 +183,8 @@ void Exporter::step(const Node& node, Frame& frame) {
       return set(at(frame, node.in(0)));
     case NodeKind::kIsInstance: {
       bool found = false;
-      for (script::TypePtr type : node.types) {
+      for (script::TypePtr type : node.types)
         found = found || is_a(at(frame, node.in(0)), type);
-      }
       return set(Value(found));
     }
     case NodeKind::kIs: {

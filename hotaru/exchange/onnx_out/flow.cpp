@@ -18,14 +18,12 @@ bool leaves(const script::Block& block, bool in_loop) {
   for (const script::Node* node = block.first; node; node = node->next) {
     if (node->kind == NodeKind::kReturn) return true;
     if (!in_loop &&
-        (node->kind == NodeKind::kBreak || node->kind == NodeKind::kContinue)) {
+        (node->kind == NodeKind::kBreak || node->kind == NodeKind::kContinue))
       return true;
-    }
     const bool loop =
         node->kind == NodeKind::kLoop || node->kind == NodeKind::kWhile;
-    for (const script::Block* inner : node->blocks) {
+    for (const script::Block* inner : node->blocks)
       if (leaves(*inner, in_loop || loop)) return true;
-    }
   }
   return false;
 }
@@ -40,13 +38,12 @@ std::optional<Exporter::Exit> Exporter::branch(const Node& node, Frame& frame,
                                                bool& inside) {
   const Symbol test = at(frame, node.in(0));
   std::optional<size_t> taken;
-  if (test.is_host()) {
+  if (test.is_host())
     taken = test.host.as_bool() ? 0 : 1;
-  } else if (only_raises(*node.blocks[0])) {
+  else if (only_raises(*node.blocks[0]))
     taken = 1;
-  } else if (only_raises(*node.blocks[1])) {
+  else if (only_raises(*node.blocks[1]))
     taken = 0;
-  }
   const bool leaving =
       leaves(*node.blocks[0], false) || leaves(*node.blocks[1], false);
   if (!taken) {
@@ -87,9 +84,8 @@ std::optional<Exporter::Exit> Exporter::joined_exit(
       exit.values.push_back(
           merger.merge(yes.exit.values[i], no.exit.values[i]));
     }
-    if (exit.kind == Exit::Kind::kEnd) {
+    if (exit.kind == Exit::Kind::kEnd)
       exit.again = merger.merge(yes.exit.again, no.exit.again);
-    }
     std::vector<std::pair<std::shared_ptr<Cell>, std::string>> cells;
     std::vector<std::pair<std::shared_ptr<List>, Symbol>> lists;
     std::set<std::shared_ptr<Cell>> changed;
@@ -138,9 +134,8 @@ std::optional<Exporter::Exit> Exporter::joined_exit(
     throw ExportError(concat(error.what(), "\n", node.range.highlight()));
   }
   if (exit.kind != Exit::Kind::kYield) return exit;
-  for (size_t i = 0; i < node.outputs.size(); ++i) {
+  for (size_t i = 0; i < node.outputs.size(); ++i)
     frame[node.out(i)] = exit.values[i];
-  }
   next = node.next;
   return std::nullopt;
 }

@@ -33,12 +33,10 @@ int64_t count_nodes(const script::Block& block) {
 
 bool breaks(const script::Block& block) {
   for (const script::Node* node = block.first; node; node = node->next) {
-    if (node->kind == NodeKind::kBreak || node->kind == NodeKind::kReturn) {
+    if (node->kind == NodeKind::kBreak || node->kind == NodeKind::kReturn)
       return true;
-    }
-    for (const script::Block* inner : node->blocks) {
+    for (const script::Block* inner : node->blocks)
       if (breaks(*inner)) return true;
-    }
   }
   return false;
 }
@@ -48,9 +46,8 @@ bool breaks(const script::Block& block) {
 Symbol Exporter::condition(const Node& node, const std::vector<Symbol>& carried,
                            Frame& frame) {
   const Block& test = *node.blocks[0];
-  for (size_t i = 0; i < test.params.size(); ++i) {
+  for (size_t i = 0; i < test.params.size(); ++i)
     frame[test.params[i]] = carried[i];
-  }
   Exit exit = run(test.first, frame, nullptr);
   HOTARU_CHECK_AS(NotImplementedError, exit.kind == Exit::Kind::kYield,
                   "a loop's condition that returns");
@@ -80,9 +77,8 @@ std::optional<Exporter::Exit> Exporter::loop(const Node& node, Frame& frame) {
                     "a loop goes on for more than ", kMaxRounds, " rounds");
     size_t first = 0;
     if (counted) frame[body.params[first++]] = Value(round);
-    for (size_t i = 0; i < carried.size(); ++i) {
+    for (size_t i = 0; i < carried.size(); ++i)
       frame[body.params[first + i]] = carried[i];
-    }
     Exit exit = run(body.first, frame, nullptr);
     if (exit.kind != Exit::Kind::kEnd) return exit;
     carried = std::move(exit.values);
@@ -104,9 +100,8 @@ std::optional<Exporter::Exit> Exporter::loop(const Node& node, Frame& frame) {
       throw ExportError(concat(error.what(), "\n", node.range.highlight()));
     }
   }
-  for (size_t i = 0; i < node.outputs.size(); ++i) {
+  for (size_t i = 0; i < node.outputs.size(); ++i)
     frame[node.out(i)] = carried[i];
-  }
   return std::nullopt;
 }
 
@@ -130,13 +125,11 @@ std::vector<Symbol> Exporter::graph_loop(const Node& node, const Symbol& count,
     Symbol again;
     Branch made = in_subgraph("loop", [&] {
       size_t first = 0;
-      if (counted) {
+      if (counted)
         frame[body.params[first++]] = Symbol::of_number(
             index, DType::kInt64, Value(int64_t{0}), Value(int64_t{1}));
-      }
-      for (size_t i = 0; i < slots.size(); ++i) {
+      for (size_t i = 0; i < slots.size(); ++i)
         frame[body.params[first + i]] = slots[i].enter(*this, params);
-      }
       for (auto& [cell, slot] : cells) {
         touch(cell);
         write(*cell, slot.enter(*this, params).cell->name);
@@ -165,9 +158,8 @@ std::vector<Symbol> Exporter::graph_loop(const Node& node, const Symbol& count,
       return exit;
     });
     bool wider = false;
-    for (size_t i = 0; i < slots.size(); ++i) {
+    for (size_t i = 0; i < slots.size(); ++i)
       wider = slots[i].widen(made.exit.values[i]) || wider;
-    }
     for (auto& [cell, after] : made.after.cells) {
       if (cell->base) continue;
       auto is_it = [&](const auto& each) { return each.first == cell; };
@@ -201,9 +193,8 @@ std::vector<Symbol> Exporter::graph_loop(const Node& node, const Symbol& count,
         emitter_.add("Identity", {name_of(again, DType::kBool)});
     graph.outputs.push_back(declared(flag, DType::kBool));
     graph.outputs.back().dims.emplace();
-    for (size_t i = 0; i < slots.size(); ++i) {
+    for (size_t i = 0; i < slots.size(); ++i)
       slots[i].output(*this, made.exit.values[i], graph);
-    }
     for (auto& [cell, slot] : cells) {
       auto after = std::make_shared<Cell>(made.after.cells.at(cell));
       slot.output(*this, Symbol::tensor(std::move(after)), graph);
@@ -225,9 +216,8 @@ std::vector<Symbol> Exporter::graph_loop(const Node& node, const Symbol& count,
     for (auto& [cell, slot] : cells) slot.start(*this, starts), declare(slot);
     for (auto& [list, slot] : lists) slot.start(*this, starts), declare(slot);
     std::vector<Symbol> results;
-    for (const Carried& slot : slots) {
+    for (const Carried& slot : slots)
       results.push_back(slot.leave(*this, outputs));
-    }
     std::vector<Symbol> last;
     for (auto& [cell, slot] : cells) last.push_back(slot.leave(*this, outputs));
     for (auto& [list, slot] : lists) last.push_back(slot.leave(*this, outputs));

@@ -21,9 +21,8 @@ void Lowering::refuse(const std::string& why) const {
 
 size_t Lowering::index(const char* argument) const {
   const int i = op_.schema().find(argument);
-  if (i < 0 || size_t(i) >= inputs_.size()) {
+  if (i < 0 || size_t(i) >= inputs_.size())
     refuse(concat("has no argument '", argument, "'"));
-  }
   return size_t(i);
 }
 
@@ -95,9 +94,8 @@ std::vector<double> Lowering::reals(const char* argument) const {
   const Value value = known(argument);
   std::vector<double> out;
   if (value.is_none()) return out;
-  for (const Value& item : value.as_list().items) {
+  for (const Value& item : value.as_list().items)
     out.push_back(item.to_double());
-  }
   return out;
 }
 
@@ -122,9 +120,8 @@ std::string Lowering::tensor(const Symbol& symbol) const {
 
 Names Lowering::tensors(const char* argument, DType dtype) const {
   const Symbol& list = at(argument);
-  if (!(list.is_list() || list.is_tuple()) || list.is_sequence()) {
+  if (!(list.is_list() || list.is_tuple()) || list.is_sequence())
     refuse(concat("'", argument, "' is no list of known length"));
-  }
   Names out;
   for (const Symbol& item : list.items()) out.push_back(tensor(item, dtype));
   return out;
@@ -171,9 +168,8 @@ const Example& Lowering::example(const char* argument) const {
 }
 
 const Example& Lowering::out(size_t i) const {
-  if (i >= outs_.size() || !outs_[i].first.defined()) {
+  if (i >= outs_.size() || !outs_[i].first.defined())
     refuse("the shape of its result is not known");
-  }
   return outs_[i];
 }
 
@@ -220,9 +216,8 @@ std::string Lowering::shape_of(const std::string& value) const {
 
 std::string Lowering::sizes_of(const std::string& value, int64_t begin,
                                int64_t end) const {
-  if (opset() >= 15) {
+  if (opset() >= 15)
     return op("Shape", {value}, {attr("start", begin), attr("end", end)});
-  }
   return slice(shape_of(value), 0, begin, end);
 }
 
@@ -230,9 +225,8 @@ std::string Lowering::reduce(const char* op, const std::string& value,
                              const Ints& axes, bool keep, int64_t since) const {
   std::vector<Attribute> attributes = {attr("keepdims", int64_t{keep})};
   if (axes.empty()) return this->op(op, {value}, std::move(attributes));
-  if (opset() >= since) {
+  if (opset() >= since)
     return this->op(op, {value, ints(axes)}, std::move(attributes));
-  }
   attributes.push_back(attr("axes", axes));
   return this->op(op, {value}, std::move(attributes));
 }

@@ -132,9 +132,8 @@ Symbol Merger::merge_lists(const Symbol& a, const Symbol& b) {
   if (!a.is_sequence() && !b.is_sequence() &&
       a.list->items.size() == b.list->items.size()) {
     std::vector<Symbol> items;
-    for (size_t i = 0; i < a.list->items.size(); ++i) {
+    for (size_t i = 0; i < a.list->items.size(); ++i)
       items.push_back(merge(a.list->items[i], b.list->items[i]));
-    }
     return Symbol::list_of(std::move(items), exporter_.emitter().depth());
   }
   const Example x = element_of(a);
@@ -167,9 +166,8 @@ Symbol Merger::merge(const Symbol& a, const Symbol& b) {
   if (a.is_list() && b.is_list()) return merge_lists(a, b);
   if (a.is_tuple() && b.is_tuple() && a.tuple->size() == b.tuple->size()) {
     std::vector<Symbol> items;
-    for (size_t i = 0; i < a.tuple->size(); ++i) {
+    for (size_t i = 0; i < a.tuple->size(); ++i)
       items.push_back(merge((*a.tuple)[i], (*b.tuple)[i]));
-    }
     return Symbol::tuple_of(std::move(items));
   }
   if (a.kind == Symbol::Kind::kDict && b.kind == Symbol::Kind::kDict &&

@@ -36,17 +36,15 @@ Symbol Exporter::symbol_of(const Value& value) {
     }
     return Symbol::tensor(cell);
   }
-  if (value.is_list()) {
+  if (value.is_list())
     return Symbol::list_of(all(value.as_list().items), emitter_.depth());
-  }
   if (value.is_tuple()) return Symbol::tuple_of(all(value.as_tuple().items));
   if (value.is_dict()) {
     Symbol out;
     out.kind = Symbol::Kind::kDict;
     out.dict = std::make_shared<Dict>();
-    for (const auto& [key, item] : value.as_dict().items) {
+    for (const auto& [key, item] : value.as_dict().items)
       out.dict->emplace_back(key, symbol_of(item));
-    }
     return out;
   }
   return value;
@@ -128,15 +126,13 @@ std::string Exporter::name_of(const Symbol& symbol,
 }
 
 void Exporter::touch(const std::shared_ptr<Cell>& cell) {
-  for (size_t i = size_t(cell->depth); i < scopes_.size(); ++i) {
+  for (size_t i = size_t(cell->depth); i < scopes_.size(); ++i)
     scopes_[i].cells.try_emplace(cell, *cell);
-  }
 }
 
 void Exporter::touch(const std::shared_ptr<List>& list) {
-  for (size_t i = size_t(list->depth); i < scopes_.size(); ++i) {
+  for (size_t i = size_t(list->depth); i < scopes_.size(); ++i)
     scopes_[i].lists.try_emplace(list, *list);
-  }
 }
 
 // The caller has touched the cell.

@@ -13,9 +13,8 @@ using Table = std::unordered_map<std::string, const Row*>;
 
 Table table_of(std::initializer_list<Rows> families) {
   Table out;
-  for (Rows rows : families) {
+  for (Rows rows : families)
     for (const Row& row : rows) out.emplace(row.op, &row);
-  }
   return out;
 }
 
@@ -43,9 +42,8 @@ const Row* find_row(const Operator& op) {
   const Schema& schema = op.schema();
   const Row* row = find(tensor_table(), schema.name, schema.overload);
   if (row || !schema.name.ends_with('_') || schema.arguments.empty() ||
-      !schema.arguments[0].type.written) {
+      !schema.arguments[0].type.written)
     return row;
-  }
   return find(tensor_table(), schema.name.substr(0, schema.name.size() - 1),
               schema.overload);
 }
@@ -62,9 +60,8 @@ const Row* find_host_row(const Operator& op) {
 
 std::vector<std::string> exported_operators() {
   std::set<std::string> names;
-  for (const auto& [name, row] : tensor_table()) {
+  for (const auto& [name, row] : tensor_table())
     names.insert(name.substr(0, name.find('.')));
-  }
   return {names.begin(), names.end()};
 }
 

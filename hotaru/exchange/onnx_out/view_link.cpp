@@ -14,9 +14,8 @@ void Exporter::link_view(const Node& node, const std::vector<Symbol>& inputs,
   for (size_t i = 0; i < inputs.size() && base == inputs.size(); ++i) {
     if (!inputs[i].is_tensor()) continue;
     const Storage* storage = inputs[i].cell->example.first.storage().get();
-    for (const Symbol& output : outputs) {
+    for (const Symbol& output : outputs)
       if (output.cell->example.first.storage().get() == storage) base = i;
-    }
   }
   if (base == inputs.size()) return;
   // Writing through a view of repeated elements is an error of its own.
@@ -33,9 +32,8 @@ void Exporter::link_view(const Node& node, const std::vector<Symbol>& inputs,
     };
     const IntSpan strides = cell.example.first.strides();
     if (std::find(strides.begin(), strides.end(), 0) != strides.end() &&
-        node.op->name() == "expand") {
+        node.op->name() == "expand")
       continue;
-    }
     cell.put = [this, &node, inputs, base, k](const std::string& old,
                                               const std::string& value) {
       return put_back(node, inputs, base, k, old, value);

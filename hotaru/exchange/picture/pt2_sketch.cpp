@@ -52,11 +52,10 @@ class Pt2Sketcher {
     Sketch out{.title = file_.model};
     for (const pt2::InputSpec& spec : file_.inputs) {
       const std::string& value = spec.argument.text;
-      if (spec.kind == pt2::InputSpec::Kind::kUser && is_value(spec.argument)) {
+      if (spec.kind == pt2::InputSpec::Kind::kUser && is_value(spec.argument))
         out.inputs.push_back({value, type_of(file_.graph, value), value});
-      } else if (!spec.target.empty()) {
+      else if (!spec.target.empty())
         add_weight(value, spec.target);
-      }
     }
     out.calls = calls(file_.graph, weights_, "");
     for (const pt2::OutputSpec& spec : file_.outputs) {
@@ -110,11 +109,10 @@ class Pt2Sketcher {
       add_input(item, weights, prefix, call);
     if (!is_value(argument)) return;
     const auto weight = weights.find(argument.text);
-    if (weight != weights.end()) {
+    if (weight != weights.end())
       call.weights.push_back(weight->second);
-    } else {
+    else
       call.inputs.push_back(prefix + argument.text);
-    }
   }
 
   static void add_output(const pt2::Argument& argument, const pt2::Graph& graph,

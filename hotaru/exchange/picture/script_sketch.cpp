@@ -309,9 +309,8 @@ class ScriptSketcher {
 
   Entry attribute(const Node& node, Frame& frame) {
     const Entry& object = frame[node.in(0)];
-    if (!object.known || !object.known->is_instance()) {
+    if (!object.known || !object.known->is_instance())
       return passed(node, frame);
-    }
     script::ClassType* cls = script::class_of(*object.known);
     const int found = cls ? cls->find_attribute(node.name) : -1;
     const auto& slots = object.known->as_instance().slots;
@@ -392,13 +391,12 @@ class ScriptSketcher {
   void choose(const Node& node, const std::string& module, Frame& frame) {
     const Entry test = frame[node.in(0)];
     std::optional<size_t> taken;
-    if (test.known && test.known->is_bool()) {
+    if (test.known && test.known->is_bool())
       taken = test.known->as_bool() ? 0 : 1;
-    } else if (only_raises(*node.blocks[1])) {
+    else if (only_raises(*node.blocks[1]))
       taken = 0;
-    } else if (only_raises(*node.blocks[0])) {
+    else if (only_raises(*node.blocks[0]))
       taken = 1;
-    }
     if (taken) {
       const std::vector<Entry> out = walk(*node.blocks[*taken], module, frame);
       for (size_t i = 0; i < node.outputs.size() && i < out.size(); ++i)

@@ -76,11 +76,10 @@ bool fits(const Operator& op, const Node& node) {
   for (const NamedArgument& input : node.inputs) {
     const int at = schema.find(input.name);
     if (at < 0) return false;
-    given[static_cast<size_t>(at)] = true;
+    given[size_t(at)] = true;
   }
-  for (size_t i = 0; i < given.size(); ++i) {
+  for (size_t i = 0; i < given.size(); ++i)
     if (!given[i] && !schema.arguments[i].default_value) return false;
-  }
   return true;
 }
 
@@ -94,18 +93,15 @@ const Operator* find_operator(const Target& target, const Node& node) {
                                : concat(target.scope, "::", target.name);
   const auto& registered = Registry::instance().find(name);
   std::vector<const Operator*> overloads(registered.begin(), registered.end());
-  for (const Operator* op : script::find_builtins(name)) {
+  for (const Operator* op : script::find_builtins(name))
     overloads.push_back(op);
-  }
   for (std::string_view wanted :
        {overload, overload == "Tensor" ? std::string_view() : overload}) {
-    for (const Operator* op : overloads) {
+    for (const Operator* op : overloads)
       if (op->schema().overload == wanted) return op;
-    }
   }
-  for (const Operator* op : overloads) {
+  for (const Operator* op : overloads)
     if (fits(*op, node)) return op;
-  }
   return nullptr;
 }
 
@@ -127,9 +123,8 @@ std::string number_text(double value) {
 }
 
 std::string number_text(int64_t value) {
-  if (value == std::numeric_limits<int64_t>::min()) {
+  if (value == std::numeric_limits<int64_t>::min())
     return concat("(", value + 1, " - 1)");
-  }
   return concat(value);
 }
 
@@ -147,7 +142,7 @@ std::string GraphText::fresh(std::string_view wanted) {
 }
 
 void GraphText::line(std::string_view text) {
-  text_.append(static_cast<size_t>(indent_), ' ');
+  text_.append(size_t(indent_), ' ');
   text_ += text;
   text_ += '\n';
 }
@@ -196,9 +191,8 @@ std::string GraphText::expression(const Argument& argument) const {
                  : options_.device;
     case Kind::kList: {
       std::string out = "[";
-      for (size_t i = 0; i < argument.items.size(); ++i) {
+      for (size_t i = 0; i < argument.items.size(); ++i)
         out += concat(i > 0 ? ", " : "", expression(argument.items[i]));
-      }
       out += "]";
       const bool plain =
           !argument.items.empty() && argument.element != "Optional[Tensor]";
@@ -228,17 +222,15 @@ std::vector<std::string> GraphText::write(
   HOTARU_CHECK(depth_ < kMaxDepth, "graphs stand in each other more than ",
                kMaxDepth, " deep");
   Scope scope;
-  for (size_t i = 0; i < inputs.size(); ++i) {
+  for (size_t i = 0; i < inputs.size(); ++i)
     if (!graph.inputs[i].text.empty()) scope[graph.inputs[i].text] = inputs[i];
-  }
   std::swap(scope, scope_);
   ++depth_;
   for (const Node& node : graph.nodes) write_node(node);
   --depth_;
   std::vector<std::string> outputs;
-  for (const Argument& output : graph.outputs) {
+  for (const Argument& output : graph.outputs)
     outputs.push_back(expression(output));
-  }
   std::swap(scope, scope_);
   return outputs;
 }
@@ -269,9 +261,8 @@ std::vector<std::string> GraphText::results(const Node& node) {
 void GraphText::write_node(const Node& node) {
   constexpr std::string_view kHigherOrder = "torch.ops.higher_order.";
   const std::string_view target = node.target;
-  if (target.starts_with(kHigherOrder)) {
+  if (target.starts_with(kHigherOrder))
     return write_higher_order(node, target.substr(kHigherOrder.size()));
-  }
   if (target.starts_with(kOps)) return write_operator(node);
   if (!write_symbolic(node)) ++missing_[node.target];
 }
@@ -279,9 +270,8 @@ void GraphText::write_node(const Node& node) {
 void GraphText::write_operator(const Node& node) {
   const Target target = split(node.target);
   if (target.scope == "aten" &&
-      write_special(node, target.name, target.overload)) {
+      write_special(node, target.name, target.overload))
     return;
-  }
   const Operator* op = find_operator(target, node);
   if (!op) {
     ++missing_[concat(
@@ -317,11 +307,9 @@ void GraphText::write_with_effects(const Node& node) {
           known ? op->schema().arguments[i].name : concat("argument ", i);
     }
   }
-  for (size_t i = 1; i < node.outputs.size(); ++i) {
-    if (node.outputs[i].kind != Kind::kNone) {
+  for (size_t i = 1; i < node.outputs.size(); ++i)
+    if (node.outputs[i].kind != Kind::kNone)
       call.outputs.push_back(node.outputs[i]);
-    }
-  }
   scope_[node.outputs[0].text] = "None";  // the token
   write_operator(call);
 }
@@ -333,9 +321,8 @@ void GraphText::write_call(const Node& node, std::string_view call) {
   const std::vector<std::string> names = results(node);
   if (names.empty()) return line(call);
   std::string left;
-  for (size_t i = 0; i < names.size(); ++i) {
+  for (size_t i = 0; i < names.size(); ++i)
     left += concat(i > 0 ? ", " : "", names[i]);
-  }
   if (list && names.size() == 1) left += ",";
   line(concat(left, " = ", call));
 }
@@ -344,9 +331,8 @@ void GraphText::write_call(const Node& node, std::string_view call) {
 std::string GraphText::training_flag(const Node& node,
                                      const NamedArgument& input) const {
   if (input.value.kind != Kind::kBool || !options_.training ||
-      input.value.flag != *options_.training) {
+      input.value.flag != *options_.training)
     return {};
-  }
   const std::string_view name = split(node.target).name;
   const bool modal =
       std::any_of(std::begin(kModal), std::end(kModal), [&](const auto& pair) {
@@ -362,7 +348,7 @@ std::string GraphText::arguments(const Node& node, const Operator& op) {
   for (const NamedArgument& input : node.inputs) {
     const int at = schema.find(input.name);
     if (at >= 0) {
-      given[static_cast<size_t>(at)] = &input;
+      given[size_t(at)] = &input;
       continue;
     }
     // Arguments that say nothing: pin_memory=False.

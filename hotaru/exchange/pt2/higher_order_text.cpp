@@ -79,9 +79,8 @@ void GraphText::write_cond(const Node& node) {
         write(graph_of(node, branch), inputs);
     HOTARU_CHECK(values.size() == names.size(), node.target, ": a branch has ",
                  values.size(), " results instead of ", names.size());
-    for (size_t i = 0; i < names.size(); ++i) {
+    for (size_t i = 0; i < names.size(); ++i)
       line(concat(names[i], " = ", values[i]));
-    }
     if (names.empty()) line("pass");
     close();
   }
@@ -96,9 +95,8 @@ void GraphText::carry_on(const std::vector<std::string>& carried,
     next.push_back(fresh("next"));
     line(concat(next.back(), " = ", values[i]));
   }
-  for (size_t i = 0; i < carried.size(); ++i) {
+  for (size_t i = 0; i < carried.size(); ++i)
     line(concat(carried[i], " = ", next[i]));
-  }
 }
 
 void GraphText::write_while(const Node& node) {
@@ -186,9 +184,8 @@ void GraphText::write_within(const Node& node, const std::string& with,
   const std::vector<std::string> values = write(graph_of(node, graph), inputs);
   HOTARU_CHECK(values.size() == names.size(), node.target, ": the graph has ",
                values.size(), " results instead of ", names.size());
-  for (size_t i = 0; i < names.size(); ++i) {
+  for (size_t i = 0; i < names.size(); ++i)
     line(concat(names[i], " = ", values[i]));
-  }
   if (with.empty()) return;
   if (names.empty()) line("pass");
   close();

@@ -69,9 +69,8 @@ class Checks {
         if (meta != file_.graph.tensors.end()) tensor(leaf, meta->second);
       } else if (leaf.argument->kind == Argument::Kind::kSymInt) {
         auto size = file_.graph.sizes.find(leaf.argument->text);
-        if (size != file_.graph.sizes.end()) {
+        if (size != file_.graph.sizes.end())
           check_size(leaf.name, path_, size->second);
-        }
       } else if (leaf.argument->kind != Argument::Kind::kNone) {
         constant(leaf);
       }

@@ -53,18 +53,15 @@ void add_tensors(const pt2::File& file, ModuleTree& tree) {
     if (spec.kind == InputSpec::Kind::kUser ||
         spec.kind == InputSpec::Kind::kConstant ||
         spec.kind == InputSpec::Kind::kToken ||
-        !added.insert(spec.target).second) {
+        !added.insert(spec.target).second)
       continue;
-    }
     const pt2::Payload* payload = &find_tensor(file, spec);
     if (spec.kind == InputSpec::Kind::kParameter) {
       const Storage* memory = payload->tensor.storage().get();
       auto [other, end] = parameters.equal_range(memory);
-      for (; other != end; ++other) {
-        if (same_memory(other->second->tensor, payload->tensor)) {
+      for (; other != end; ++other)
+        if (same_memory(other->second->tensor, payload->tensor))
           payload = other->second;
-        }
-      }
       parameters.emplace(memory, payload);
     }
     tree.add(spec.target, payload->tensor, role_of(spec));

@@ -21,9 +21,8 @@ constexpr std::string_view kChecks = "_check_inputs";
 
 std::string joined(const std::vector<std::string>& parts) {
   std::string out;
-  for (size_t i = 0; i < parts.size(); ++i) {
+  for (size_t i = 0; i < parts.size(); ++i)
     out += concat(i > 0 ? ", " : "", parts[i]);
-  }
   return out;
 }
 
@@ -40,9 +39,8 @@ void find_mode(const Graph& graph, std::optional<bool>& mode) {
       if (input.value.graph) find_mode(*input.value.graph, mode);
       // Decomposed programs keep what they say.
       if (is_modal_flag(input) &&
-          node.target.find("native") == std::string::npos) {
+          node.target.find("native") == std::string::npos)
         mode = mode.value_or(false) || input.value.flag;
-      }
     }
   }
 }
@@ -50,9 +48,8 @@ void find_mode(const Graph& graph, std::optional<bool>& mode) {
 void find_devices(const Graph& graph, std::set<std::string>& devices) {
   for (const auto& [name, meta] : graph.tensors) devices.insert(meta.device);
   for (const Node& node : graph.nodes) {
-    for (const NamedArgument& input : node.inputs) {
+    for (const NamedArgument& input : node.inputs)
       if (input.value.graph) find_devices(*input.value.graph, devices);
-    }
   }
 }
 
@@ -107,11 +104,9 @@ class Writer {
                       ")");
       }
     }
-    for (size_t i = 0; i < leaves_.size(); ++i) {
-      if (leaves_[i].type == "Tensor") {
+    for (size_t i = 0; i < leaves_.size(); ++i)
+      if (leaves_[i].type == "Tensor")
         return concat("ops.prim.device(", leaves_[i].name, ")");
-      }
-    }
     return {};
   }
 
@@ -185,9 +180,8 @@ class Writer {
 
   std::string header(std::string_view method, std::string_view type) const {
     std::string out = concat("def ", method, "(self");
-    for (const Leaf& leaf : leaves_) {
+    for (const Leaf& leaf : leaves_)
       out += concat(", ", leaf.name, ": ", leaf.type);
-    }
     return concat(out, ") -> ", type, ":\n");
   }
 
@@ -225,12 +219,10 @@ class Writer {
     auto leaf = [](const TreeSpec& tree) {
       return tree.kind == TreeSpec::Kind::kLeaf;
     };
-    for (const TreeSpec& arguments : in.children) {
+    for (const TreeSpec& arguments : in.children)
       if (!std::all_of(arguments.children.begin(), arguments.children.end(),
-                       leaf)) {
+                       leaf))
         return false;
-      }
-    }
     const TreeSpec& out = file_.out_tree;
     return leaf(out) ||
            (out.type == "builtins.tuple" && out.children.size() > 1 &&
@@ -277,15 +269,13 @@ class Writer {
     const std::vector<std::string>& names = file_.argument_names;
     for (const TreeSpec& tree : file_.in_tree.children[0].children) {
       const bool named = position < names.size();
-      if (!add(tree, named ? names[position] : concat("arg", position))) {
+      if (!add(tree, named ? names[position] : concat("arg", position)))
         return {};
-      }
       ++position;
     }
     const TreeSpec& keywords = file_.in_tree.children[1];
-    for (size_t i = 0; i < keywords.children.size(); ++i) {
+    for (size_t i = 0; i < keywords.children.size(); ++i)
       if (!add(keywords.children[i], keywords.keys[i])) return {};
-    }
     size_t result = 0;
     if (leaf_count(file_.out_tree) != result_types_.size()) return {};
     const std::optional<std::string> type =

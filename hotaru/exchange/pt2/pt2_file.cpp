@@ -29,9 +29,8 @@ const ZipRecord* find_program(const ZipReader& zip) {
   if (!found) found = zip.find(kOldProgram);
   for (const ZipRecord& record : zip.records()) {
     std::string_view name = record.name;
-    if (!found && name.starts_with(kModels) && name.ends_with(kJson)) {
+    if (!found && name.starts_with(kModels) && name.ends_with(kJson))
       found = &record;
-    }
   }
   return found;
 }
@@ -82,24 +81,18 @@ class Reader {
     file_.graph = read_graph(field(module, "graph"));
     const Json& signature = field(module, "signature");
     for (const Json& spec :
-         array(field(signature, "input_specs"), "input_specs")) {
+         array(field(signature, "input_specs"), "input_specs"))
       file_.inputs.push_back(read_input_spec(spec));
-    }
     for (const Json& spec :
-         array(field(signature, "output_specs"), "output_specs")) {
+         array(field(signature, "output_specs"), "output_specs"))
       file_.outputs.push_back(read_output_spec(spec));
-    }
     read_call(field(module, "module_call_graph"));
-    if (const Json* ranges = find(json, "range_constraints")) {
-      for (const auto& [symbol, range] : object(*ranges, "range_constraints")) {
+    if (const Json* ranges = find(json, "range_constraints"))
+      for (const auto& [symbol, range] : object(*ranges, "range_constraints"))
         file_.ranges.emplace(io::text_of(symbol), read_range(range));
-      }
-    }
-    if (const Json* guards = find(json, "guards_code")) {
-      for (const Json& guard : array(*guards, "guards_code")) {
+    if (const Json* guards = find(json, "guards_code"))
+      for (const Json& guard : array(*guards, "guards_code"))
         file_.guards.push_back(text(guard, "guards_code"));
-      }
-    }
   }
 
   void check_version(const Json& json) {
@@ -111,9 +104,8 @@ class Reader {
                  "the program has the schema version ", file_.schema_major, ".",
                  file_.schema_minor, "; known are the versions ", kOldestSchema,
                  " and ", kNewestSchema, ". Please export it again");
-    if (const Json* torch = find(json, "torch_version")) {
+    if (const Json* torch = find(json, "torch_version"))
       file_.torch_version = text(*torch, "torch_version");
-    }
   }
 
   static Range read_range(const Json& json) {
@@ -140,11 +132,9 @@ class Reader {
       file_.out_spec = text(field(*signature, "out_spec"), "out_spec");
       file_.in_tree = read_tree_spec(file_.in_spec, "in_spec");
       file_.out_tree = read_tree_spec(file_.out_spec, "out_spec");
-      if (const Json* names = find(*signature, "forward_arg_names")) {
-        for (const Json& name : array(*names, "forward_arg_names")) {
+      if (const Json* names = find(*signature, "forward_arg_names"))
+        for (const Json& name : array(*names, "forward_arg_names"))
           file_.argument_names.push_back(text(name, "forward_arg_names"));
-        }
-      }
       return;
     }
     fail("the program does not say what its arguments are");
@@ -237,10 +227,8 @@ class Reader {
 TreeSpec read_node_spec(const Json& json) {
   using Kind = TreeSpec::Kind;
   TreeSpec out;
-  for (const Json& child :
-       array(field(json, "children_spec"), "children_spec")) {
+  for (const Json& child : array(field(json, "children_spec"), "children_spec"))
     out.children.push_back(read_node_spec(child));
-  }
   const Json* type = find(json, "type");
   if (!type) {
     HOTARU_CHECK(out.children.empty(), "a leaf of a tree has children");

@@ -68,9 +68,8 @@ Json::ConstObject object(const Json& value, std::string_view what) {
 
 std::pair<std::string_view, const Json*> only_field(const Json& value,
                                                     std::string_view what) {
-  if (!value.IsObject() || value.MemberCount() != 1) {
+  if (!value.IsObject() || value.MemberCount() != 1)
     wrong(value, what, "an object of one field");
-  }
   const auto& member = *value.MemberBegin();
   return {io::text_of(member.name), &member.value};
 }
@@ -133,21 +132,21 @@ int64_t dtype_number(int64_t scalar_type) {
   if (scalar_type >= 1 && scalar_type <= 12) return scalar_type - 1;
   switch (scalar_type) {
     case kBFloat16:
-      return static_cast<int64_t>(DType::kBFloat16);
+      return int64_t(DType::kBFloat16);
     case kUInt16:
-      return static_cast<int64_t>(DType::kUInt16);
+      return int64_t(DType::kUInt16);
     case 29:
-      return static_cast<int64_t>(DType::kFloat8E4M3FN);
+      return int64_t(DType::kFloat8E4M3FN);
     case 30:
-      return static_cast<int64_t>(DType::kFloat8E5M2);
+      return int64_t(DType::kFloat8E5M2);
     case 31:
-      return static_cast<int64_t>(DType::kFloat8E4M3FNUZ);
+      return int64_t(DType::kFloat8E4M3FNUZ);
     case 32:
-      return static_cast<int64_t>(DType::kFloat8E5M2FNUZ);
+      return int64_t(DType::kFloat8E5M2FNUZ);
     case kUInt32:
-      return static_cast<int64_t>(DType::kUInt32);
+      return int64_t(DType::kUInt32);
     case kUInt64:
-      return static_cast<int64_t>(DType::kUInt64);
+      return int64_t(DType::kUInt64);
     default:
       fail("no dtype has the number ", scalar_type);
   }
@@ -213,23 +212,19 @@ Argument read_argument(const Json& value) {
   if (key == "as_sym_int") return symbolic(Kind::kSymInt, v);
   if (key == "as_sym_ints") return list(v, "int", each_symbol(Kind::kSymInt));
   if (key == "as_sym_float") return symbolic(Kind::kSymFloat, v);
-  if (key == "as_sym_floats") {
+  if (key == "as_sym_floats")
     return list(v, "float", each_symbol(Kind::kSymFloat));
-  }
   if (key == "as_sym_bool") return symbolic(Kind::kSymBool, v);
-  if (key == "as_sym_bools") {
+  if (key == "as_sym_bools")
     return list(v, "bool", each_symbol(Kind::kSymBool));
-  }
   if (key == "as_scalar_type") return enumerator(Kind::kDType, v);
   if (key == "as_memory_format") return enumerator(Kind::kMemoryFormat, v);
   if (key == "as_layout") return enumerator(Kind::kLayout, v);
-  if (key == "as_device") {
+  if (key == "as_device")
     return {.kind = Kind::kDevice, .text = device_text(v)};
-  }
   if (key == "as_optional_tensor") return optional_tensor(v);
-  if (key == "as_optional_tensors") {
+  if (key == "as_optional_tensors")
     return list(v, "Optional[Tensor]", optional_tensor);
-  }
   if (key == "as_complex") {
     return {.kind = Kind::kComplex,
             .real = real(field(v, "real"), "real"),
@@ -255,9 +250,8 @@ Argument read_argument(const Json& value) {
                 [&](const Json& item) { return list(item, "Tensor", tensor); });
   }
   if (key == "as_custom_obj") return named(Kind::kObject, v);
-  if (key == "as_operator") {
+  if (key == "as_operator")
     return {.kind = Kind::kOperator, .text = text(v, key)};
-  }
   if (key == "as_string_to_argument") return by_names(v);
   fail("an argument has the unknown form '", key.substr(0, 60), "'");
 }
@@ -279,9 +273,8 @@ Size read_size(const Json& value) {
   if (key == "as_int") return {.number = integer(*held, key)};
   HOTARU_CHECK(key == "as_expr", "a size has the unknown form '", key, "'");
   const std::string expression = text(field(*held, "expr_str"), "expr_str");
-  if (std::string symbol = symbol_name(expression); !symbol.empty()) {
+  if (std::string symbol = symbol_name(expression); !symbol.empty())
     return {.kind = Size::Kind::kSymbol, .text = std::move(symbol)};
-  }
   return {.kind = Size::Kind::kExpression, .text = expression};
 }
 
@@ -313,12 +306,10 @@ Node read_node(const Json& value) {
     node.inputs.push_back({text(field(input, "name"), "name"),
                            read_argument(field(input, "arg"))});
   }
-  for (const Json& output : array(field(value, "outputs"), "outputs")) {
+  for (const Json& output : array(field(value, "outputs"), "outputs"))
     node.outputs.push_back(read_argument(output));
-  }
-  if (const Json* single = find(value, "is_hop_single_tensor_return")) {
+  if (const Json* single = find(value, "is_hop_single_tensor_return"))
     node.single_result = flag(*single, "is_hop_single_tensor_return");
-  }
   node.module = innermost_module(value);
   return node;
 }
@@ -339,26 +330,21 @@ TensorMeta read_tensor_meta(const Json& value) {
 
 Graph read_graph(const Json& value) {
   Graph graph;
-  for (const Json& input : array(field(value, "inputs"), "inputs")) {
+  for (const Json& input : array(field(value, "inputs"), "inputs"))
     graph.inputs.push_back(read_argument(input));
-  }
-  for (const Json& output : array(field(value, "outputs"), "outputs")) {
+  for (const Json& output : array(field(value, "outputs"), "outputs"))
     graph.outputs.push_back(read_argument(output));
-  }
   const auto nodes = array(field(value, "nodes"), "nodes");
   graph.nodes.reserve(nodes.Size());
   for (const Json& node : nodes) graph.nodes.push_back(read_node(node));
   for (const auto& [name, meta] :
-       object(field(value, "tensor_values"), "tensor_values")) {
+       object(field(value, "tensor_values"), "tensor_values"))
     graph.tensors.emplace(io::text_of(name), read_tensor_meta(meta));
-  }
   for (const auto& [name, size] :
-       object(field(value, "sym_int_values"), "sym_int_values")) {
+       object(field(value, "sym_int_values"), "sym_int_values"))
     graph.sizes.emplace(io::text_of(name), read_size(size));
-  }
-  if (const Json* single = find(value, "is_single_tensor_return")) {
+  if (const Json* single = find(value, "is_single_tensor_return"))
     graph.single_result = flag(*single, "is_single_tensor_return");
-  }
   return graph;
 }
 
@@ -366,9 +352,8 @@ InputSpec read_input_spec(const Json& value) {
   using K = InputSpec::Kind;
   auto [key, held] = only_field(value, "an input");
   const Json& v = *held;
-  if (key == "user_input") {
+  if (key == "user_input")
     return {.argument = read_argument(field(v, "arg")), .target = {}};
-  }
   if (key == "constant_input") {
     return {.kind = K::kConstant,
             .argument = read_argument(field(v, "value")),
@@ -401,9 +386,8 @@ OutputSpec read_output_spec(const Json& value) {
   using K = OutputSpec::Kind;
   auto [key, held] = only_field(value, "an output");
   const Json& v = *held;
-  if (key == "user_output") {
+  if (key == "user_output")
     return {.argument = read_argument(field(v, "arg")), .target = {}};
-  }
   auto written = [&](K kind, std::string_view target) -> OutputSpec {
     return {.kind = kind,
             .argument = named(Kind::kTensor, field(v, "arg")),
@@ -413,12 +397,10 @@ OutputSpec read_output_spec(const Json& value) {
   if (key == "token") return written(K::kToken, "");
   if (key == "loss_output") return written(K::kLoss, "");
   if (key == "buffer_mutation") return written(K::kBuffer, "buffer_name");
-  if (key == "parameter_mutation") {
+  if (key == "parameter_mutation")
     return written(K::kParameter, "parameter_name");
-  }
-  if (key == "user_input_mutation") {
+  if (key == "user_input_mutation")
     return written(K::kInput, "user_input_name");
-  }
   fail("the program has an output of the kind '", key.substr(0, 60),
        "', which is not supported");
 }

@@ -147,7 +147,7 @@ bool GraphText::write_symbolic(const Node& node) {
       [&](const Form& known) { return known.target == node.target; });
   if (form == std::end(kSymbolic)) return false;
   std::string text = filled(form->text, [&](std::string_view index) {
-    const size_t i = static_cast<size_t>(index[0] - '0');
+    const size_t i = size_t(index[0] - '0');
     HOTARU_CHECK(i < node.inputs.size(), node.target, " has ",
                  node.inputs.size(), " arguments");
     return expression(node.inputs[i].value);
@@ -163,9 +163,8 @@ bool GraphText::write_symbolic(const Node& node) {
 // The argument of that name, or what stands for it.
 std::string GraphText::given(const Node& node, std::string_view name,
                              std::string_view otherwise) const {
-  for (const NamedArgument& input : node.inputs) {
+  for (const NamedArgument& input : node.inputs)
     if (input.name == name) return expression(input.value);
-  }
   HOTARU_CHECK(!otherwise.empty(), node.target, ": the argument '", name,
                "' is missing");
   return std::string(otherwise);
@@ -272,9 +271,8 @@ bool GraphText::write_special(const Node& node, std::string_view name,
   }
   // Their statements on dtypes and ranges follow from checks of the inputs.
   if (name == "_assert_tensor_metadata" ||
-      name.starts_with("sym_constrain_range")) {
+      name.starts_with("sym_constrain_range"))
     return true;
-  }
   if (name == "_to_copy") {
     const std::string self = argument("self");
     const std::string dtype = argument("dtype", "None");

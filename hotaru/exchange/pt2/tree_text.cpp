@@ -87,9 +87,8 @@ std::string pack(const TreeSpec& tree, const std::vector<std::string>& leaves,
   std::string items;
   for (size_t i = 0; i < tree.children.size(); ++i) {
     items += i > 0 ? ", " : "";
-    if (tree.kind == Tree::kDict) {
+    if (tree.kind == Tree::kDict)
       items += concat(script::quoted(tree.keys[i]), ": ");
-    }
     items += pack(tree.children[i], leaves, next);
   }
   switch (tree.kind) {

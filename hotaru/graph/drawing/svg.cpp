@@ -35,17 +35,16 @@ std::string escaped(std::string_view text) {
   while (!text.empty()) {
     const size_t n = character(text);
     const char c = text[0];
-    if (n == 0) {
+    if (n == 0)
       out += "?";
-    } else if (c == '&') {
+    else if (c == '&')
       out += "&amp;";
-    } else if (c == '<') {
+    else if (c == '<')
       out += "&lt;";
-    } else if (c == '>') {
+    else if (c == '>')
       out += "&gt;";
-    } else {
+    else
       out += text.substr(0, n);
-    }
     text.remove_prefix(n == 0 ? 1 : n);
   }
   return out;

@@ -348,13 +348,11 @@ class Parser {
   }
 
   void element_type(ProtoReader message, ValueInfo& out) {
-    while (message.next()) {
-      if (message.field() == 1) {
+    while (message.next())
+      if (message.field() == 1)
         type(ProtoReader(message.bytes()), out);
-      } else {
+      else
         message.skip();
-      }
-    }
   }
 
   void tensor_type(ProtoReader message, ValueInfo& out) {
@@ -402,13 +400,11 @@ class Parser {
     count();
     TensorProto out{.name = {}, .message = message};
     ProtoReader reader(message);
-    while (reader.next()) {
-      if (reader.field() == 8) {
+    while (reader.next())
+      if (reader.field() == 8)
         out.name = reader.text();
-      } else {
+      else
         reader.skip();
-      }
-    }
     return out;
   }
 
@@ -416,13 +412,11 @@ class Parser {
   TensorProto sparse(std::string_view message) {
     TensorProto out{.name = {}, .message = message, .sparse = true};
     ProtoReader reader(message);
-    while (reader.next()) {
-      if (reader.field() == 1) {
+    while (reader.next())
+      if (reader.field() == 1)
         out.name = tensor(reader.bytes()).name;
-      } else {
+      else
         reader.skip();
-      }
-    }
     return out;
   }
 
@@ -438,9 +432,8 @@ class Parser {
 }  // namespace
 
 const Attribute* Node::find(std::string_view attribute) const {
-  for (const Attribute& each : attributes) {
+  for (const Attribute& each : attributes)
     if (each.name == attribute) return &each;
-  }
   return nullptr;
 }
 

@@ -216,11 +216,10 @@ std::string type_text(const ValueInfo& value) {
   text += "[";
   for (const auto& dim : *value.dims) {
     if (text.back() != '[') text += ", ";
-    if (dim.size >= 0) {
+    if (dim.size >= 0)
       text += std::to_string(dim.size);
-    } else {
+    else
       text += dim.name.empty() ? "?" : dim.name;
-    }
   }
   return text + "]";
 }
@@ -320,9 +319,8 @@ Tensor OnnxFile::read_message(const TensorProto& tensor) {
                  shape_text(contents.dims));
   }
   const Dims& sizes = contents.dims;
-  if (contents.outside) {
+  if (contents.outside)
     return external(contents.external, *dtype, sizes, contents.name);
-  }
   size_t nbytes = storage_bytes(sizes, itemsize(*dtype));
   if (contents.raw) {
     HOTARU_CHECK(contents.raw->size() == nbytes, "tensor '", contents.name,
@@ -347,15 +345,13 @@ TensorInfo OnnxFile::info(const TensorProto& tensor) const {
     TensorProto values = tensor;
     std::vector<int64_t> dense;
     ProtoReader reader(tensor.message);
-    while (tensor.sparse && reader.next()) {
-      if (reader.field() == 1) {
+    while (tensor.sparse && reader.next())
+      if (reader.field() == 1)
         values.message = reader.bytes();
-      } else if (reader.field() == 3) {
+      else if (reader.field() == 3)
         reader.append(dense);
-      } else {
+      else
         reader.skip();
-      }
-    }
     const Contents contents = read_contents(values.message);
     out.data_type = contents.data_type;
     const Dims& dims = contents.dims;

@@ -53,11 +53,10 @@ void write_type(Writer& out, const ValueInfo& info) {
     for (const ValueInfo::Dim& dim : *info.dims) {
       std::string text;
       Writer message(text);
-      if (dim.size >= 0) {
+      if (dim.size >= 0)
         message.add_int64(1, dim.size);
-      } else if (!dim.name.empty()) {
+      else if (!dim.name.empty())
         message.add_string(2, dim.name);
-      }
       dims.add_message(1, text);
     }
     tensor_type.add_message(2, shape);
@@ -107,14 +106,13 @@ void write_attribute(Writer& out, const Attribute& attribute) {
       for (int64_t each : attribute.ints) message.add_int64(8, each);
       break;
     case Type::kStrings:
-      for (const std::string& each : attribute.strings) {
+      for (const std::string& each : attribute.strings)
         message.add_bytes(9, each);
-      }
       break;
     default:
       fail("attribute '", attribute.name, "': a type that is not written");
   }
-  message.add_enum(20, static_cast<int>(attribute.type));
+  message.add_enum(20, int(attribute.type));
 }
 
 void write_node(Writer& out, const Node& node) {
@@ -157,7 +155,7 @@ std::string tensor_head(const std::string& name, const Tensor& tensor) {
   std::string head;
   Writer out(head);
   for (int64_t size : tensor.sizes()) out.add_int64(1, size);
-  out.add_int32(2, static_cast<int32_t>(data_type_of(tensor.dtype())));
+  out.add_int32(2, int32_t(data_type_of(tensor.dtype())));
   out.add_string(8, name);
   return head;
 }
@@ -198,11 +196,10 @@ ValueInfo declared(const Initializer& each) {
   ValueInfo info;
   info.name = each.name;
   info.kind = ValueInfo::Kind::kTensor;
-  info.elem_type = static_cast<int>(data_type_of(each.tensor.dtype()));
+  info.elem_type = int(data_type_of(each.tensor.dtype()));
   info.dims.emplace();
-  for (int64_t size : each.tensor.sizes()) {
+  for (int64_t size : each.tensor.sizes())
     info.dims->push_back({.size = size, .name = {}});
-  }
   return info;
 }
 
@@ -215,11 +212,9 @@ void write_pieces(const Sink& sink, const Model& model,
   std::string graph;
   Writer writer(graph);
   write_graph(writer, model.graph);
-  if (options.as_inputs) {
-    for (const Initializer& each : initializers) {
+  if (options.as_inputs)
+    for (const Initializer& each : initializers)
       write_value(writer, 11, declared(each));
-    }
-  }
   std::vector<std::string> heads;
   uint64_t length = graph.size();
   if (options.initializers) {
@@ -277,9 +272,8 @@ void write_data(const std::string& path,
 }  // namespace
 
 int64_t data_type_of(DType dtype) {
-  for (int64_t number = 1; number < 32; ++number) {
+  for (int64_t number = 1; number < 32; ++number)
     if (dtype_of(number) == dtype) return number;
-  }
   fail<NotImplementedError>("ONNX has no tensors of ", dtype_name(dtype));
 }
 
@@ -303,9 +297,8 @@ void write_model(const std::string& path, const Model& model,
                  const WriteOptions& options) {
   const std::string data = path + ".data";
   std::vector<Place> places;
-  if (options.external_data && options.initializers) {
+  if (options.external_data && options.initializers)
     places = places_of(initializers);
-  }
   auto outside = [](const Place& place) { return place.external; };
   if (std::none_of(places.begin(), places.end(), outside)) places.clear();
   NewFile file(path);

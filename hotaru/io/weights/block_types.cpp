@@ -17,7 +17,7 @@ uint8_t byte_at(const std::byte* at) {
   return std::to_integer<uint8_t>(*at);
 }
 int8_t signed_at(const std::byte* at) {
-  return static_cast<int8_t>(byte_at(at));
+  return int8_t(byte_at(at));
 }
 int low(const std::byte* at) {
   return byte_at(at) & 15;

@@ -97,11 +97,10 @@ void skip_gguf_value(ByteReader& in, GgufType type, int depth) {
     in.skip(fixed_size(type));
   } else {
     const auto [of, count] = array_head(in, depth);
-    if (of != GgufType::kBool && fixed_size(of)) {
+    if (of != GgufType::kBool && fixed_size(of))
       in.skip(count * fixed_size(of));
-    } else {
+    else
       for (uint64_t i = 0; i < count; ++i) skip_gguf_value(in, of, depth + 1);
-    }
   }
 }
 

@@ -35,13 +35,11 @@ class SafetensorsFile : public WeightFile {
     const JsonDocument header(std::string(text), path(), kLengthSize);
     std::vector<WeightInfo> tensors;
     tensors.reserve(header.root().MemberCount());
-    for (const auto& [name, entry] : header.root().GetObject()) {
-      if (text_of(name) == kMetadataKey) {
+    for (const auto& [name, entry] : header.root().GetObject())
+      if (text_of(name) == kMetadataKey)
         take_metadata(entry);
-      } else {
+      else
         tensors.push_back(describe(std::string(text_of(name)), entry));
-      }
-    }
     set_tensors(std::move(tensors));
     check_cover();
   }

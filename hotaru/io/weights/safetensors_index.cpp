@@ -93,15 +93,14 @@ class ShardedFile : public WeightFile {
     if (!found || !found->IsObject()) return;
     for (const auto& [key, value] : found->GetObject()) {
       const std::string_view name = text_of(key);
-      if (value.IsString()) {
+      if (value.IsString())
         metadata_.emplace_back(name, std::string(text_of(value)));
-      } else if (value.IsBool()) {
+      else if (value.IsBool())
         metadata_.emplace_back(name, value.GetBool());
-      } else if (value.IsInt64()) {
+      else if (value.IsInt64())
         metadata_.emplace_back(name, value.GetInt64());
-      } else if (value.IsNumber()) {
+      else if (value.IsNumber())
         metadata_.emplace_back(name, value.GetDouble());
-      }
     }
   }
 

@@ -120,12 +120,11 @@ Plan plan(const Tensor& self, const Tensors& given) {
   const bool neighbours = last - first + 1 == int64_t(out.indices.size());
   out.before = neighbours ? std::max<int64_t>(first, 0) : 0;
   // Dimensions before the indices, the indexed ones, the others.
-  for (size_t i = 0; i < rest.size(); ++i) {
+  for (size_t i = 0; i < rest.size(); ++i)
     if (int64_t(i) < out.before)
       order.insert(i, rest[i]);
     else
       order.push_back(rest[i]);
-  }
   out.self = permute(self, order);
   for (size_t i = 0; i < order.size(); ++i) {
     if (int64_t(i) == out.before)

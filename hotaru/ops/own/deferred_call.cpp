@@ -152,11 +152,10 @@ bool defer(const OwnOperator& op, const BoxedKernel& kernel, Device device,
           empty_strided(t.sizes(), t.strides(), {t.dtype(), device}));
     size_t next = 0;
     for (Value& value : made) {
-      if (value.is_tensor()) {
+      if (value.is_tensor())
         value = Value(outputs[next++]);
-      } else {
+      else
         for (Value& item : value.as_list().items) item = Value(outputs[next++]);
-      }
     }
   }
 

@@ -39,10 +39,9 @@ void cat(const Tensor& out, const Tensors& tensors, int64_t dim) {
              const auto& [sizes, dtype] = parts[i];
              const bool skipped = int64_t(sizes.size()) != g.dim();
              const int64_t length = skipped ? 0 : sizes[size_t(dim)];
-             if (b.needs(i)) {
+             if (b.needs(i))
                inputs[i] = skipped ? zeros(sizes, {dtype, g.device()})
                                    : to(narrow(g, dim, start, length), dtype);
-             }
              start += length;
            }
            return inputs;

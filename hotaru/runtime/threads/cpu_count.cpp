@@ -36,7 +36,7 @@ int cores_in_affinity_mask() {
                    "/topology/thread_siblings_list");
     cores.insert(siblings.empty() ? "cpu" + std::to_string(cpu) : siblings);
   }
-  return static_cast<int>(cores.size());
+  return int(cores.size());
 }
 
 /// CPUs granted by one folder's quota, or 0 if it sets none.
@@ -104,9 +104,9 @@ int affinity_cpus() {
 
 int usable_physical_cores() {
   int cores = cores_in_affinity_mask();
-  if (cores == 0) cores = static_cast<int>(std::thread::hardware_concurrency());
+  if (cores == 0) cores = int(std::thread::hardware_concurrency());
   double quota = cgroup_cpu_quota();
-  if (quota > 0) cores = std::min(cores, static_cast<int>(quota));
+  if (quota > 0) cores = std::min(cores, int(quota));
   return std::max(cores, 1);
 }
 
@@ -117,13 +117,12 @@ int positive_env(const char* name) {
   errno = 0;
   const long value = std::strtol(text, &end, 10);
   const bool whole = end != text && errno == 0 && (*end == ',' || blank(end));
-  return whole && value > 0 && value <= INT_MAX ? static_cast<int>(value) : 0;
+  return whole && value > 0 && value <= INT_MAX ? int(value) : 0;
 }
 
 int thread_count_from_environment() {
-  for (const char* name : kThreadVariables) {
+  for (const char* name : kThreadVariables)
     if (const int count = positive_env(name)) return count;
-  }
   return 0;
 }
 

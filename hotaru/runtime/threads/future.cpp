@@ -27,9 +27,8 @@ constexpr const char* kTwice =
 Future::~Future() {
   if (callbacks_.empty()) return;
   if (dropped) {
-    for (Callback& callback : callbacks_) {
+    for (Callback& callback : callbacks_)
       dropped->push_back(std::move(callback));
-    }
     return;
   }
   std::vector<Callback> rest = std::move(callbacks_);
@@ -164,11 +163,10 @@ Ref<Future> collect_all(std::vector<Ref<Future>> futures) {
   if (futures.empty()) result->set_value(Value::list({}));
   for (const Ref<Future>& future : futures) {
     future->on_done([all](Future& one) {
-      if (std::exception_ptr error = one.error()) {
+      if (std::exception_ptr error = one.error())
         all->result->try_set_error(std::move(error));
-      } else if (all->missing.fetch_sub(1) == 1) {
+      else if (all->missing.fetch_sub(1) == 1)
         all->result->try_set_value(Value::list(std::move(all->futures)));
-      }
     });
   }
   return result;

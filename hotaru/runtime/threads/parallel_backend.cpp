@@ -40,9 +40,8 @@ bool is_built(std::string_view name) {
 
 std::string joined(const std::vector<std::string>& names) {
   std::string text;
-  for (const std::string& name : names) {
+  for (const std::string& name : names)
     text += (text.empty() ? "" : ", ") + name;
-  }
   return text;
 }
 
@@ -99,9 +98,8 @@ struct SharedRegion {
   static void work(void* self, bool caller) {
     auto& shared = *static_cast<SharedRegion*>(self);
     if (caller) shared.region.run_chunk(0);
-    for (int64_t i; (i = shared.next.fetch_add(1)) < shared.chunks;) {
+    for (int64_t i; (i = shared.next.fetch_add(1)) < shared.chunks;)
       shared.region.run_chunk(i);
-    }
   }
 };
 
@@ -117,9 +115,8 @@ void set_parallel_backend(std::string_view name) {
 
 std::vector<std::string> parallel_backends() {
   std::vector<std::string> names;
-  for (const char* name : kNames) {
+  for (const char* name : kNames)
     if (is_built(name)) names.emplace_back(name);
-  }
   return names;
 }
 
@@ -143,8 +140,7 @@ void run_chunks(int64_t chunks, void (*fn)(void*, int64_t), void* context) {
   SharedRegion shared{{fn, context}, chunks};
   if (threads > 1) {
     foreign_was_used.store(true, std::memory_order_relaxed);
-    backend.fork_join(static_cast<int>(threads - 1), &SharedRegion::work,
-                      &shared);
+    backend.fork_join(int(threads - 1), &SharedRegion::work, &shared);
   } else {
     SharedRegion::work(&shared, true);
   }

@@ -56,14 +56,12 @@ std::string parallel_info() {
       << "\n\tusable physical cores : " << usable_physical_cores()
       << "\n\tCPUs in affinity mask : " << affinity_cpus()
       << "\n\tcgroup CPU quota : ";
-  if (const double quota = cgroup_cpu_quota(); quota > 0) {
+  if (const double quota = cgroup_cpu_quota(); quota > 0)
     out << quota << " CPUs\n";
-  } else {
+  else
     out << "[not set]\n";
-  }
-  for (const std::string& warning : thread_environment_warnings()) {
+  for (const std::string& warning : thread_environment_warnings())
     out << "\tignored : " << warning << "\n";
-  }
   return std::move(out).str();
 }
 

@@ -47,11 +47,10 @@ class Parking {
  private:
   void wake_now(int64_t count) {
     epoch_.fetch_add(1);
-    if (count >= sleepers_.load(std::memory_order_relaxed)) {
+    if (count >= sleepers_.load(std::memory_order_relaxed))
       epoch_.notify_all();
-    } else {
+    else
       for (; count > 0; --count) epoch_.notify_one();
-    }
   }
 
   typename Traits::template Atomic<int> sleepers_{0};

@@ -39,10 +39,8 @@ class Pool {
     uint64_t used = used_slots_.load();
     while (~used << (64 - kSlots) != 0) {
       const int index = std::countr_one(used);
-      if (used_slots_.compare_exchange_weak(used,
-                                            used | uint64_t{1} << index)) {
+      if (used_slots_.compare_exchange_weak(used, used | uint64_t{1} << index))
         return &slots_[index];
-      }
     }
     return nullptr;
   }
@@ -61,10 +59,9 @@ class Pool {
     const int idle = width() - 1 - others;
     wake(chunks - 1 < idle ? chunks - 1 : idle);
     Traits::run_chunk(region, 0, false);
-    auto stolen = static_cast<uint32_t>(chunks - 1);
-    for (int64_t chunk; (chunk = slot.claim()) >= 0; --stolen) {
+    auto stolen = uint32_t(chunks - 1);
+    for (int64_t chunk; (chunk = slot.claim()) >= 0; --stolen)
       Traits::run_chunk(region, chunk, false);
-    }
     auto done = [&] { return slot.finished(stolen); };
     if (stolen > 0 && !Traits::spin_until(Traits::kJoin, done)) {
       if (counts) active_.fetch_sub(1);  // its core is free meanwhile

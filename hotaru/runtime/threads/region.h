@@ -20,7 +20,7 @@ struct Region {
   /// Runs one chunk; the first exception of all chunks is kept. Thread-safe
   /// for different chunks.
   void run_chunk(int64_t chunk) noexcept {
-    PositionGuard guard({static_cast<int>(chunk), true});
+    PositionGuard guard({int(chunk), true});
     try {
       fn(context, chunk);
     } catch (...) {

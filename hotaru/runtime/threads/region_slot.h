@@ -24,20 +24,18 @@ class alignas(64) RegionSlot {
   void offer(Region& region, int64_t chunks) {
     region_ = &region;
     finished_.store(0, std::memory_order_relaxed);
-    ticket_.store(static_cast<uint32_t>(chunks) << 16 | 1);
+    ticket_.store(uint32_t(chunks) << 16 | 1);
   }
 
   /// Takes the next chunk; -1 if none is left. A thread that fell asleep in
   /// here and meets a later region claims a chunk of that one.
   int64_t claim() {
     uint32_t seen = ticket_.load(std::memory_order_acquire);
-    while (next_of(seen) < chunks_of(seen)) {
+    while (next_of(seen) < chunks_of(seen))
       if (ticket_.compare_exchange_weak(seen, seen + 1,
                                         std::memory_order_acq_rel,
-                                        std::memory_order_acquire)) {
+                                        std::memory_order_acquire))
         return next_of(seen);
-      }
-    }
     return -1;
   }
 
@@ -52,9 +50,8 @@ class alignas(64) RegionSlot {
 
   /// Thief: the claimed chunk ended. The owner may leave from here on.
   void finish() {
-    if (finished_.fetch_add(1, std::memory_order_acq_rel) & kOwnerSleeps) {
+    if (finished_.fetch_add(1, std::memory_order_acq_rel) & kOwnerSleeps)
       finished_.notify_all();
-    }
   }
 
   /// Owner: whether thieves have finished as many chunks.
@@ -66,9 +63,8 @@ class alignas(64) RegionSlot {
   void sleep_until_finished(uint32_t stolen) {
     uint32_t seen = finished_.fetch_or(kOwnerSleeps, std::memory_order_acq_rel);
     for (seen |= kOwnerSleeps; seen != (stolen | kOwnerSleeps);
-         seen = finished_.load(std::memory_order_acquire)) {
+         seen = finished_.load(std::memory_order_acquire))
       finished_.wait(seen);
-    }
   }
 
  private:

@@ -225,8 +225,7 @@ void Scheduler::run_chunks(int64_t chunks, ChunkFn fn, void* context) {
   } else {
     thread_slot.busy = true;
     region.processor = detail::current_processor();
-    ensure_workers(
-        static_cast<int>(std::min<int64_t>(chunks, num_threads()) - 1));
+    ensure_workers(int(std::min<int64_t>(chunks, num_threads()) - 1));
     core_->fork_join(*slot, region, chunks, in_parallel_region());
     if (nested) {
       core_->release_slot(slot);

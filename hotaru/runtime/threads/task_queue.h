@@ -21,11 +21,10 @@ class TaskQueue {
   void push(Task& task) {
     std::lock_guard lock(mutex_);
     Traits::next(task) = nullptr;
-    if (Task* last = last_) {
+    if (Task* last = last_)
       Traits::next(*last) = &task;
-    } else {
+    else
       first_ = &task;
-    }
     last_ = &task;
     queued_.fetch_add(1);
   }

@@ -68,9 +68,8 @@ class ArchiveReader : public io::PickleHost {
 
   Value instance(const std::string& qualified_name) override {
     TypePtr type = unit_->find_type(qualified_name);
-    if (!type || type->kind != TypeKind::kClass || type->cls->is_interface()) {
+    if (!type || type->kind != TypeKind::kClass || type->cls->is_interface())
       return {};
-    }
     return make_instance(*type->cls);
   }
 
@@ -123,10 +122,10 @@ class ArchiveReader : public io::PickleHost {
 
   Tensor tensor_by_id(int64_t id) override {
     const std::vector<Value>& constants = unit_->constants();
-    HOTARU_CHECK(id >= 0 && id < static_cast<int64_t>(constants.size()) &&
-                     constants[static_cast<size_t>(id)].is_tensor(),
+    HOTARU_CHECK(id >= 0 && id < int64_t(constants.size()) &&
+                     constants[size_t(id)].is_tensor(),
                  "the archive has no tensor constant ", id);
-    return constants[static_cast<size_t>(id)].as_tensor();
+    return constants[size_t(id)].as_tensor();
   }
 
  private:
@@ -137,9 +136,8 @@ class ArchiveReader : public io::PickleHost {
     const io::ZipRecord* record = zip_->find(".data/version");
     if (!record) record = &zip_->get("version");
     std::string text = zip_->read(*record);
-    while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) {
+    while (!text.empty() && (text.back() == '\n' || text.back() == ' '))
       text.pop_back();
-    }
     int64_t version = 0;
     const char* end = text.data() + text.size();
     auto [stop, error] = std::from_chars(text.data(), end, version);

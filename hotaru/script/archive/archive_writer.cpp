@@ -44,9 +44,8 @@ struct Program {
 // As the archive had it: what PyTorch printed is exact.
 Program original_program(const CompilationUnit& unit) {
   Program program{{}, unit.constants(), unit.origin()->version};
-  for (const std::string& module : unit.origin()->modules) {
+  for (const std::string& module : unit.origin()->modules)
     program.sources[module] = unit.load_source(module)->text();
-  }
   return program;
 }
 
@@ -58,9 +57,8 @@ void add_classes(const Value& value, TypeTable& types, SourcePrinter& printer,
   };
   switch (value.tag()) {
     case Value::Tag::kInstance:
-      if (EnumType* type = enum_of(value)) {
+      if (EnumType* type = enum_of(value))
         return printer.add(types.enumeration(Ref<EnumType>(type)));
-      }
       if (!seen.insert(&value.as_instance()).second) return;
       if (const ClassType* cls = class_of(value)) printer.add(cls->type());
       return each(value.as_instance().slots);
@@ -69,9 +67,8 @@ void add_classes(const Value& value, TypeTable& types, SourcePrinter& printer,
     case Value::Tag::kTuple:
       return each(value.as_tuple().items);
     case Value::Tag::kDict:
-      for (const auto& [key, item] : value.as_dict().items) {
+      for (const auto& [key, item] : value.as_dict().items)
         add_classes(item, types, printer, seen);
-      }
       return;
     default:
       return;
@@ -95,9 +92,8 @@ Program program_of(const Module& module) {
 
 void write(io::ZipWriter& zip, CompilationUnit& unit, const Value& root,
            const Program& program, const ExtraFiles& extra) {
-  for (const auto& [name, contents] : extra) {
+  for (const auto& [name, contents] : extra)
     zip.add(concat("extra/", name), contents);
-  }
   auto add_values = [&](const std::string& name, const Value& value) {
     ObjectPickler pickler(unit);
     std::string pickle = pickler.pickle(value, nullptr);

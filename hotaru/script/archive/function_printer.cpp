@@ -42,17 +42,16 @@ class FunctionPrinter {
     result_ = function.result_type();
     header(function, graph, forward_of, self_type);
     indent_ += 2;
-    if (graph) {
+    if (graph)
       block(graph->top());
-    } else {
+    else
       line("pass");
-    }
     return std::move(out_);
   }
 
  private:
   void line(std::string_view text) {
-    out_.append(static_cast<size_t>(indent_), ' ');
+    out_.append(size_t(indent_), ' ');
     out_ += text;
     out_ += '\n';
   }
@@ -99,10 +98,8 @@ class FunctionPrinter {
     const TypePtr item = node.out()->type->item();
     return joined(node.inputs.size(), [&](size_t i) {
       const Var* value = node.in(i);
-      if (item->kind != TypeKind::kFloat ||
-          value->type->kind != TypeKind::kInt) {
+      if (item->kind != TypeKind::kFloat || value->type->kind != TypeKind::kInt)
         return text(value);
-      }
       const Value* known = node.constant(i);
       return known ? program_.constant_text(*known, item)
                    : concat("float(", text(value), ")");
@@ -125,11 +122,10 @@ class FunctionPrinter {
       }
       out += graph ? name(graph->top().params[i]) : param.name;
       bool plain_self = i == 0 && !graph;
-      if (i == 0 && !self_type.empty()) {
+      if (i == 0 && !self_type.empty())
         out += concat(": ", self_type);
-      } else if (!plain_self) {
+      else if (!plain_self)
         out += concat(": ", program_.type_text(param.type));
-      }
       // Calls of an interface's methods name all arguments.
       if (param.has_default && graph) {
         out += concat("=",
@@ -152,19 +148,15 @@ class FunctionPrinter {
   void assign_all(const std::vector<Var*>& targets,
                   const std::vector<Var*>& values) {
     std::vector<size_t> changed;
-    for (size_t i = 0; i < targets.size(); ++i) {
+    for (size_t i = 0; i < targets.size(); ++i)
       if (name(targets[i]) != text(values[i])) changed.push_back(i);
-    }
     bool crossing = false;
-    for (size_t i : changed) {
-      for (size_t j : changed) {
+    for (size_t i : changed)
+      for (size_t j : changed)
         crossing |= i != j && text(targets[i]) == text(values[j]);
-      }
-    }
     if (!crossing) {
-      for (size_t i : changed) {
+      for (size_t i : changed)
         assign(text(targets[i]), targets[i]->type, values[i]);
-      }
       return;
     }
     std::string left, right;
@@ -178,9 +170,8 @@ class FunctionPrinter {
   void block(const Block& block) {
     int outer = indent_;
     size_t before = out_.size();
-    for (const Node* node = block.first; node; node = node->next) {
+    for (const Node* node = block.first; node; node = node->next)
       node = print_node(*node);
-    }
     if (out_.size() == before) line("pass");
     indent_ = outer;
   }
@@ -208,9 +199,8 @@ class FunctionPrinter {
       return;
     }
     if (node.outputs.empty()) return line(value);
-    if (node.outputs.size() == 1) {
+    if (node.outputs.size() == 1)
       return line(concat(name(node.out()), " = ", value));
-    }
     std::string left;
     for (const Var* out : node.outputs) left += name(out) + ", ";
     line(concat(left, "= ", value));
@@ -261,10 +251,8 @@ class FunctionPrinter {
   // Without the trailing arguments that are their defaults, which overloads
   // for numbers don't have, nor older versions.
   std::string op(const Node& node) {
-    if (std::optional<DType> dtype = cast_target(*node.op)) {
-      return concat("torch.to(", text(node.in(0)), ", ",
-                    static_cast<int>(*dtype), ")");
-    }
+    if (std::optional<DType> dtype = cast_target(*node.op))
+      return concat("torch.to(", text(node.in(0)), ", ", int(*dtype), ")");
     const std::vector<Argument>& schema = node.op->schema().arguments;
     auto is_default = [&](size_t i) {
       const Value* value = node.constant(i);
@@ -301,9 +289,8 @@ class FunctionPrinter {
     std::string function = fresh("__forked_function");
     line(concat("def ", function, "():"));
     const Block& top = node.callee->graph().top();
-    for (size_t i = 0; i < top.params.size(); ++i) {
+    for (size_t i = 0; i < top.params.size(); ++i)
       texts_[top.params[i]] = text(node.in(i));
-    }
     TypePtr outer = std::exchange(result_, node.callee->result_type());
     inner_block(top);
     result_ = outer;
@@ -334,9 +321,8 @@ class FunctionPrinter {
   // Expression of what stands before the end in the block: its input.
   std::string condition(const Block& block, const Node& end) {
     const bool outer = std::exchange(inlines_, true);
-    for (const Node* node = block.first; node != &end; node = node->next) {
+    for (const Node* node = block.first; node != &end; node = node->next)
       print_node(*node);
-    }
     inlines_ = outer;
     return text(end.in(0));
   }
@@ -390,9 +376,8 @@ class FunctionPrinter {
     }
     line("while True:");
     indent_ += 2;
-    for (const Node* inner = test.first; inner != last;) {
+    for (const Node* inner = test.first; inner != last;)
       inner = print_node(*inner)->next;
-    }
     line(concat("if ", text(last->in(0)), ":"));
     line("  pass");
     line("else:");
@@ -501,19 +486,17 @@ class FunctionPrinter {
         constant(node);
         break;
       case NodeKind::kOp:
-        if (node.op->name() == "scalar_to_tensor") {
+        if (node.op->name() == "scalar_to_tensor")
           number_as_tensor(node);
-        } else if (is_tolist(&node)) {
+        else if (is_tolist(&node))
           texts_[node.out()] = concat("(", text(node.in(0)), ").tolist()");
-        } else {
+        else
           define(node, op(node));
-        }
         break;
       case NodeKind::kCall:
         if (node.next && node.next->kind == NodeKind::kEnter &&
-            is_method(node.callee, "__enter__")) {
+            is_method(node.callee, "__enter__"))
           return enter(node);
-        }
         define(node, call(node));
         break;
       case NodeKind::kCallMethod:
@@ -551,11 +534,10 @@ class FunctionPrinter {
       }
       case NodeKind::kTupleUnpack:
       case NodeKind::kListUnpack:
-        if (node.outputs.size() == 1) {
+        if (node.outputs.size() == 1)
           line(concat(name(node.out()), ", = ", text(node.in(0))));
-        } else if (!node.outputs.empty()) {
+        else if (!node.outputs.empty())
           define(node, text(node.in(0)));
-        }
         break;
       case NodeKind::kTupleIndex:
         define(node, concat("(", text(node.in(0)), ")[", node.index, "]"));

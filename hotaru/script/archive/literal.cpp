@@ -108,9 +108,7 @@ std::string quoted(std::string_view text) {
     } else if (byte >= 0x20 && byte < 0x7f) {
       out += c;
     } else {
-      auto digit = [&](int shift) {
-        return static_cast<char>('0' + (byte >> shift & 7));
-      };
+      auto digit = [&](int shift) { return char('0' + (byte >> shift & 7)); };
       out += {'\\', digit(6), digit(3), digit(0)};
     }
   }
@@ -127,18 +125,16 @@ std::string escape_format(std::string_view text) {
 }
 
 std::string literal(const Value& value, TypePtr type, const Stored& stored) {
-  if (type->kind == TypeKind::kOptional && !value.is_none()) {
+  if (type->kind == TypeKind::kOptional && !value.is_none())
     type = type->item();
-  }
   switch (value.tag()) {
     case Value::Tag::kNone:
       return "None";
     case Value::Tag::kBool:
       return value.as_bool() ? "True" : "False";
     case Value::Tag::kInt:
-      return type->kind == TypeKind::kFloat
-                 ? real(static_cast<double>(value.as_int()))
-                 : concat(value.as_int());
+      return type->kind == TypeKind::kFloat ? real(double(value.as_int()))
+                                            : concat(value.as_int());
     case Value::Tag::kDouble:
       return real(value.as_double());
     case Value::Tag::kComplex:

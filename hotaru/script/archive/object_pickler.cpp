@@ -162,9 +162,8 @@ void ObjectPickler::write(const Value& value, TypePtr declared, int depth) {
     case Value::Tag::kTuple: {
       const std::vector<Value>& items = value.as_tuple().items;
       op('(');
-      for (size_t i = 0; i < items.size(); ++i) {
+      for (size_t i = 0; i < items.size(); ++i)
         write(items[i], type->items[i], depth + 1);
-      }
       return op('t');
     }
     case Value::Tag::kInstance:

@@ -107,9 +107,8 @@ bool is_prim(const Operator& op) {
 
 std::string op_spelling(const Operator& op) {
   std::string_view name = op.name();
-  for (const Spelling& spelling : kSpellings) {
+  for (const Spelling& spelling : kSpellings)
     if (spelling.name == name) return std::string(spelling.text);
-  }
   if (const size_t at = name.find("::"); at != std::string_view::npos)
     return concat("ops.", name.substr(0, at), ".", name.substr(at + 2));
   return concat(is_prim(op) ? "ops.prim." : "torch.", name);
@@ -117,9 +116,8 @@ std::string op_spelling(const Operator& op) {
 
 std::optional<DType> cast_target(const Operator& op) {
   if (op.schema().overload != "cast") return {};
-  for (const auto& [name, dtype] : kCasts) {
+  for (const auto& [name, dtype] : kCasts)
     if (op.name() == name) return dtype;
-  }
   return {};
 }
 

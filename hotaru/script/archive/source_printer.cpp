@@ -17,9 +17,8 @@ constexpr std::string_view kRoot = "__torch__";
 // Names of one kind of attribute: `["weight", "bias", ]`.
 std::string names_where(const ClassType& cls, bool Attribute::*mark) {
   std::string out = "[";
-  for (const Attribute& attribute : cls.attributes()) {
+  for (const Attribute& attribute : cls.attributes())
     if (attribute.*mark) out += quoted_item(attribute.name);
-  }
   return out + "]";
 }
 
@@ -104,9 +103,8 @@ void SourcePrinter::print_enum(TypePtr type) {
 std::string SourcePrinter::hook_lines(const ClassType& cls) {
   auto line = [&](const char* name, ClassType::HookTime time) {
     std::string names;
-    for (const Function* hook : cls.hooks(time)) {
+    for (const Function* hook : cls.hooks(time))
       names += quoted_item(hook->short_name());
-    }
     return names.empty() ? names : concat("  ", name, " = [", names, "]\n");
   };
   return line("__forward_pre_hooks__", ClassType::HookTime::kBefore) +
@@ -169,13 +167,12 @@ void SourcePrinter::print_all() {
       text_of(function_text(function)) += text;
     } else if (next_type < types_.size()) {
       TypePtr type = types_[next_type++];
-      if (type->kind == TypeKind::kEnum) {
+      if (type->kind == TypeKind::kEnum)
         print_enum(type);
-      } else if (type->kind != TypeKind::kClass) {
+      else if (type->kind != TypeKind::kClass)
         print_named_tuple(type);
-      } else {
+      else
         print_class(*type->cls);
-      }
     } else {
       return;
     }
@@ -185,9 +182,8 @@ void SourcePrinter::print_all() {
 std::map<std::string, std::string> SourcePrinter::print() {
   auto count_methods = [&] {
     size_t count = 0;
-    for (TypePtr type : types_) {
+    for (TypePtr type : types_)
       if (type->kind == TypeKind::kClass) count += type->cls->methods().size();
-    }
     return count;
   };
   // Compiling one function may add methods to a class that is printed already.

@@ -29,9 +29,8 @@ template <class T>
 Value nested(const T*& next, IntSpan sizes) {
   if (sizes.empty()) return Value(Scalar(*next++));
   std::vector<Value> items;
-  for (int64_t i = 0; i < sizes[0]; ++i) {
+  for (int64_t i = 0; i < sizes[0]; ++i)
     items.push_back(nested(next, sizes.subspan(1)));
-  }
   return Value::list(std::move(items));
 }
 
@@ -54,23 +53,18 @@ int64_t hash_of(const Value& value) {
   if (value.is_double()) {
     double number = value.as_double();
     bool whole = std::trunc(number) == number && std::abs(number) < 9e18;
-    return whole ? static_cast<int64_t>(number)
-                 : static_cast<int64_t>(std::hash<double>{}(number));
+    return whole ? int64_t(number) : int64_t(std::hash<double>{}(number));
   }
-  if (value.is_string()) {
-    return static_cast<int64_t>(std::hash<std::string>{}(value.as_string()));
-  }
-  if (value.is_tensor()) {
-    return static_cast<int64_t>(
-        reinterpret_cast<uintptr_t>(value.as_tensor().impl()) >> 4);
-  }
+  if (value.is_string())
+    return int64_t(std::hash<std::string>{}(value.as_string()));
+  if (value.is_tensor())
+    return int64_t(reinterpret_cast<uintptr_t>(value.as_tensor().impl()) >> 4);
   HOTARU_CHECK_AS(TypeError, value.is_tuple(), "unhashable type: '",
                   value.type_name(), "'");
   uint64_t out = 0x345678;
-  for (const Value& item : value.as_tuple().items) {
-    out = (out ^ static_cast<uint64_t>(hash_of(item))) * 1000003;
-  }
-  return static_cast<int64_t>(out);
+  for (const Value& item : value.as_tuple().items)
+    out = (out ^ uint64_t(hash_of(item))) * 1000003;
+  return int64_t(out);
 }
 
 }  // namespace

@@ -31,9 +31,8 @@ Value pop(const Value& dict, const Value& key) {
 
 void add_reading(BuiltinTable& table) {
   table.add(
-      "len.Dict(Dict(t, u) self) -> int", +[](const Value& dict) {
-        return static_cast<int64_t>(dict_of(dict).items.size());
-      });
+      "len.Dict(Dict(t, u) self) -> int",
+      +[](const Value& dict) { return int64_t(dict_of(dict).items.size()); });
   table.add(
       "__getitem__.Dict(Dict(t, u) self, t key) -> u",
       +[](const Value& dict, const Value& key) {

@@ -20,10 +20,10 @@ Items& items_of(const Value& list) {
 }
 
 size_t wrapped(const Value& list, int64_t index) {
-  int64_t size = static_cast<int64_t>(items_of(list).size());
+  int64_t size = int64_t(items_of(list).size());
   int64_t at = index < 0 ? index + size : index;
   HOTARU_CHECK_AS(IndexError, at >= 0 && at < size, "list index out of range");
-  return static_cast<size_t>(at);
+  return size_t(at);
 }
 
 bool same(const Value& a, const Value& b);
@@ -93,13 +93,11 @@ Value slice(const Value& list, Optional<int64_t> begin, Optional<int64_t> end,
 Value repeated(const Value& list, int64_t count) {
   const Items& items = items_of(list);
   constexpr int64_t kLimit = int64_t{1} << 26;
-  HOTARU_CHECK(
-      count <= 0 || static_cast<int64_t>(items.size()) <= kLimit / count,
-      "the repeated list is too long");
+  HOTARU_CHECK(count <= 0 || int64_t(items.size()) <= kLimit / count,
+               "the repeated list is too long");
   Items out;
-  for (int64_t i = 0; i < count; ++i) {
+  for (int64_t i = 0; i < count; ++i)
     out.insert(out.end(), items.begin(), items.end());
-  }
   return Value::list(std::move(out));
 }
 
@@ -114,9 +112,8 @@ Value extremum(const Value& list, bool greatest) {
 
 void add_access(BuiltinTable& table) {
   table.add(
-      "len.t(t[] a) -> int", +[](const Value& list) {
-        return static_cast<int64_t>(items_of(list).size());
-      });
+      "len.t(t[] a) -> int",
+      +[](const Value& list) { return int64_t(items_of(list).size()); });
   table.add(
       "__getitem__.t(t[] list, int idx) -> t",
       +[](const Value& list, int64_t i) {
@@ -130,8 +127,7 @@ void add_access(BuiltinTable& table) {
   table.add(
       "Delete.t(t[] self, int idx) -> ()", +[](const Value& list, int64_t i) {
         Items& items = items_of(list);
-        items.erase(items.begin() +
-                    static_cast<std::ptrdiff_t>(wrapped(list, i)));
+        items.erase(items.begin() + std::ptrdiff_t(wrapped(list, i)));
       });
   table.add(
       "slice.t(t[] l, int? start=None, int? end=None, int step=1) "
@@ -150,7 +146,7 @@ void add_access(BuiltinTable& table) {
       +[](const Value& list, const Value& item) {
         const Items& items = items_of(list);
         for (size_t i = 0; i < items.size(); ++i) {
-          if (same(items[i], item)) return static_cast<int64_t>(i);
+          if (same(items[i], item)) return int64_t(i);
         }
         fail<ValueError>("'", value_text(item), "' is not in list");
       });
@@ -158,7 +154,7 @@ void add_access(BuiltinTable& table) {
       "count.list(t[] self, t el) -> int",
       +[](const Value& list, const Value& item) {
         const Items& items = items_of(list);
-        return static_cast<int64_t>(std::count_if(
+        return int64_t(std::count_if(
             items.begin(), items.end(),
             [&](const Value& other) { return same(other, item); }));
       });
@@ -206,7 +202,7 @@ void add_writes(BuiltinTable& table) {
       "insert.t(t[] self, int idx, t el) -> ()",
       +[](const Value& list, int64_t i, Value item) {
         Items& items = items_of(list);
-        int64_t size = static_cast<int64_t>(items.size());
+        int64_t size = int64_t(items.size());
         int64_t at = std::clamp<int64_t>(i < 0 ? i + size : i, 0, size);
         items.insert(items.begin() + at, std::move(item));
       });
@@ -214,7 +210,7 @@ void add_writes(BuiltinTable& table) {
       "pop.t(t[] self, int idx=-1) -> t", +[](const Value& list, int64_t i) {
         Items& items = items_of(list);
         HOTARU_CHECK_AS(IndexError, !items.empty(), "pop from empty list");
-        auto at = items.begin() + static_cast<std::ptrdiff_t>(wrapped(list, i));
+        auto at = items.begin() + std::ptrdiff_t(wrapped(list, i));
         Value item = std::move(*at);
         items.erase(at);
         return item;
@@ -275,10 +271,9 @@ void add_copies(BuiltinTable& table) {
   table.add(
       "sum.int(int[] self) -> int", +[](const Value& list) {
         uint64_t total = 0;
-        for (const Value& item : items_of(list)) {
-          total += static_cast<uint64_t>(item.as_int());
-        }
-        return static_cast<int64_t>(total);
+        for (const Value& item : items_of(list))
+          total += uint64_t(item.as_int());
+        return int64_t(total);
       });
   table.add(
       "sum.float(float[] self) -> float", +[](const Value& list) {
@@ -307,7 +302,7 @@ void add_copies(BuiltinTable& table) {
 std::vector<size_t> slice_places(size_t size, Optional<int64_t> begin,
                                  Optional<int64_t> end, int64_t step) {
   HOTARU_CHECK_AS(ValueError, step != 0, "slice step cannot be zero");
-  const int64_t count = static_cast<int64_t>(size);
+  const int64_t count = int64_t(size);
   const int64_t low = step > 0 ? 0 : -1;
   const int64_t high = step > 0 ? count : count - 1;
   const auto bound = [&](int64_t i) {
@@ -317,7 +312,7 @@ std::vector<size_t> slice_places(size_t size, Optional<int64_t> begin,
   const int64_t to = end ? bound(*end) : (step > 0 ? count : -1);
   std::vector<size_t> out;
   while (step > 0 ? from < to : from > to) {
-    out.push_back(static_cast<size_t>(from));
+    out.push_back(size_t(from));
     // The next place may lie far outside of int64.
     if (__builtin_add_overflow(from, step, &from)) break;
   }

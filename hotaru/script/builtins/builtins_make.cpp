@@ -40,7 +40,7 @@ void flatten(const Value& value, size_t depth, Dims& sizes,
   }
   const std::vector<Value>& items =
       value.is_tuple() ? value.as_tuple().items : value.as_list().items;
-  int64_t count = static_cast<int64_t>(items.size());
+  int64_t count = int64_t(items.size());
   constexpr size_t kMaxDepth = 64;
   HOTARU_CHECK_AS(ValueError, depth < kMaxDepth, "lists nested too deeply");
   if (depth == sizes.size() && out.empty()) sizes.push_back(count);
@@ -51,9 +51,8 @@ void flatten(const Value& value, size_t depth, Dims& sizes,
 
 DType common_dtype(const std::vector<Value>& items) {
   DType dtype = items.empty() ? default_dtype() : items[0].as_scalar().dtype();
-  for (const Value& item : items) {
+  for (const Value& item : items)
     dtype = promote_types(dtype, item.as_scalar().dtype());
-  }
   return dtype;
 }
 

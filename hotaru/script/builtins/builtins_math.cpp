@@ -42,7 +42,7 @@ int64_t to_int(double value) {
   constexpr double kLimit = 9223372036854775808.0;
   HOTARU_CHECK(value >= -kLimit && value < kLimit, "cannot convert float ",
                value, " to integer");
-  return static_cast<int64_t>(value);
+  return int64_t(value);
 }
 
 int64_t factorial(int64_t n) {
@@ -65,9 +65,8 @@ void add_binary(BuiltinTable& table, const char* name,
 }  // namespace
 
 void add_math_builtins(BuiltinTable& table) {
-  for (const Unary& unary : kUnary) {
+  for (const Unary& unary : kUnary)
     add_unary(table, unary.name, unary.function);
-  }
   add_binary(
       table, "atan2", +[](double a, double b) { return std::atan2(a, b); });
   add_binary(
@@ -96,7 +95,7 @@ void add_math_builtins(BuiltinTable& table) {
       "frexp(float a) -> (float, int)", +[](double a) {
         int exponent = 0;
         const double mantissa = std::frexp(a, &exponent);
-        return std::tuple(mantissa, static_cast<int64_t>(exponent));
+        return std::tuple(mantissa, int64_t(exponent));
       });
   table.add(
       "ceil.float(float a) -> int",
@@ -111,8 +110,7 @@ void add_math_builtins(BuiltinTable& table) {
   }
   table.add("round.float(float a) -> float", &round_even);
   table.add(
-      "round.int(int a) -> float",
-      +[](int64_t a) { return static_cast<double>(a); });
+      "round.int(int a) -> float", +[](int64_t a) { return double(a); });
   table.add(
       "isnan.float(float a) -> bool", +[](double a) { return std::isnan(a); });
   table.add(
@@ -124,10 +122,9 @@ void add_math_builtins(BuiltinTable& table) {
       "gcd.int(int a, int b) -> int", +[](int64_t a, int64_t b) {
         // Through unsigned: the absolute value of INT64_MIN has no int64.
         auto size = [](int64_t x) {
-          return x < 0 ? 0 - static_cast<uint64_t>(x)
-                       : static_cast<uint64_t>(x);
+          return x < 0 ? 0 - uint64_t(x) : uint64_t(x);
         };
-        return static_cast<int64_t>(std::gcd(size(a), size(b)));
+        return int64_t(std::gcd(size(a), size(b)));
       });
   table.add("factorial.int(int a) -> int", &factorial);
 }

@@ -20,7 +20,7 @@ using Complex = std::complex<double>;
 // Python's rounding towards minus infinity.
 int64_t floor_div(int64_t a, int64_t b) {
   HOTARU_CHECK(b != 0, "ZeroDivisionError: integer division or modulo by zero");
-  if (b == -1) return static_cast<int64_t>(-static_cast<uint64_t>(a));
+  if (b == -1) return int64_t(-uint64_t(a));
   int64_t quotient = a / b;
   return a % b != 0 && (a < 0) != (b < 0) ? quotient - 1 : quotient;
 }
@@ -58,7 +58,7 @@ double true_div(double a, double b) {
 
 int64_t shift_left(int64_t a, int64_t b) {
   HOTARU_CHECK_AS(ValueError, b >= 0, "negative shift count");
-  return b > 63 ? 0 : static_cast<int64_t>(static_cast<uint64_t>(a) << b);
+  return b > 63 ? 0 : int64_t(uint64_t(a) << b);
 }
 
 int64_t shift_right(int64_t a, int64_t b) {
@@ -71,22 +71,19 @@ int64_t int_power(int64_t base, int64_t exponent) {
   HOTARU_CHECK_AS(ValueError, exponent >= 0,
                   "integers to negative powers need a float base");
   uint64_t result = 1;
-  uint64_t factor = static_cast<uint64_t>(base);
+  uint64_t factor = uint64_t(base);
   for (; exponent > 0; exponent >>= 1) {
     if (exponent & 1) result *= factor;
     factor *= factor;
   }
-  return static_cast<int64_t>(result);
+  return int64_t(result);
 }
 
 template <class F>
 Scalar mixed(const Scalar& a, const Scalar& b, F apply) {
-  if (a.is_complex() || b.is_complex()) {
+  if (a.is_complex() || b.is_complex())
     return apply(a.to_complex(), b.to_complex());
-  }
-  if (a.is_integral() && b.is_integral()) {
-    return apply(a.to_int(), b.to_int());
-  }
+  if (a.is_integral() && b.is_integral()) return apply(a.to_int(), b.to_int());
   return apply(a.to_double(), b.to_double());
 }
 
@@ -113,8 +110,7 @@ template <class F>
 void add_arithmetic(BuiltinTable& table, const std::string& name) {
   table.add(
       name + ".int(int a, int b) -> int", +[](int64_t a, int64_t b) {
-        return static_cast<int64_t>(
-            F{}(static_cast<uint64_t>(a), static_cast<uint64_t>(b)));
+        return int64_t(F{}(uint64_t(a), uint64_t(b)));
       });
   auto floats = +[](double a, double b) { return F{}(a, b); };
   table.add(name + ".float(float a, float b) -> float", floats);
@@ -146,9 +142,8 @@ void add_comparison(BuiltinTable& table, const std::string& name) {
           if (a.is_complex() || b.is_complex())
             return F{}(a.to_complex(), b.to_complex());
         }
-        if (a.is_integral() && b.is_integral()) {
+        if (a.is_integral() && b.is_integral())
           return F{}(a.to_int(), b.to_int());
-        }
         return F{}(a.to_double(), b.to_double());
       });
   table.add(
@@ -213,9 +208,8 @@ void add_division(BuiltinTable& table) {
   table.add(
       "div(Scalar a, Scalar b) -> Scalar",
       +[](const Scalar& a, const Scalar& b) -> Scalar {
-        if (a.is_complex() || b.is_complex()) {
+        if (a.is_complex() || b.is_complex())
           return a.to_complex() / b.to_complex();
-        }
         return true_div(a.to_double(), b.to_double());
       });
   auto int_div = +[](int64_t a, int64_t b) { return floor_div(a, b); };
@@ -272,9 +266,8 @@ void add_powers(BuiltinTable& table) {
 
 void add_unary(BuiltinTable& table) {
   table.add(
-      "neg.int(int a) -> int", +[](int64_t a) {
-        return static_cast<int64_t>(-static_cast<uint64_t>(a));
-      });
+      "neg.int(int a) -> int",
+      +[](int64_t a) { return int64_t(-uint64_t(a)); });
   table.add(
       "neg.float(float a) -> float", +[](double a) { return -a; });
   table.add(
@@ -283,9 +276,8 @@ void add_unary(BuiltinTable& table) {
   table.add(
       "neg.Scalar(Scalar a) -> Scalar", +[](const Scalar& a) { return -a; });
   table.add(
-      "abs.int(int a) -> int", +[](int64_t a) {
-        return a < 0 ? static_cast<int64_t>(-static_cast<uint64_t>(a)) : a;
-      });
+      "abs.int(int a) -> int",
+      +[](int64_t a) { return a < 0 ? int64_t(-uint64_t(a)) : a; });
   table.add(
       "abs.float(float a) -> float", +[](double a) { return std::fabs(a); });
   table.add(
@@ -305,14 +297,12 @@ void add_unary(BuiltinTable& table) {
         uint64_t span = step > 0 ? uint64_t(hi) - uint64_t(lo)
                                  : uint64_t(lo) - uint64_t(hi);
         uint64_t stride = step > 0 ? uint64_t(step) : 0 - uint64_t(step);
-        return static_cast<int64_t>(
-            std::min<uint64_t>((span - 1) / stride + 1, INT64_MAX));
+        return int64_t(std::min<uint64_t>((span - 1) / stride + 1, INT64_MAX));
       });
   table.add(
       "__derive_index(int index, int start, int step) -> int",
       +[](int64_t index, int64_t start, int64_t step) {
-        return static_cast<int64_t>(uint64_t(start) +
-                                    uint64_t(index) * uint64_t(step));
+        return int64_t(uint64_t(start) + uint64_t(index) * uint64_t(step));
       });
 }
 
@@ -347,7 +337,7 @@ int64_t truncated(double value) {
   constexpr double kLimit = 9223372036854775808.0;
   HOTARU_CHECK(value >= -kLimit && value < kLimit, "cannot convert float ",
                value, " to integer");
-  return static_cast<int64_t>(value);
+  return int64_t(value);
 }
 
 void add_conversions(BuiltinTable& table) {
@@ -364,8 +354,7 @@ void add_conversions(BuiltinTable& table) {
   table.add(
       "Float.float(float a) -> float", +[](double a) { return a; });
   table.add(
-      "Float.int(int a) -> float",
-      +[](int64_t a) { return static_cast<double>(a); });
+      "Float.int(int a) -> float", +[](int64_t a) { return double(a); });
   table.add(
       "Float.bool(bool a) -> float", +[](bool a) { return a ? 1.0 : 0.0; });
   table.add(

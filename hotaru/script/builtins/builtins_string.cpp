@@ -18,7 +18,7 @@ using Text = const std::string&;
 constexpr std::string_view kBlank = " \t\n\r\f\v";
 
 int64_t wrapped(int64_t index, size_t size) {
-  int64_t length = static_cast<int64_t>(size);
+  int64_t length = int64_t(size);
   int64_t at = index < 0 ? index + length : index;
   HOTARU_CHECK_AS(IndexError, at >= 0 && at < length,
                   "string index out of range");
@@ -40,9 +40,7 @@ Value split(const std::string& text, Optional<std::string> separator,
             int64_t most) {
   std::vector<Value> out;
   size_t pos = 0;
-  auto full = [&] {
-    return most >= 0 && static_cast<int64_t>(out.size()) >= most;
-  };
+  auto full = [&] { return most >= 0 && int64_t(out.size()) >= most; };
   if (!separator) {
     for (;;) {
       pos = text.find_first_not_of(kBlank, pos);
@@ -146,7 +144,7 @@ std::string percent_format(Text format, const Value& values) {
       HOTARU_CHECK(value.is_int() || value_is_char(value),
                    "%c requires an int or char for formatting, but got ",
                    kind_name(value));
-      out += value.is_int() ? std::string(1, static_cast<char>(value.as_int()))
+      out += value.is_int() ? std::string(1, char(value.as_int()))
                             : value.as_string();
     } else if (std::string_view("dieEfFgG").find(kind) !=
                std::string_view::npos) {
@@ -167,9 +165,7 @@ std::string percent_format(Text format, const Value& values) {
 template <class F>
 std::string mapped(Text text, F change) {
   std::string out = text;
-  for (char& c : out) {
-    c = static_cast<char>(change(static_cast<unsigned char>(c)));
-  }
+  for (char& c : out) c = char(change(static_cast<unsigned char>(c)));
   return out;
 }
 
@@ -208,14 +204,13 @@ void add_changes(BuiltinTable& table) {
 
 void add_string_builtins(BuiltinTable& table) {
   table.add(
-      "len.str(str s) -> int",
-      +[](Text s) { return static_cast<int64_t>(s.size()); });
+      "len.str(str s) -> int", +[](Text s) { return int64_t(s.size()); });
   table.add(
       "add.str(str a, str b) -> str", +[](Text a, Text b) { return a + b; });
   table.add(
       "mul.str_int(str a, int b) -> str", +[](Text a, int64_t n) {
         constexpr int64_t kLimit = int64_t{1} << 28;
-        HOTARU_CHECK(n <= 0 || static_cast<int64_t>(a.size()) <= kLimit / n,
+        HOTARU_CHECK(n <= 0 || int64_t(a.size()) <= kLimit / n,
                      "the repeated string is too long");
         std::string out;
         for (int64_t i = 0; i < n; ++i) out += a;
@@ -223,7 +218,7 @@ void add_string_builtins(BuiltinTable& table) {
       });
   table.add(
       "__getitem__.str(str s, int index) -> str", +[](Text s, int64_t i) {
-        return std::string(1, s[static_cast<size_t>(wrapped(i, s.size()))]);
+        return std::string(1, s[size_t(wrapped(i, s.size()))]);
       });
   table.add(
       "slice.str(str s, int? start=None, int? end=None, int step=1) "
@@ -243,7 +238,7 @@ void add_string_builtins(BuiltinTable& table) {
       "chr(int i) -> str", +[](int64_t i) {
         HOTARU_CHECK_AS(ValueError, i >= 0 && i < 256,
                         "chr() arg not in range(256)");
-        return std::string(1, static_cast<char>(i));
+        return std::string(1, char(i));
       });
   table.add("percentFormat(str self, Any values) -> str", &percent_format);
   add_changes(table);

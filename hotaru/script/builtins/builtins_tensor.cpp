@@ -123,16 +123,14 @@ void add_geometry(BuiltinTable& table) {
         });
   }
   table.add(
-      "element_size(Tensor self) -> int", +[](const Tensor& t) {
-        return static_cast<int64_t>(itemsize(t.dtype()));
-      });
+      "element_size(Tensor self) -> int",
+      +[](const Tensor& t) { return int64_t(itemsize(t.dtype())); });
   table.add(
-      "itemsize(Tensor self) -> int", +[](const Tensor& t) {
-        return static_cast<int64_t>(itemsize(t.dtype()));
-      });
+      "itemsize(Tensor self) -> int",
+      +[](const Tensor& t) { return int64_t(itemsize(t.dtype())); });
   table.add(
       "nbytes(Tensor self) -> int", +[](const Tensor& t) {
-        return t.numel() * static_cast<int64_t>(itemsize(t.dtype()));
+        return t.numel() * int64_t(itemsize(t.dtype()));
       });
 }
 
@@ -141,7 +139,7 @@ void add_properties(BuiltinTable& table) {
       "item(Tensor self) -> Scalar", +[](const Tensor& t) { return item(t); });
   table.add(
       "dtype(Tensor a) -> int",
-      +[](const Tensor& t) { return static_cast<int64_t>(t.dtype()); });
+      +[](const Tensor& t) { return int64_t(t.dtype()); });
   table.add(
       "device(Tensor a) -> Device",
       +[](const Tensor& t) { return t.device(); });
@@ -243,9 +241,8 @@ void add_modes(BuiltinTable& table) {
         return value;
       });
   table.add(
-      "manual_seed(int seed) -> ()", +[](int64_t seed) {
-        default_generator().manual_seed(static_cast<uint64_t>(seed));
-      });
+      "manual_seed(int seed) -> ()",
+      +[](int64_t seed) { default_generator().manual_seed(uint64_t(seed)); });
   table.add(
       "backward(Tensor self, Tensor? gradient=None, bool? retain_graph=None, "
       "bool create_graph=False) -> ()",

@@ -19,7 +19,7 @@ constexpr std::string_view kSpaces = " \t\n\r\f\v";
 // text[begin:end], where an end of -1, the default, is that of the text.
 struct Part {
   Part(Text text, int64_t start, int64_t stop) {
-    const auto size = static_cast<int64_t>(text.size());
+    const auto size = int64_t(text.size());
     if (stop == -1) stop = size;
     if (start < 0) start = std::max<int64_t>(start + size, 0);
     if (stop < 0) stop += size;
@@ -171,7 +171,7 @@ std::string filling(Text text, int64_t width, Text fill) {
                   "The fill character must be exactly one character long");
   HOTARU_CHECK(width <= kLimit, "a string of ", width,
                " characters is too long");
-  const int64_t missing = width - static_cast<int64_t>(text.size());
+  const int64_t missing = width - int64_t(text.size());
   return std::string(missing > 0 ? size_t(missing) : 0, fill[0]);
 }
 
@@ -225,10 +225,10 @@ bool has_letter(Text text) {
   return std::any_of(text.begin(), text.end(), is_letter);
 }
 char raised(char c) {
-  return static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  return char(std::toupper(static_cast<unsigned char>(c)));
 }
 char lowered(char c) {
-  return static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return char(std::tolower(static_cast<unsigned char>(c)));
 }
 
 // Each letter raised where raise(whether a letter is before it, its place).
@@ -309,7 +309,7 @@ void add_kinds(BuiltinTable& table) {
 
 // A number in a base that is a power of two, as Python writes it.
 std::string in_base(int64_t number, int bits, const char* mark) {
-  auto rest = static_cast<uint64_t>(number);
+  auto rest = uint64_t(number);
   if (number < 0) rest = 0 - rest;
   std::string digits;
   do {

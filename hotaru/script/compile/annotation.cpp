@@ -89,9 +89,8 @@ class AnnotationReader {
     std::vector<TypePtr> types;
     const Expr* rest = &expr;
     for (; rest->kind == ExprKind::kBinary && rest->op == "|";
-         rest = &rest->item(0)) {
+         rest = &rest->item(0))
       types.push_back(read(rest->item(1)));
-    }
     types.push_back(read(*rest));
     std::reverse(types.begin(), types.end());
     return types_.union_of(std::move(types));
@@ -133,9 +132,8 @@ class AnnotationReader {
     std::string_view text = generic ? known.text : expr.text;
     if (generic || expr.kind == ExprKind::kName ||
         is_typing_module(expr.item(0))) {
-      for (const auto& [name, type] : kPlain) {
+      for (const auto& [name, type] : kPlain)
         if (text == name) return type();
-      }
       // nn.common_types: an int for all axes, or one an axis.
       if (is_size_alias(text)) return types_.list(TypeTable::integer());
     }
@@ -184,18 +182,16 @@ class AnnotationReader {
 
   TypePtr generic(const Expr& expr) {
     const Expr& base = expr.item(0);
-    if (base.kind != ExprKind::kName && base.kind != ExprKind::kAttribute) {
+    if (base.kind != ExprKind::kName && base.kind != ExprKind::kAttribute)
       fail_at(base.range, "Subscripted type must be a type identifier");
-    }
     Meaning known = meaning(base);
     std::string_view name = known.kind == Meaning::Kind::kGeneric
                                 ? std::string_view(known.text)
                                 : base.text;
     check_constructor(name, expr.range);
     std::vector<TypePtr> items = arguments(expr);
-    if (name == "Tuple" || name == "tuple") {
+    if (name == "Tuple" || name == "tuple")
       return types_.tuple(std::move(items));
-    }
     if (name == "Union") return types_.union_of(std::move(items));
     bool pair = name == "Dict" || name == "dict";
     if (items.size() != (pair ? 2u : 1u)) {
@@ -205,9 +201,8 @@ class AnnotationReader {
     }
     if (pair) return types_.dict(items[0], items[1]);
     if (name == "List" || name == "list" || name == "Sequence" ||
-        name.starts_with("BroadcastingList")) {
+        name.starts_with("BroadcastingList"))
       return types_.list(items[0]);
-    }
     if (name == "Optional") return types_.optional(items[0]);
     if (name == "Future") return types_.future(items[0]);
     return items[0];  // Final, Annotated
@@ -217,9 +212,8 @@ class AnnotationReader {
                                 const SourceRange& range) {
     for (std::string_view known :
          {"Tuple", "tuple", "Union", "Dict", "dict", "List", "list", "Sequence",
-          "Optional", "Future", "Final", "Annotated"}) {
+          "Optional", "Future", "Final", "Annotated"})
       if (name == known) return;
-    }
     constexpr std::string_view kBroadcast = "BroadcastingList";
     if (name.starts_with(kBroadcast)) {
       const std::string_view count = name.substr(kBroadcast.size());

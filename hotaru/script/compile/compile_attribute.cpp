@@ -57,12 +57,10 @@ std::string_view kind_of(const Sugared& sugared) {
 
 Sugared FunctionCompiler::attribute(const Sugared& base, std::string_view name,
                                     const SourceRange& range) {
-  if (base.kind == Sugared::Kind::kVar) {
+  if (base.kind == Sugared::Kind::kVar)
     return attribute_of(base.var, name, range);
-  }
-  if (base.kind != Sugared::Kind::kMeaning) {
+  if (base.kind != Sugared::Kind::kMeaning)
     fail_at(range, "attribute lookup is not defined on ", kind_of(base));
-  }
   const Meaning& meaning = base.meaning;
   auto known = [](Value value, TypePtr type) -> Sugared {
     return {.kind = Sugared::Kind::kMeaning,
@@ -78,9 +76,8 @@ Sugared FunctionCompiler::attribute(const Sugared& base, std::string_view name,
     return attribute_of(as_var(base, range), name, range);
   }
   if (meaning.kind == Meaning::Kind::kType) {
-    if (name == "__new__") {
+    if (name == "__new__")
       return {.kind = Sugared::Kind::kConstructor, .meaning = meaning};
-    }
     if (meaning.type->kind == TypeKind::kClass) {
       ClassType& cls = *meaning.type->cls;
       if (Function* method = cls.find_method(name)) {
@@ -88,9 +85,8 @@ Sugared FunctionCompiler::attribute(const Sugared& base, std::string_view name,
             .kind = Sugared::Kind::kMeaning,
             .meaning = {.kind = Meaning::Kind::kFunction, .function = method}};
       }
-      if (const Value* constant = cls.find_constant(name)) {
+      if (const Value* constant = cls.find_constant(name))
         return known(*constant, nullptr);
-      }
     }
     if (meaning.type->kind == TypeKind::kEnum) {
       EnumType& type = *meaning.type->enumeration;
@@ -114,13 +110,11 @@ Sugared FunctionCompiler::attribute(const Sugared& base, std::string_view name,
                         .text = concat(meaning.text, ".", name)}};
   }
   if (meaning.kind != Meaning::Kind::kNamespace &&
-      meaning.kind != Meaning::Kind::kConstants) {
+      meaning.kind != Meaning::Kind::kConstants)
     fail_at(range, "attribute lookup is not defined on ", kind_of(base));
-  }
   Meaning found = function_.resolver().attribute(meaning, name);
-  if (found.kind == Meaning::Kind::kUnknown) {
+  if (found.kind == Meaning::Kind::kUnknown)
     fail_at(range, "object has no attribute ", name);
-  }
   check_usable(found, range);
   return {.kind = Sugared::Kind::kMeaning, .meaning = std::move(found)};
 }
@@ -134,25 +128,22 @@ Sugared FunctionCompiler::attribute_of(Var* var, std::string_view name,
       for (size_t i = 0; i < var->type->fields.size(); ++i) {
         if (var->type->fields[i] != name) continue;
         Node* node = emit(NodeKind::kTupleIndex, range, {var});
-        node->index = static_cast<int64_t>(i);
+        node->index = int64_t(i);
         return {.var = graph_.add_output(node, var->type->items[i])};
       }
       break;
     case TypeKind::kTensor: {
       std::string_view op;
-      for (const auto& [attribute, own] : kTensorAttributes) {
+      for (const auto& [attribute, own] : kTensorAttributes)
         if (attribute == name) op = own;
-      }
-      for (std::string_view same : kSameNameAttributes) {
+      for (std::string_view same : kSameNameAttributes)
         if (same == name) op = name;
-      }
       if (!op.empty()) return {.var = builtin(op, {var}, range)};
       break;
     }
     case TypeKind::kDevice:
-      if (name == "type" || name == "index") {
+      if (name == "type" || name == "index")
         return {.var = builtin(name, {var}, range)};
-      }
       break;
     case TypeKind::kEnum: {
       if (name != "name" && name != "value") {
@@ -188,17 +179,15 @@ Sugared FunctionCompiler::class_attribute(Var* var, std::string_view name,
     return {.var = graph_.add_output(node, attribute.type,
                                      graph_.intern(attribute.name))};
   }
-  if (const Value* value = cls.find_constant(name)) {
+  if (const Value* value = cls.find_constant(name))
     return {.var = literal(*value, range, nullptr)};
-  }
   Function* method = cls.find_method(name);
   if (!method) {
     Meaning member = cls.load_member(name);
     check_usable(member, range);
     method = cls.find_method(name);
-    if (!method && member.kind != Meaning::Kind::kUnknown) {
+    if (!method && member.kind != Meaning::Kind::kUnknown)
       return {.kind = Sugared::Kind::kMeaning, .meaning = std::move(member)};
-    }
   }
   if (method) {
     Sugared out = {.kind = cls.is_interface() ? Sugared::Kind::kModuleMethod
@@ -225,9 +214,8 @@ Sugared FunctionCompiler::class_attribute(Var* var, std::string_view name,
 Var* FunctionCompiler::magic(Var* object, std::string_view name,
                              const std::vector<CallArg>& args,
                              const SourceRange& range) {
-  if (object->type->kind != TypeKind::kClass || is_container(object)) {
+  if (object->type->kind != TypeKind::kClass || is_container(object))
     return nullptr;
-  }
   ClassType& cls = *object->type->cls;
   if (!cls.find_method(name)) cls.load_member(name);
   if (!cls.find_method(name)) return nullptr;
@@ -248,9 +236,8 @@ void FunctionCompiler::no_attribute(TypePtr type, std::string_view name,
 std::optional<Sugared> FunctionCompiler::super_attribute(const Expr& expr) {
   const Expr& call = expr.item(0);
   if (call.kind != ExprKind::kCall || call.item(0).kind != ExprKind::kName ||
-      call.item(0).text != "super" || lookup("super")) {
+      call.item(0).text != "super" || lookup("super"))
     return {};
-  }
   ClassType* owner = function_.owner();
   bool has_self = owner && !def_->params.empty();
   std::string_view self = has_self ? def_->params[0].name : std::string_view();
@@ -267,9 +254,8 @@ std::optional<Sugared> FunctionCompiler::super_attribute(const Expr& expr) {
   if (of_self) super.cls = call.item(1).range.text();
   Meaning member = owner->load_member(expr.text, &super);
   check_usable(member, expr.range);
-  if (member.kind != Meaning::Kind::kFunction) {
+  if (member.kind != Meaning::Kind::kFunction)
     fail_at(expr.range, "'super' object has no attribute '", expr.text, "'");
-  }
   Sugared out = {.kind = Sugared::Kind::kMethod,
                  .var = use(self, call.range),
                  .function = member.function};

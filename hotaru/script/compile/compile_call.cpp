@@ -14,15 +14,13 @@ std::vector<CallArg> FunctionCompiler::arguments(const Expr& expr,
   std::vector<CallArg> out;
   for (size_t i = first; i < expr.items.size(); ++i) {
     const Expr& item = expr.item(i);
-    if (item.kind == ExprKind::kStarred) {
+    if (item.kind == ExprKind::kStarred)
       spread(value(item.item(0)), item.range, out);
-    } else {
+    else
       out.push_back({value(item), {}, item.range});
-    }
   }
-  for (const Keyword& keyword : expr.keywords) {
+  for (const Keyword& keyword : expr.keywords)
     out.push_back({value(*keyword.value), keyword.name, keyword.value->range});
-  }
   return out;
 }
 
@@ -36,9 +34,8 @@ void FunctionCompiler::spread(Var* var, const SourceRange& range,
             var->type->annotation(), "'");
   }
   Node* node = emit(NodeKind::kTupleUnpack, range, {var});
-  for (TypePtr type : var->type->items) {
+  for (TypePtr type : var->type->items)
     out.push_back({graph_.add_output(node, type), {}, range});
-  }
 }
 
 // As the operator's own signature would say it, up to the container's type.
@@ -56,16 +53,13 @@ Var* FunctionCompiler::call(const Expr& expr, TypePtr hint) {
   Sugared target = plain ? sugared(callee) : Sugared{.var = value(callee)};
   if (target.kind == Sugared::Kind::kMeaning &&
       target.meaning.kind == Meaning::Kind::kSpecial) {
-    if (auto result = special(target.meaning.text, expr, hint)) {
-      return *result;
-    }
+    if (auto result = special(target.meaning.text, expr, hint)) return *result;
     fail_at(callee.range, "'", target.meaning.text, "' is not supported here");
   }
   if (target.kind == Sugared::Kind::kConstructor) {
     TypePtr type = target.meaning.type;
-    if (type->kind != TypeKind::kClass) {
+    if (type->kind != TypeKind::kClass)
       fail_at(expr.range, "'__new__' needs a class");
-    }
     Node* node = emit(NodeKind::kCreate, expr.range, {});
     node->type = type;
     return graph_.add_output(node, type);
@@ -107,9 +101,8 @@ Var* FunctionCompiler::call_sugared(const Sugared& callee,
     case Sugared::Kind::kVar: {
       if (callee.var->type->kind != TypeKind::kClass) break;
       ClassType& cls = *callee.var->type->cls;
-      if (cls.has_hooks() && cls.find_method("forward")) {
+      if (cls.has_hooks() && cls.find_method("forward"))
         return call_with_hooks(callee.var, args, range);
-      }
       bool module = cls.is_module() || cls.is_module_interface();
       std::string_view name =
           module && cls.find_method("forward") ? "forward" : "__call__";
@@ -137,42 +130,35 @@ Var* FunctionCompiler::call_sugared(const Sugared& callee,
         }
         return module_walk(callee.var, callee.text, range);
       }
-      if (is_container(callee.var)) {
+      if (is_container(callee.var))
         return container_view(callee.var, callee.text, range);
-      }
       if (callee.text == "format" &&
-          callee.var->type->kind == TypeKind::kString) {
+          callee.var->type->kind == TypeKind::kString)
         return format_call(callee.var, args, range);
-      }
       if (TypeKind kind = callee.var->type->kind;
           kind == TypeKind::kInt || kind == TypeKind::kFloat ||
-          kind == TypeKind::kBool) {  // operators of numbers are no methods
+          kind == TypeKind::kBool)  // operators of numbers are no methods
         no_attribute(callee.var->type, callee.text, range);
-      }
       if (block_ == &graph_.top() && find_builtins(callee.text).empty() &&
           Registry::instance().find(callee.text).empty() &&
-          !is_renamed(callee.text)) {
+          !is_renamed(callee.text))
         no_attribute(callee.var->type, callee.text, range);
-      }
       with_self();
       return builtin(callee.text, args, range);
     case Sugared::Kind::kMeaning: {
       const Meaning& meaning = callee.meaning;
-      if (meaning.kind == Meaning::Kind::kFunction) {
+      if (meaning.kind == Meaning::Kind::kFunction)
         return call_function(*meaning.function, std::move(args), range);
-      }
       if (meaning.kind == Meaning::Kind::kDispatch) {
         const Meaning& chosen = dispatched(*meaning.dispatch, args, range);
         return call_sugared(
             {.kind = Sugared::Kind::kMeaning, .meaning = chosen},
             std::move(args), range);
       }
-      if (meaning.kind == Meaning::Kind::kType) {
+      if (meaning.kind == Meaning::Kind::kType)
         return call_type(meaning.type, std::move(args), range);
-      }
-      if (meaning.kind == Meaning::Kind::kGeneric && meaning.text == "device") {
+      if (meaning.kind == Meaning::Kind::kGeneric && meaning.text == "device")
         return builtin(meaning.text, args, range);
-      }
       if (meaning.kind == Meaning::Kind::kBuiltin) {
         if (meaning.text == "format" && !args.empty()) {
           std::vector<Var*> inputs;
@@ -182,9 +168,8 @@ Var* FunctionCompiler::call_sugared(const Sugared& callee,
         }
         if (meaning.text == "len" && args.size() == 1) {
           if (Var* out = magic(args[0].var, "__len__", {}, range)) return out;
-          if (auto length = fixed_length(args[0].var)) {
+          if (auto length = fixed_length(args[0].var))
             return constant(*length, range);
-          }
         }
         return builtin(meaning.text, args, range);
       }
@@ -217,7 +202,7 @@ const Meaning& FunctionCompiler::dispatched(const Dispatch& dispatch,
               "' chooses between functions and must be a constant");
     }
     flag = node->value.as_bool();
-    args.erase(args.begin() + static_cast<std::ptrdiff_t>(i));
+    args.erase(args.begin() + std::ptrdiff_t(i));
     break;
   }
   return flag ? dispatch.if_true : dispatch.if_false;
@@ -265,9 +250,8 @@ std::vector<Var*> FunctionCompiler::bound(Function& function,
           bool named = std::any_of(
               args.begin(), args.end(),
               [&](const CallArg& a) { return a.keyword == param.name; });
-          if (param.keyword_only && !param.has_default && !named) {
+          if (param.keyword_only && !param.has_default && !named)
             refuse(concat("Argument ", param.name, " not provided."));
-          }
         }
         refuse(concat("Expected at most ", most, " arguments but found ", given,
                       " positional arguments."));
@@ -281,14 +265,12 @@ std::vector<Var*> FunctionCompiler::bound(Function& function,
         continue;
       }
     }
-    if (inputs[i]) {
+    if (inputs[i])
       refuse(concat("Keyword argument ", params[i].name, " specified twice."));
-    }
     TypeKind given = arg.var->type->kind;
     if (params[i].broadcast > 0 &&
         (given == TypeKind::kInt || given == TypeKind::kFloat)) {
-      std::vector<Var*> copies(static_cast<size_t>(params[i].broadcast),
-                               arg.var);
+      std::vector<Var*> copies(size_t(params[i].broadcast), arg.var);
       TypePtr list = params[i].type->kind == TypeKind::kOptional
                          ? params[i].type->item()
                          : params[i].type;
@@ -306,9 +288,8 @@ std::vector<Var*> FunctionCompiler::bound(Function& function,
   }
   for (size_t i = 0; i < params.size(); ++i) {
     if (inputs[i]) continue;
-    if (!params[i].has_default) {
+    if (!params[i].has_default)
       refuse(concat("Argument ", params[i].name, " not provided."));
-    }
     inputs[i] = constant(params[i].default_value, range, params[i].type);
   }
   if (!unknown.empty())
@@ -355,9 +336,8 @@ namespace {
 
 [[noreturn]] void refuse_field(const Type& type, size_t i, const CallArg& arg) {
   std::string schema(type.name.substr(type.name.rfind('.') + 1));
-  for (size_t k = 0; k < type.items.size(); ++k) {
+  for (size_t k = 0; k < type.items.size(); ++k)
     schema += concat(k ? ", " : "(", type.items[k]->str(), " ", type.fields[k]);
-  }
   fail_at(arg.range, schema, ") -> ():\nExpected a value of type '",
           type.items[i]->annotation(), "' for argument '", type.fields[i],
           "' but instead found type '", arg.var->type->annotation(), "'.\n");
@@ -373,25 +353,22 @@ Var* FunctionCompiler::call_type(TypePtr type, std::vector<CallArg> args,
     for (const CallArg& arg : args) {
       size_t i = position++;
       if (!arg.keyword.empty()) {
-        i = static_cast<size_t>(
+        i = size_t(
             std::find(type->fields.begin(), type->fields.end(), arg.keyword) -
             type->fields.begin());
       }
-      if (i >= items.size() || items[i]) {
+      if (i >= items.size() || items[i])
         fail_at(arg.range, "'", type->name, "' has no such field");
-      }
       items[i] = converted(arg.var, type->items[i], arg.range);
       if (!items[i]) refuse_field(*type, i, arg);
     }
-    if (std::find(items.begin(), items.end(), nullptr) != items.end()) {
+    if (std::find(items.begin(), items.end(), nullptr) != items.end())
       fail_at(range, "'", type->name, "' needs ", items.size(), " fields");
-    }
     return emit_value(NodeKind::kTuple, range, items, type);
   }
   if (type->kind != TypeKind::kClass || type->cls->is_module() ||
-      type->cls->is_interface()) {
+      type->cls->is_interface())
     fail_at(range, "cannot call a value of type '", type->annotation(), "'");
-  }
   Node* node = emit(NodeKind::kCreate, range, {});
   node->type = type;
   Var* self = graph_.add_output(node, type);

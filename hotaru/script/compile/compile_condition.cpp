@@ -85,13 +85,10 @@ Condition FunctionCompiler::condition(const Expr& expr) {
       const Expr& callee = expr.item(0);
       bool named =
           callee.kind == ExprKind::kName || callee.kind == ExprKind::kAttribute;
-      if (callee.text == "isinstance" && named) {
-        return is_instance(expr);
-      }
+      if (callee.text == "isinstance" && named) return is_instance(expr);
       if (callee.text == "is_scripting") return known(true, expr.range);
-      if (callee.text == "is_tracing" || callee.text == "is_compiling") {
+      if (callee.text == "is_tracing" || callee.text == "is_compiling")
         return known(false, expr.range);
-      }
       if (callee.text == "hasattr" && callee.kind == ExprKind::kName) {
         Var* answer = value(expr);
         return known(answer->producer->value.as_bool(), expr.range);
@@ -105,9 +102,8 @@ Condition FunctionCompiler::condition(const Expr& expr) {
   out.var = to_bool(value(expr), expr.range);
   // Flags of modules choose the branch that is compiled.
   const Node* node = out.var->producer;
-  if (node && node->kind == NodeKind::kConstant && node->value.is_bool()) {
+  if (node && node->kind == NodeKind::kConstant && node->value.is_bool())
     out.fixed = node->value.as_bool();
-  }
   return out;
 }
 
@@ -165,9 +161,8 @@ Condition FunctionCompiler::identity(const Expr& expr) {
   }
   TypeKind kind = var->type->kind;
   if (kind == TypeKind::kNone) return known(!negated, expr.range);
-  if (kind != TypeKind::kOptional && kind != TypeKind::kAny) {
+  if (kind != TypeKind::kOptional && kind != TypeKind::kAny)
     return known(negated, expr.range);
-  }
   Node* node = emit(NodeKind::kIs, expr.range, {var, none(expr.range)});
   node->index = negated;
   out.var = graph_.add_output(node, TypeTable::boolean());
@@ -183,25 +178,23 @@ Condition FunctionCompiler::identity(const Expr& expr) {
 }
 
 Condition FunctionCompiler::is_instance(const Expr& expr) {
-  if (expr.items.size() != 3) {
+  if (expr.items.size() != 3)
     fail_at(expr.range, "isinstance takes a value and a type");
-  }
   Var* var = value(expr.item(1));
   std::vector<TypePtr> wanted;
   // Python's own isinstance takes `list` for lists of anything.
   bool plain = expr.item(0).kind == ExprKind::kName;
   std::function<void(const Expr&)> read = [&](const Expr& type) {
-    if (type.kind == ExprKind::kTuple || type.kind == ExprKind::kList) {
+    if (type.kind == ExprKind::kTuple || type.kind == ExprKind::kList)
       for (const Expr* item : type.items) read(*item);
-    } else if (plain && type.text == "list") {
+    else if (plain && type.text == "list")
       wanted.push_back(types_.list(TypeTable::any()));
-    } else if (plain && type.text == "dict") {
+    else if (plain && type.text == "dict")
       wanted.push_back(types_.dict(TypeTable::string(), TypeTable::any()));
-    } else if (plain && type.text == "tuple") {
+    else if (plain && type.text == "tuple")
       wanted.push_back(types_.tuple({}));
-    } else {
+    else
       wanted.push_back(read_type(unit_, function_.resolver(), type));
-    }
   };
   read(expr.item(2));
   // Types that the value can have, one by one.
@@ -210,11 +203,10 @@ Condition FunctionCompiler::is_instance(const Expr& expr) {
   if (var->type->kind == TypeKind::kOptional) {
     choices = {TypeTable::none()};
     TypePtr item = var->type->item();
-    if (item->kind == TypeKind::kUnion) {
+    if (item->kind == TypeKind::kUnion)
       choices.insert(choices.end(), item->items.begin(), item->items.end());
-    } else {
+    else
       choices.push_back(item);
-    }
   }
   auto is_wanted = [&](TypePtr type) {
     return std::any_of(wanted.begin(), wanted.end(), [&](TypePtr w) {
@@ -227,9 +219,7 @@ Condition FunctionCompiler::is_instance(const Expr& expr) {
   };
   std::vector<TypePtr> yes;
   std::vector<TypePtr> no;
-  for (TypePtr type : choices) {
-    (is_wanted(type) ? yes : no).push_back(type);
-  }
+  for (TypePtr type : choices) (is_wanted(type) ? yes : no).push_back(type);
   if (var->type->kind != TypeKind::kAny) {
     if (no.empty()) return known(true, expr.range);
     if (yes.empty()) return known(false, expr.range);

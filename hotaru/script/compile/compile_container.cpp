@@ -23,9 +23,8 @@ bool is_member(const Attribute& attribute) {
 }  // namespace
 
 std::optional<int64_t> FunctionCompiler::fixed_length(const Var* var) const {
-  if (var->type->kind == TypeKind::kTuple) {
-    return static_cast<int64_t>(var->type->items.size());
-  }
+  if (var->type->kind == TypeKind::kTuple)
+    return int64_t(var->type->items.size());
   if (!is_container(var)) return std::nullopt;
   const std::vector<Attribute>& attributes = var->type->cls->attributes();
   return std::count_if(attributes.begin(), attributes.end(), is_member);
@@ -41,7 +40,7 @@ std::vector<std::pair<std::string_view, Var*>> FunctionCompiler::members(
     if (!is_member(attribute)) continue;
     Node* node = emit(NodeKind::kGetAttr, range, {var});
     node->name = attribute.name;
-    node->index = static_cast<int64_t>(i);
+    node->index = int64_t(i);
     out.emplace_back(attribute.name, graph_.add_output(node, attribute.type));
   }
   return out;
@@ -96,20 +95,18 @@ Var* FunctionCompiler::module_walk(Var* module, std::string_view method,
                                                  : false;
       if (!module && !wanted) continue;
       if (wanted && attribute.type->kind == TypeKind::kNone) continue;
-      if (++seen > kMost) {
+      if (++seen > kMost)
         fail_at(range, "a walk over more than ", kMost, " members");
-      }
       Node* node = emit(NodeKind::kGetAttr, range, {var});
       node->name = attribute.name;
-      node->index = static_cast<int64_t>(i);
+      node->index = int64_t(i);
       Var* value = graph_.add_output(node, attribute.type);
       std::string name =
           path.empty() ? attribute.name : concat(path, ".", attribute.name);
-      if (wanted || method == "children") {
+      if (wanted || method == "children")
         found.emplace_back(std::move(name), value);
-      } else {
+      else
         below.emplace_back(std::move(name), value);
-      }
     }
     for (const auto& [name, child] : below) self(self, child, name);
   };
@@ -163,12 +160,10 @@ Var* FunctionCompiler::container_item(const Expr& expr, Var* base,
         key->producer && key->producer->kind == NodeKind::kConstant
             ? &key->producer->value
             : nullptr;
-    if (!name || !name->is_string()) {
+    if (!name || !name->is_string())
       fail_at(index.range, "a module's name must be a string literal");
-    }
-    for (const auto& [member, var] : members(base, expr.range)) {
+    for (const auto& [member, var] : members(base, expr.range))
       if (member == name->as_string()) return var;
-    }
     fail_at(index.range, "Key Error, ", name->as_string(),
             ": there is no such module in '", base->type->cls->name(), "'");
   }

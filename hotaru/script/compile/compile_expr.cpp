@@ -61,9 +61,8 @@ constexpr OperatorName kMagic[] = {
 template <size_t N>
 std::string_view find(const OperatorName (&table)[N],
                       std::string_view spelling) {
-  for (const OperatorName& entry : table) {
+  for (const OperatorName& entry : table)
     if (entry.spelling == spelling) return entry.name;
-  }
   return {};
 }
 
@@ -95,9 +94,7 @@ Var* FunctionCompiler::value(const Expr& expr, TypePtr hint) {
       if (expr.op == "+") return operand;
       std::string_view name = expr.op == "~" ? "__invert__" : "__neg__";
       if (Var* out = magic(operand, name, {}, expr.range)) return out;
-      if (expr.op == "~") {
-        return builtin("bitwise_not", {operand}, expr.range);
-      }
+      if (expr.op == "~") return builtin("bitwise_not", {operand}, expr.range);
       return builtin("neg", {operand}, expr.range);
     }
     case ExprKind::kBinary:
@@ -134,18 +131,15 @@ Var* FunctionCompiler::as_var(const Sugared& sugared,
                               const SourceRange& range) {
   if (sugared.kind == Sugared::Kind::kVar) return sugared.var;
   if (sugared.kind == Sugared::Kind::kMeaning &&
-      sugared.meaning.kind == Meaning::Kind::kValue) {
+      sugared.meaning.kind == Meaning::Kind::kValue)
     return literal(sugared.meaning.value, range, sugared.meaning.type);
-  }
   if (sugared.kind == Sugared::Kind::kBuiltinMethod &&
       find_builtins(sugared.text).empty() &&
-      Registry::instance().find(sugared.text).empty()) {
+      Registry::instance().find(sugared.text).empty())
     no_attribute(sugared.var->type, sugared.text, range);
-  }
   std::string_view kind = kind_of(sugared);
-  if (kind.empty()) {
+  if (kind.empty())
     fail_at(range, "'", range.text(), "' cannot be used as a value");
-  }
   fail_at(range, kind, " cannot be used as a value");
 }
 
@@ -157,9 +151,8 @@ Var* FunctionCompiler::literal(const Value& value, const SourceRange& range,
   if (!type) type = type_of(types_, value);
   if (!type) fail_at(range, "this list's elements are not of one type");
   std::vector<Var*> items;
-  for (const Value& item : value.as_list().items) {
+  for (const Value& item : value.as_list().items)
     items.push_back(literal(item, range, nullptr));
-  }
   return emit_value(NodeKind::kList, range, items, type);
 }
 
@@ -170,17 +163,14 @@ void FunctionCompiler::check_usable(const Meaning& meaning,
 
 Sugared FunctionCompiler::sugared(const Expr& expr) {
   if (expr.kind == ExprKind::kName) {
-    if (auto alias = aliases_.find(expr.text); alias != aliases_.end()) {
+    if (auto alias = aliases_.find(expr.text); alias != aliases_.end())
       return alias->second;
-    }
-    if (const Binding* known = lookup(expr.text); known && known->closure) {
+    if (const Binding* known = lookup(expr.text); known && known->closure)
       return {.kind = Sugared::Kind::kClosure, .closure = known->closure};
-    }
     if (Var* var = use(expr.text, expr.range)) return {.var = var};
     Meaning meaning = function_.resolver().name(expr.text);
-    if (meaning.kind == Meaning::Kind::kUnknown) {
+    if (meaning.kind == Meaning::Kind::kUnknown)
       fail_at(expr.range, "undefined value ", expr.text);
-    }
     check_usable(meaning, expr.range);
     return {.kind = Sugared::Kind::kMeaning, .meaning = std::move(meaning)};
   }
@@ -215,10 +205,8 @@ Var* FunctionCompiler::conditional(const Expr& expr, TypePtr hint) {
     emit(NodeKind::kYield, expr.range, {result});
   });
   TypePtr type = unify(types_, types[0], types[1]);
-  if (!type && hint && is_subtype(types[0], hint) &&
-      is_subtype(types[1], hint)) {
+  if (!type && hint && is_subtype(types[0], hint) && is_subtype(types[1], hint))
     type = hint;  // Any, or a Union of both
-  }
   if (!type) {
     fail_at(expr.range, "the value is of type '", types[0]->annotation(),
             "' if the condition holds and of type '", types[1]->annotation(),
@@ -260,9 +248,8 @@ Var* FunctionCompiler::tuple(const Expr& expr, TypePtr hint) {
     Var* var = value(expr.item(i), hinted ? hint->items[i] : nullptr);
     // So that (1, None) can stand for Tuple[float, Optional[Tensor]].
     if (hinted && var->type->kind == TypeKind::kInt &&
-        hint->items[i]->kind == TypeKind::kFloat) {
+        hint->items[i]->kind == TypeKind::kFloat)
       var = converted(var, hint->items[i], expr.range);
-    }
     items.push_back(var);
     types.push_back(var->type);
   }
@@ -307,9 +294,8 @@ Var* FunctionCompiler::dict(const Expr& expr, TypePtr hint) {
 Var* FunctionCompiler::binary(const Expr& expr) {
   // The left side of a chain like a + b + c + ... is as deep as it is long.
   std::vector<const Expr*> chain = {&expr};
-  while (chain.back()->item(0).kind == ExprKind::kBinary) {
+  while (chain.back()->item(0).kind == ExprKind::kBinary)
     chain.push_back(&chain.back()->item(0));
-  }
   Var* left = value(chain.back()->item(0));
   for (; !chain.empty(); chain.pop_back()) {
     const Expr& step = *chain.back();
@@ -325,9 +311,8 @@ Var* FunctionCompiler::operate(std::string_view op, Var* left, Var* right,
     Sugared method = attribute_of(left, find(kMagic, op), range);
     return call_sugared(method, {{right, {}, range}}, range);
   }
-  if (left->type->kind == TypeKind::kString && op == "%") {
+  if (left->type->kind == TypeKind::kString && op == "%")
     return builtin("percentFormat", {left, right}, range);
-  }
   if (left->type->kind == TypeKind::kTuple &&
       right->type->kind == TypeKind::kTuple && op == "+") {
     std::vector<Var*> items;
@@ -342,9 +327,8 @@ Var* FunctionCompiler::operate(std::string_view op, Var* left, Var* right,
     return emit_value(NodeKind::kTuple, range, items,
                       types_.tuple(std::move(types)));
   }
-  if (is_number(left) && right->type->kind == TypeKind::kTensor) {
+  if (is_number(left) && right->type->kind == TypeKind::kTensor)
     return number_and_tensor(op, left, right, range);
-  }
   return builtin(find(kBinary, op), {left, right}, range);
 }
 
@@ -353,9 +337,8 @@ Var* FunctionCompiler::operate(std::string_view op, Var* left, Var* right,
 Var* FunctionCompiler::number_and_tensor(std::string_view op, Var* number,
                                          Var* tensor,
                                          const SourceRange& range) {
-  if (std::string_view name = find(kMirrored, op); !name.empty()) {
+  if (std::string_view name = find(kMirrored, op); !name.empty())
     return builtin(name, {tensor, number}, range);
-  }
   if (op == "/") {
     return builtin("mul", {builtin("reciprocal", {tensor}, range), number},
                    range);
@@ -392,9 +375,8 @@ Var* FunctionCompiler::compare(const Expr& expr) {
     left = as_type(left, right->type, expr.range, "the list should be of type ",
                    ", but is ");
   }
-  if (is_number(left) && right->type->kind == TypeKind::kTensor) {
+  if (is_number(left) && right->type->kind == TypeKind::kTensor)
     return number_and_tensor(expr.op, left, right, expr.range);
-  }
   return builtin(find(kCompare, expr.op), {left, right}, expr.range);
 }
 

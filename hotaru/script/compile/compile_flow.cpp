@@ -10,13 +10,11 @@ namespace hotaru::script {
 namespace {
 
 void target_names(const Expr& target, std::set<std::string_view>& out) {
-  if (target.kind == ExprKind::kName) {
+  if (target.kind == ExprKind::kName)
     out.insert(target.text);
-  } else if (target.kind == ExprKind::kTuple ||
-             target.kind == ExprKind::kList ||
-             target.kind == ExprKind::kStarred) {
+  else if (target.kind == ExprKind::kTuple || target.kind == ExprKind::kList ||
+           target.kind == ExprKind::kStarred)
     for (const Expr* item : target.items) target_names(*item, out);
-  }
 }
 
 // Every variable that the statements may assign.
@@ -26,12 +24,10 @@ void assigned_names(std::span<const Stmt* const> body,
     bool assigns =
         stmt->kind == StmtKind::kAssign || stmt->kind == StmtKind::kAugAssign ||
         stmt->kind == StmtKind::kFor || stmt->kind == StmtKind::kDelete;
-    if (assigns) {
+    if (assigns)
       for (const Expr* target : stmt->targets) target_names(*target, out);
-    }
-    for (const WithItem& item : stmt->items) {
+    for (const WithItem& item : stmt->items)
       if (item.target) target_names(*item.target, out);
-    }
     assigned_names(stmt->body, out);
     // A chain of elif may be longer than a stack is deep.
     while (stmt->orelse.size() == 1 && stmt->orelse[0]->kind == StmtKind::kIf) {
@@ -100,9 +96,8 @@ void FunctionCompiler::join(Node* node, Scope& yes, Scope& no) {
            [&] { yields[i] = emit(NodeKind::kYield, node->range, {}); });
   }
   std::set<std::string_view> names;
-  for (Scope* scope : scopes) {
+  for (Scope* scope : scopes)
     for (const auto& [name, binding] : scope->names) names.insert(name);
-  }
   for (std::string_view name : names) {
     Binding sides[2];
     for (int i = 0; i < 2; ++i) {

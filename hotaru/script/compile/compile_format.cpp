@@ -38,21 +38,18 @@ Var* FunctionCompiler::python_format(std::string_view text,
     } else {
       if (c == '}') fail_at(range, "Single '}' encountered in format string");
       size_t close = text.find('}', i);
-      if (close == std::string_view::npos) {
+      if (close == std::string_view::npos)
         fail_at(range, "expected '}' before end of string");
-      }
       std::string_view field = text.substr(i + 1, close - i - 1);
       size_t index = next++;
       if (!field.empty()) {
         const char* end = field.data() + field.size();
         auto [stop, error] = std::from_chars(field.data(), end, index);
-        if (error != std::errc() || stop != end) {
+        if (error != std::errc() || stop != end)
           fail_at(range, "format field '{", field, "}' is not supported");
-        }
       }
-      if (index >= values.size()) {
+      if (index >= values.size())
         fail_at(range, "Too few arguments for format string: ", text);
-      }
       end_literal();
       take(values[index]);
       i = close;
@@ -73,15 +70,13 @@ Var* FunctionCompiler::format_call(Var* text, const std::vector<CallArg>& args,
                                    const SourceRange& range) {
   std::vector<Var*> values;
   for (const CallArg& arg : args) {
-    if (!arg.keyword.empty()) {
+    if (!arg.keyword.empty())
       fail_at(arg.range, "format takes no keyword arguments");
-    }
     values.push_back(arg.var);
   }
   const Node* node = text->producer;
-  if (node && node->kind == NodeKind::kConstant) {
+  if (node && node->kind == NodeKind::kConstant)
     return python_format(node->value.as_string(), values, range);
-  }
   values.insert(values.begin(), text);
   return emit_value(NodeKind::kFormat, range, values, TypeTable::string());
 }

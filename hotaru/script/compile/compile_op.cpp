@@ -48,9 +48,8 @@ TypePtr substitute(TypeTable& types, TypePtr type, const Variables& known) {
 // Gives variables of `formal` the types that let `actual` stand for it.
 bool deduce(TypeTable& types, TypePtr formal, TypePtr actual, bool exact,
             Variables& known) {
-  if (!has_variables(formal)) {
+  if (!has_variables(formal))
     return exact ? formal == actual : is_subtype(actual, formal);
-  }
   if (formal->kind == TypeKind::kVar) {
     auto [found, added] = known.emplace(formal->name, Variable{actual, exact});
     Variable& variable = found->second;
@@ -76,16 +75,13 @@ bool deduce(TypeTable& types, TypePtr formal, TypePtr actual, bool exact,
     return deduce(types, formal->item(), item, exact, known);
   }
   if (formal->kind != actual->kind ||
-      formal->items.size() != actual->items.size()) {
+      formal->items.size() != actual->items.size())
     return false;
-  }
   bool inside = exact || formal->kind == TypeKind::kList ||
                 formal->kind == TypeKind::kDict;
-  for (size_t i = 0; i < formal->items.size(); ++i) {
-    if (!deduce(types, formal->items[i], actual->items[i], inside, known)) {
+  for (size_t i = 0; i < formal->items.size(); ++i)
+    if (!deduce(types, formal->items[i], actual->items[i], inside, known))
       return false;
-    }
-  }
   return true;
 }
 
@@ -146,9 +142,8 @@ const Operator* find_overload(std::string_view name) {
   if (overload == "default") overload = {};
   if (const Operator* found = Registry::instance().find(op, overload))
     return found;
-  for (const Operator* found : find_builtins(op)) {
+  for (const Operator* found : find_builtins(op))
     if (found->schema().overload == overload) return found;
-  }
   return nullptr;
 }
 
@@ -240,23 +235,20 @@ class OpMatcher {
 
   Var* emit() {
     std::vector<Var*> inputs;
-    for (size_t i = 0; i < plan_.size(); ++i) {
+    for (size_t i = 0; i < plan_.size(); ++i)
       inputs.push_back(argument(i, plan_[i]));
-    }
     Node* node = compiler_.emit(NodeKind::kOp, range_, inputs);
     node->op = signature_.op;
     std::vector<TypePtr> types;
     for (TypePtr type : signature_.results) {
       TypePtr result = substitute(types_, type, known_);
-      if (!result) {
+      if (!result)
         fail_at(range_, "cannot tell the type of this call's result");
-      }
       types.push_back(result);
     }
     std::vector<Var*> outputs;
-    for (TypePtr type : types) {
+    for (TypePtr type : types)
       outputs.push_back(compiler_.graph_.add_output(node, type));
-    }
     if (outputs.size() == 1) return outputs[0];
     if (outputs.empty()) return compiler_.none(range_);
     return compiler_.emit_value(NodeKind::kTuple, range_, outputs,
@@ -310,9 +302,8 @@ class OpMatcher {
     if (type->kind != TypeKind::kList || signature_.generic) return false;
     TypePtr given = args[next].var->type;
     if (given->kind == TypeKind::kList || given->kind == TypeKind::kTuple ||
-        given->kind == TypeKind::kNone || given->kind == TypeKind::kOptional) {
+        given->kind == TypeKind::kNone || given->kind == TypeKind::kOptional)
       return false;
-    }
     bool last = i + 1 == schema_.arguments.size() ||
                 schema_.arguments[i + 1].keyword_only;
     return last && schema_.arguments[i].type.list_size == 0;
@@ -337,17 +328,15 @@ class OpMatcher {
     const ArgType& type = schema_.arguments[i].type;
     TypePtr list =
         formal->kind == TypeKind::kOptional ? formal->item() : formal;
-    if (type.list_size > 0 && list->kind == TypeKind::kList) {
+    if (type.list_size > 0 && list->kind == TypeKind::kList)
       return convertible(actual, list->item(), plan);
-    }
     return false;
   }
 
   bool convertible(TypePtr actual, TypePtr formal, Plan& plan) const {
     if (is_subtype(actual, formal)) return true;
-    if (formal->kind == TypeKind::kOptional) {
+    if (formal->kind == TypeKind::kOptional)
       return convertible(actual, formal->item(), plan);
-    }
     if (formal->kind == TypeKind::kList) {
       TypePtr item = formal->item();
       if (actual->kind == TypeKind::kTuple) {
@@ -359,9 +348,8 @@ class OpMatcher {
       return actual->kind == TypeKind::kList &&
              is_subtype(actual->item(), item);
     }
-    if (formal->kind == TypeKind::kDevice) {
+    if (formal->kind == TypeKind::kDevice)
       return actual->kind == TypeKind::kString;
-    }
     if (convert_ == Convert::kNothing) return false;
     plan.converts = true;
     bool number =
@@ -405,7 +393,7 @@ class OpMatcher {
         list->kind == TypeKind::kList && var->type->kind != TypeKind::kList &&
         var->type->kind != TypeKind::kTuple && !is_subtype(var->type, type);
     if (scalar_for_list) {
-      std::vector<Var*> copies(static_cast<size_t>(formal.type.list_size), var);
+      std::vector<Var*> copies(size_t(formal.type.list_size), var);
       return list_of(copies, list);
     }
     return converted(var, type);
@@ -419,9 +407,7 @@ class OpMatcher {
 
   Var* converted(Var* var, TypePtr type) {
     if (is_subtype(var->type, type)) return var;
-    if (type->kind == TypeKind::kOptional) {
-      return converted(var, type->item());
-    }
+    if (type->kind == TypeKind::kOptional) return converted(var, type->item());
     auto via = [&](std::string_view name) {
       return compiler_.builtin(name, {var}, range_);
     };
@@ -430,9 +416,8 @@ class OpMatcher {
         if (var->type->kind == TypeKind::kList) return var;
         Node* node = compiler_.emit(NodeKind::kTupleUnpack, range_, {var});
         std::vector<Var*> items;
-        for (TypePtr item : var->type->items) {
+        for (TypePtr item : var->type->items)
           items.push_back(compiler_.graph_.add_output(node, item));
-        }
         return list_of(items, type);
       }
       case TypeKind::kDevice:
@@ -480,17 +465,14 @@ Var* FunctionCompiler::builtin(std::string_view name,
 Var* FunctionCompiler::builtin(std::string_view name,
                                const std::vector<CallArg>& args,
                                const SourceRange& range) {
-  for (const auto& [python, op] : kRenamed) {
+  for (const auto& [python, op] : kRenamed)
     if (name == python && Registry::instance().find(name).empty() &&
-        find_builtins(name).empty()) {
+        find_builtins(name).empty())
       name = op;
-    }
-  }
   if ((name == "__is__" || name == "__isnot__") && args.size() == 2) {
     if (args[0].var->type->kind == TypeKind::kEnum &&
-        args[1].var->type->kind == TypeKind::kEnum) {
+        args[1].var->type->kind == TypeKind::kEnum)
       return builtin(name == "__is__" ? "eq" : "ne", args, range);
-    }
     Node* node = emit(NodeKind::kIs, range, {args[0].var, args[1].var});
     node->index = name == "__isnot__";
     return graph_.add_output(node, TypeTable::boolean());
@@ -498,9 +480,8 @@ Var* FunctionCompiler::builtin(std::string_view name,
   bool tensors = std::any_of(args.begin(), args.end(), [](const CallArg& arg) {
     return arg.var->type->kind == TypeKind::kTensor;
   });
-  for (const auto& [python, op] : kOfTensors) {
+  for (const auto& [python, op] : kOfTensors)
     if (tensors && name == python) name = op;
-  }
   std::vector<const Operator*> overloads = find_builtins(name);
   const auto& registered = Registry::instance().find(name);
   // Rather than a tensor to a number, a number converts to a tensor.
@@ -528,12 +509,10 @@ Var* FunctionCompiler::builtin(std::string_view name,
     }
   }
   // `divide` may lack what `div` takes.
-  for (const auto& [python, op] : kRenamed) {
+  for (const auto& [python, op] : kRenamed)
     if (name == python) return builtin(op, args, range);
-  }
-  for (size_t i = 0; i < args.size(); ++i) {
+  for (size_t i = 0; i < args.size(); ++i)
     if (args[i].keyword == "out") return builtin_into(name, args, i, range);
-  }
   if (name == "__getitem__" && !can_be_subscripted(args[0].var->type)) {
     fail_at(range, "'", args[0].var->type->annotation(),
             "' object is not subscriptable");
@@ -550,7 +529,7 @@ Var* FunctionCompiler::builtin_into(std::string_view name,
                                     const std::vector<CallArg>& args,
                                     size_t out, const SourceRange& range) {
   std::vector<CallArg> others = args;
-  others.erase(others.begin() + static_cast<std::ptrdiff_t>(out));
+  others.erase(others.begin() + std::ptrdiff_t(out));
   Var* target = args[out].var;
   Var* result = builtin(name, others, range);
   if (target->type->kind == TypeKind::kNone) return result;

@@ -73,9 +73,8 @@ std::optional<Var*> FunctionCompiler::special(std::string_view name,
     std::vector<Var*> inputs;
     for (const CallArg& arg : args) {
       if (arg.var->type->kind != TypeKind::kString &&
-          arg.var->type->kind != TypeKind::kNone) {
+          arg.var->type->kind != TypeKind::kNone)
         fail_at(arg.range, "an exception's message must be a string");
-      }
       inputs.push_back(arg.var);
     }
     emit(NodeKind::kRaise, range, inputs);
@@ -83,22 +82,19 @@ std::optional<Var*> FunctionCompiler::special(std::string_view name,
   }
   if (name == "fork") return fork(expr);
   if (name == "print") {
-    if (!expr.keywords.empty()) {
+    if (!expr.keywords.empty())
       fail_at(expr.item(0).range, "print doesn't accept any keyword arguments");
-    }
     std::vector<Var*> inputs;
     for (const CallArg& arg : arguments(expr)) inputs.push_back(arg.var);
     emit(NodeKind::kPrint, range, inputs);
     return none(range);
   }
   if (name == "int" || name == "float" || name == "bool" || name == "str" ||
-      name == "complex") {
+      name == "complex")
     return number_cast(name, expr);
-  }
   if (name == "list" || name == "dict" || name == "tuple" || name == "range" ||
-      name == "reversed" || name == "zip" || name == "enumerate") {
+      name == "reversed" || name == "zip" || name == "enumerate")
     return collection_cast(name, expr, hint);
-  }
   return std::nullopt;
 }
 
@@ -119,13 +115,11 @@ Var* FunctionCompiler::number_cast(std::string_view name, const Expr& expr) {
   Var* var = value(expr.item(1));
   TypeKind kind = var->type->kind;
   if (Var* out = magic(var, concat("__", name, "__"), {}, range)) return out;
-  if (name == "str") {
+  if (name == "str")
     return kind == TypeKind::kString ? var : builtin("str", {var}, range);
-  }
   if ((name == "int" && kind == TypeKind::kInt) ||
-      (name == "float" && kind == TypeKind::kFloat)) {
+      (name == "float" && kind == TypeKind::kFloat))
     return var;
-  }
   return builtin(name == "int" ? "Int" : "Float", {var}, range);
 }
 
@@ -163,9 +157,8 @@ Var* FunctionCompiler::collection_cast(std::string_view name, const Expr& expr,
     return as_type(tuple, types_.list(types[0]), range,
                    "the list should be of type ", ", but is ");
   }
-  if (name == "tuple") {
+  if (name == "tuple")
     fail_at(range, "a tuple's length must be known while compiling");
-  }
   TypePtr element = nullptr;
   Node* list = emit(NodeKind::kList, range, {});
   Var* result = graph_.add_output(list, types_.list(TypeTable::any()));
@@ -181,9 +174,8 @@ Var* FunctionCompiler::collection_cast(std::string_view name, const Expr& expr,
 Var* FunctionCompiler::comprehension(const Expr& expr, TypePtr hint) {
   if (hint && hint->kind == TypeKind::kOptional) hint = hint->item();
   bool is_dict = expr.kind == ExprKind::kDictComp;
-  if (hint && hint->kind != (is_dict ? TypeKind::kDict : TypeKind::kList)) {
+  if (hint && hint->kind != (is_dict ? TypeKind::kDict : TypeKind::kList))
     hint = nullptr;
-  }
   size_t first = is_dict ? 2 : 1;
   const Expr& target = expr.item(first);
   const SourceRange& range = expr.range;
@@ -193,10 +185,9 @@ Var* FunctionCompiler::comprehension(const Expr& expr, TypePtr hint) {
   auto add = [&] {
     Var* element = value(expr.item(0));
     Var* second = is_dict ? value(expr.item(1)) : nullptr;
-    if (!hint) {
+    if (!hint)
       result->type = is_dict ? types_.dict(element->type, second->type)
                              : types_.list(element->type);
-    }
     if (is_dict) {
       builtin("_set_item", {result, element, second}, range);
     } else {
@@ -248,9 +239,8 @@ Var* FunctionCompiler::comprehension(const Expr& expr, TypePtr hint) {
 
 Var* FunctionCompiler::get_attr_call(const Expr& expr) {
   expect_arguments(expr, 2, 3);
-  if (expr.item(2).kind != ExprKind::kString) {
+  if (expr.item(2).kind != ExprKind::kString)
     fail_at(expr.range, "getattr needs the attribute's name as a literal");
-  }
   Var* object = value(expr.item(1));
   bool has_default = expr.items.size() == 4;
   if (has_default && object->type->kind == TypeKind::kTuple) {
@@ -262,17 +252,15 @@ Var* FunctionCompiler::get_attr_call(const Expr& expr) {
               object->type->annotation(), " instead");
     }
     if (std::find(fields.begin(), fields.end(), expr.item(2).text) ==
-        fields.end()) {
+        fields.end())
       return value(expr.item(3));
-    }
   }
   if (has_default && object->type->kind == TypeKind::kClass) {
     const ClassType& cls = *object->type->cls;
     std::string_view name = expr.item(2).text;
     if (cls.find_attribute(name) < 0 && !cls.find_constant(name) &&
-        !cls.find_method(name)) {
+        !cls.find_method(name))
       return value(expr.item(3));
-    }
   }
   return as_var(attribute_of(object, expr.item(2).text, expr.range),
                 expr.range);
@@ -280,9 +268,7 @@ Var* FunctionCompiler::get_attr_call(const Expr& expr) {
 
 // fork(f, x): the call becomes a function of its own.
 Var* FunctionCompiler::fork(const Expr& expr) {
-  if (expr.items.size() < 2) {
-    fail_at(expr.range, "fork needs a function");
-  }
+  if (expr.items.size() < 2) fail_at(expr.range, "fork needs a function");
   const SourceRange& range = expr.range;
   Sugared callee = sugared(expr.item(1));
   auto graph = std::make_unique<Graph>();
@@ -292,18 +278,15 @@ Var* FunctionCompiler::fork(const Expr& expr) {
   if (callee.kind == Sugared::Kind::kClosure) {
     FunctionCompiler inner(*this, function_, *graph, *callee.closure);
     result = inner.compile();
-    for (const auto& [outer, param] : inner.captures_) {
-      inputs.push_back(outer);
-    }
+    for (const auto& [outer, param] : inner.captures_) inputs.push_back(outer);
   } else {
     // Compile the call in the new graph, its arguments as parameters.
     std::vector<CallArg> args = arguments(expr, 2);
     if (callee.var) inputs.push_back(callee.var);
     for (const CallArg& arg : args) inputs.push_back(arg.var);
     std::vector<Var*> params;
-    for (Var* input : inputs) {
+    for (Var* input : inputs)
       params.push_back(graph->add_param(&graph->top(), input->type));
-    }
     FunctionCompiler inner(*this, function_, *graph, *def_);
     size_t next = 0;
     Sugared inside = callee;
@@ -367,8 +350,8 @@ std::optional<FunctionCompiler::Iteration> FunctionCompiler::iterate_enum(
   TypePtr type = target.meaning.type;
   std::vector<Var*> members;
   for (size_t i = 0; i < type->enumeration->members.size(); ++i) {
-    members.push_back(constant(
-        enum_member(*type->enumeration, static_cast<int>(i)), range, type));
+    members.push_back(
+        constant(enum_member(*type->enumeration, int(i)), range, type));
   }
   return iterate_over(
       emit_value(NodeKind::kList, range, members, types_.list(type)), range);
@@ -421,36 +404,30 @@ FunctionCompiler::Iteration FunctionCompiler::iterate_together(const Expr& expr,
     return emit_value(NodeKind::kTuple, range, items, types_.tuple(types));
   };
   std::optional<size_t> fixed;
-  for (const Iteration& part : parts) {
-    if (part.items) {
+  for (const Iteration& part : parts)
+    if (part.items)
       fixed = std::min(fixed.value_or(part.items->size()), part.items->size());
-    }
-  }
   if (fixed) {
     std::vector<Var*> items;
     for (size_t i = 0; i < *fixed; ++i) {
-      Var* index = constant(static_cast<int64_t>(i), range);
+      Var* index = constant(int64_t(i), range);
       std::vector<Var*> element;
       if (numbered) element.push_back(builtin("add", {start, index}, range));
-      for (const Iteration& part : parts) {
+      for (const Iteration& part : parts)
         element.push_back(part.items ? (*part.items)[i] : part.element(index));
-      }
       items.push_back(make_tuple(element));
     }
     return {.items = std::move(items)};
   }
   Var* count = parts[0].count;
-  for (size_t i = 1; i < parts.size(); ++i) {
+  for (size_t i = 1; i < parts.size(); ++i)
     count = builtin("min", {count, parts[i].count}, range);
-  }
   return {.items = {}, .count = count, .element = [=, this](Var* index) {
             std::vector<Var*> element;
-            if (numbered) {
+            if (numbered)
               element.push_back(builtin("add", {start, index}, range));
-            }
-            for (const Iteration& part : parts) {
+            for (const Iteration& part : parts)
               element.push_back(part.element(index));
-            }
             return make_tuple(element);
           }};
 }
@@ -461,9 +438,8 @@ FunctionCompiler::Iteration FunctionCompiler::iterate_over(
     case TypeKind::kTuple: {
       Node* node = emit(NodeKind::kTupleUnpack, range, {var});
       std::vector<Var*> items;
-      for (TypePtr type : var->type->items) {
+      for (TypePtr type : var->type->items)
         items.push_back(graph_.add_output(node, type));
-      }
       return {.items = std::move(items)};
     }
     case TypeKind::kDict:

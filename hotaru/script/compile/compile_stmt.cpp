@@ -16,9 +16,8 @@ void FunctionCompiler::statements(std::span<const Stmt* const> body) {
 }
 
 void FunctionCompiler::check_stack(const SourceRange& range) {
-  if (stack_is_low()) {
+  if (stack_is_low())
     fail_at(range, "the code is nested deeper than this thread's stack allows");
-  }
 }
 
 void FunctionCompiler::statement(const Stmt& stmt) {
@@ -117,9 +116,7 @@ void FunctionCompiler::assign(const Stmt& stmt) {
   if (declared) check_list_annotation(*stmt.value, declared);
   Var* result = value(*stmt.value, hint);
   assignment_ = stmt.range;
-  for (const Expr* target : stmt.targets) {
-    assign_to(*target, result, declared);
-  }
+  for (const Expr* target : stmt.targets) assign_to(*target, result, declared);
   assignment_ = {};
 }
 
@@ -179,21 +176,18 @@ void FunctionCompiler::unpack(const Expr& target, Var* value) {
   std::vector<Var*> items;
   if (value->type->kind == TypeKind::kTuple) {
     Node* node = emit(NodeKind::kTupleUnpack, target.range, {value});
-    for (TypePtr type : value->type->items) {
+    for (TypePtr type : value->type->items)
       items.push_back(graph_.add_output(node, type));
-    }
   } else if (value->type->kind == TypeKind::kList && star == wanted) {
     Node* node = emit(NodeKind::kListUnpack, target.range, {value});
-    for (size_t i = 0; i < wanted; ++i) {
+    for (size_t i = 0; i < wanted; ++i)
       items.push_back(graph_.add_output(node, value->type->item()));
-    }
   } else if (value->type->kind == TypeKind::kTensor && star == wanted) {
     // A tensor unpacks along its first dimension.
     Var* parts = builtin("unbind", {value}, target.range);
     Node* node = emit(NodeKind::kListUnpack, target.range, {parts});
-    for (size_t i = 0; i < wanted; ++i) {
+    for (size_t i = 0; i < wanted; ++i)
       items.push_back(graph_.add_output(node, TypeTable::tensor()));
-    }
   } else {
     fail_at(target.range, value->type->annotation(),
             " cannot be used as a tuple");
@@ -285,9 +279,8 @@ void FunctionCompiler::assign_subscript(const Expr& target, Var* value) {
 }
 
 Var* FunctionCompiler::item_key(const Expr& target, const Var* base) {
-  if (target.items.size() != 2 || target.item(1).kind == ExprKind::kSlice) {
+  if (target.items.size() != 2 || target.item(1).kind == ExprKind::kSlice)
     fail_at(target.range, "this subscript cannot be assigned to");
-  }
   if (base->type->kind == TypeKind::kTuple) {
     fail_at(target.range, base->type->annotation(),
             " does not support subscripted assignment");
@@ -297,11 +290,10 @@ Var* FunctionCompiler::item_key(const Expr& target, const Var* base) {
 
 void FunctionCompiler::put(Var* view, Var* indices, Var* value,
                            const SourceRange& range) {
-  if (indices) {
+  if (indices)
     builtin("index_put_", {view, indices, value}, range);
-  } else {
+  else
     builtin("copy_", {view, value}, range);
-  }
 }
 
 void FunctionCompiler::set_item(Var* base, Var* key, Var* value,
@@ -327,9 +319,8 @@ void FunctionCompiler::delete_items(const Stmt& stmt) {
       scope_->names[target->text] = binding;
       continue;
     }
-    if (target->kind != ExprKind::kSubscript || target->items.size() != 2) {
+    if (target->kind != ExprKind::kSubscript || target->items.size() != 2)
       fail_at(target->range, "this cannot be deleted");
-    }
     if (target->item(1).kind == ExprKind::kSlice) {
       fail_at(target->range,
               "del statements only support deletion at a single index, "
@@ -376,9 +367,8 @@ void FunctionCompiler::raise_statement(const Stmt& stmt) {
     exception = std::string(stmt.value->item(0).range.text());
     if (stmt.value->items.size() > 1) {
       message = value(stmt.value->item(1));
-      if (message->type->kind != TypeKind::kString) {
+      if (message->type->kind != TypeKind::kString)
         message = builtin("str", {message}, stmt.range);
-      }
     }
   } else if (stmt.value && stmt.value->kind == ExprKind::kName) {
     exception = std::string(stmt.value->text);
@@ -386,9 +376,8 @@ void FunctionCompiler::raise_statement(const Stmt& stmt) {
     Var* raised = value(*stmt.value);
     bool object = raised->type->kind == TypeKind::kClass ||
                   raised->type->kind == TypeKind::kString;
-    if (!object) {
+    if (!object)
       fail_at(stmt.range, "exceptions must derive from BaseException");
-    }
     message = builtin("str", {raised}, stmt.range);
   }
   if (!message) message = constant(std::string(), stmt.range);
@@ -401,9 +390,8 @@ void FunctionCompiler::assert_statement(const Stmt& stmt) {
   auto failed = [&] {
     Var* text = stmt.message ? value(*stmt.message)
                              : constant(std::string(), stmt.range);
-    if (text->type->kind != TypeKind::kString) {
+    if (text->type->kind != TypeKind::kString)
       text = builtin("str", {text}, stmt.range);
-    }
     Var* prefix = constant(std::string("AssertionError: "), stmt.range);
     emit_raise(builtin("add", {prefix, text}, stmt.range),
                "builtins.AssertionError", stmt.range);

@@ -8,14 +8,12 @@ namespace hotaru::script {
 std::optional<int64_t> FunctionCompiler::constant_index(Var* var) const {
   if (!var->producer) return std::nullopt;
   const Node& node = *var->producer;
-  if (node.kind == NodeKind::kConstant && node.value.is_int()) {
+  if (node.kind == NodeKind::kConstant && node.value.is_int())
     return node.value.as_int();
-  }
   // -1 arrives as neg(1).
   if (node.kind == NodeKind::kOp && node.op->name() == "neg") {
-    if (const Value* value = node.constant(0); value && value->is_int()) {
-      return static_cast<int64_t>(-static_cast<uint64_t>(value->as_int()));
-    }
+    if (const Value* value = node.constant(0); value && value->is_int())
+      return int64_t(-uint64_t(value->as_int()));
   }
   return std::nullopt;
 }
@@ -35,21 +33,16 @@ Var* FunctionCompiler::slice_of(Var* base, const Expr& slice,
 
 Var* FunctionCompiler::subscript(const Expr& expr, TypePtr hint) {
   Var* base = value(expr.item(0));
-  if (base->type->kind == TypeKind::kTensor) {
+  if (base->type->kind == TypeKind::kTensor)
     return tensor_subscript(expr, base);
-  }
   if (expr.items.size() != 2) {
     fail_at(expr.range, "a value of type '", base->type->annotation(),
             "' takes one index");
   }
   const Expr& index = expr.item(1);
-  if (base->type->kind == TypeKind::kTuple) {
-    return tuple_subscript(expr, base);
-  }
+  if (base->type->kind == TypeKind::kTuple) return tuple_subscript(expr, base);
   if (is_container(base)) return container_item(expr, base, hint);
-  if (index.kind == ExprKind::kSlice) {
-    return slice_of(base, index, expr.range);
-  }
+  if (index.kind == ExprKind::kSlice) return slice_of(base, index, expr.range);
   Var* key = value(index);
   if (base->type->kind == TypeKind::kClass) {
     Sugared method = attribute_of(base, "__getitem__", expr.range);
@@ -61,17 +54,16 @@ Var* FunctionCompiler::subscript(const Expr& expr, TypePtr hint) {
 Var* FunctionCompiler::tuple_subscript(const Expr& expr, Var* base) {
   const Expr& index = expr.item(1);
   const std::vector<TypePtr>& types = base->type->items;
-  int64_t count = static_cast<int64_t>(types.size());
+  int64_t count = int64_t(types.size());
   auto element = [&](int64_t at) {
     Node* node = emit(NodeKind::kTupleIndex, expr.range, {base});
     node->index = at;
-    return graph_.add_output(node, types[static_cast<size_t>(at)]);
+    return graph_.add_output(node, types[size_t(at)]);
   };
   if (index.kind != ExprKind::kSlice) {
     std::optional<int64_t> at = constant_index(value(index));
-    if (!at) {
+    if (!at)
       fail_at(index.range, "a tuple's index must be known while compiling");
-    }
     int64_t wrapped = *at < 0 ? *at + count : *at;
     if (wrapped < 0 || wrapped >= count) {
       fail_at(index.range, "Tuple index out of range. Tuple is length ", count,
@@ -83,9 +75,8 @@ Var* FunctionCompiler::tuple_subscript(const Expr& expr, Var* base) {
   for (size_t i = 0; i < 3; ++i) {
     if (!index.items[i]) continue;
     std::optional<int64_t> bound = constant_index(value(index.item(i)));
-    if (!bound) {
+    if (!bound)
       fail_at(index.range, "a tuple's slice must be known while compiling");
-    }
     bounds[i] = *bound < 0 && i < 2 ? *bound + count : *bound;
   }
   int64_t step = bounds[2].value_or(1);
@@ -131,11 +122,10 @@ Var* FunctionCompiler::tensor_view(const Expr& expr, Var* base,
   std::vector<const Expr*> parts;
   for (size_t i = 1; i < expr.items.size(); ++i) {
     const Expr& part = expr.item(i);
-    if (part.kind == ExprKind::kTuple && expr.items.size() == 2) {
+    if (part.kind == ExprKind::kTuple && expr.items.size() == 2)
       parts.assign(part.items.begin(), part.items.end());
-    } else {
+    else
       parts.push_back(&part);
-    }
   }
   Var* view = base;
   std::vector<std::pair<int64_t, Var*>> tensors;
@@ -149,9 +139,8 @@ Var* FunctionCompiler::tensor_view(const Expr& expr, Var* base,
       int64_t rest = 0;
       for (size_t j = i + 1; j < parts.size(); ++j) {
         rest += parts[j]->kind != ExprKind::kNone;
-        if (parts[j]->kind == ExprKind::kEllipsis) {
+        if (parts[j]->kind == ExprKind::kEllipsis)
           fail_at(parts[j]->range, "only one '...' is allowed");
-        }
       }
       dim = -rest;
       from_end = true;
@@ -168,9 +157,8 @@ Var* FunctionCompiler::tensor_view(const Expr& expr, Var* base,
       Var* begin = optional_bound(part.items[0], part.range);
       Var* end = optional_bound(part.items[1], part.range);
       Var* step = part.items[2] ? value(part.item(2)) : constant(1, part.range);
-      if (part.items[0] || part.items[1] || part.items[2]) {
+      if (part.items[0] || part.items[1] || part.items[2])
         view = builtin("slice", {view, at, begin, end, step}, part.range);
-      }
       ++dim;
       continue;
     }
@@ -184,9 +172,8 @@ Var* FunctionCompiler::tensor_view(const Expr& expr, Var* base,
         index = builtin("tensor", {index}, part.range);
         [[fallthrough]];
       case TypeKind::kTensor:
-        if (from_end) {
+        if (from_end)
           fail_at(part.range, "index tensors behind '...' are not supported");
-        }
         tensors.emplace_back(dim, index);
         ++dim;
         continue;
@@ -199,9 +186,7 @@ Var* FunctionCompiler::tensor_view(const Expr& expr, Var* base,
     }
   }
   for (const auto& [position, tensor] : tensors) {
-    while (static_cast<int64_t>(indices->size()) < position) {
-      indices->push_back(none(range));
-    }
+    while (int64_t(indices->size()) < position) indices->push_back(none(range));
     indices->push_back(tensor);
   }
   return view;

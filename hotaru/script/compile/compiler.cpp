@@ -34,9 +34,8 @@ TypePtr FunctionCompiler::compile() {
       Var* var = graph_.add_param(&graph_.top(), param.type, name);
       top_scope_.names[name] = {var, param.type, nullptr, {}, &top_scope_};
     }
-    if (function_.has_declared_result()) {
+    if (function_.has_declared_result())
       declared_result_ = function_.result_type();
-    }
   } else if (def_->return_type) {
     declared_result_ =
         read_type(unit_, function_.resolver(), *def_->return_type);
@@ -49,9 +48,8 @@ TypePtr FunctionCompiler::compile() {
               "Function was not annotated as having type None, but does not "
               "return along all paths");
     }
-    if (result_ && result_->kind != TypeKind::kNone) {
+    if (result_ && result_->kind != TypeKind::kNone)
       result_ = types_.optional(result_);
-    }
     emit(NodeKind::kReturn, def_->name_range, {none(def_->name_range)});
   }
   if (declared_result_) return declared_result_;
@@ -116,9 +114,8 @@ Var* FunctionCompiler::use(std::string_view name, const SourceRange& range) {
   }
   Var* outer = parent_ ? parent_->use(name, range) : nullptr;
   if (!outer) return nullptr;
-  for (const auto& [captured, inner] : captures_) {
+  for (const auto& [captured, inner] : captures_)
     if (captured == outer) return inner;
-  }
   Var* inner = graph_.add_param(&graph_.top(), outer->type, name);
   captures_.emplace_back(outer, inner);
   return inner;
@@ -159,9 +156,8 @@ void FunctionCompiler::bind(std::string_view name, Var* var,
     declared = nullptr;  // another value under the same name
   }
   if (var->name.empty() && var->producer &&
-      var->producer->kind != NodeKind::kConstant) {
+      var->producer->kind != NodeKind::kConstant)
     var->name = name;
-  }
   scope_->names[name] = {var, declared, nullptr, {}, home};
 }
 
@@ -186,9 +182,7 @@ Var* FunctionCompiler::converted(Var* var, TypePtr type,
       wanted->kind == TypeKind::kFloat && var->type->kind == TypeKind::kInt;
   if (to_float) return builtin("Float", {var}, range);
   if (var->type->kind == TypeKind::kNumber) {  // of item() and the like
-    if (wanted->kind == TypeKind::kFloat) {
-      return builtin("Float", {var}, range);
-    }
+    if (wanted->kind == TypeKind::kFloat) return builtin("Float", {var}, range);
     if (wanted->kind == TypeKind::kInt) return builtin("Int", {var}, range);
   }
   if (var->type->kind == TypeKind::kTensor) {
@@ -214,9 +208,8 @@ Var* FunctionCompiler::converted(Var* var, TypePtr type,
     return emit_value(NodeKind::kList, range, items, wanted);
   }
   if (wanted->kind == TypeKind::kTuple && var->type->kind == TypeKind::kTuple &&
-      var->type->items == wanted->items) {
+      var->type->items == wanted->items)
     return cast(var, wanted, range);
-  }
   return nullptr;
 }
 

@@ -14,9 +14,8 @@ namespace {
 
 std::string without_underscores(std::string_view text) {
   std::string out;
-  for (char c : text) {
+  for (char c : text)
     if (c != '_') out.push_back(c);
-  }
   return out;
 }
 
@@ -34,10 +33,9 @@ Value read_int(const Expr& literal) {
   uint64_t value = 0;
   const char* end = digits.data() + digits.size();
   auto [stop, error] = std::from_chars(digits.data() + skip, end, value, base);
-  if (error != std::errc() || stop != end || value > uint64_t{1} << 63) {
+  if (error != std::errc() || stop != end || value > uint64_t{1} << 63)
     fail_at(literal.range, "the integer does not fit 64 bits");
-  }
-  return static_cast<int64_t>(value);
+  return int64_t(value);
 }
 
 double read_double(std::string_view text, const SourceRange& range) {
@@ -49,16 +47,12 @@ double read_double(std::string_view text, const SourceRange& range) {
     // Too large becomes infinite and too small zero, as in Python.
     return std::strtod(digits.c_str(), nullptr);
   }
-  if (error != std::errc() || stop != end) {
-    fail_at(range, "malformed number");
-  }
+  if (error != std::errc() || stop != end) fail_at(range, "malformed number");
   return value;
 }
 
 Value negated(const Value& value, const SourceRange& range) {
-  if (value.is_int()) {
-    return static_cast<int64_t>(-static_cast<uint64_t>(value.as_int()));
-  }
+  if (value.is_int()) return int64_t(-uint64_t(value.as_int()));
   if (value.is_double()) return -value.as_double();
   if (value.is_complex()) return -value.as_complex();
   fail_at(range, "only numbers can be negated");
@@ -88,15 +82,12 @@ class ConstantReader {
         return Value::tuple(items(expr));
       case ExprKind::kDict: {
         auto dict = make_ref<DictObject>();
-        for (size_t i = 0; i + 1 < expr.items.size(); i += 2) {
+        for (size_t i = 0; i + 1 < expr.items.size(); i += 2)
           dict->set(read(expr.item(i)), read(expr.item(i + 1)));
-        }
         return dict;
       }
       case ExprKind::kUnary:
-        if (expr.op == "-") {
-          return negated(read(expr.item(0)), expr.range);
-        }
+        if (expr.op == "-") return negated(read(expr.item(0)), expr.range);
         break;
       case ExprKind::kBinary:
         if (expr.op == "+" || expr.op == "-") return complex(expr);
@@ -123,9 +114,8 @@ class ConstantReader {
   Value complex(const Expr& expr) {
     Value left = read(expr.item(0));
     Value right = read(expr.item(1));
-    if (!right.is_complex() || !(left.is_int() || left.is_double())) {
+    if (!right.is_complex() || !(left.is_int() || left.is_double()))
       fail_at(expr.range, "expected a constant");
-    }
     const double imaginary = right.as_complex().imag();
     return std::complex<double>(left.to_double(),
                                 expr.op == "-" ? -imaginary : imaginary);
@@ -134,28 +124,24 @@ class ConstantReader {
   Value named(const Expr& expr) {
     if (expr.kind == ExprKind::kCall) {
       if (expr.item(0).kind == ExprKind::kName &&
-          expr.item(0).text == "annotate" && expr.items.size() == 3) {
+          expr.item(0).text == "annotate" && expr.items.size() == 3)
         return read(expr.item(2));
-      }
       if (expr.item(0).kind == ExprKind::kName &&
           expr.item(0).text == "float" && expr.items.size() == 2 &&
-          expr.item(1).kind == ExprKind::kString) {
+          expr.item(1).kind == ExprKind::kString)
         return read_special_float(expr.item(1));
-      }
       if (expr.item(0).text == "Complex" && expr.items.size() == 3) {
         return std::complex<double>(read(expr.item(1)).to_double(),
                                     read(expr.item(2)).to_double());
       }
       if (expr.item(0).text == "device" && expr.items.size() == 2 &&
-          expr.item(1).kind == ExprKind::kString) {
+          expr.item(1).kind == ExprKind::kString)
         return Device::parse(expr.item(1).text);
-      }
       fail_at(expr.range, "expected a constant");
     }
     Meaning known = meaning(expr);
-    if (known.kind != Meaning::Kind::kValue) {
+    if (known.kind != Meaning::Kind::kValue)
       fail_at(expr.range, "expected a constant");
-    }
     return known.value;
   }
 
@@ -165,13 +151,11 @@ class ConstantReader {
     if (expr.kind != ExprKind::kAttribute) return {};
     Meaning parent = meaning(expr.item(0));
     if (parent.kind == Meaning::Kind::kNamespace ||
-        parent.kind == Meaning::Kind::kConstants) {
+        parent.kind == Meaning::Kind::kConstants)
       return resolver.attribute(parent, expr.text);
-    }
     if (parent.kind != Meaning::Kind::kType ||
-        parent.type->kind != TypeKind::kEnum) {
+        parent.type->kind != TypeKind::kEnum)
       return {};
-    }
     int i = parent.type->enumeration->find_name(expr.text);
     if (i < 0) return {};
     return {.kind = Meaning::Kind::kValue,
@@ -192,9 +176,8 @@ class ConstantReader {
 
 Value read_number(const Expr& literal) {
   if (literal.kind == ExprKind::kInt) return read_int(literal);
-  if (literal.kind == ExprKind::kFloat) {
+  if (literal.kind == ExprKind::kFloat)
     return read_double(literal.text, literal.range);
-  }
   std::string_view digits = literal.text;
   digits.remove_suffix(1);
   return std::complex<double>(0, read_double(digits, literal.range));
@@ -219,12 +202,11 @@ bool convert_value(Value& value, TypePtr type) {
     case TypeKind::kEnum:
       return convert_enum(value, *type->enumeration);
     case TypeKind::kFloat:
-      if (value.is_int()) value = static_cast<double>(value.as_int());
+      if (value.is_int()) value = double(value.as_int());
       break;
     case TypeKind::kComplex:
-      if (value.is_int() || value.is_double()) {
+      if (value.is_int() || value.is_double())
         value = std::complex<double>(value.to_double(), 0);
-      }
       break;
     case TypeKind::kOptional:
       return value.is_none() || convert_value(value, type->item());
@@ -236,22 +218,19 @@ bool convert_value(Value& value, TypePtr type) {
       if (!value.is_tuple() && !value.is_list()) return false;
       std::vector<Value> items =
           value.is_tuple() ? value.as_tuple().items : value.as_list().items;
-      for (Value& item : items) {
+      for (Value& item : items)
         if (!convert_value(item, type->item())) return false;
-      }
       value = Value::list(std::move(items));
       return true;
     }
     case TypeKind::kTuple: {
       if (value_matches(value, type)) return true;
       if (!value.is_tuple() ||
-          value.as_tuple().items.size() != type->items.size()) {
+          value.as_tuple().items.size() != type->items.size())
         return false;
-      }
       std::vector<Value> items = value.as_tuple().items;
-      for (size_t i = 0; i < items.size(); ++i) {
+      for (size_t i = 0; i < items.size(); ++i)
         if (!convert_value(items[i], type->items[i])) return false;
-      }
       value = Value::tuple(std::move(items));
       return true;
     }

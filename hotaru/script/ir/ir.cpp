@@ -33,7 +33,7 @@ Var* Graph::add_output(Node* node, TypePtr type, std::string_view name) {
   var.producer = node;
   var.block = node->block;
   var.name = name;
-  var.id = static_cast<uint32_t>(vars_.size());
+  var.id = uint32_t(vars_.size());
   node->outputs.push_back(&var);
   return &var;
 }
@@ -43,27 +43,27 @@ Var* Graph::add_param(Block* block, TypePtr type, std::string_view name) {
   var.type = type;
   var.block = block;
   var.name = name;
-  var.id = static_cast<uint32_t>(vars_.size());
+  var.id = uint32_t(vars_.size());
   block->params.push_back(&var);
   return &var;
 }
 
 void Graph::add_input(Node* node, Var* var) {
-  var->uses.push_back({node, static_cast<uint32_t>(node->inputs.size())});
+  var->uses.push_back({node, uint32_t(node->inputs.size())});
   node->inputs.push_back(var);
 }
 
 void Graph::set_input(Node* node, size_t i, Var* var) {
-  remove_use(node->inputs[i], {node, static_cast<uint32_t>(i)});
+  remove_use(node->inputs[i], {node, uint32_t(i)});
   node->inputs[i] = var;
-  var->uses.push_back({node, static_cast<uint32_t>(i)});
+  var->uses.push_back({node, uint32_t(i)});
 }
 
 void Graph::remove_input(Node* node, size_t i) {
   std::vector<Var*> inputs = node->inputs;
   drop_uses(node);
   node->inputs.clear();
-  inputs.erase(inputs.begin() + static_cast<std::ptrdiff_t>(i));
+  inputs.erase(inputs.begin() + std::ptrdiff_t(i));
   for (Var* var : inputs) add_input(node, var);
 }
 
@@ -109,15 +109,13 @@ void Graph::remove_use(Var* var, const Var::Use& use) {
 }
 
 void Graph::drop_uses(Node* node) {
-  for (uint32_t i = 0; i < node->inputs.size(); ++i) {
+  for (uint32_t i = 0; i < node->inputs.size(); ++i)
     remove_use(node->inputs[i], {node, i});
-  }
 }
 
 void Graph::erase(Node* node) {
-  for (Block* block : node->blocks) {
+  for (Block* block : node->blocks)
     while (block->last) erase(block->last);
-  }
   drop_uses(node);
   node->inputs.clear();
   if (node->block) unlink(node);

@@ -109,9 +109,8 @@ class Printer {
   }
 
   void nodes(const Block& block, size_t depth) {
-    for (const Node* node = block.first; node; node = node->next) {
+    for (const Node* node = block.first; node; node = node->next)
       this->node(*node, depth);
-    }
   }
 
   void node(const Node& node, size_t depth) {
@@ -147,9 +146,8 @@ class Printer {
     switch (node.kind) {
       case NodeKind::kConstant:
         if (node.value.is_none()) return "";
-        if (node.value.is_string()) {
+        if (node.value.is_string())
           return concat("[value=\"", node.value.as_string(), "\"]");
-        }
         return concat("[value=", value_text(node.value), "]");
       case NodeKind::kGetAttr:
       case NodeKind::kSetAttr:

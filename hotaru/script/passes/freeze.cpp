@@ -75,11 +75,9 @@ class Freezer {
   Module run(const std::vector<std::string>& preserved) {
     if (root_->cls->find_method("forward")) add_method(*root_, "forward");
     for (auto time :
-         {ClassType::HookTime::kBefore, ClassType::HookTime::kAfter}) {
-      for (const Function* hook : root_->cls->hooks(time)) {
+         {ClassType::HookTime::kBefore, ClassType::HookTime::kAfter})
+      for (const Function* hook : root_->cls->hooks(time))
         add_method(*root_, hook->short_name());
-      }
-    }
     for (const std::string& name : preserved) preserve(name);
     while (next_ < work_.size()) {
       auto [frozen, method] = work_[next_++];
@@ -131,9 +129,8 @@ class Freezer {
 
   // The module as it is, with all its attributes and methods.
   void preserve_all(Frozen& module) {
-    for (const auto& [name, function] : module.cls->methods()) {
+    for (const auto& [name, function] : module.cls->methods())
       add_method(module, name);
-    }
     for (size_t slot = 0; slot < module.object->slots.size(); ++slot) {
       const Value& value = module.object->slots[slot];
       if (!module.kept.insert(int(slot)).second) continue;
@@ -197,7 +194,7 @@ class Freezer {
         takes_self = true;
         break;
       case NodeKind::kSetAttr:
-        if (self) self->kept.insert(static_cast<int>(node.index));
+        if (self) self->kept.insert(int(node.index));
         takes_self = true;
         break;
       case NodeKind::kOp:
@@ -225,9 +222,8 @@ class Freezer {
       case NodeKind::kFork: {
         writers_.push_back(&node);
         Graph& body = node.callee->graph();
-        for (size_t i = 0; i < node.inputs.size(); ++i) {
+        for (size_t i = 0; i < node.inputs.size(); ++i)
           if (Frozen* module = of(i)) known[body.top().params[i]] = module;
-        }
         find_modules(body, body.top(), known);
         return;
       }
@@ -240,9 +236,8 @@ class Freezer {
         fail_at(node.range,
                 "Freezing does not support SetAttr on an interface type");
       }
-      if (of(i) == root_ && node.kind == NodeKind::kReturn) {
+      if (of(i) == root_ && node.kind == NodeKind::kReturn)
         fail_at(node.range, "attempted to freeze a module that return itself");
-      }
       if (of(i) && !fine) {
         fail_at(node.range,
                 "jit.freeze: a module that is handed about other "
@@ -271,11 +266,9 @@ class Freezer {
     std::set<const void*> kept;
     for (bool more = true; more;) {
       more = false;
-      for (Frozen& frozen : all_) {
-        for (int slot : frozen.kept) {
+      for (Frozen& frozen : all_)
+        for (int slot : frozen.kept)
           add_memory(frozen.object->slots[size_t(slot)], kept);
-        }
-      }
       for (const Read& read : reads_) {
         int slot = read.module->cls->find_attribute(read.node->name);
         if (read.module->kept.contains(slot)) continue;
@@ -304,9 +297,8 @@ class Freezer {
       if (found.insert(&value.as_list()).second) each(value.as_list().items);
     } else if (value.is_dict()) {
       if (!found.insert(&value.as_dict()).second) return;
-      for (const auto& [key, item] : value.as_dict().items) {
+      for (const auto& [key, item] : value.as_dict().items)
         add_memory(item, found);
-      }
     } else if (value.is_instance()) {
       if (enum_of(value) || !found.insert(&value.as_instance()).second) return;
       each(value.as_instance().slots);
@@ -317,7 +309,7 @@ class Freezer {
     int slot = self.cls->find_attribute(node.name);
     HOTARU_CHECK(slot >= 0, "jit.freeze: '", self.cls->name(),
                  "' has no attribute '", node.name, "'");
-    const Value& value = self.object->slots[static_cast<size_t>(slot)];
+    const Value& value = self.object->slots[size_t(slot)];
     if (is_module(value)) {
       known[node.out()] = &frozen_of(value.as_instance());
     } else {
@@ -333,7 +325,7 @@ class Freezer {
       if (node->kind == NodeKind::kGetAttr && found != known.end()) {
         Frozen& self = *found->second;
         int slot = self.cls->find_attribute(node->name);
-        const Value& value = self.object->slots[static_cast<size_t>(slot)];
+        const Value& value = self.object->slots[size_t(slot)];
         if (is_module(value)) {
           self.kept.insert(slot);
           known[node->out()] = &frozen_of(value.as_instance());
@@ -365,15 +357,14 @@ class Freezer {
         continue;
       const std::string_view asked = node->op->name();
       Value answer;
-      if (asked == "dim") {
+      if (asked == "dim")
         answer = of->tensor_ref().dim();
-      } else if (asked == "dtype") {
+      else if (asked == "dtype")
         answer = int64_t(of->tensor_ref().dtype());
-      } else if (asked == "is_floating_point") {
+      else if (asked == "is_floating_point")
         answer = is_floating_point(of->tensor_ref().dtype());
-      } else {
+      else
         continue;
-      }
       graph.remove_input(node, 0);
       node->kind = NodeKind::kConstant;
       node->op = nullptr;
@@ -386,7 +377,7 @@ class Freezer {
     Frozen& self = *read.module;
     int slot = self.cls->find_attribute(read.node->name);
     if (self.kept.count(slot)) return;
-    Value value = self.object->slots[static_cast<size_t>(slot)];
+    Value value = self.object->slots[size_t(slot)];
     if (value.is_tensor()) value = detach(value.tensor_ref());
     read.graph->remove_input(read.node, 0);
     read.node->kind = NodeKind::kConstant;
@@ -395,17 +386,15 @@ class Freezer {
   }
 
   std::string type_of_slot(const Frozen& frozen, int slot) {
-    const Value& value = frozen.object->slots[static_cast<size_t>(slot)];
+    const Value& value = frozen.object->slots[size_t(slot)];
     if (is_module(value)) return frozen_of(value.as_instance()).name;
-    return printer_.type_text(
-        frozen.cls->attributes()[static_cast<size_t>(slot)].type);
+    return printer_.type_text(frozen.cls->attributes()[size_t(slot)].type);
   }
 
   std::string print(const Frozen& frozen) {
     std::string parameters, buffers, attributes;
     for (int slot : frozen.kept) {
-      const Attribute& attribute =
-          frozen.cls->attributes()[static_cast<size_t>(slot)];
+      const Attribute& attribute = frozen.cls->attributes()[size_t(slot)];
       if (attribute.is_parameter) parameters += quoted_item(attribute.name);
       if (attribute.is_buffer) buffers += quoted_item(attribute.name);
       attributes += attribute_line(attribute.name, type_of_slot(frozen, slot));
@@ -427,19 +416,17 @@ class Freezer {
     // By index: printing adds no module, but a kept one may have no reads yet.
     for (size_t i = 0; i < all_.size(); ++i) {
       for (int slot : all_[i].kept) {
-        const Value& value = all_[i].object->slots[static_cast<size_t>(slot)];
+        const Value& value = all_[i].object->slots[size_t(slot)];
         if (is_module(value)) frozen_of(value.as_instance());
       }
     }
-    for (const Frozen& frozen : all_) {
+    for (const Frozen& frozen : all_)
       printer_.add_class(frozen.name, [&] { return print(frozen); });
-    }
     std::map<std::string, std::string> texts = printer_.print();
     auto unit = CompilationUnit::create();
     unit->set_constants(printer_.constants());
-    for (auto& [module, text] : texts) {
+    for (auto& [module, text] : texts)
       unit->define(std::make_unique<Source>(module, std::move(text)), module);
-    }
     std::unordered_map<const void*, Value> copies;
     std::vector<Ref<InstanceObject>> made;
     for (const Frozen& frozen : all_) {
@@ -449,8 +436,8 @@ class Freezer {
     for (size_t i = 0; i < all_.size(); ++i) {
       size_t next = 0;  // attributes are declared in the order of `kept`
       for (int slot : all_[i].kept) {
-        made[i]->slots[next++] = copy(
-            all_[i].object->slots[static_cast<size_t>(slot)], *unit, copies);
+        made[i]->slots[next++] =
+            copy(all_[i].object->slots[size_t(slot)], *unit, copies);
       }
     }
     return Module(made[0]);
@@ -462,7 +449,7 @@ class Freezer {
     const Ref<Storage>& storage = tensor.storage();
     auto [found, added] = copies.try_emplace(storage.get());
     if (added) {
-      const int64_t size[] = {static_cast<int64_t>(storage->nbytes())};
+      const int64_t size[] = {int64_t(storage->nbytes())};
       const int64_t step[] = {1};
       const Tensor whole = make_tensor(storage, DType::kUInt8, size, step, 0);
       found->second = clone(whole);
@@ -487,9 +474,8 @@ class Freezer {
       case Value::Tag::kTensor:
         return shared(value.tensor_ref().impl(), [&] {
           Tensor out = copied(value.tensor_ref(), copies);
-          if (autograd::requires_grad(value.tensor_ref())) {
+          if (autograd::requires_grad(value.tensor_ref()))
             autograd::set_requires_grad(out, true);
-          }
           return copies[value.tensor_ref().impl()] = out;
         });
       case Value::Tag::kList:
@@ -507,9 +493,8 @@ class Freezer {
         return shared(&value.as_dict(), [&] {
           auto dict = make_ref<DictObject>();
           Value out = copies[&value.as_dict()] = dict;
-          for (const auto& [key, item] : value.as_dict().items) {
+          for (const auto& [key, item] : value.as_dict().items)
             dict->set(copy(key, unit, copies), copy(item, unit, copies));
-          }
           return out;
         });
       case Value::Tag::kInstance:

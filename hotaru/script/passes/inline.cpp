@@ -24,11 +24,9 @@ size_t depth_of(const Block* block) {
 
 size_t depth_below(const Block& block) {
   size_t deepest = 0;
-  for (const Node* node = block.first; node; node = node->next) {
-    for (const Block* inner : node->blocks) {
+  for (const Node* node = block.first; node; node = node->next)
+    for (const Block* inner : node->blocks)
       deepest = std::max(deepest, 1 + depth_below(*inner));
-    }
-  }
   return deepest;
 }
 
@@ -63,10 +61,8 @@ class Inliner {
     for (const Node* node = block.first; node; node = node->next) {
       for (const Block* inner : node->blocks) {
         const Node* last = inner->terminator();
-        if ((last && last->kind == NodeKind::kReturn) ||
-            leaves_inside(*inner)) {
+        if ((last && last->kind == NodeKind::kReturn) || leaves_inside(*inner))
           return true;
-        }
       }
     }
     return false;
@@ -81,9 +77,8 @@ class Inliner {
   static bool closes_with(const Node& call) {
     if (call.callee->short_name() != "__exit__") return false;
     const Node* before = call.previous;
-    while (before && before->kind == NodeKind::kConstant) {
+    while (before && before->kind == NodeKind::kConstant)
       before = before->previous;
-    }
     return before && before->kind == NodeKind::kExit;
   }
 
@@ -91,22 +86,19 @@ class Inliner {
     if (opens_with(*call) || closes_with(*call)) return;
     Function* callee = call->callee;
     if (active_.size() >= kMaxCalls ||
-        std::find(active_.begin(), active_.end(), callee) != active_.end()) {
+        std::find(active_.begin(), active_.end(), callee) != active_.end())
       return;
-    }
     Graph& body = callee->graph();
     if (&body == &graph_ || !returns_once(body.top()) ||
         graph_.node_count() + body.node_count() > kMaxNodes ||
-        depth_of(call->block) + depth_below(body.top()) > kMaxDepth) {
+        depth_of(call->block) + depth_below(body.top()) > kMaxDepth)
       return;
-    }
     const CallSite* site =
         graph_.add_call_site({call->range, call->function, call->call_site});
     std::unordered_map<const Var*, Var*> map;
     const Block& top = body.top();
-    for (size_t i = 0; i < top.params.size(); ++i) {
+    for (size_t i = 0; i < top.params.size(); ++i)
       map[top.params[i]] = call->inputs[i];
-    }
     std::vector<Node*> calls;
     for (const Node* node = top.first; node; node = node->next) {
       if (node->is_terminator()) {
@@ -128,9 +120,8 @@ class Inliner {
     if (node->kind == NodeKind::kCall) out.push_back(node);
     for (Block* block : node->blocks) {
       if (raises(*block)) continue;
-      for (Node* inner = block->first; inner; inner = inner->next) {
+      for (Node* inner = block->first; inner; inner = inner->next)
         collect_calls(inner, out);
-      }
     }
   }
 
@@ -152,14 +143,11 @@ class Inliner {
     out->index = node.index;
     out->type = node.type;
     out->types = node.types;
-    for (const Var* input : node.inputs) {
-      graph_.add_input(out, map.at(input));
-    }
+    for (const Var* input : node.inputs) graph_.add_input(out, map.at(input));
     for (const Block* block : node.blocks) {
       Block* inner = graph_.make_block(out);
-      for (const Var* param : block->params) {
+      for (const Var* param : block->params)
         map[param] = graph_.add_param(inner, param->type, param->name);
-      }
       for (const Node* n = block->first; n; n = n->next) {
         Node* copied = copy(*n, map, site);
         graph_.append(inner, copied);
@@ -171,9 +159,8 @@ class Inliner {
 
   void outputs(const Node& node, Node* copied,
                std::unordered_map<const Var*, Var*>& map) {
-    for (const Var* out : node.outputs) {
+    for (const Var* out : node.outputs)
       map[out] = graph_.add_output(copied, out->type, out->name);
-    }
   }
 
   Graph& graph_;

@@ -39,11 +39,10 @@ class Search {
     while (!waiting_.empty()) {
       const Var* var = waiting_.back();
       waiting_.pop_back();
-      if (var->producer) {
+      if (var->producer)
         made_by(*var, *var->producer);
-      } else if (var->block && var->block->owner) {
+      else if (var->block && var->block->owner)
         through(*var->block->owner);
-      }
       if (var->type->kind != TypeKind::kTensor) contents(*var);
     }
   }
@@ -54,13 +53,12 @@ class Search {
   }
 
   void made_by(const Var& var, const Node& node) {
-    if (node.kind == NodeKind::kOp) {
+    if (node.kind == NodeKind::kOp)
       op(var, node);
-    } else if (node.blocks.empty()) {
+    else if (node.blocks.empty())
       all(node);
-    } else {
+    else
       through(node);
-    }
   }
 
   // Operators tell by their marks; built-ins of lists and dicts have none.
@@ -73,9 +71,8 @@ class Search {
       const char taken = schema.arguments[i].type.alias;
       const bool several = node.outputs.size() > 1 && taken;
       const bool same = taken && (taken == made || several);
-      if (same || !tensor || var.type->kind != TypeKind::kTensor) {
+      if (same || !tensor || var.type->kind != TypeKind::kTensor)
         add(node.in(i));
-      }
     }
   }
 
@@ -118,9 +115,8 @@ void add_written(const Node& node, std::set<const Var*>& found) {
     case NodeKind::kOp: {
       const std::vector<Argument>& schema = node.op->schema().arguments;
       const bool any = own::is_conservative(*node.op);
-      for (size_t i = 0; i < node.inputs.size(); ++i) {
+      for (size_t i = 0; i < node.inputs.size(); ++i)
         if (any || schema[i].type.written) search.add(node.in(i));
-      }
       break;
     }
     case NodeKind::kCall:

@@ -64,16 +64,13 @@ constexpr std::string_view kEffects[] = {
 bool draws_or_writes(const Operator& op) {
   std::string_view name = op.name();
   if (std::find(std::begin(kEffects), std::end(kEffects), name) !=
-      std::end(kEffects)) {
+      std::end(kEffects))
     return true;
-  }
   const Schema& schema = op.schema();
   if (schema.results.empty()) return true;
-  for (const Argument& argument : schema.arguments) {
-    if (argument.type.written || argument.type.kind == ArgKind::kGenerator) {
+  for (const Argument& argument : schema.arguments)
+    if (argument.type.written || argument.type.kind == ArgKind::kGenerator)
       return true;
-    }
-  }
   if (own::is_conservative(op)) return true;
   // foo_ writes to its first argument, whatever the schema says.
   return name.size() > 1 && name.back() == '_' && !name.ends_with("__");
@@ -115,11 +112,9 @@ bool remove_dead_outputs(Graph& graph, Node* node) {
     if (!node->outputs[i]->uses.empty()) continue;
     for (Block* block : node->blocks) {
       Node* last = block->terminator();
-      if (last && last->kind == NodeKind::kYield) {
-        graph.remove_input(last, i);
-      }
+      if (last && last->kind == NodeKind::kYield) graph.remove_input(last, i);
     }
-    node->outputs.erase(node->outputs.begin() + static_cast<std::ptrdiff_t>(i));
+    node->outputs.erase(node->outputs.begin() + std::ptrdiff_t(i));
     changed = true;
   }
   return changed;
@@ -130,9 +125,8 @@ void splice_branch(Graph& graph, Node* node, Block& taken) {
   Node* last = taken.terminator();
   bool leaves = last && last->kind != NodeKind::kYield;
   if (!leaves && last) {
-    for (size_t i = 0; i < node->outputs.size(); ++i) {
+    for (size_t i = 0; i < node->outputs.size(); ++i)
       graph.replace_uses(node->outputs[i], last->inputs[i]);
-    }
     graph.erase(last);
   }
   while (Node* first = taken.first) {
@@ -150,9 +144,8 @@ void splice_branch(Graph& graph, Node* node, Block& taken) {
 // before it runs.
 bool evaluate(const Node* node, Value* result) {
   if (node->outputs.size() != 1 || !is_builtin(*node->op) ||
-      has_side_effects(*node)) {
+      has_side_effects(*node))
     return false;
-  }
   std::vector<Value> arguments;
   for (size_t i = 0; i < node->inputs.size(); ++i) {
     const Value* value = node->constant(i);
@@ -172,7 +165,7 @@ bool fold_node(Graph& graph, Node* node) {
   if (node->kind == NodeKind::kGetAttr) {
     const Value* member = node->constant(0);
     if (!member || !enum_of(*member)) return false;
-    result = member->as_instance().slots[static_cast<size_t>(node->index)];
+    result = member->as_instance().slots[size_t(node->index)];
   } else if (node->kind != NodeKind::kOp || !evaluate(node, &result)) {
     return false;
   }
@@ -222,7 +215,7 @@ Var* same_as(const Node& node, size_t i) {
       return from_tuple && i < producer->inputs.size() ? producer->inputs[i]
                                                        : nullptr;
     case NodeKind::kTupleIndex: {
-      size_t at = static_cast<size_t>(node.index);
+      size_t at = size_t(node.index);
       return from_tuple && at < producer->inputs.size() ? producer->inputs[at]
                                                         : nullptr;
     }

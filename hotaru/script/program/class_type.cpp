@@ -16,10 +16,9 @@ ClassType::ClassType(CompilationUnit& unit, std::string name, Kind kind)
   // Archives tell containers by their names alone.
   std::string_view last = name_;
   last.remove_prefix(last.rfind('.') + 1);
-  if (is_module() && (last == "ModuleList" || last == "Sequential" ||
-                      last == "ParameterList")) {
+  if (is_module() &&
+      (last == "ModuleList" || last == "Sequential" || last == "ParameterList"))
     container_ = Container::kList;
-  }
   if (is_module() && last == "ModuleDict") container_ = Container::kDict;
 }
 
@@ -29,7 +28,7 @@ int ClassType::find_attribute(std::string_view name) const {
 }
 
 int ClassType::add_attribute(Attribute attribute) {
-  int slot = static_cast<int>(attributes_.size());
+  int slot = int(attributes_.size());
   HOTARU_CHECK(slots_.emplace(attribute.name, slot).second, "class '", name_,
                "' defines attribute '", attribute.name, "' twice");
   attributes_.push_back(std::move(attribute));
@@ -127,9 +126,8 @@ std::string ClassType::compare_to(const ClassType& interface) const {
 std::string interface_trouble(TypePtr from, TypePtr to) {
   if (to->kind == TypeKind::kOptional) to = to->item();
   if (!from || from->kind != TypeKind::kClass || to->kind != TypeKind::kClass ||
-      !to->cls->is_interface()) {
+      !to->cls->is_interface())
     return {};
-  }
   std::string why = from->cls->why_no(*to->cls);
   return why.empty() ? why : concat("\n", why);
 }
@@ -150,9 +148,8 @@ Ref<InstanceObject> make_instance(ClassType& cls) {
   auto instance = make_ref<InstanceObject>(
       make_ref<ClassHandle>(cls.unit().shared_from_this(), &cls));
   instance->slots.reserve(cls.attributes().size());
-  for (const Attribute& attribute : cls.attributes()) {
+  for (const Attribute& attribute : cls.attributes())
     instance->slots.push_back(default_value(attribute.type));
-  }
   return instance;
 }
 

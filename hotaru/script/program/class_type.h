@@ -108,10 +108,10 @@ class ClassType {
   /// arguments) or after forward (with its result, too), in this order.
   enum class HookTime : uint8_t { kBefore, kAfter };
   const std::vector<Function*>& hooks(HookTime time) const {
-    return hooks_[static_cast<size_t>(time)];
+    return hooks_[size_t(time)];
   }
   void add_hook(HookTime time, Function* hook) {
-    hooks_[static_cast<size_t>(time)].push_back(hook);
+    hooks_[size_t(time)].push_back(hook);
   }
   bool has_hooks() const { return !hooks_[0].empty() || !hooks_[1].empty(); }
   bool is_hook(const Function* function) const;

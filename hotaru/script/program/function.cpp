@@ -30,9 +30,8 @@ Function::Function(CompilationUnit& unit, std::string name,
       resolved_(true),
       result_(result),
       graph_(std::move(graph)) {
-  for (const Var* var : graph_->top().params) {
+  for (const Var* var : graph_->top().params)
     params_.push_back({.name = std::string(var->name), .type = var->type});
-  }
 }
 
 Function::~Function() = default;
@@ -53,9 +52,8 @@ namespace {
 
 // N of BroadcastingListN[T], alone or optional, else 0.
 int broadcast_count(const Expr& annotation) {
-  if (annotation.kind == ExprKind::kBinary) {
+  if (annotation.kind == ExprKind::kBinary)
     return broadcast_count(annotation.item(0));
-  }
   constexpr std::string_view kPrefix = "BroadcastingList";
   constexpr std::string_view kAlias = "_size_";  // of nn.common_types
   if (annotation.kind == ExprKind::kName &&
@@ -108,8 +106,8 @@ void Function::resolve_signature() {
       param.has_default = true;
       param.default_value = known->second;
       if (param.broadcast > 0 && known->second.is_number()) {
-        param.default_value = Value::list(std::vector<Value>(
-            static_cast<size_t>(param.broadcast), known->second));
+        param.default_value = Value::list(
+            std::vector<Value>(size_t(param.broadcast), known->second));
       }
       if (!convert_value(param.default_value, param.type)) {
         fail_at(syntax.range, "Expected a default value of type ",
@@ -133,9 +131,8 @@ void Function::resolve_signature() {
             "methods must have a self argument: the non-static method '",
             def_->name, "' does not have a self argument");
   }
-  if (def_->return_type) {
+  if (def_->return_type)
     result_ = read_type(unit_, *resolver_, *def_->return_type);
-  }
   params_ = std::move(params);
   resolved_ = true;
 }
@@ -201,9 +198,7 @@ std::unique_ptr<Graph> Function::compile_again() {
 }
 
 const Code& Function::code() {
-  if (const Code* ready = ready_.load(std::memory_order_acquire)) {
-    return *ready;
-  }
+  if (const Code* ready = ready_.load(std::memory_order_acquire)) return *ready;
   std::lock_guard lock(unit_.mutex());
   if (!code_) {
     Graph& own = graph();
@@ -225,9 +220,8 @@ std::string Function::schema() {
     by_name |= param.keyword_only;
     std::string type = param.type->str();
     if (size_t list = type.find("[]");
-        param.broadcast > 0 && list != std::string::npos) {
+        param.broadcast > 0 && list != std::string::npos)
       type.insert(list + 1, std::to_string(param.broadcast));
-    }
     out += concat(type, " ", param.name);
     if (param.has_default) {
       const Value& value = param.default_value;
@@ -242,10 +236,8 @@ void Function::check_argument(size_t i, Value& value) {
   const Parameter& param = params_[i];
   // Plain tensors, the common case, need no further look.
   if (param.type->kind == TypeKind::kTensor && value.is_tensor()) return;
-  if (param.broadcast > 0 && value.is_number()) {
-    value = Value::list(
-        std::vector<Value>(static_cast<size_t>(param.broadcast), value));
-  }
+  if (param.broadcast > 0 && value.is_number())
+    value = Value::list(std::vector<Value>(size_t(param.broadcast), value));
   if (convert_value(value, param.type)) return;
   fail<TypeError>(
       short_name(), "() Expected a value of type '", param.type->annotation(),
@@ -281,9 +273,8 @@ std::vector<Value> Function::bind(
       if (!unknown) unknown = &name;
       continue;
     }
-    if (filled[i]) {
+    if (filled[i])
       fail<TypeError>(short_name(), "() argument '", name, "' is given twice");
-    }
     filled[i] = true;
     arguments[i] = std::move(value);
   }

@@ -150,9 +150,8 @@ void check_hooks(ClassType& cls) {
   if (!cls.has_hooks()) return;
   HOTARU_CHECK(forward, "module '", last_name(cls),
                "' has forward hooks, but no forward");
-  for (Function* hook : cls.hooks(HookTime::kBefore)) {
+  for (Function* hook : cls.hooks(HookTime::kBefore))
     HookChecker(cls, *forward, *hook, HookTime::kBefore).check_before();
-  }
   TypePtr output = forward->result_type();
   for (Function* hook : cls.hooks(HookTime::kAfter)) {
     HookChecker(cls, *forward, *hook, HookTime::kAfter).check_after(output);
@@ -163,10 +162,8 @@ void check_hooks(ClassType& cls) {
 
 bool is_whole_input(TypePtr result, Function& forward) {
   std::vector<TypePtr> inputs = input_types(forward);
-  if (result->kind != TypeKind::kTuple ||
-      result->items.size() != inputs.size()) {
+  if (result->kind != TypeKind::kTuple || result->items.size() != inputs.size())
     return false;
-  }
   bool single_tuple = inputs.size() == 1 && inputs[0]->kind == TypeKind::kTuple;
   return !single_tuple || result->items[0]->kind == TypeKind::kTuple;
 }

@@ -34,9 +34,8 @@ void walk(const Module& module, const std::string& prefix, bool recurse,
   if (!seen.insert(module.object().get()).second) return;
   visit(prefix, module);
   if (!recurse) return;
-  for (const auto& [name, child] : module.named_children()) {
+  for (const auto& [name, child] : module.named_children())
     walk(child, joined(prefix, name), true, seen, visit);
-  }
 }
 
 template <class F>
@@ -95,9 +94,8 @@ bool Module::has_attribute(std::string_view name) const {
 }
 
 Value Module::attribute(std::string_view name) const {
-  if (int slot = type_->find_attribute(name); slot >= 0) {
-    return object_->slots[static_cast<size_t>(slot)];
-  }
+  if (int slot = type_->find_attribute(name); slot >= 0)
+    return object_->slots[size_t(slot)];
   const Value* constant = type_->find_constant(name);
   HOTARU_CHECK(constant, "module '", type_->name(), "' has no attribute '",
                name, "'");
@@ -108,13 +106,13 @@ void Module::set_attribute(std::string_view name, Value value) const {
   int slot = type_->find_attribute(name);
   HOTARU_CHECK(slot >= 0, "module '", type_->name(), "' has no attribute '",
                name, "' that can be set");
-  const Attribute& attribute = type_->attributes()[static_cast<size_t>(slot)];
+  const Attribute& attribute = type_->attributes()[size_t(slot)];
   HOTARU_CHECK_AS(TypeError, convert_value(value, attribute.type),
                   "attribute '", name, "' is of type '",
                   attribute.type->annotation(),
                   "' and cannot be set to a value of type '", value.type_name(),
                   "'", interface_trouble(value, attribute.type));
-  object_->slots[static_cast<size_t>(slot)] = std::move(value);
+  object_->slots[size_t(slot)] = std::move(value);
 }
 
 std::vector<std::pair<std::string, Module>> Module::named_children() const {
@@ -167,7 +165,7 @@ void Module::train(bool on) const {
   walk(*this, true, [&](const std::string&, const Module& module) {
     int slot = module.type().find_attribute("training");
     if (slot < 0) return;
-    Value& value = module.object()->slots[static_cast<size_t>(slot)];
+    Value& value = module.object()->slots[size_t(slot)];
     if (value.is_bool()) value = on;
   });
 }
@@ -240,9 +238,8 @@ std::string Module::code(std::string_view name,
                                           : printer.constants();
   }
   std::string self = concat("self: ", type_->name());
-  if (size_t at = out.find(self); at != std::string::npos) {
+  if (size_t at = out.find(self); at != std::string::npos)
     out.erase(at + 4, self.size() - 4);
-  }
   return out;
 }
 

@@ -32,9 +32,8 @@ class Copier {
         return once(value.tensor_ref().impl(), [&] {
           const Tensor& tensor = value.tensor_ref();
           Tensor out = clone(detach(tensor));
-          if (autograd::requires_grad(tensor)) {
+          if (autograd::requires_grad(tensor))
             autograd::set_requires_grad(out, true);
-          }
           return Value(out);
         });
       case Value::Tag::kList:
@@ -45,9 +44,8 @@ class Copier {
       case Value::Tag::kDict:
         return once(&value.as_dict(), [&] {
           auto out = make_ref<DictObject>();
-          for (const auto& [key, item] : value.as_dict().items) {
+          for (const auto& [key, item] : value.as_dict().items)
             out->set(copy(key), copy(item));
-          }
           return Value(std::move(out));
         });
       case Value::Tag::kInstance:

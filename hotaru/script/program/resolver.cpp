@@ -85,32 +85,26 @@ Meaning constant(Value value) {
 }
 
 Meaning number(std::string_view name) {
-  for (const auto& [known, value] : kNumbers) {
+  for (const auto& [known, value] : kNumbers)
     if (name == known) return constant(value);
-  }
   return {};
 }
 
 Meaning torch_attribute(std::string_view name) {
-  for (const auto& [known, dtype] : kDTypes) {
+  for (const auto& [known, dtype] : kDTypes)
     if (name == known) return constant(dtype);
-  }
-  for (const auto& [known, value] : kIntegers) {
+  for (const auto& [known, value] : kIntegers)
     if (name == known) return constant(value);
-  }
   if (Meaning known = number(name); known.kind != Kind::kUnknown) return known;
   constexpr std::array<std::string_view, 6> kNamespaces = {
       "nn", "jit", "_C", "_jit_internal", "special", "linalg"};
   if (name == "ops") return make(Kind::kNamespace, "ops");
-  if (name == "classes") {
+  if (name == "classes")
     return make(Kind::kNamespace, "__torch__.torch.classes");
-  }
-  if (contains(kNamespaces, name)) {
+  if (contains(kNamespaces, name))
     return make(Kind::kNamespace, concat("torch.", name));
-  }
-  if (name == "Tensor") {
+  if (name == "Tensor")
     return {.kind = Kind::kType, .type = TypeTable::tensor()};
-  }
   return make(Kind::kBuiltin, name);
 }
 
@@ -129,17 +123,13 @@ Meaning ArchiveResolver::name(std::string_view name) const {
         name == "infj" ? kInfinity : std::numeric_limits<double>::quiet_NaN()));
   }
   if (name == "inf" || name == "nan") return number(name);
-  if (name == "NoneType") {
+  if (name == "NoneType")
     return {.kind = Kind::kType, .type = TypeTable::none()};
-  }
-  if (name == "Tensor") {
+  if (name == "Tensor")
     return {.kind = Kind::kType, .type = TypeTable::tensor()};
-  }
   // Exceptions are raised by name.
-  if (name.ends_with("Error") || name == "Exception" ||
-      name == "StopIteration") {
+  if (name.ends_with("Error") || name == "Exception" || name == "StopIteration")
     return make(Kind::kSpecial, name);
-  }
   return {};
 }
 
@@ -163,17 +153,14 @@ Meaning ArchiveResolver::attribute(const Meaning& parent,
     if (known.kind != Kind::kUnknown) return known;
     return make(Kind::kBuiltin, name == "remainder" ? "mathremainder" : name);
   }
-  if (scope == "ops") {
-    return make(Kind::kNamespace, concat("ops.", name));
-  }
+  if (scope == "ops") return make(Kind::kNamespace, concat("ops.", name));
   if (scope == "ops.prim") {
     if (contains(kSpecials, name)) return make(Kind::kSpecial, name);
     return name == "RaiseException" ? make(Kind::kSpecial, name)
                                     : make(Kind::kBuiltin, name);
   }
-  if (scope == "ops.aten" || scope == "torch._C") {
+  if (scope == "ops.aten" || scope == "torch._C")
     return make(Kind::kBuiltin, name);
-  }
   if (scope == "torch.jit" || scope == "torch._jit_internal") {
     if (name == "fork" || name == "_fork") return make(Kind::kSpecial, "fork");
     if (name == "wait" || name == "_wait") return make(Kind::kBuiltin, "wait");
@@ -195,12 +182,10 @@ Meaning ArchiveResolver::attribute(const Meaning& parent,
   }
   if (!scope.starts_with("__torch__")) return {};
   std::string qualified = concat(scope, ".", name);
-  if (TypePtr type = unit_.find_type(qualified)) {
+  if (TypePtr type = unit_.find_type(qualified))
     return {.kind = Kind::kType, .text = qualified, .type = type};
-  }
-  if (Function* function = unit_.find_function(qualified)) {
+  if (Function* function = unit_.find_function(qualified))
     return {.kind = Kind::kFunction, .text = qualified, .function = function};
-  }
   return make(Kind::kNamespace, qualified);
 }
 

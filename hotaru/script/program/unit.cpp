@@ -73,22 +73,18 @@ std::string_view member_name(const Expr& target) {
   if (target.kind == ExprKind::kSubscript && target.items.size() == 2 &&
       target.item(0).kind == ExprKind::kName &&
       target.item(0).text == "__annotations__" &&
-      target.item(1).kind == ExprKind::kString) {
+      target.item(1).kind == ExprKind::kString)
     return target.item(1).text;
-  }
   return {};
 }
 
 // The strings of `name = ["a", "b", ]`.
 std::span<const Expr* const> name_list(const Stmt& stmt) {
-  if (!stmt.value || stmt.value->kind != ExprKind::kList) {
+  if (!stmt.value || stmt.value->kind != ExprKind::kList)
     fail_at(stmt.range, "expected a list of names");
-  }
-  for (const Expr* item : stmt.value->items) {
-    if (item->kind != ExprKind::kString) {
+  for (const Expr* item : stmt.value->items)
+    if (item->kind != ExprKind::kString)
       fail_at(item->range, "expected a name in quotes");
-    }
-  }
   return stmt.value->items;
 }
 
@@ -133,9 +129,8 @@ void CompilationUnit::define(std::unique_ptr<Source> source,
         stmt->kind == StmtKind::kDef ? stmt->def->name : stmt->cls->name;
     std::string qualified =
         prefix.empty() ? std::string(name) : concat(prefix, ".", name);
-    if (!definitions_.emplace(qualified, Definition{.stmt = stmt}).second) {
+    if (!definitions_.emplace(qualified, Definition{.stmt = stmt}).second)
       fail_at(stmt->range, "'", qualified, "' is defined twice");
-    }
   }
 }
 
@@ -170,26 +165,23 @@ TypePtr CompilationUnit::find_type(std::string_view name) {
   Definition* definition = find(name);
   if (!definition) return nullptr;
   if (definition->type || !definition->stmt ||
-      definition->stmt->kind != StmtKind::kClass) {
+      definition->stmt->kind != StmtKind::kClass)
     return definition->type;
-  }
   const Class& cls = *definition->stmt->cls;
-  if (definition->busy) {
+  if (definition->busy)
     fail_at(cls.range, "'", name, "' is defined by means of itself");
-  }
   if (++class_depth_ > kMaxClassDepth || stack_is_low()) {
     const int depth = std::exchange(class_depth_, 0) - 1;
     fail_at(cls.range, "classes refer to each other more than ", depth,
             " levels deep");
   }
   definition->busy = true;
-  if (has_base(cls, "Enum")) {
+  if (has_base(cls, "Enum"))
     define_enum(std::string(name), *definition);
-  } else if (has_base(cls, "NamedTuple")) {
+  else if (has_base(cls, "NamedTuple"))
     define_named_tuple(std::string(name), *definition);
-  } else {
+  else
     define_class(std::string(name), *definition);
-  }
   definition->busy = false;
   --class_depth_;
   return definition->type;
@@ -238,9 +230,8 @@ std::vector<Function*> CompilationUnit::add_functions(
   resolvers_.push_back(std::move(resolver));
   std::vector<Function*> out;
   for (const Stmt* stmt : trees_.back()->statements) {
-    if (stmt->kind != StmtKind::kDef) {
+    if (stmt->kind != StmtKind::kDef)
       fail_at(stmt->range, "expected nothing but functions");
-    }
     std::string name = concat(prefix, ".", stmt->def->name);
     out.push_back(add_function(
         std::make_unique<Function>(*this, owner ? name : unique_name(name),
@@ -287,13 +278,10 @@ void CompilationUnit::define_named_tuple(const std::string& name,
   for (const Stmt* stmt : definition.stmt->cls->body) {
     if (stmt->kind == StmtKind::kPass) continue;
     if (stmt->kind != StmtKind::kAssign || stmt->targets.size() != 1 ||
-        !stmt->annotation) {
+        !stmt->annotation)
       fail_at(stmt->range, "expected a field with a type in a NamedTuple");
-    }
     fields.emplace_back(member_name(*stmt->targets[0]));
-    if (fields.back().empty()) {
-      fail_at(stmt->range, "expected a field's name");
-    }
+    if (fields.back().empty()) fail_at(stmt->range, "expected a field's name");
     items.push_back(read_type(*this, *resolver_, *stmt->annotation));
   }
   definition.type =
@@ -310,9 +298,8 @@ void CompilationUnit::define_enum(const std::string& name,
         stmt->kind == StmtKind::kAssign && stmt->targets.size() == 1
             ? member_name(*stmt->targets[0])
             : std::string_view();
-    if (member.empty() || !stmt->value) {
+    if (member.empty() || !stmt->value)
       fail_at(stmt->range, "expected a member with a value in an Enum class");
-    }
     members.emplace_back(member, read_constant(*this, *stmt->value, nullptr));
   }
   try {
@@ -410,14 +397,12 @@ void CompilationUnit::define_member(
     ClassType& cls, const Stmt& stmt,
     std::map<std::string, std::string, std::less<>>& marks) {
   if (stmt.kind == StmtKind::kPass) return;
-  if (stmt.kind == StmtKind::kExpr && stmt.value->kind == ExprKind::kString) {
+  if (stmt.kind == StmtKind::kExpr && stmt.value->kind == ExprKind::kString)
     return;  // a docstring
-  }
   if (stmt.kind == StmtKind::kDef) {
     const Def& def = *stmt.def;
-    if (cls.find_method(def.name)) {
+    if (cls.find_method(def.name))
       fail_at(def.name_range, "method '", def.name, "' is defined twice");
-    }
     Function* method = add_function(std::make_unique<Function>(
         *this, concat(cls.name(), ".", def.name), def, *resolver_, &cls));
     cls.add_method(std::string(def.name), method);
@@ -427,20 +412,16 @@ void CompilationUnit::define_member(
       stmt.kind == StmtKind::kAssign && stmt.targets.size() == 1
           ? member_name(*stmt.targets[0])
           : std::string_view();
-  if (name.empty()) {
-    fail_at(stmt.range, "unexpected statement in a class");
-  }
+  if (name.empty()) fail_at(stmt.range, "unexpected statement in a class");
   constexpr std::array<std::string_view, 2> kLists = {"__parameters__",
                                                       "__buffers__"};
   if (name == kLists[0] || name == kLists[1]) {
-    for (const Expr* item : name_list(stmt)) {
+    for (const Expr* item : name_list(stmt))
       marks[std::string(item->text)] = name == kLists[0] ? "p" : "b";
-    }
     return;
   }
-  if (name.starts_with("__") && name.ends_with("__") && !stmt.annotation) {
+  if (name.starts_with("__") && name.ends_with("__") && !stmt.annotation)
     return;  // __constants__ and the lists of hooks' names
-  }
   if (is_final(stmt.annotation)) {
     if (!stmt.value) fail_at(stmt.range, "a Final attribute needs a value");
     TypePtr type = read_type(*this, *resolver_, stmt.annotation->item(1));
@@ -449,9 +430,8 @@ void CompilationUnit::define_member(
     return;
   }
   const Expr* annotation = stmt.annotation ? stmt.annotation : stmt.value;
-  if (cls.find_attribute(name) >= 0) {
+  if (cls.find_attribute(name) >= 0)
     fail_at(stmt.range, "attribute '", name, "' is defined twice");
-  }
   Attribute attribute;
   attribute.name = name;
   attribute.type = read_type(*this, *resolver_, *annotation);
@@ -472,12 +452,10 @@ const Signature& CompilationUnit::signature(const Operator& op) {
     signature.generic |= has_variables(type);
     return type;
   };
-  for (const Argument& argument : op.schema().arguments) {
+  for (const Argument& argument : op.schema().arguments)
     signature.params.push_back(read(argument));
-  }
-  for (const Argument& result : op.schema().results) {
+  for (const Argument& result : op.schema().results)
     signature.results.push_back(read(result));
-  }
   return signature;
 }
 

@@ -36,9 +36,8 @@ void add_line(std::string& out, const SourceRange& range,
   std::string text = range.highlight();
   // "  File "x", line 3" gets the function's name behind it.
   size_t newline = text.find('\n');
-  if (range.source && function) {
+  if (range.source && function)
     text.insert(newline, concat(", in ", function->short_name()));
-  }
   out += text;
 }
 
@@ -82,11 +81,9 @@ Suspended Interpreter::suspend() {
   Suspended state;
   state.entered = std::move(entered_);
   state.frames = frames_;
-  for (const Frame& frame : frames_) {
-    for (uint32_t i = 0; i < frame.code->registers; ++i) {
+  for (const Frame& frame : frames_)
+    for (uint32_t i = 0; i < frame.code->registers; ++i)
       state.registers.push_back(std::move(frame.registers[i]));
-    }
-  }
   while (!frames_.empty()) leave();
   return state;
 }
@@ -136,18 +133,15 @@ void Interpreter::unwind() {
 std::string Interpreter::traceback() const {
   std::string out;
   for (const Frame& frame : frames_) {
-    size_t at =
-        static_cast<size_t>(frame.next - 1 - frame.code->instructions.data());
+    size_t at = size_t(frame.next - 1 - frame.code->instructions.data());
     const Node* node =
         at < frame.code->origins.size() ? frame.code->origins[at] : nullptr;
     if (!node) continue;
     std::vector<const CallSite*> sites;
-    for (const CallSite* s = node->call_site; s; s = s->caller) {
+    for (const CallSite* s = node->call_site; s; s = s->caller)
       sites.push_back(s);
-    }
-    for (size_t i = sites.size(); i-- > 0;) {
+    for (size_t i = sites.size(); i-- > 0;)
       add_line(out, sites[i]->range, sites[i]->function);
-    }
     add_line(out, node->range, node->function);
   }
   return out;
@@ -162,18 +156,16 @@ namespace {
 
 Value make_dict(const Value* items, size_t count) {
   auto dict = make_ref<DictObject>();
-  for (size_t i = 0; i + 1 < count; i += 2) {
-    dict->set(items[i], items[i + 1]);
-  }
+  for (size_t i = 0; i + 1 < count; i += 2) dict->set(items[i], items[i + 1]);
   return dict;
 }
 
 const Value& list_item(const Value& list, int64_t index) {
   const std::vector<Value>& items = list.as_list().items;
-  int64_t size = static_cast<int64_t>(items.size());
+  int64_t size = int64_t(items.size());
   int64_t at = index < 0 ? index + size : index;
   HOTARU_CHECK_AS(IndexError, at >= 0 && at < size, "list index out of range");
-  return items[static_cast<size_t>(at)];
+  return items[size_t(at)];
 }
 
 Value& slot_of(const Value& object, uint32_t slot) {
@@ -184,9 +176,8 @@ Value& slot_of(const Value& object, uint32_t slot) {
 }
 
 bool matches_any(const Value& value, const TypePtr* types) {
-  for (; *types; ++types) {
+  for (; *types; ++types)
     if (value_matches(value, *types)) return true;
-  }
   return false;
 }
 
@@ -200,9 +191,8 @@ void Interpreter::call_method(const Code& code, const Instruction& instruction,
   HOTARU_CHECK(method, "'", cls ? cls->name() : arguments[0].type_name(),
                "' has no method '", name, "'");
   std::vector<Value> moved;
-  for (uint16_t i = 0; i < instruction.operand_count; ++i) {
+  for (uint16_t i = 0; i < instruction.operand_count; ++i)
     moved.push_back(std::move(arguments[i]));
-  }
   std::vector<Value> bound = method->bind(std::move(moved), {});
   enter(method->code(), instruction.result, bound.data(), bound.size());
 }
@@ -239,9 +229,8 @@ Value Interpreter::loop() {
       for (size_t i = 0; i < in.operand_count; ++i) scratch[i] = take(i);
     };
     auto clear = [&]() __attribute__((always_inline)) {
-      for (size_t i = 0; i < in.operand_count; ++i) {
+      for (size_t i = 0; i < in.operand_count; ++i)
         if (!scratch[i].is_none()) scratch[i] = Value();
-      }
     };
     auto taken_list = [&] {
       std::vector<Value> items(in.operand_count);
@@ -268,9 +257,8 @@ Value Interpreter::loop() {
         Value* results = scratch + in.operand_count;
         code->ops[in.aux]->call(scratch, results);
         clear();
-        for (uint32_t i = 0; i < count; ++i) {
+        for (uint32_t i = 0; i < count; ++i)
           registers[list[i]] = std::move(results[i]);
-        }
         break;
       }
       case Opcode::kMove:
@@ -283,21 +271,18 @@ Value Interpreter::loop() {
         frame->next = code->instructions.data() + in.aux;
         break;
       case Opcode::kJumpIfNot:
-        if (!read(0).as_bool()) {
+        if (!read(0).as_bool())
           frame->next = code->instructions.data() + in.aux;
-        }
         break;
       case Opcode::kLoopTest:
-        if (read(0).as_int() >= read(1).as_int()) {
+        if (read(0).as_int() >= read(1).as_int())
           frame->next = code->instructions.data() + in.aux;
-        }
         break;
       case Opcode::kLoopNext: {
         int64_t index = read(0).as_int() + 1;
         registers[operands[0].index()] = index;
-        if (index < read(1).as_int()) {
+        if (index < read(1).as_int())
           frame->next = code->instructions.data() + in.aux;
-        }
         break;
       }
       case Opcode::kCall: {
@@ -434,23 +419,22 @@ Value Interpreter::loop() {
         entered_.push_back({frames_.size(), take(0), code->functions[in.aux]});
         break;
       case Opcode::kExit:
-        if (!entered_.empty() && entered_.back().frame == frames_.size()) {
+        if (!entered_.empty() && entered_.back().frame == frames_.size())
           entered_.pop_back();
-        }
         drop_taken(0);
         break;
       // Integers wrap, as they do in two's complement.
       case Opcode::kAddInt:
-        result = static_cast<int64_t>(static_cast<uint64_t>(read(0).as_int()) +
-                                      static_cast<uint64_t>(read(1).as_int()));
+        result =
+            int64_t(uint64_t(read(0).as_int()) + uint64_t(read(1).as_int()));
         break;
       case Opcode::kSubInt:
-        result = static_cast<int64_t>(static_cast<uint64_t>(read(0).as_int()) -
-                                      static_cast<uint64_t>(read(1).as_int()));
+        result =
+            int64_t(uint64_t(read(0).as_int()) - uint64_t(read(1).as_int()));
         break;
       case Opcode::kMulInt:
-        result = static_cast<int64_t>(static_cast<uint64_t>(read(0).as_int()) *
-                                      static_cast<uint64_t>(read(1).as_int()));
+        result =
+            int64_t(uint64_t(read(0).as_int()) * uint64_t(read(1).as_int()));
         break;
       case Opcode::kEqInt:
         result = read(0).as_int() == read(1).as_int();
@@ -474,7 +458,7 @@ Value Interpreter::loop() {
         result = !read(0).as_bool();
         break;
       case Opcode::kListLength: {
-        int64_t size = static_cast<int64_t>(read(0).as_list().items.size());
+        int64_t size = int64_t(read(0).as_list().items.size());
         drop_taken(0);
         result = size;
         break;

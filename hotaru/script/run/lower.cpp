@@ -35,9 +35,8 @@ const std::unordered_map<const Operator*, Opcode>& fast_ops() {
   static const auto& table = *[] {
     std::unordered_map<const Operator*, Opcode> out;
     for (const FastOp& fast : kFastOps) {
-      for (const Operator* op : find_builtins(fast.name)) {
+      for (const Operator* op : find_builtins(fast.name))
         if (op->schema().overload == fast.overload) out[op] = fast.code;
-      }
     }
     return new auto(std::move(out));
   }();
@@ -60,11 +59,9 @@ bool holds_memory(TypePtr type) {
 
 void collect_used(const Node& node, Vars& out) {
   for (const Var* var : node.inputs) out.insert(var);
-  for (const Block* block : node.blocks) {
-    for (const Node* inner = block->first; inner; inner = inner->next) {
+  for (const Block* block : node.blocks)
+    for (const Node* inner = block->first; inner; inner = inner->next)
       collect_used(*inner, out);
-    }
-  }
 }
 
 class Lowering {
@@ -76,7 +73,7 @@ class Lowering {
       locations_[param] = {new_register()};
       owned.insert(param);
     }
-    code_.params = static_cast<uint32_t>(top.params.size());
+    code_.params = uint32_t(top.params.size());
     block(top, owned);
   }
 
@@ -99,17 +96,15 @@ class Lowering {
 
   void release(const Var* var) {
     Operand location = locations_.at(var);
-    if (!location.is_constant() && !pinned_.contains(location.index())) {
+    if (!location.is_constant() && !pinned_.contains(location.index()))
       free_.push_back(location.index());
-    }
   }
 
   Operand read(const Var* var, Vars& dying) {
     Operand operand = locations_.at(var);
     if (!operand.is_constant() && !pinned_.contains(operand.index()) &&
-        dying.erase(var) > 0) {
+        dying.erase(var) > 0)
       operand.bits |= Operand::kTake;
-    }
     return operand;
   }
 
@@ -125,22 +120,19 @@ class Lowering {
     HOTARU_CHECK(operands.size() < UINT16_MAX, "a TorchScript instruction has ",
                  operands.size(), " operands");
     Instruction instruction{op};
-    instruction.operand_count = static_cast<uint16_t>(operands.size());
-    instruction.operands = static_cast<uint32_t>(code_.operands.size());
+    instruction.operand_count = uint16_t(operands.size());
+    instruction.operands = uint32_t(code_.operands.size());
     instruction.result = result;
     instruction.aux = aux;
     code_.operands.insert(code_.operands.end(), operands.begin(),
                           operands.end());
     code_.instructions.push_back(instruction);
     code_.origins.push_back(origin_);
-    code_.scratch =
-        std::max(code_.scratch, static_cast<uint32_t>(operands.size()));
+    code_.scratch = std::max(code_.scratch, uint32_t(operands.size()));
     return code_.instructions.size() - 1;
   }
 
-  uint32_t here() const {
-    return static_cast<uint32_t>(code_.instructions.size());
-  }
+  uint32_t here() const { return uint32_t(code_.instructions.size()); }
   void land(const std::vector<size_t>& jumps) {
     for (size_t jump : jumps) code_.instructions[jump].aux = here();
   }
@@ -148,7 +140,7 @@ class Lowering {
   template <class T>
   static uint32_t push(std::vector<T>& table, T item) {
     table.push_back(std::move(item));
-    return static_cast<uint32_t>(table.size() - 1);
+    return uint32_t(table.size() - 1);
   }
 
   Deaths find_deaths(const Block& block, const Vars& owned) {
@@ -156,11 +148,9 @@ class Lowering {
     for (const Node* node = block.first; node; node = node->next) {
       Vars used;
       collect_used(*node, used);
-      for (const Var* var : used) {
-        if (owned.contains(var) || (var->block == &block && var->producer)) {
+      for (const Var* var : used)
+        if (owned.contains(var) || (var->block == &block && var->producer))
           last[var] = node;
-        }
-      }
     }
     Deaths deaths;
     for (const auto& [var, node] : last) deaths[node].push_back(var);
@@ -179,25 +169,22 @@ class Lowering {
   void leave_region(const std::vector<uint32_t>& free_before,
                     uint32_t registers_before) {
     free_ = free_before;
-    for (uint32_t r = registers_before; r < code_.registers; ++r) {
+    for (uint32_t r = registers_before; r < code_.registers; ++r)
       free_.push_back(r);
-    }
   }
 
   void drop(const Var* var) {
     Operand location = locations_.at(var);
     if (!location.is_constant() && holds_memory(var->type) &&
-        !pinned_.contains(location.index())) {
+        !pinned_.contains(location.index()))
       add(Opcode::kDrop, {location});
-    }
   }
 
   void block(const Block& block, const Vars& owned) {
     Deaths deaths = find_deaths(block, owned);
     Vars used_somewhere;
-    for (const auto& [node, vars] : deaths) {
+    for (const auto& [node, vars] : deaths)
       used_somewhere.insert(vars.begin(), vars.end());
-    }
     for (const Var* var : sorted({owned.begin(), owned.end()})) {
       if (used_somewhere.contains(var)) continue;
       drop(var);
@@ -217,9 +204,7 @@ class Lowering {
   }
 
   void define_outputs(const Node& node) {
-    for (const Var* out : node.outputs) {
-      locations_[out] = {new_register()};
-    }
+    for (const Var* out : node.outputs) locations_[out] = {new_register()};
   }
 
   uint32_t result_of(const Node& node) const {
@@ -262,16 +247,14 @@ class Lowering {
     for (const Var* var : dead) release(var);
     define_outputs(node);
     uint32_t result = node.outputs.empty() ? 0 : result_of(node);
-    uint32_t many = static_cast<uint32_t>(code_.results.size());
+    uint32_t many = uint32_t(code_.results.size());
     auto list_results = [&] {
-      for (const Var* out : node.outputs) {
+      for (const Var* out : node.outputs)
         code_.results.push_back(locations_.at(out).bits);
-      }
       code_.scratch = std::max(
-          code_.scratch,
-          static_cast<uint32_t>(operands.size() + node.outputs.size() + 1));
+          code_.scratch, uint32_t(operands.size() + node.outputs.size() + 1));
     };
-    uint32_t slot = static_cast<uint32_t>(node.index);
+    uint32_t slot = uint32_t(node.index);
     switch (node.kind) {
       case NodeKind::kOp: {
         auto fast = fast_ops().find(node.op);
@@ -281,7 +264,7 @@ class Lowering {
           add(Opcode::kOp, operands, result, push(code_.ops, node.op));
         } else {
           // How many results there are stands before them.
-          code_.results.push_back(static_cast<uint32_t>(node.outputs.size()));
+          code_.results.push_back(uint32_t(node.outputs.size()));
           list_results();
           add(Opcode::kOpMany, operands, many, push(code_.ops, node.op));
         }
@@ -322,7 +305,7 @@ class Lowering {
         list_results();
         add(node.kind == NodeKind::kListUnpack ? Opcode::kListUnpack
                                                : Opcode::kTupleUnpack,
-            operands, many, static_cast<uint32_t>(node.outputs.size()));
+            operands, many, uint32_t(node.outputs.size()));
         return;
       case NodeKind::kTupleIndex:
         add(Opcode::kTupleIndex, operands, result, slot);
@@ -331,14 +314,13 @@ class Lowering {
         add(Opcode::kCreate, operands, result, push(code_.types, node.type));
         return;
       case NodeKind::kCast:
-        if (is_subtype(node.inputs[0]->type, node.type)) {
+        if (is_subtype(node.inputs[0]->type, node.type))
           add(Opcode::kMove, operands, result);
-        } else {
+        else
           add(Opcode::kCast, operands, result, push(code_.types, node.type));
-        }
         return;
       case NodeKind::kIsInstance: {
-        uint32_t first = static_cast<uint32_t>(code_.types.size());
+        uint32_t first = uint32_t(code_.types.size());
         for (TypePtr type : node.types) code_.types.push_back(type);
         code_.types.push_back(nullptr);
         add(Opcode::kIsInstance, operands, result, first);
@@ -372,11 +354,9 @@ class Lowering {
                 Vars& dying) {
     std::vector<Operand> sources = read_all(from, dying);
     bool crossing = false;
-    for (size_t i = 0; i < from.size(); ++i) {
-      for (size_t j = 0; j < i; ++j) {
+    for (size_t i = 0; i < from.size(); ++i)
+      for (size_t j = 0; j < i; ++j)
         crossing |= !sources[i].is_constant() && sources[i].index() == to[j];
-      }
-    }
     std::vector<uint32_t> temporaries;
     if (crossing) {
       for (Operand& source : sources) {
@@ -395,23 +375,19 @@ class Lowering {
 
   void branch(const Node& node, const std::vector<const Var*>& dead) {
     Vars inside;
-    for (const Block* inner : node.blocks) {
-      for (const Node* n = inner->first; n; n = n->next) {
+    for (const Block* inner : node.blocks)
+      for (const Node* n = inner->first; n; n = n->next)
         collect_used(*n, inside);
-      }
-    }
     Vars owned;
     Vars dying;
-    for (const Var* var : dead) {
+    for (const Var* var : dead)
       (inside.contains(var) ? owned : dying).insert(var);
-    }
     Vars at_test = dying;
     std::vector<Operand> test = read_all(node.inputs, at_test);
     define_outputs(node);
     std::vector<uint32_t> outputs;
-    for (const Var* out : node.outputs) {
+    for (const Var* out : node.outputs)
       outputs.push_back(locations_.at(out).bits);
-    }
     size_t skip = add(Opcode::kJumpIfNot, test);
     std::vector<uint32_t> free_before = free_;
     uint32_t registers_before = code_.registers;
@@ -434,9 +410,8 @@ class Lowering {
           if (local) last_uses.insert(var);
         }
         std::vector<Operand> sources = read_all(last->inputs, last_uses);
-        for (size_t k = 0; k < outputs.size(); ++k) {
+        for (size_t k = 0; k < outputs.size(); ++k)
           add(Opcode::kMove, {sources[k]}, outputs[k]);
-        }
         if (i == 0) to_end.push_back(add(Opcode::kJump, {}));
       }
     }
@@ -448,21 +423,17 @@ class Lowering {
   void loop(const Node& node, const std::vector<const Var*>& dead) {
     bool counted = node.kind == NodeKind::kLoop;
     Vars inside;
-    for (const Block* inner : node.blocks) {
-      for (const Node* n = inner->first; n; n = n->next) {
+    for (const Block* inner : node.blocks)
+      for (const Node* n = inner->first; n; n = n->next)
         collect_used(*n, inside);
-      }
-    }
     Vars dying;
-    for (const Var* var : dead) {
+    for (const Var* var : dead)
       if (!inside.contains(var)) dying.insert(var);
-    }
     std::vector<Operand> initial = read_all(node.inputs, dying);
     define_outputs(node);
     LoopFrame frame;
-    for (const Var* out : node.outputs) {
+    for (const Var* out : node.outputs)
       frame.carried.push_back(locations_.at(out).bits);
-    }
     std::vector<uint32_t> newly_pinned = frame.carried;
     uint32_t index = 0;
     uint32_t count = 0;
@@ -474,9 +445,8 @@ class Lowering {
       add(Opcode::kMove,
           {{Operand::kConstant | push(code_.constants, Value(0))}}, index);
     }
-    for (size_t i = 0; i < frame.carried.size(); ++i) {
+    for (size_t i = 0; i < frame.carried.size(); ++i)
       add(Opcode::kMove, {initial[i + (counted ? 1 : 0)]}, frame.carried[i]);
-    }
     for (uint32_t reg : newly_pinned) pinned_.insert(reg);
 
     loops_.push_back(&frame);
@@ -490,9 +460,8 @@ class Lowering {
       locations_[body.params[0]] = {index};
     } else {
       const Block& test = *node.blocks[0];
-      for (size_t i = 0; i < test.params.size(); ++i) {
+      for (size_t i = 0; i < test.params.size(); ++i)
         locations_[test.params[i]] = {frame.carried[i]};
-      }
       block(test, {});
       origin_ = &node;
       Vars nothing;
@@ -501,17 +470,15 @@ class Lowering {
       leave_region(free_before, registers_before);
     }
     size_t first = counted ? 1 : 0;
-    for (size_t i = first; i < body.params.size(); ++i) {
+    for (size_t i = first; i < body.params.size(); ++i)
       locations_[body.params[i]] = {frame.carried[i - first]};
-    }
     block(body, {});
     origin_ = &node;
     land(frame.continues);
-    if (counted) {
+    if (counted)
       add(Opcode::kLoopNext, {{index}, {count}}, 0, top + 1);
-    } else {
+    else
       add(Opcode::kJump, {}, 0, top);
-    }
     land({leave});
     land(frame.breaks);
     loops_.pop_back();

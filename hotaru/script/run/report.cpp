@@ -32,11 +32,10 @@ void set_print_handler(std::function<void(std::string_view)> handler) {
 }
 
 void print_text(std::string_view text) {
-  if (print_handler()) {
+  if (print_handler())
     print_handler()(text);
-  } else {
+  else
     std::fwrite(text.data(), 1, text.size(), stdout);
-  }
 }
 
 }  // namespace hotaru::script

@@ -16,9 +16,8 @@ class ValueStack {
   /// `count` empty values.
   Value* push(size_t count) {
     while (chunk_ < chunks_.size() &&
-           chunks_[chunk_].size - chunks_[chunk_].used < count) {
+           chunks_[chunk_].size - chunks_[chunk_].used < count)
       ++chunk_;
-    }
     if (chunk_ == chunks_.size()) {
       size_t size = count > kChunk ? count : kChunk;
       chunks_.push_back({std::make_unique<Value[]>(size), size, 0});
@@ -31,9 +30,8 @@ class ValueStack {
 
   /// Empties and gives back the values pushed last.
   void pop(Value* values, size_t count) {
-    for (size_t i = 0; i < count; ++i) {
+    for (size_t i = 0; i < count; ++i)
       if (!values[i].is_none()) values[i] = Value();
-    }
     chunks_[chunk_].used -= count;
     while (chunk_ > 0 && chunks_[chunk_].used == 0) --chunk_;
   }

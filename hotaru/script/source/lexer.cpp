@@ -43,15 +43,14 @@ bool is_string_prefix(std::string_view name) {
 
 void append_utf8(std::string& out, uint32_t code) {
   if (code < 0x80) {
-    out.push_back(static_cast<char>(code));
+    out.push_back(char(code));
     return;
   }
   int extra = code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
   constexpr uint8_t kLead[] = {0, 0xC0, 0xE0, 0xF0};
-  out.push_back(static_cast<char>(kLead[extra] | (code >> (6 * extra))));
-  while (extra-- > 0) {
-    out.push_back(static_cast<char>(0x80 | ((code >> (6 * extra)) & 0x3F)));
-  }
+  out.push_back(char(kLead[extra] | (code >> (6 * extra))));
+  while (extra-- > 0)
+    out.push_back(char(0x80 | ((code >> (6 * extra)) & 0x3F)));
 }
 
 // Reads up to `max` digits of the base at `pos`; returns how many there were.
@@ -85,7 +84,7 @@ size_t append_escape(std::string& out, std::string_view text, size_t i,
   uint32_t code = 0;
   if (c >= '0' && c <= '7') {
     int n = read_digits(text, i + 1, 8, 3, &code);
-    out.push_back(static_cast<char>(code));
+    out.push_back(char(code));
     return i + n;
   }
   int wanted = c == 'x' ? 2 : c == 'u' ? 4 : c == 'U' ? 8 : 0;
@@ -93,15 +92,12 @@ size_t append_escape(std::string& out, std::string_view text, size_t i,
     if (c != '\n') out.append({'\\', c});
     return i + 1;
   }
-  if (read_digits(text, i + 2, 16, wanted, &code) != wanted ||
-      code > 0x10FFFF) {
+  if (read_digits(text, i + 2, 16, wanted, &code) != wanted || code > 0x10FFFF)
     fail_at(range, "malformed \\", c, " escape in a string literal");
-  }
-  if (c == 'x') {
-    out.push_back(static_cast<char>(code));
-  } else {
+  if (c == 'x')
+    out.push_back(char(code));
+  else
     append_utf8(out, code);
-  }
   return i + 1 + wanted;
 }
 
@@ -132,16 +128,14 @@ SourceRange Lexer::type_comment(int line_index) const {
 void Lexer::comment() {
   uint32_t begin = pos_;
   size_t newline = text_.find('\n', pos_);
-  pos_ = newline == std::string_view::npos ? text_.size()
-                                           : static_cast<uint32_t>(newline);
+  pos_ = newline == std::string_view::npos ? text_.size() : uint32_t(newline);
   std::string_view body = text_.substr(begin + 1, pos_ - begin - 1);
   size_t start = body.find_first_not_of(" \t");
   constexpr std::string_view kMark = "type:";
   if (start == std::string_view::npos ||
-      body.substr(start, kMark.size()) != kMark) {
+      body.substr(start, kMark.size()) != kMark)
     return;
-  }
-  uint32_t from = begin + 1 + static_cast<uint32_t>(start + kMark.size());
+  uint32_t from = begin + 1 + uint32_t(start + kMark.size());
   std::string_view content = text_.substr(from, pos_ - from);
   if (content.find("ignore") != std::string_view::npos) return;
   type_comments_[source_.line_index(begin)] = {&source_, from, pos_};
@@ -151,18 +145,17 @@ void Lexer::comment() {
 bool Lexer::skip_blank_and_comments() {
   while (pos_ < text_.size()) {
     char c = text_[pos_];
-    if (c == ' ' || c == '\t' || c == '\r' || c == '\f') {
+    if (c == ' ' || c == '\t' || c == '\r' || c == '\f')
       ++pos_;
-    } else if (c == '\\' &&
-               (peek(1) == '\n' || (peek(1) == '\r' && peek(2) == '\n'))) {
+    else if (c == '\\' &&
+             (peek(1) == '\n' || (peek(1) == '\r' && peek(2) == '\n')))
       pos_ += peek(1) == '\n' ? 2 : 3;
-    } else if (c == '#') {
+    else if (c == '#')
       comment();
-    } else if (c == '\n' && brackets_ > 0) {
+    else if (c == '\n' && brackets_ > 0)
       ++pos_;
-    } else {
+    else
       return c == '\n';
-    }
   }
   return false;
 }
@@ -223,7 +216,7 @@ Token Lexer::next() {
   if (pos_ >= text_.size()) {
     if (!ended_) {
       ended_ = true;
-      pending_dedents_ = static_cast<int>(indents_.size()) - 1;
+      pending_dedents_ = int(indents_.size()) - 1;
       indents_.resize(1);
       return make(TokenKind::kNewline, pos_);
     }
@@ -240,9 +233,8 @@ Token Lexer::name_or_string() {
   uint32_t begin = pos_;
   while (is_name_char(peek())) ++pos_;
   std::string_view name = text_.substr(begin, pos_ - begin);
-  if ((peek() == '"' || peek() == '\'') && is_string_prefix(name)) {
+  if ((peek() == '"' || peek() == '\'') && is_string_prefix(name))
     return string(begin);
-  }
   return make(TokenKind::kName, begin);
 }
 
@@ -253,9 +245,8 @@ Token Lexer::number() {
       std::string_view("xXoObB").find(peek(1)) != std::string_view::npos &&
       peek(1) != '\0') {
     pos_ += 2;
-    while (std::isxdigit(static_cast<unsigned char>(peek())) || peek() == '_') {
+    while (std::isxdigit(static_cast<unsigned char>(peek())) || peek() == '_')
       ++pos_;
-    }
     return make(kind, begin);
   }
   auto digits = [&] {
@@ -279,9 +270,8 @@ Token Lexer::number() {
     kind = TokenKind::kImaginary;
     ++pos_;
   }
-  if (is_name_start(peek())) {
+  if (is_name_start(peek()))
     fail_at({&source_, begin, pos_ + 1}, "invalid number literal");
-  }
   return make(kind, begin);
 }
 
@@ -320,16 +310,14 @@ Token Lexer::symbol() {
   std::string_view rest = text_.substr(pos_);
   for (std::string_view symbol : kSymbols) {
     if (rest[0] != symbol[0] || !rest.starts_with(symbol)) continue;
-    pos_ += static_cast<uint32_t>(symbol.size());
+    pos_ += uint32_t(symbol.size());
     char c = symbol[0];
     if (symbol.size() == 1 && (c == '(' || c == '[' || c == '{')) {
-      if (++brackets_ > kMaxBrackets) {
+      if (++brackets_ > kMaxBrackets)
         fail_at({&source_, begin, pos_}, "brackets are nested too deeply");
-      }
     }
-    if (symbol.size() == 1 && (c == ')' || c == ']' || c == '}')) {
+    if (symbol.size() == 1 && (c == ')' || c == ']' || c == '}'))
       brackets_ = std::max(0, brackets_ - 1);
-    }
     return make(TokenKind::kOperator, begin);
   }
   fail_at({&source_, begin, begin + 1}, "unexpected character 0x",
@@ -350,17 +338,14 @@ std::string unquote(const Token& token) {
   size_t quotes =
       text.size() >= 6 && text[1] == text[0] && text[2] == text[0] ? 3 : 1;
   text = text.substr(quotes, text.size() - 2 * quotes);
-  if (raw || text.find('\\') == std::string_view::npos) {
+  if (raw || text.find('\\') == std::string_view::npos)
     return std::string(text);
-  }
   std::string out;
-  for (size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '\\' && i + 1 < text.size()) {
+  for (size_t i = 0; i < text.size(); ++i)
+    if (text[i] == '\\' && i + 1 < text.size())
       i = append_escape(out, text, i, token.range);
-    } else {
+    else
       out.push_back(text[i]);
-    }
-  }
   return out;
 }
 

@@ -23,11 +23,9 @@ constexpr std::array<std::string_view, 9> kUnsupported = {
 // Name that messages give a statement or expression that begins with the word.
 std::string unsupported(std::string_view word) {
   if (word == "try") return "try blocks";
-  if (word == "global" || word == "nonlocal") {
-    return concat(word, " variables");
-  }
+  if (word == "global" || word == "nonlocal") return concat(word, " variables");
   std::string out(word);
-  out[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(out[0])));
+  out[0] = char(std::toupper(static_cast<unsigned char>(out[0])));
   return out;
 }
 
@@ -115,25 +113,22 @@ std::span<const Stmt* const> Parser::module() {
   while (current_.kind != TokenKind::kEnd) {
     // Beside line ends, a docstring says nothing.
     if (current_.kind == TokenKind::kNewline ||
-        (out.empty() && current_.kind == TokenKind::kString)) {
+        (out.empty() && current_.kind == TokenKind::kString))
       take();
-    } else {
+    else
       statement(out, true);
-    }
   }
   return copy(out);
 }
 
 void Parser::statement(Stmts& out, bool top_level) {
   Level level(*this);
-  if (current_.kind == TokenKind::kIndent) {
+  if (current_.kind == TokenKind::kIndent)
     fail_at(current_.range, "unexpected indent");
-  }
   skip_decorators();
   if (at("import") || at("from")) {
-    if (!top_level) {
+    if (!top_level)
       fail_at(current_.range, "import statements aren't supported");
-    }
     skip_import();
   } else if (const Stmt* stmt = compound_statement()) {
     if (top_level && stmt->kind != StmtKind::kDef &&
@@ -149,9 +144,8 @@ void Parser::statement(Stmts& out, bool top_level) {
 
 void Parser::skip_import() {
   while (current_.kind != TokenKind::kNewline &&
-         current_.kind != TokenKind::kEnd) {
+         current_.kind != TokenKind::kEnd)
     take();
-  }
 }
 
 void Parser::skip_decorators() {
@@ -167,9 +161,8 @@ void Parser::simple_statements(Stmts& out) {
     if (current_.kind == TokenKind::kNewline) break;
     out.push_back(simple_statement());
   } while (accept(";"));
-  if (current_.kind != TokenKind::kEnd) {
+  if (current_.kind != TokenKind::kEnd)
     expect(TokenKind::kNewline, "the end of the statement");
-  }
 }
 
 const Stmt* Parser::compound_statement() {
@@ -192,9 +185,8 @@ const Stmt* Parser::simple_statement() {
   constexpr Plain kPlain[] = {{"pass", StmtKind::kPass},
                               {"break", StmtKind::kBreak},
                               {"continue", StmtKind::kContinue}};
-  for (const Plain& plain : kPlain) {
+  for (const Plain& plain : kPlain)
     if (accept(plain.name)) return make_stmt(plain.kind, begin);
-  }
   if (at("return") || at("raise")) {
     StmtKind kind = at("return") ? StmtKind::kReturn : StmtKind::kRaise;
     take();
@@ -213,9 +205,8 @@ const Stmt* Parser::simple_statement() {
     return stmt;
   }
   if (current_.kind == TokenKind::kName &&
-      contains(kUnsupported, current_.text)) {
+      contains(kUnsupported, current_.text))
     fail_at(begin, unsupported(current_.text), " aren't supported");
-  }
   return expression_statement();
 }
 
@@ -236,9 +227,8 @@ void Parser::check_target(const Expr* target) {
     case ExprKind::kSubscript:
       return;
     case ExprKind::kStarred:
-      if (target->items[0]->kind != ExprKind::kName) {
+      if (target->items[0]->kind != ExprKind::kName)
         fail_at(target->range, "Cannot pack a tuple into a non-variable");
-      }
       return;
     case ExprKind::kTuple:
     case ExprKind::kList:
@@ -286,9 +276,8 @@ const Stmt* Parser::expression_statement() {
   stmt->targets = copy(parts);
   if (!annotation) {
     SourceRange comment = lexer_.type_comment(source_.line_index(last_.begin));
-    if (comment.source) {
+    if (comment.source)
       annotation = Parser(comment, ast_, limits_, depth_).whole_expression();
-    }
   }
   stmt->annotation = annotation;
   return stmt;
@@ -308,13 +297,11 @@ std::span<const Stmt* const> Parser::block() {
   expect(TokenKind::kIndent, "an indented block");
   Stmts out;
   while (current_.kind != TokenKind::kDedent &&
-         current_.kind != TokenKind::kEnd) {
-    if (current_.kind == TokenKind::kNewline) {
+         current_.kind != TokenKind::kEnd)
+    if (current_.kind == TokenKind::kNewline)
       take();
-    } else {
+    else
       statement(out, false);
-    }
-  }
   if (current_.kind == TokenKind::kDedent) take();
   return copy(out);
 }
@@ -335,9 +322,8 @@ const Stmt* Parser::if_statement() {
     parts.push_back(stmt);
   } while (at("elif"));
   if (accept("else")) parts.back()->orelse = suite();
-  for (size_t i = 1; i < parts.size(); ++i) {
+  for (size_t i = 1; i < parts.size(); ++i)
     parts[i - 1]->orelse = copy(Stmts{parts[i]});
-  }
   return parts.front();
 }
 
@@ -347,9 +333,8 @@ const Stmt* Parser::while_statement() {
   Stmt* stmt = make_stmt(StmtKind::kWhile, begin);
   stmt->value = condition;
   stmt->body = suite();
-  if (at("else")) {
+  if (at("else"))
     fail_at(current_.range, "else branches of while loops aren't supported");
-  }
   return stmt;
 }
 
@@ -363,9 +348,8 @@ const Stmt* Parser::for_statement() {
   stmt->targets = copy(Exprs{target});
   stmt->value = iterable;
   stmt->body = suite();
-  if (at("else")) {
+  if (at("else"))
     fail_at(current_.range, "else branches of for loops aren't supported");
-  }
   return stmt;
 }
 
@@ -392,13 +376,11 @@ std::vector<Param> Parser::parameters() {
   bool keyword_only = false;
   expect("(");
   while (!at(")")) {
-    if (at("**")) {
+    if (at("**"))
       fail_at(current_.range, "**kwargs are not supported in TorchScript");
-    }
     if (accept("*")) {
-      if (!at(",")) {
+      if (!at(","))
         fail_at(current_.range, "*args are not supported in TorchScript");
-      }
       keyword_only = true;
     } else if (!accept("/")) {
       Param param;
@@ -424,9 +406,8 @@ void Parser::apply_type_comments(Def& def, std::vector<Param>& params,
     int line = source_.line_index(param.range.end - 1);
     SourceRange comment = lexer_.type_comment(line);
     if (!comment.source || param.type || line > body_line ||
-        comment.text().find("->") != std::string_view::npos) {
+        comment.text().find("->") != std::string_view::npos)
       continue;
-    }
     param.type = Parser(comment, ast_, limits_, depth_).whole_expression();
   }
   for (int line = first_line; line <= body_line; ++line) {
@@ -435,7 +416,7 @@ void Parser::apply_type_comments(Def& def, std::vector<Param>& params,
     SourceRange left = comment;
     if (size_t arrow = comment.text().rfind("->");
         arrow != std::string_view::npos) {
-      left.end = comment.begin + static_cast<uint32_t>(arrow);
+      left.end = comment.begin + uint32_t(arrow);
       SourceRange right = comment;
       right.begin = left.end + 2;
       def.return_type = Parser(right, ast_, limits_, depth_).whole_expression();
@@ -526,7 +507,7 @@ std::unique_ptr<Ast> parse_module(const Source& source,
 std::unique_ptr<Ast> parse_expression(const Source& source,
                                       const ParseLimits& limits) {
   auto ast = std::make_unique<Ast>(limits.memory);
-  SourceRange all = {&source, 0, static_cast<uint32_t>(source.text().size())};
+  SourceRange all = {&source, 0, uint32_t(source.text().size())};
   Parser parser(all, *ast, limits, 0);
   ast->expression = parser.whole_expression();
   return ast;

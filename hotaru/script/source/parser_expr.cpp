@@ -39,12 +39,10 @@ constexpr std::array<std::string_view, 19> kReserved = {
     "with",   "return", "raise", "in",   "is"};
 
 const BinaryOperator* find_operator(const Token& token) {
-  if (token.kind != TokenKind::kOperator && token.kind != TokenKind::kName) {
+  if (token.kind != TokenKind::kOperator && token.kind != TokenKind::kName)
     return nullptr;
-  }
-  for (const BinaryOperator& op : kOperators) {
+  for (const BinaryOperator& op : kOperators)
     if (token.text == op.spelling) return &op;
-  }
   return nullptr;
 }
 
@@ -57,17 +55,14 @@ void check_field(const SourceRange& range) {
     depth += c == '[' || c == '(';
     depth -= c == ']' || c == ')';
     bool compares = i + 1 < field.size() && field[i + 1] == '=';
-    if (depth == 0 && c == ':') {
+    if (depth == 0 && c == ':')
       fail_at(range, "Don't support formatting in JoinedStr");
-    }
-    if (depth == 0 && c == '!' && !compares) {
+    if (depth == 0 && c == '!' && !compares)
       fail_at(range, "Don't support conversion in JoinedStr");
-    }
   }
   size_t last = field.find_last_not_of(" \t\n");
-  if (last != std::string_view::npos && field[last] == '=') {
+  if (last != std::string_view::npos && field[last] == '=')
     fail_at(range, "Don't support conversion in JoinedStr");
-  }
 }
 
 }  // namespace
@@ -97,9 +92,8 @@ Expr* Parser::make(ExprKind kind, const SourceRange& range,
 const Expr* Parser::whole_expression() {
   const Expr* result = expression_list(false);
   while (current_.kind == TokenKind::kNewline) take();
-  if (current_.kind != TokenKind::kEnd) {
+  if (current_.kind != TokenKind::kEnd)
     fail_at(current_.range, "expected the end of the expression");
-  }
   return result;
 }
 
@@ -217,9 +211,8 @@ const Expr* Parser::atom() {
   if (at("[")) return list();
   if (at("{")) return dict();
   if (at("...")) return make(ExprKind::kEllipsis, take().range);
-  if (current_.kind == TokenKind::kEnd) {
+  if (current_.kind == TokenKind::kEnd)
     fail_at(current_.range, "expected an expression before the end");
-  }
   fail_at(current_.range, "expected an expression but found '",
           current_.kind == TokenKind::kNewline ? "end of line" : current_.text,
           "'");
@@ -233,7 +226,7 @@ const Expr* Parser::name_or_keyword() {
   if (std::find(kReserved.begin(), kReserved.end(), token.text) !=
       kReserved.end()) {
     std::string what(token.text);
-    what[0] = static_cast<char>(std::toupper(what[0]));
+    what[0] = char(std::toupper(what[0]));
     fail_at(token.range, what, " aren't supported");
   }
   Expr* node = make(ExprKind::kName, token.range);
@@ -294,12 +287,10 @@ std::string Parser::format_string(const Token& token, Exprs& fields) {
       ++i;
     } else if (c == '{') {
       size_t close = spelling.find('}', i);
-      if (close == std::string_view::npos || close >= end) {
+      if (close == std::string_view::npos || close >= end)
         fail_at(token.range, "an f-string's '{' has no '}'");
-      }
-      SourceRange field = {&source_,
-                           token.range.begin + static_cast<uint32_t>(i + 1),
-                           token.range.begin + static_cast<uint32_t>(close)};
+      SourceRange field = {&source_, token.range.begin + uint32_t(i + 1),
+                           token.range.begin + uint32_t(close)};
       check_field(field);
       fields.push_back(Parser(field, ast_, limits_, depth_).whole_expression());
       literal += "{}";
@@ -350,9 +341,8 @@ const Expr* Parser::list() {
   Exprs items;
   while (!at("]")) {
     items.push_back(expression());
-    if (at("for")) {
+    if (at("for"))
       return comprehension(ExprKind::kListComp, begin, std::move(items), "]");
-    }
     if (!accept(",")) break;
   }
   expect("]");
@@ -367,9 +357,8 @@ const Expr* Parser::dict() {
     if (!at(":")) fail_at(current_.range, "set literals are not supported");
     take();
     items.push_back(expression());
-    if (at("for")) {
+    if (at("for"))
       return comprehension(ExprKind::kDictComp, begin, std::move(items), "}");
-    }
     if (!accept(",")) break;
   }
   expect("}");
@@ -391,9 +380,7 @@ const Expr* Parser::target_list() {
 const Expr* Parser::comprehension(ExprKind kind, const SourceRange& begin,
                                   Exprs items, std::string_view close) {
   size_t elements = kind == ExprKind::kDictComp ? 2 : 1;
-  if (items.size() != elements) {
-    fail_at(current_.range, "unexpected 'for'");
-  }
+  if (items.size() != elements) fail_at(current_.range, "unexpected 'for'");
   expect("for");
   items.push_back(target_list());
   expect("in");
@@ -414,9 +401,8 @@ const Expr* Parser::call(const Expr* callee) {
   uint16_t depth = 0;
   bool closed = false;
   while (!at(")")) {
-    if (at("**")) {
+    if (at("**"))
       fail_at(current_.range, "keyword-arg expansion is not supported");
-    }
     if (at("*")) {
       SourceRange begin = take().range;
       const Expr* value = expression();
@@ -480,9 +466,8 @@ const Expr* Parser::subscript_item() {
   const Expr* first = at(":") ? nullptr : expression();
   if (!at(":")) return first;
   Exprs parts = {first, nullptr, nullptr};
-  for (size_t i = 1; i < parts.size() && accept(":"); ++i) {
+  for (size_t i = 1; i < parts.size() && accept(":"); ++i)
     if (!at(":") && !at("]") && !at(",")) parts[i] = expression();
-  }
   return make(ExprKind::kSlice, since(begin), parts);
 }
 

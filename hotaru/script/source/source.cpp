@@ -22,15 +22,14 @@ Source::Source(std::string name, std::string text, int first_line)
                   text_.size() < std::numeric_limits<uint32_t>::max(), name_,
                   ": source text of ", text_.size(), " bytes is too long");
   line_starts_.push_back(0);
-  for (uint32_t i = 0; i < text_.size(); ++i) {
+  for (uint32_t i = 0; i < text_.size(); ++i)
     if (text_[i] == '\n') line_starts_.push_back(i + 1);
-  }
 }
 
 int Source::line_index(uint32_t offset) const {
   auto after =
       std::upper_bound(line_starts_.begin(), line_starts_.end(), offset);
-  return static_cast<int>(after - line_starts_.begin()) - 1;
+  return int(after - line_starts_.begin()) - 1;
 }
 
 std::string_view Source::line(int index) const {

@@ -28,9 +28,7 @@ TypePtr type_of_member(const Value& value) {
 template <class Matches>
 int find(const EnumType& type, Matches matches) {
   auto found = std::find_if(type.members.begin(), type.members.end(), matches);
-  return found == type.members.end()
-             ? -1
-             : static_cast<int>(found - type.members.begin());
+  return found == type.members.end() ? -1 : int(found - type.members.begin());
 }
 
 }  // namespace
@@ -71,7 +69,7 @@ Ref<EnumType> make_enum(std::string name,
 }
 
 Value enum_member(EnumType& type, int i) {
-  const auto& [name, value] = type.members[static_cast<size_t>(i)];
+  const auto& [name, value] = type.members[size_t(i)];
   auto out = make_ref<InstanceObject>(Ref<EnumType>(&type));
   out->slots = {Value(name), value};
   return Value(std::move(out));

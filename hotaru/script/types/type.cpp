@@ -45,7 +45,7 @@ const std::array<Type, kPlain.size()>& plain_types() {
 }
 
 TypePtr plain(TypeKind kind) {
-  return &plain_types()[static_cast<size_t>(kind)];
+  return &plain_types()[size_t(kind)];
 }
 
 template <class F>
@@ -74,11 +74,10 @@ class SchemaTypes {
   TypePtr read() {
     skip();
     TypePtr type;
-    if (accept('(')) {
+    if (accept('('))
       type = table_.tuple(list());
-    } else {
+    else
       type = base();
-    }
     for (;;) {
       if (accept('[')) {
         while (pos_ < text_.size() && text_[pos_] != ']') ++pos_;
@@ -96,9 +95,8 @@ class SchemaTypes {
     size_t begin = pos_;
     while (pos_ < text_.size() &&
            (std::isalnum(static_cast<unsigned char>(text_[pos_])) ||
-            text_[pos_] == '_' || text_[pos_] == '.')) {
+            text_[pos_] == '_' || text_[pos_] == '.'))
       ++pos_;
-    }
     std::string_view name = text_.substr(begin, pos_ - begin);
     if (name.empty()) malformed();
     if (accept('(')) {
@@ -120,16 +118,13 @@ class SchemaTypes {
   }
 
   TypePtr named(std::string_view name) {
-    for (const NamedKind& entry : kPlain) {
-      if (name == entry.annotation || name == entry.graph) {
+    for (const NamedKind& entry : kPlain)
+      if (name == entry.annotation || name == entry.graph)
         return plain(entry.kind);
-      }
-    }
     constexpr std::string_view kIntegers[] = {"SymInt", "ScalarType", "Layout",
                                               "MemoryFormat"};
-    for (std::string_view integer : kIntegers) {
+    for (std::string_view integer : kIntegers)
       if (name == integer) return TypeTable::integer();
-    }
     if (name.starts_with("__torch__."))
       if (TypePtr found = table_.find_class(name)) return found;
     return table_.variable(std::string(name));
@@ -140,9 +135,8 @@ class SchemaTypes {
     std::vector<TypePtr> items;
     while (!accept(')')) {
       items.push_back(read());
-      if (!accept(',') && (pos_ >= text_.size() || text_[pos_] != ')')) {
+      if (!accept(',') && (pos_ >= text_.size() || text_[pos_] != ')'))
         malformed();
-      }
     }
     return items;
   }
@@ -190,7 +184,7 @@ std::string Type::annotation() const {
     case TypeKind::kVar:
       return name;
     default:
-      return kPlain[static_cast<size_t>(kind)].annotation;
+      return kPlain[size_t(kind)].annotation;
   }
 }
 
@@ -216,7 +210,7 @@ std::string Type::str() const {
     case TypeKind::kVar:
       return name;
     default:
-      return kPlain[static_cast<size_t>(kind)].graph;
+      return kPlain[size_t(kind)].graph;
   }
 }
 
@@ -269,13 +263,11 @@ TypePtr TypeTable::intern(Type type) {
                kMaxWeight, " types");
   std::string key = type.str();
   auto& same_text = by_key_[key];
-  for (TypePtr other : same_text) {
+  for (TypePtr other : same_text)
     if (other->kind == type.kind && other->items == type.items &&
         other->cls == type.cls && other->enumeration == type.enumeration &&
-        other->fields == type.fields) {
+        other->fields == type.fields)
       return other;
-    }
-  }
   types_.push_back(std::move(type));
   same_text.push_back(&types_.back());
   return &types_.back();
@@ -283,9 +275,8 @@ TypePtr TypeTable::intern(Type type) {
 
 TypePtr TypeTable::optional(TypePtr item) {
   if (item->kind == TypeKind::kOptional || item->kind == TypeKind::kNone ||
-      item->kind == TypeKind::kAny) {
+      item->kind == TypeKind::kAny)
     return item;
-  }
   return intern({.kind = TypeKind::kOptional, .items = {item}});
 }
 
@@ -322,11 +313,10 @@ TypePtr TypeTable::union_of(std::vector<TypePtr> items) {
   std::vector<TypePtr> flat;
   bool with_none = false;
   auto add = [&](TypePtr item) {
-    if (item->kind == TypeKind::kNone) {
+    if (item->kind == TypeKind::kNone)
       with_none = true;
-    } else if (std::find(flat.begin(), flat.end(), item) == flat.end()) {
+    else if (std::find(flat.begin(), flat.end(), item) == flat.end())
       flat.push_back(item);
-    }
   };
   for (TypePtr item : items) {
     if (item->kind == TypeKind::kUnion) {
@@ -378,12 +368,10 @@ static bool alike(TypePtr a, TypePtr b) {
   if (a->kind != b->kind || a->name != b->name || a->cls != b->cls ||
       a->enumeration != b->enumeration || a->items.empty() ||
       a->items.size() != b->items.size() ||
-      (!a->name.empty() && a->fields != b->fields)) {
+      (!a->name.empty() && a->fields != b->fields))
     return false;
-  }
-  for (size_t i = 0; i < a->items.size(); ++i) {
+  for (size_t i = 0; i < a->items.size(); ++i)
     if (!alike(a->items[i], b->items[i])) return false;
-  }
   return true;
 }
 
@@ -396,9 +384,8 @@ bool is_subtype(TypePtr from, TypePtr to) {
   switch (to->kind) {
     case TypeKind::kOptional:
       if (from->kind == TypeKind::kNone) return true;
-      if (from->kind == TypeKind::kOptional) {
+      if (from->kind == TypeKind::kOptional)
         return is_subtype(from->item(), to->item());
-      }
       return is_subtype(from, to->item());
     case TypeKind::kUnion:
       return std::any_of(to->items.begin(), to->items.end(),
@@ -410,12 +397,10 @@ bool is_subtype(TypePtr from, TypePtr to) {
              from->kind == TypeKind::kComplex;
     case TypeKind::kTuple: {
       if (from->kind != TypeKind::kTuple || !to->name.empty() ||
-          from->items.size() != to->items.size()) {
+          from->items.size() != to->items.size())
         return false;
-      }
-      for (size_t i = 0; i < to->items.size(); ++i) {
+      for (size_t i = 0; i < to->items.size(); ++i)
         if (!is_subtype(from->items[i], to->items[i])) return false;
-      }
       return true;
     }
     case TypeKind::kFuture:

@@ -58,9 +58,8 @@ bool value_matches(const Value& value, TypePtr type) {
       if (!value.is_tuple()) return false;
       const std::vector<Value>& items = value.as_tuple().items;
       if (items.size() != type->items.size()) return false;
-      for (size_t i = 0; i < items.size(); ++i) {
+      for (size_t i = 0; i < items.size(); ++i)
         if (!value_matches(items[i], type->items[i])) return false;
-      }
       return true;
     }
     case TypeKind::kClass: {
@@ -101,9 +100,8 @@ TypePtr type_of(TypeTable& types, const Value& value) {
     case Value::Tag::kObject:
       return nullptr;
     case Value::Tag::kInstance: {
-      if (EnumType* type = enum_of(value)) {
+      if (EnumType* type = enum_of(value))
         return types.enumeration(Ref<EnumType>(type));
-      }
       if (const OwnClass* own = own_class_of(value))
         return types.find_class(own->name());
       const ClassType* cls = class_of(value);
@@ -128,9 +126,8 @@ TypePtr type_of(TypeTable& types, const Value& value) {
     }
     case Value::Tag::kDict: {
       const auto& items = value.as_dict().items;
-      if (items.empty()) {
+      if (items.empty())
         return types.dict(TypeTable::string(), TypeTable::tensor());
-      }
       TypePtr key = type_of(types, items[0].first);
       TypePtr item = nullptr;
       for (const auto& entry : items) {

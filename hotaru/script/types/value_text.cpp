@@ -24,9 +24,8 @@ std::string double_text(double value) {
   constexpr double kLargestPlain = 0x1p63;
   if (std::isnan(value)) return "nan";
   if (std::isinf(value)) return value < 0 ? "-inf" : "inf";
-  if (std::fabs(value) < kLargestPlain && value == std::trunc(value)) {
-    return concat(static_cast<int64_t>(value), ".");
-  }
+  if (std::fabs(value) < kLargestPlain && value == std::trunc(value))
+    return concat(int64_t(value), ".");
   std::ostringstream out;
   out.precision(std::numeric_limits<double>::max_digits10);
   out << value;

@@ -28,9 +28,8 @@ std::vector<Value> to_values(const nb::tuple& items) {
 
 script::KeywordArguments to_keywords(const nb::dict& items) {
   script::KeywordArguments out;
-  for (auto [name, value] : items) {
+  for (auto [name, value] : items)
     out.emplace_back(nb::cast<std::string>(name), to_value(value.ptr()));
-  }
   return out;
 }
 

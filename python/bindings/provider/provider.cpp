@@ -34,15 +34,13 @@ nb::object port_tuple(const Port& port) {
   nb::object shape = nb::none();
   if (port.dims) {
     nb::list sizes;
-    for (const Port::Dim& dim : *port.dims) {
-      if (dim.size >= 0) {
+    for (const Port::Dim& dim : *port.dims)
+      if (dim.size >= 0)
         sizes.append(dim.size);
-      } else if (dim.name.empty()) {
+      else if (dim.name.empty())
         sizes.append(nb::none());
-      } else {
+      else
         sizes.append(dim.name);
-      }
-    }
     shape = nb::tuple(sizes);
   }
   return nb::make_tuple(port.name, dtype_object(port.dtype), shape);

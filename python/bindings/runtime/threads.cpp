@@ -33,16 +33,14 @@ int thread_count(nb::handle given, const char* setter) {
   HOTARU_CHECK_AS(ValueError, n >= INT_MIN && n <= INT_MAX,
                   "Overflow when unpacking long");
   HOTARU_CHECK(n > 0, setter, " expects a positive integer");
-  return static_cast<int>(n);
+  return int(n);
 }
 
 /// Says once, when the package is imported, which variables do not count.
 void warn_of_environment() {
-  for (const std::string& warning : thread_environment_warnings()) {
-    if (PyErr_WarnEx(PyExc_UserWarning, warning.c_str(), 1) != 0) {
+  for (const std::string& warning : thread_environment_warnings())
+    if (PyErr_WarnEx(PyExc_UserWarning, warning.c_str(), 1) != 0)
       throw nb::python_error();
-    }
-  }
 }
 
 }  // namespace

@@ -55,11 +55,10 @@ nb::object construct(const std::string& name, const nb::args& args,
                      const nb::kwargs& kwargs) {
   const OwnClass& cls = class_named(name);
   const Value object(script::own_instance(cls));
-  if (const OwnMethod* method = cls.find("__init__")) {
+  if (const OwnMethod* method = cls.find("__init__"))
     call(*method, object, args, kwargs);
-  } else {
+  else
     fail<TypeError>(name, " has no constructor (torch::init)");
-  }
   return nb::steal(to_python(object));
 }
 

@@ -98,9 +98,8 @@ void compile_calls(const script::Block& block,
 }
 
 void compile_all(Function& function, std::set<const Function*>& seen) {
-  if (seen.insert(&function).second) {
+  if (seen.insert(&function).second)
     compile_calls(function.graph().top(), seen);
-  }
 }
 
 std::map<std::string, Value, std::less<>> to_defaults(const nb::dict& dict) {

@@ -106,9 +106,8 @@ inline void expect_padding(const Tensor& blocked, int64_t channels) {
   const float* p = blocked.data<float>();
   for (int64_t i = 0; i < blocked.numel(); ++i) {
     const int64_t b = i / kChannelBlock / pixels % blocked.size(1);
-    if (b * kChannelBlock + i % kChannelBlock >= channels) {
+    if (b * kChannelBlock + i % kChannelBlock >= channels)
       ASSERT_EQ(p[i], 0) << "channel beyond " << channels;
-    }
   }
 }
 

@@ -185,12 +185,11 @@ TEST(ConvKernel, RandomGeometries) {
   const int saved = get_num_threads();
   std::mt19937 random(7);
   const auto draw = [&](int64_t low, int64_t high) {
-    return low + static_cast<int64_t>(random() %
-                                      static_cast<uint64_t>(high - low + 1));
+    return low + int64_t(random() % uint64_t(high - low + 1));
   };
   for (int round = 0; round < 300; ++round) {
     ConvGeometry g;
-    const auto dims = static_cast<size_t>(draw(1, 3));
+    const auto dims = size_t(draw(1, 3));
     g.batch = draw(1, 3);
     g.groups = draw(0, 2) ? 1 : draw(2, 4);
     g.in_channels = g.groups * (draw(0, 2) ? draw(1, 5) : 1);
@@ -203,12 +202,11 @@ TEST(ConvKernel, RandomGeometries) {
       g.dilation[d] = draw(1, 2);
     }
     if (g.out_positions() == 0) continue;
-    set_num_threads(static_cast<int>(draw(1, 3)));
-    if (round % 4 == 0) {
+    set_num_threads(int(draw(1, 3)));
+    if (round % 4 == 0)
       check<double>(g);
-    } else {
+    else
       check<float>(g);
-    }
     if (::testing::Test::HasFailure()) break;
   }
   set_num_threads(saved);

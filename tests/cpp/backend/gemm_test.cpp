@@ -25,7 +25,7 @@ struct Matrix {
       : rows(rows), cols(cols) {
     const int64_t inner = (transposed ? rows : cols) + gap;
     const int64_t outer = transposed ? cols : rows;
-    data.assign(static_cast<size_t>(inner * outer + 7), outside());
+    data.assign(size_t(inner * outer + 7), outside());
     ref = transposed ? MatrixRef<T>{data.data(), 1, inner}
                      : MatrixRef<T>{data.data(), inner, 1};
     const std::vector<float> numbers = small_integers(rows, cols, seed);
@@ -34,14 +34,13 @@ struct Matrix {
       for (int64_t j = 0; j < cols; ++j) at(i, j) = static_cast<T>(*number++);
   }
   static T outside() {
-    if constexpr (std::numeric_limits<T>::has_quiet_NaN) {
+    if constexpr (std::numeric_limits<T>::has_quiet_NaN)
       return std::numeric_limits<T>::quiet_NaN();
-    } else {
+    else
       return T(77);
-    }
   }
   T& at(int64_t i, int64_t j) {
-    return data[static_cast<size_t>(i * ref.row_stride + j * ref.col_stride)];
+    return data[size_t(i * ref.row_stride + j * ref.col_stride)];
   }
 
   int64_t rows, cols;
@@ -83,7 +82,7 @@ void check(const Case& t) {
                       " activation ", int(t.activation)));
   Matrix<T> a(t.m, t.k, t.ta, 3, 1), b(t.k, t.n, t.tb, 5, 2);
   Matrix<T> c(t.m, t.n, false, 2, 3);
-  std::vector<T> bias(static_cast<size_t>(std::max(t.m, t.n)));
+  std::vector<T> bias(size_t(std::max(t.m, t.n)));
   for (size_t i = 0; i < bias.size(); ++i) bias[i] = T(double(i % 5) - 2);
   const Matrix<T> before = c;
   if (t.beta == 0) {  // must not be read
@@ -126,9 +125,8 @@ void check(const Case& t) {
       ASSERT_NEAR(double(c.at(i, j)), want, tolerance * (1 + std::fabs(want)))
           << i << ", " << j;
     }
-    for (int64_t j = t.n; j < c.ref.row_stride; ++j) {
+    for (int64_t j = t.n; j < c.ref.row_stride; ++j)
       ASSERT_TRUE(std::isnan(double(c.at(i, j)))) << "wrote beside C";
-    }
   }
 }
 

@@ -15,9 +15,9 @@ using Vector = std::vector<double>;
 
 /// Within 0.3, so that rounding errors do not grow from step to step.
 Vector random_values(int64_t count, int seed) {
-  std::mt19937 random(static_cast<unsigned>(seed));
+  std::mt19937 random(unsigned(seed));
   std::uniform_real_distribution<double> uniform(-0.3, 0.3);
-  Vector values(static_cast<size_t>(count));
+  Vector values(size_t(count));
   for (double& v : values) v = uniform(random);
   return values;
 }
@@ -44,7 +44,7 @@ struct Layer {
   void reference(Vector& y, Vector& hn, Vector& cn) const {
     const int64_t H = sizes.hidden_size, I = sizes.input_size;
     hn = h, cn = c;
-    y.assign(static_cast<size_t>(sizes.steps * sizes.batch * H), 0);
+    y.assign(size_t(sizes.steps * sizes.batch * H), 0);
     for (int64_t t = 0; t < sizes.steps; ++t) {
       const int64_t time = sizes.reverse ? sizes.steps - 1 - t : t;
       const Vector before = hn;
@@ -54,12 +54,11 @@ struct Layer {
             const int64_t row = gate * H + j;
             const Vector& bias = hidden ? b_hh : b_ih;
             double sum = bias.empty() ? 0 : bias[size_t(row)];
-            for (int64_t p = 0; p < (hidden ? H : I); ++p) {
+            for (int64_t p = 0; p < (hidden ? H : I); ++p)
               sum += hidden
                          ? w_hh[size_t(row * H + p)] * before[size_t(b * H + p)]
                          : w_ih[size_t(row * I + p)] *
                                x[size_t((time * sizes.batch + b) * I + p)];
-            }
             return sum;
           };
           const auto gate = [&](int64_t i) {
@@ -103,9 +102,8 @@ template <class T>
 void expect_near(const std::vector<T>& got, const Vector& want,
                  const char* what, double tolerance) {
   ASSERT_EQ(got.size(), want.size());
-  for (size_t i = 0; i < got.size(); ++i) {
+  for (size_t i = 0; i < got.size(); ++i)
     ASSERT_NEAR(double(got[i]), want[i], tolerance) << what << " " << i;
-  }
 }
 
 template <class T>
@@ -134,18 +132,16 @@ void check(const RnnSizes& s, bool bias, bool pack) {
 
   std::vector<T> got_h(h0.size()), got_c(c0.size());
   const int64_t stride = s.hidden_size + 3;  // as in a bidirectional layer
-  std::vector<T> wide(static_cast<size_t>(s.steps * s.batch * stride), T(99));
+  std::vector<T> wide(size_t(s.steps * s.batch * stride), T(99));
   rnn_layer<T>(s, weights,
                {x.data(), h0.data(), lstm ? c0.data() : nullptr, got_h.data(),
                 lstm ? got_c.data() : nullptr, wide.data(), stride});
   std::vector<T> got_y;
-  for (size_t i = 0; i < wide.size(); ++i) {
-    if (i % size_t(stride) < size_t(s.hidden_size)) {
+  for (size_t i = 0; i < wide.size(); ++i)
+    if (i % size_t(stride) < size_t(s.hidden_size))
       got_y.push_back(wide[i]);
-    } else {
+    else
       ASSERT_EQ(wide[i], T(99)) << "wrote beside y";
-    }
-  }
   expect_near(got_y, y, "y", tolerance);
   expect_near(got_h, hn, "hn", tolerance);
   if (lstm) expect_near(got_c, cn, "cn", tolerance);

@@ -19,7 +19,7 @@ template <class T>
 std::vector<T> activated(const std::vector<T>& x, Activation activation) {
   std::vector<T> y(x.size());
   const T one = 1;
-  const auto n = static_cast<int64_t>(x.size());
+  const auto n = int64_t(x.size());
   Epilogue<T> epilogue;
   epilogue.activation = activation;
   gemm<T>(1, n, 1, 1, {&one, 1, 1}, {x.data(), n, 1}, 0, y.data(), n, epilogue);
@@ -51,7 +51,7 @@ double worst_ulps(const std::vector<T>& x, Activation activation,
     const T up =
         std::nextafter(std::fabs(rounded), std::numeric_limits<T>::infinity());
     const long double ulp = up - std::fabs(rounded);
-    worst = std::max(worst, static_cast<double>(std::fabs(y[i] - want) / ulp));
+    worst = std::max(worst, double(std::fabs(y[i] - want) / ulp));
   }
   return worst;
 }
@@ -141,13 +141,12 @@ void expect_limits() {
 TEST(SimdTarget, FollowsTheEnvironment) {
   const char* limit = std::getenv("HOTARU_SIMD");
   const std::string name = simd_target_name();
-  if (limit == nullptr) {
+  if (limit == nullptr)
     EXPECT_FALSE(name.empty());
-  } else if (std::string(limit) == "avx2") {
+  else if (std::string(limit) == "avx2")
     EXPECT_EQ(name.find("AVX3"), std::string::npos) << name;
-  } else if (std::string(limit) == "baseline") {
+  else if (std::string(limit) == "baseline")
     EXPECT_EQ(name.find("AVX"), std::string::npos) << name;
-  }
 }
 
 TEST(SimdMath, LimitsAndNaN) {

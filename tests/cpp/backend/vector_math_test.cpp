@@ -18,12 +18,12 @@ template <class F, class G>
 double worst_error(F f, G exact, float low, float high) {
   double worst = 0;
   for (uint64_t bits = 0; bits < (uint64_t{1} << 32); bits += 9973) {
-    const float x = std::bit_cast<float>(static_cast<uint32_t>(bits));
+    const float x = std::bit_cast<float>(uint32_t(bits));
     if (!(x >= low && x <= high)) continue;
-    const double want = exact(static_cast<double>(x));
+    const double want = exact(double(x));
     const double size = std::fabs(want);
     if (size < 1.2e-38 || size > 3.4e38) continue;
-    const float rounded = std::fabs(static_cast<float>(want));
+    const float rounded = std::fabs(float(want));
     const double ulp = std::nextafter(rounded, kInf) - rounded;
     worst = std::max(worst, std::fabs(f(x) - want) / ulp);
   }

@@ -34,7 +34,7 @@ TEST(Concat, Reals) {
        {0.0, -0.0, 1.0, 0.1, 1.0 / 3, 1e5, 999999.5, 1e6, 123456.7, 1e-4, 1e-5,
         5e-324, std::numeric_limits<double>::max(), HUGE_VAL, -HUGE_VAL}) {
     expect_as_streamed(value);
-    expect_as_streamed(static_cast<float>(value));
+    expect_as_streamed(float(value));
   }
   expect_as_streamed(std::nan(""));
 }

@@ -97,9 +97,8 @@ TEST(BlockCache, KeepsTwiceWhatIsInUseButNoMoreThanEverWas) {
 }
 
 TEST(BlockCache, GivesBackWhatItKeepsBeforeItSaysThereIsNoMemory) {
-  if (kSanitized) {
+  if (kSanitized)
     GTEST_SKIP() << "sanitizers reserve more address space than a limit allows";
-  }
   constexpr size_t kLarge = size_t{30} << 20, kOther = size_t{20} << 20;
   const pid_t child = fork();
   if (child == 0) {

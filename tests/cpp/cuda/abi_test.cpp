@@ -28,9 +28,7 @@ TEST(DriverAbi, FunctionsTakeWhatTheDriverTakes) {
 #undef HOTARU_COMPARE
 }
 
-#define HOTARU_SAME(name) \
-  static_assert(static_cast<int>(hotaru::cuda::name) == \
-                static_cast<int>(::name))
+#define HOTARU_SAME(name) static_assert(int(hotaru::cuda::name) == int(::name))
 HOTARU_SAME(CUDA_ERROR_INVALID_VALUE);
 HOTARU_SAME(CUDA_ERROR_OUT_OF_MEMORY);
 HOTARU_SAME(CUDA_ERROR_NOT_INITIALIZED);

@@ -30,9 +30,8 @@ int devices(const char* choice) {
     const Driver* driver = load_driver(why_not);
     int count = -1;
     if (!driver || !driver->soft() || driver->cuInit(0) != CUDA_SUCCESS ||
-        driver->cuDeviceGetCount(&count) != CUDA_SUCCESS) {
+        driver->cuDeviceGetCount(&count) != CUDA_SUCCESS)
       _exit(99);
-    }
     _exit(count);
   });
 }

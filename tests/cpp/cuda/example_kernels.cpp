@@ -13,19 +13,16 @@ __global__ void block_sum(const SumParams& p) {
   const long long step = static_cast<long long>(gridDim.x) * blockDim.x;
   for (long long i =
            static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
-       i < p.n; i += step) {
+       i < p.n; i += step)
     sum += p.in[i];
-  }
-  for (int delta = 16; delta > 0; delta /= 2) {
+  for (int delta = 16; delta > 0; delta /= 2)
     sum += __shfl_down_sync(~0u, sum, delta);
-  }
   if (threadIdx.x % 32 == 0) of_warp[threadIdx.x / 32] = sum;
   __syncthreads();
   if (threadIdx.x >= 32) return;
   sum = threadIdx.x < blockDim.x / 32 ? of_warp[threadIdx.x] : 0;
-  for (int bits = 16; bits > 0; bits /= 2) {
+  for (int bits = 16; bits > 0; bits /= 2)
     sum += __shfl_xor_sync(~0u, sum, bits);
-  }
   if (threadIdx.x == 0) atomicAdd(p.out, sum);
 }
 
@@ -45,7 +42,7 @@ __global__ void add_one(const CellParams& p) {
 }
 
 __global__ void set_to(const CellParams& p) {
-  p.cell[blockIdx.x * blockDim.x + threadIdx.x] = static_cast<float>(p.what);
+  p.cell[blockIdx.x * blockDim.x + threadIdx.x] = float(p.what);
 }
 
 __global__ void votes(const CellParams& p) {
@@ -56,35 +53,33 @@ __global__ void votes(const CellParams& p) {
   const int any = __any_sync(~0u, n == 35), all = __all_sync(~0u, n < 35);
   const int block_all = __syncthreads_and(n < 40);
   const int block_or = __syncthreads_or(n == 41);
-  const int up = __shfl_up_sync(~0u, static_cast<int>(n), 1);
-  const int first = __shfl_sync(~0u, static_cast<int>(n), 0, 8);
+  const int up = __shfl_up_sync(~0u, int(n), 1);
+  const int first = __shfl_sync(~0u, int(n), 0, 8);
   float* out = p.cell + 8 * n;
-  out[0] = static_cast<float>(ballot & 0xFF);
-  out[1] = static_cast<float>(count);
-  out[2] = static_cast<float>(any);
-  out[3] = static_cast<float>(all);
-  out[4] = static_cast<float>(block_all);
-  out[5] = static_cast<float>(block_or);
-  out[6] = static_cast<float>(up);
-  out[7] = static_cast<float>(first);
+  out[0] = float(ballot & 0xFF);
+  out[1] = float(count);
+  out[2] = float(any);
+  out[3] = float(all);
+  out[4] = float(block_all);
+  out[5] = float(block_or);
+  out[6] = float(up);
+  out[7] = float(first);
 }
 
 __global__ void misuse(const CellParams& p) {
-  const int n = static_cast<int>(threadIdx.x);
+  const int n = int(threadIdx.x);
   switch (p.what) {
     case kMissingLane:  // half of the warp waits elsewhere
-      if (n % 2) {
+      if (n % 2)
         __syncwarp();
-      } else {
+      else
         __shfl_sync(~0u, n, 0);
-      }
       break;
     case kHalfAtShuffle:
-      if (n % 2) {
+      if (n % 2)
         __syncthreads();
-      } else {
+      else
         __shfl_sync(~0u, n, 0);
-      }
       break;
     case kForeignMask:
       __syncwarp(1u << 31);

@@ -24,18 +24,16 @@ class SoftGpu : public testing::Test {
  protected:
   void SetUp() override {
     ASSERT_CU(cuInit(0));
-    for (int i = 0; i < kDevices; ++i) {
+    for (int i = 0; i < kDevices; ++i)
       ASSERT_CU(cuDevicePrimaryCtxRetain(&contexts_[i], i));
-    }
     ASSERT_CU(cuLibraryLoadData(&library_, "", nullptr, nullptr, 0, nullptr,
                                 nullptr, 0));
     use(0);
   }
   void TearDown() override {
     cuda::cuCtxSynchronize();
-    for (int i = 0; i < kDevices; ++i) {
+    for (int i = 0; i < kDevices; ++i)
       EXPECT_CU(CUDA_SUCCESS, cuDevicePrimaryCtxRelease_v2(i));
-    }
     EXPECT_CU(CUDA_SUCCESS, cuLibraryUnload(library_));
   }
 

@@ -100,9 +100,7 @@ TEST_F(SoftGpu, IsLazySoAMissingWaitShows) {
     EXPECT_CU(CUDA_SUCCESS,
               cuMemcpyHtoDAsync_v2(address(device), host, sizeof(float), s));
     EXPECT_CU(CUDA_SUCCESS, cuEventRecord(copied, s));
-    if (wait) {
-      EXPECT_CU(CUDA_SUCCESS, cuEventSynchronize(copied));
-    }
+    if (wait) EXPECT_CU(CUDA_SUCCESS, cuEventSynchronize(copied));
     host[0] = 2;
     EXPECT_EQ(wait ? 1 : 2, download(device, 1, s)[0]);
   }
@@ -313,13 +311,11 @@ TEST_F(SoftGpu, ServesManyThreads) {
         EXPECT_CU(CUDA_SUCCESS,
                   cuMemcpyDtoDAsync_v2(address(own), address(cells + t), 4, s));
         EXPECT_CU(CUDA_SUCCESS, cuEventRecord(e, s));
-        if (i % 2) {
+        if (i % 2)
           EXPECT_CU(CUDA_SUCCESS, cuEventSynchronize(e));
-        } else {
-          while (cuEventQuery(e) == CUDA_ERROR_NOT_READY) {
+        else
+          while (cuEventQuery(e) == CUDA_ERROR_NOT_READY)
             std::this_thread::yield();
-          }
-        }
         EXPECT_EQ(i, download(own, 1, s)[0]);
         free(own);
       }

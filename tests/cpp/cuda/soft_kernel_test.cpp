@@ -35,15 +35,14 @@ TEST_F(SoftGpu, VotesAndShuffles) {
   const std::vector<float> found = download(out, none.size());
   for (int n = 0; n < 40; ++n) {
     const bool second = n >= 32;
-    const std::vector<float> expected{
-        0xAA,
-        10,
-        second ? 1.0f : 0.0f,
-        second ? 0.0f : 1.0f,
-        1,
-        0,
-        static_cast<float>(n == 0 || n == 32 ? n : n - 1),
-        static_cast<float>(n % 32 / 8 * 8 + n / 32 * 32)};
+    const std::vector<float> expected{0xAA,
+                                      10,
+                                      second ? 1.0f : 0.0f,
+                                      second ? 0.0f : 1.0f,
+                                      1,
+                                      0,
+                                      float(n == 0 || n == 32 ? n : n - 1),
+                                      float(n % 32 / 8 * 8 + n / 32 * 32)};
     EXPECT_EQ(expected, std::vector<float>(found.begin() + 8 * n,
                                            found.begin() + 8 * n + 8))
         << n;

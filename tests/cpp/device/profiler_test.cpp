@@ -119,9 +119,7 @@ TEST(DeviceProfile, KernelsHaveTheirCallsWhateverBeginsAndEnds) {
             << work.name;
         EXPECT_TRUE(launches.emplace(work.correlation, record.kernel).second);
         // A GPU's clock is not the host's.
-        if (accelerator().in_software()) {
-          EXPECT_GE(work.start, record.start);
-        }
+        if (accelerator().in_software()) EXPECT_GE(work.start, record.start);
       });
 }
 

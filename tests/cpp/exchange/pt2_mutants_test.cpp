@@ -46,8 +46,8 @@ void limit_child(size_t file_size) {
     std::ifstream statm("/proc/self/statm");
     size_t pages = 0;
     statm >> pages;
-    rlim_t limit = pages * static_cast<size_t>(::getpagesize()) +
-                   4 * file_size + (size_t{64} << 20);
+    rlim_t limit =
+        pages * size_t(::getpagesize()) + 4 * file_size + (size_t{64} << 20);
     rlimit memory = {limit, limit};
     ::setrlimit(RLIMIT_AS, &memory);
   }
@@ -169,17 +169,15 @@ Bytes json_mutant(const Bytes& bytes, Random& random) {
 Bytes text_mutant(const Bytes& bytes, Random& random) {
   return rewritten(bytes, [&](std::string_view name, std::string& contents) {
     if (!name.ends_with(".json") || contents.empty()) return;
-    for (size_t n = 1 + random() % 4; n > 0; --n) {
-      contents[random() % contents.size()] = static_cast<char>(random());
-    }
+    for (size_t n = 1 + random() % 4; n > 0; --n)
+      contents[random() % contents.size()] = char(random());
   });
 }
 
 Bytes byte_mutant(const Bytes& bytes, Random& random) {
   Bytes out = bytes;
-  for (size_t n = 1 + random() % 8; n > 0; --n) {
+  for (size_t n = 1 + random() % 8; n > 0; --n)
     out[random() % out.size()] = static_cast<std::byte>(random());
-  }
   if (random() % 8 == 0) out.resize(random() % out.size());
   return out;
 }
@@ -190,7 +188,7 @@ void expect_handled(const std::string& name, int count, const Mutate& mutate) {
   ASSERT_EQ(run_child(original), kAccepted) << name;
   int accepted = 0;
   for (int seed = 0; seed < count; ++seed) {
-    Random random(static_cast<uint64_t>(seed));
+    Random random(uint64_t(seed));
     const int outcome = run_child(mutate(original, random));
     accepted += outcome == kAccepted;
     EXPECT_TRUE(outcome == kAccepted || outcome == kRejected)
@@ -202,9 +200,8 @@ void expect_handled(const std::string& name, int count, const Mutate& mutate) {
 }
 
 TEST(Pt2Mutants, Json) {
-  for (const char* name : {"trees", "cond", "counter.core", "lstm"}) {
+  for (const char* name : {"trees", "cond", "counter.core", "lstm"})
     expect_handled(name, 250, json_mutant);
-  }
 }
 
 TEST(Pt2Mutants, TextOfTheJson) {

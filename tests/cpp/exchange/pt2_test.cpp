@@ -37,9 +37,8 @@ TEST(Pt2, TakesLeavesWhereTorchScriptHasNoTypeForAContainer) {
 
 TEST(Pt2, ParametersRequireGradientsAsTheyDid) {
   const script::Module module = golden("shared");
-  for (const auto& [name, tensor] : module.named_parameters()) {
+  for (const auto& [name, tensor] : module.named_parameters())
     EXPECT_EQ(autograd::requires_grad(tensor), name != "a.bias") << name;
-  }
 }
 
 TEST(Pt2, WeightsLieInTheFile) {

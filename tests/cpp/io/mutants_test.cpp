@@ -44,8 +44,8 @@ void limit_child(size_t file_size) {
     std::ifstream statm("/proc/self/statm");
     size_t pages = 0;
     statm >> pages;
-    rlim_t limit = pages * static_cast<size_t>(::getpagesize()) +
-                   4 * file_size + (size_t{64} << 20);
+    rlim_t limit =
+        pages * size_t(::getpagesize()) + 4 * file_size + (size_t{64} << 20);
     rlimit memory = {limit, limit};
     ::setrlimit(RLIMIT_AS, &memory);
   }
@@ -93,20 +93,20 @@ int run_child(const Bytes& mutant) {
 }
 
 void damage(std::string& text, Random& random) {
-  int times = 1 + static_cast<int>(random() % 4);
+  int times = 1 + int(random() % 4);
   for (int i = 0; i < times && !text.empty(); ++i) {
     size_t at = random() % text.size();
     size_t length = 1 + random() % std::min<size_t>(16, text.size() - at);
     constexpr unsigned char kInteresting[] = {0, 1, 0x7f, 0x80, 0xff};
     switch (random() % 6) {
       case 0:
-        text[at] = static_cast<char>(text[at] ^ (1 << (random() % 8)));
+        text[at] = char(text[at] ^ (1 << (random() % 8)));
         break;
       case 1:
-        text[at] = static_cast<char>(random());
+        text[at] = char(random());
         break;
       case 2:
-        text[at] = static_cast<char>(kInteresting[random() % 5]);
+        text[at] = char(kInteresting[random() % 5]);
         break;
       case 3:
         text.erase(at, length);
@@ -125,15 +125,14 @@ void damage(std::string& text, Random& random) {
 
 Bytes raw_damage(const Bytes& bytes, Random& random) {
   Bytes out = bytes;
-  for (size_t n = 1 + random() % 8; n > 0; --n) {
+  for (size_t n = 1 + random() % 8; n > 0; --n)
     out[random() % out.size()] = static_cast<std::byte>(random());
-  }
   return out;
 }
 
 Bytes truncation(const Bytes& bytes, Random& random) {
-  return Bytes(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(
-                                                  random() % bytes.size()));
+  return Bytes(bytes.begin(),
+               bytes.begin() + std::ptrdiff_t(random() % bytes.size()));
 }
 
 // Headers, directory and end record: what lies outside of the payloads.
@@ -141,18 +140,14 @@ Bytes directory_damage(const Bytes& bytes, Random& random) {
   Bytes out = bytes;
   io::ZipReader zip(io::MappedFile::from_bytes(bytes, "original"));
   std::vector<size_t> places;
-  for (const io::ZipRecord& record : zip.records()) {
-    for (size_t i = record.header_offset; i < record.offset; ++i) {
+  for (const io::ZipRecord& record : zip.records())
+    for (size_t i = record.header_offset; i < record.offset; ++i)
       places.push_back(i);
-    }
-  }
   size_t tail = std::min<size_t>(bytes.size(), 4096);
-  for (size_t i = bytes.size() - tail; i < bytes.size(); ++i) {
+  for (size_t i = bytes.size() - tail; i < bytes.size(); ++i)
     places.push_back(i);
-  }
-  for (size_t n = 1 + random() % 4; n > 0; --n) {
+  for (size_t n = 1 + random() % 4; n > 0; --n)
     out[places[random() % places.size()]] = static_cast<std::byte>(random());
-  }
   return out;
 }
 
@@ -164,9 +159,8 @@ Mutation record_damage(const std::string& suffix) {
                         concat("hotaru_mutant_", ::getpid(), ".pt"))
                            .string();
     std::vector<const io::ZipRecord*> targets;
-    for (const io::ZipRecord& record : zip.records()) {
+    for (const io::ZipRecord& record : zip.records())
       if (record.name.ends_with(suffix)) targets.push_back(&record);
-    }
     const io::ZipRecord* target = targets[random() % targets.size()];
     io::ZipWriter writer(path, zip.root());
     for (const io::ZipRecord& record : zip.records()) {
@@ -203,7 +197,7 @@ std::map<int, int> outcomes(const std::string& archive,
   EXPECT_EQ(run_child(original), kAccepted) << archive;
   std::map<int, int> out;
   for (int seed = 0; seed < count; ++seed) {
-    Random random(static_cast<uint64_t>(seed));
+    Random random(uint64_t(seed));
     Bytes mutant = mutation(original, random);
     int outcome = run_child(mutant);
     ++out[outcome];

@@ -20,8 +20,7 @@ class Host : public PickleHost {
  public:
   Ref<Storage> storage(const std::string&, DType dtype, int64_t numel,
                        const std::string&) override {
-    HOTARU_CHECK(static_cast<uint64_t>(numel) <= 16 / itemsize(dtype),
-                 "does not fit");
+    HOTARU_CHECK(uint64_t(numel) <= 16 / itemsize(dtype), "does not fit");
     return make_ref<Storage>(bytes_, 16, Device(), nullptr);
   }
   Value instance(const std::string&) override { return {}; }
@@ -138,9 +137,8 @@ TEST(Unpickler, MisuseOfTheStackIsAnError) {
                                "123456789.",
                                "ctorch\nFloatStorage\n.",
                                "]ctorch\nFloatStorage\na."};
-  for (const std::string& pickle : cases) {
+  for (const std::string& pickle : cases)
     EXPECT_NE(error_of(pickle), "") << testing::PrintToString(pickle);
-  }
 }
 
 TEST(Unpickler, NestingCyclesAndSharingAreBounded) {
@@ -153,9 +151,8 @@ TEST(Unpickler, NestingCyclesAndSharingAreBounded) {
       std::string::npos);
   // Each level holds the one before twice: 2^60 values in 400 bytes.
   std::string doubling = ")";
-  for (char i = 1; i < 60; ++i) {
+  for (char i = 1; i < 60; ++i)
     doubling += std::string("q") + i + "h" + i + "\x86";
-  }
   EXPECT_NE(error_of(doubling + ".").find("share each other"),
             std::string::npos);
 }
@@ -191,9 +188,8 @@ TEST(Unpickler, TensorsStayInsideTheirStorage) {
       {"storage",
        tensor_pickle("M\xff\xff", zero, tuple("K\x01"), tuple("K\x01"))},
   };
-  for (const auto& [what, pickle] : hostile) {
+  for (const auto& [what, pickle] : hostile)
     EXPECT_NE(error_of(pickle), "") << what;
-  }
 }
 
 TEST(TorchFile, StateDictsSurviveWithSharedMemory) {

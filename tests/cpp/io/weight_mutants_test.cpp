@@ -40,8 +40,8 @@ void limit_child(size_t file_size) {
     std::ifstream statm("/proc/self/statm");
     size_t pages = 0;
     statm >> pages;
-    const rlim_t limit = pages * static_cast<size_t>(::getpagesize()) +
-                         4 * file_size + (size_t{64} << 20);
+    const rlim_t limit =
+        pages * size_t(::getpagesize()) + 4 * file_size + (size_t{64} << 20);
     const rlimit memory = {limit, limit};
     ::setrlimit(RLIMIT_AS, &memory);
   }
@@ -130,13 +130,13 @@ size_t head_size(const std::string& file) {
 
 std::string bytes_changed(std::string file, Random& random) {
   for (size_t n = 1 + random() % 4; n > 0; --n)
-    file[random() % head_size(file)] = static_cast<char>(random());
+    file[random() % head_size(file)] = char(random());
   return file;
 }
 
 std::string bits_flipped(std::string file, Random& random) {
   for (size_t n = 1 + random() % 3; n > 0; --n)
-    file[random() % head_size(file)] ^= static_cast<char>(1 << random() % 8);
+    file[random() % head_size(file)] ^= char(1 << random() % 8);
   return file;
 }
 

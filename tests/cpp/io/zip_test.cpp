@@ -145,24 +145,21 @@ TEST(Zip, RecordsMustNotOverlap) {
   size_t local = find(bytes, "root/version") - 30;
   size_t central = find(bytes, "root/version", local + 60) - 46;
   // The first record is said, in both places, to reach over the second.
-  for (size_t at : {local + 18, local + 22, central + 20, central + 24}) {
+  for (size_t at : {local + 18, local + 22, central + 20, central + 24})
     put32(bytes, at, 150);
-  }
   EXPECT_NE(error_of(bytes).find("over what begins"), std::string::npos);
 }
 
 TEST(Zip, DuplicatesAndSecondRootsAreRejected) {
   std::vector<std::byte> twice = sample();
   for (size_t at = find(twice, "root/data/1"); at != std::string::npos;
-       at = find(twice, "root/data/1", at + 1)) {
+       at = find(twice, "root/data/1", at + 1))
     std::memcpy(twice.data() + at, "root/data/0", 11);
-  }
   EXPECT_NE(error_of(twice).find("occurs twice"), std::string::npos);
   std::vector<std::byte> roots = sample();
   for (size_t at = find(roots, "root/data/0"); at != std::string::npos;
-       at = find(roots, "root/data/0", at + 1)) {
+       at = find(roots, "root/data/0", at + 1))
     std::memcpy(roots.data() + at, "toor", 4);
-  }
   EXPECT_NE(error_of(roots).find("outside of the archive's root"),
             std::string::npos);
   ZipWriter writer(temporary("zip_twice"), "root");
@@ -175,9 +172,8 @@ TEST(Zip, NamesThatLeaveTheArchiveAreRejected) {
        {"root/../../x", "/oot/data/0", "root//ata/0", "root/da\\a/0"}) {
     std::vector<std::byte> bytes = sample();
     for (size_t at = find(bytes, "root/data/0"); at != std::string::npos;
-         at = find(bytes, "root/data/0", at + 1)) {
+         at = find(bytes, "root/data/0", at + 1))
       std::memcpy(bytes.data() + at, name, 11);
-    }
     EXPECT_NE(error_of(bytes), "") << name;
   }
 }

@@ -72,9 +72,8 @@ TEST(UsableCores, FollowTheAffinityMask) {
   std::thread([&] {  // the mask is the thread's
     cpu_set_t one;
     CPU_ZERO(&one);
-    for (int cpu = 0; cpu < CPU_SETSIZE && CPU_COUNT(&one) == 0; ++cpu) {
+    for (int cpu = 0; cpu < CPU_SETSIZE && CPU_COUNT(&one) == 0; ++cpu)
       if (CPU_ISSET(cpu, &saved)) CPU_SET(cpu, &one);
-    }
     ASSERT_EQ(sched_setaffinity(0, sizeof(one), &one), 0);
     EXPECT_EQ(usable_physical_cores(), 1);
     EXPECT_EQ(affinity_cpus(), 1);

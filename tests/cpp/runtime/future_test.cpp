@@ -94,7 +94,7 @@ TEST_P(FutureTest, ManyThreadsWaitForOne) {
   for (int i = 0; i < 8; ++i) {
     threads.emplace_back([&, future] {
       future->on_done([&](Future& f) { called += int(f.value().as_int()); });
-      sum += static_cast<int>(future->wait().as_int());
+      sum += int(future->wait().as_int());
     });
   }
   launch([future] { future->set_value(1); });
@@ -167,9 +167,8 @@ TEST(Future, LongChainsNeedNoStack) {
   constexpr int kLength = 200000;
   auto first = make_ref<Future>();
   Ref<Future> last = first;
-  for (int i = 0; i < kLength; ++i) {
+  for (int i = 0; i < kLength; ++i)
     last = last->then([](Future& f) { return Value(f.value().as_int() + 1); });
-  }
   first->set_value(0);
   EXPECT_EQ(last->wait().as_int(), kLength);
 }
@@ -177,9 +176,8 @@ TEST(Future, LongChainsNeedNoStack) {
 TEST(Future, LongChainsAreReleasedWithoutStack) {
   auto first = make_ref<Future>();
   Ref<Future> last = first;
-  for (int i = 0; i < 200000; ++i) {
+  for (int i = 0; i < 200000; ++i)
     last = last->then([](Future& f) { return f.value(); });
-  }
   last = nullptr;
   first = nullptr;  // never completed
 }
@@ -188,9 +186,8 @@ TEST_P(FutureTest, CollectAllWaitsForAllAndKeepsTheirOrder) {
   std::vector<Ref<Future>> futures;
   for (int i = 0; i < 1000; ++i) futures.push_back(make_ref<Future>());
   auto all = collect_all(futures);
-  for (int i = 1000; i-- > 1;) {
+  for (int i = 1000; i-- > 1;)
     launch([f = futures[size_t(i)], i] { f->set_value(i); });
-  }
   EXPECT_FALSE(all->done());
   futures[0]->set_value(0);
   const std::vector<Value>& items = all->wait().as_list().items;

@@ -181,9 +181,8 @@ TEST(Mt19937Test, DrawsEqualTheStandardLibrarys) {
     int64_t count = 100;
     const uint32_t* words = engine.take(count);
     ASSERT_GT(count, 0);
-    for (int64_t i = 0; i < count; ++i) {
+    for (int64_t i = 0; i < count; ++i)
       ASSERT_EQ(Mt19937::temper(words[i]), expected());
-    }
     done += count;
   }
 }
@@ -207,9 +206,8 @@ TEST(GeneratorTest, StateRestoresDrawsAndTheCachedNormal) {
   other.set_state(state);
   EXPECT_EQ(other.initial_seed(), 5u);
   EXPECT_EQ(other.get_state(), state);
-  for (int i = 0; i < 1000; ++i) {
+  for (int i = 0; i < 1000; ++i)
     ASSERT_EQ(other.normal_double(), gen.normal_double());
-  }
 }
 
 TEST(GeneratorTest, FreshStatesMayBeSaved) {
@@ -240,9 +238,8 @@ TEST(GeneratorTest, RejectsBadStates) {
     std::memcpy(bytes.data() + offset, &value, sizeof(value));
     return bytes;
   };
-  for (int32_t left : {0, -1, 625, 1 << 30}) {
+  for (int32_t left : {0, -1, 625, 1 << 30})
     expect_error(with(8, left), "Invalid mt19937 state");
-  }
   expect_error(with(16, 2), "Invalid mt19937 state");  // next + left too large
   expect_error(with(20, 1), "Invalid mt19937 state");  // next beyond 2^32
 }

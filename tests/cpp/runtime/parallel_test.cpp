@@ -128,9 +128,8 @@ TEST(ParallelNested, IdleWorkersHelpWithNestedLoops) {
       ++inside;
       const auto end =
           std::chrono::steady_clock::now() + std::chrono::seconds(10);
-      while (inside < 2 && std::chrono::steady_clock::now() < end) {
+      while (inside < 2 && std::chrono::steady_clock::now() < end)
         std::this_thread::yield();
-      }
       if (inside == 2) met = true;
     });
   });
@@ -166,7 +165,7 @@ TEST_P(ParallelTest, ReducesInOrderOfPosition) {
     return parallel_reduce(
         0, n, 1, std::string(),
         [](int64_t b, int64_t e, std::string text) {
-          for (; b < e; ++b) text += static_cast<char>('a' + b);
+          for (; b < e; ++b) text += char('a' + b);
           return text;
         },
         [](const std::string& a, const std::string& b) { return a + b; });
@@ -228,9 +227,8 @@ TEST_P(ParallelTest, ChunksReallyRunAtOnce) {
     std::atomic<int> inside{0};
     parallel_for(0, 2, 1, [&](int64_t, int64_t) {
       ++inside;
-      for (int i = 0; i < 1000 && inside.load() < 2; ++i) {
+      for (int i = 0; i < 1000 && inside.load() < 2; ++i)
         std::this_thread::yield();
-      }
       if (inside.load() == 2) met = true;
     });
   }

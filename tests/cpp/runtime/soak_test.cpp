@@ -74,10 +74,9 @@ void throwing_loop(Ledger& ledger, int64_t n) {
 void nested_loop(Ledger& ledger, int64_t n) {
   std::atomic<int64_t> visited{0};
   parallel_for(0, 3, 1, [&](int64_t b, int64_t e) {
-    for (; b < e; ++b) {
+    for (; b < e; ++b)
       nested_parallel_for(0, n, 1,
                           [&](int64_t c, int64_t d) { visited += d - c; });
-    }
   });
   if (visited != 3 * n) ++ledger.wrong;
   ++ledger.loops;
@@ -111,9 +110,8 @@ TEST(Soak, SixteenCallersLoseNothingAndStartNoThreadTooMany) {
   set_num_threads(cores);
   const int limit =
       std::max(cores - 1, std::min(get_num_interop_threads(), cores));
-  while (Scheduler::instance().num_workers() > limit) {
+  while (Scheduler::instance().num_workers() > limit)
     std::this_thread::yield();  // those of earlier tests end
-  }
   // Sanitizers start a thread of their own with the first.
   std::thread([] {}).join();
   ThreadCount before = count_threads();

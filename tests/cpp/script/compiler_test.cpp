@@ -79,9 +79,8 @@ TEST(Compiler, EarlyExits) {
     }
     return total;
   };
-  for (int64_t n : {0, 1, 5, 30, 99, 1000}) {
+  for (int64_t n : {0, 1, 5, 30, 99, 1000})
     EXPECT_EQ(call(text, {Value(n)}).as_int(), expected(n)) << n;
-  }
 }
 
 TEST(Compiler, NoneIsNarrowed) {
@@ -141,7 +140,7 @@ TEST(Compiler, NumbersBesideTensorsStayNumbers) {
       "  return [(2 * x).dtype, (2.5 * x).dtype, (1 - x).dtype, (x // "
       "2).dtype,\n"
       "          (7 / (x + 1)).dtype, (3 > x).dtype, (True * x).dtype]\n";
-  auto number = [](DType dtype) { return static_cast<int64_t>(dtype); };
+  auto number = [](DType dtype) { return int64_t(dtype); };
   int64_t i = number(DType::kInt64);
   int64_t f = number(DType::kFloat32);
   Value result = call(text, {zeros(Dims{2}, TensorOptions(DType::kInt64))});

@@ -46,9 +46,8 @@ std::string show(const Expr* expr) {
       return items(":");
     case ExprKind::kCall: {
       std::string out = "(call " + items(" ");
-      for (const Keyword& k : expr->keywords) {
+      for (const Keyword& k : expr->keywords)
         out += " " + std::string(k.name) + "=" + show(k.value);
-      }
       return out + ")";
     }
     case ExprKind::kUnary:
@@ -298,9 +297,8 @@ TEST(Parser, NestingIsBounded) {
         << text.substr(0, 20);
   }
   std::string nested = "def f():\n";
-  for (int i = 1; i < 3000; ++i) {
-    nested += std::string(static_cast<size_t>(i), ' ') + "if x:\n";
-  }
+  for (int i = 1; i < 3000; ++i)
+    nested += std::string(size_t(i), ' ') + "if x:\n";
   EXPECT_NE(error_of(nested), "");
   // Chains are no nesting.
   EXPECT_EQ(error_of("def f():\n  return " + repeat("x + ", kDeep) + "x\n"),

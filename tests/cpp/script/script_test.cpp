@@ -182,16 +182,13 @@ TEST_P(Script, FrozenNetworksGiveWhatPyTorchGave) {
 TEST(ScriptModule, NamesComeInOrder) {
   Module conv = child(child(load(golden("networks")), "conv_script"), "net");
   std::vector<std::string> names;
-  for (const auto& [name, tensor] : conv.named_parameters()) {
+  for (const auto& [name, tensor] : conv.named_parameters())
     names.push_back(name);
-  }
   EXPECT_EQ(names, (std::vector<std::string>{
                        "c1.weight", "c1.bias", "norm.weight", "norm.bias",
                        "c2.weight", "c2.bias", "out.weight", "out.bias"}));
   names.clear();
-  for (const auto& [name, tensor] : conv.named_buffers()) {
-    names.push_back(name);
-  }
+  for (const auto& [name, tensor] : conv.named_buffers()) names.push_back(name);
   EXPECT_EQ(names,
             (std::vector<std::string>{"norm.running_mean", "norm.running_var",
                                       "norm.num_batches_tracked"}));
@@ -210,9 +207,8 @@ TEST(ScriptModule, TrainAndEvalReachEveryModule) {
 TEST(ScriptModule, ToConvertsFloatingTensorsOnly) {
   Module conv = child(child(load(golden("networks")), "conv_script"), "net");
   conv.to({}, DType::kFloat64);
-  for (const auto& [name, tensor] : conv.named_parameters()) {
+  for (const auto& [name, tensor] : conv.named_parameters())
     EXPECT_EQ(tensor.dtype(), DType::kFloat64) << name;
-  }
   EXPECT_EQ(
       child(conv, "norm").attribute("num_batches_tracked").as_tensor().dtype(),
       DType::kInt64);
@@ -256,9 +252,8 @@ TEST(ScriptModule, TensorsAreNotCopied) {
   Module mlp = load(golden("networks"));
   auto parameters = mlp.named_parameters();
   ASSERT_FALSE(parameters.empty());
-  for (const auto& [name, tensor] : parameters) {
+  for (const auto& [name, tensor] : parameters)
     EXPECT_FALSE(tensor.storage()->resizable()) << name;
-  }
 }
 
 // Several threads compile and run one module at once.
@@ -272,9 +267,8 @@ TEST(ScriptModule, ThreadsShareAModule) {
     threads.emplace_back([&] {
       autograd::NoGrad no_grad;
       mine = 0;
-      for (int i = 0; i < 10; ++i) {
+      for (int i = 0; i < 10; ++i)
         mine = std::max(mine, distance(conv({input}).as_tensor(), output));
-      }
     });
   }
   for (std::thread& thread : threads) thread.join();

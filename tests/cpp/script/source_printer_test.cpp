@@ -218,9 +218,8 @@ TEST(SourcePrinter, PrintedProgramsMeanTheSame) {
 Module reprinted(const Module& module) {
   CompilationUnit& unit = module.type().unit();
   SourcePrinter printer(unit);
-  for (const auto& [name, inner] : module.named_modules()) {
+  for (const auto& [name, inner] : module.named_modules())
     printer.add(inner.type().type());
-  }
   std::string out;
   io::ZipWriter zip([&](std::string_view bytes) { out += bytes; }, "r");
   auto add_pickle = [&](const std::string& name, const Value& value) {
@@ -280,7 +279,7 @@ TEST_P(Reprint, PyTorchsNetworks) {
     Tensor b = child(after, name)({input}).as_tensor();
     ASSERT_TRUE(same(a.sizes(), b.sizes()) && a.is_contiguous());
     EXPECT_EQ(std::memcmp(a.raw_data(), b.raw_data(),
-                          static_cast<size_t>(a.numel()) * sizeof(float)),
+                          size_t(a.numel()) * sizeof(float)),
               0);
   }
 }
@@ -288,9 +287,8 @@ TEST_P(Reprint, PyTorchsNetworks) {
 TEST(SourcePrinter, RunningChangesNoByte) {
   Module module = make_module();
   std::string before = saved(module);
-  for (const char* method : kMethods) {
+  for (const char* method : kMethods)
     if (std::string_view(method) != "containers") module.call(method, {});
-  }
   EXPECT_EQ(saved(module), before);
   EXPECT_EQ(saved(make_module()), before);
 }

@@ -24,7 +24,7 @@ HOTARU_BOTH int64_t whole_64(T x) {
     return _mm_cvttss_si64(_mm_set_ss(float(x)));
 #else
   const auto v = static_cast<OpMath<T>>(x);
-  return v >= -0x1p63f && v < 0x1p63f ? static_cast<int64_t>(v)
+  return v >= -0x1p63f && v < 0x1p63f ? int64_t(v)
                                       : std::numeric_limits<int64_t>::min();
 #endif
 }
@@ -36,7 +36,7 @@ template <class To, class T>
 HOTARU_BOTH To whole_32(T x) {
   const auto v = static_cast<OpMath<T>>(x);
   const bool fits = v >= -0x1p31f && v < 0x1p31f;
-  return static_cast<To>(fits ? static_cast<int32_t>(v)
+  return static_cast<To>(fits ? int32_t(v)
                               : std::numeric_limits<int32_t>::min());
 }
 

@@ -62,13 +62,12 @@ inline QuantizationParameters choose_qparams(double low, double high,
   if (scale < kSmallest) {
     const double before = scale;
     scale = kSmallest;
-    if (low == 0) {
+    if (low == 0)
       high = kSmallest * (most - least);
-    } else if (high == 0) {
+    else if (high == 0)
       low = -kSmallest * (most - least);
-    } else {
+    else
       low *= kSmallest / before, high *= kSmallest / before;
-    }
   }
   const double low_error = std::abs(least) + std::abs(low / scale);
   const double high_error = std::abs(most) + std::abs(high / scale);

@@ -75,7 +75,7 @@ HOTARU_INLINE float bessel_i(float x) {
   double far = polynomial(kOrder ? kI1Far : kI0Far, 10.0 / large - 1.0) /
                std::sqrt(large);
   if (!kScaled) far *= vmath::exp_wide(large > 100.0 ? 100.0 : large);
-  float y = static_cast<float>(a < kFar ? near : far);
+  float y = float(a < kFar ? near : far);
   if (!kScaled) y = select(std::fabs(x) == kInf, kNaN, y);
   return select(kOrder == 1 && x < 0, -y, y);
 }
@@ -131,7 +131,7 @@ HOTARU_INLINE float bessel_k(float x) {
   double far = polynomial(kOrder ? kK1Far : kK0Far, 4.0 / large - 1.0) /
                std::sqrt(large);
   if (!kScaled) far *= vmath::exp_wide(large > 700.0 ? -700.0 : -large);
-  const auto y = static_cast<float>(wide < 2.0 ? near : far);
+  const auto y = float(wide < 2.0 ? near : far);
   return select(x == 0.0f, kInf, select(x < 0.0f, kNaN, y));
 }
 HOTARU_INLINE float modified_bessel_k0(float x) {
@@ -189,7 +189,7 @@ HOTARU_INLINE double erfinv_factor(double w) {
 /// Rounded once from double.
 HOTARU_INLINE float erfinv(float x) {
   const double wide = x, w = -vmath::log_wide((1.0 - wide) * (1.0 + wide));
-  const auto y = static_cast<float>(wide * erfinv_factor<false>(w));
+  const auto y = float(wide * erfinv_factor<false>(w));
   const float a = std::fabs(x);
   const float end = select(a == 1.0f, std::copysign(kInf, x), kNaN);
   return select(a < 1.0f, y, end);
@@ -198,8 +198,7 @@ HOTARU_INLINE float erfinv(float x) {
 HOTARU_INLINE float ndtri(float p) {
   const double wide = p, x = 2.0 * wide - 1.0;
   const double w = -vmath::log_wide(4.0 * wide * (1.0 - wide));
-  const auto y =
-      static_cast<float>(1.41421356237309505 * x * erfinv_factor<true>(w));
+  const auto y = float(1.41421356237309505 * x * erfinv_factor<true>(w));
   const float end = select(p == 0.0f, -kInf, select(p == 1.0f, kInf, kNaN));
   return select((p > 0.0f) & (p < 1.0f), y, end);
 }
@@ -223,11 +222,11 @@ HOTARU_INLINE float ndtr(float x) {
   const double tail = 0.5 * t * vmath::exp_wide(-far * far) *
                       polynomial(kErfcTail, 4.8 * t - 1.4);
   const double less = a < 1.0 ? 0.5 - half : tail;
-  return static_cast<float>(x < 0.0f ? less : 1.0 - less);
+  return float(x < 0.0f ? less : 1.0 - less);
 }
 
 HOTARU_INLINE float entr(float x) {
-  const auto y = static_cast<float>(-vmath::log_wide(x) * x);
+  const auto y = float(-vmath::log_wide(x) * x);
   return select(x == 0.0f, 0.0f, select(x < 0.0f, -kInf, y));
 }
 

@@ -99,7 +99,7 @@ HOTARU_INLINE float bessel(float x) {
   const Turn t = turn(large - (0.25 + 0.5 * kOrder) * 3.14159265358979324);
   const double wave = kSecond ? p * t.sin + q * t.cos : p * t.cos - q * t.sin;
   const double far = std::sqrt(k2OverPi / large) * wave;
-  const auto y = static_cast<float>(wide < kFar ? near : far);
+  const auto y = float(wide < kFar ? near : far);
   return kSecond ? select(x == 0.0f, -kInf, y) : y;
 }
 HOTARU_INLINE float bessel_j0(float x) {
@@ -117,7 +117,7 @@ HOTARU_INLINE float bessel_y1(float x) {
 }
 
 HOTARU_INLINE float spherical_bessel_j0(float x) {
-  return select(x == 0.0f, 1.0f, static_cast<float>(turn(x).sin / x));
+  return select(x == 0.0f, 1.0f, float(turn(x).sin / x));
 }
 
 // Ai x^(1/4) exp(z) for x >= 1, z = 2/3 x^(3/2), of 2 x^(-3/2) - 1 (1e-7); Ai
@@ -161,7 +161,7 @@ HOTARU_INLINE float airy_ai(float x) {
   const double wave =
       t.sin * polynomial(kAiryF, s) - t.cos * v * polynomial(kAiryG, s);
   const double left = 0.56418958354775629 * quarter * wave;
-  return static_cast<float>(wide >= 1.0 ? right : wide < -4.0 ? left : middle);
+  return float(wide >= 1.0 ? right : wide < -4.0 ? left : middle);
 }
 
 // --- log gamma ---------------------------------------------------------------
@@ -208,9 +208,9 @@ HOTARU_INLINE float lgamma(float x) {
   const float part = std::fabs(x - std::floor(x + 0.5f));  // exact
   const double turn = part;
   const double sine = turn * polynomial(kHalfTurn, 8.0 * turn * turn - 1.0);
-  const auto mirrored = static_cast<float>(-vmath::log_wide(sine) - y);
-  const float z = select(x < 0.5f, select(part == 0.0f, kInf, mirrored),
-                         static_cast<float>(y));
+  const auto mirrored = float(-vmath::log_wide(sine) - y);
+  const float z =
+      select(x < 0.5f, select(part == 0.0f, kInf, mirrored), float(y));
   return select(std::fabs(x) == kInf, kInf, select(x != x, x, z));
 }
 

@@ -55,7 +55,7 @@ HOTARU_INLINE float exp2(float x) {
   const float below = select(x < 129.0f, x, 129.0f);
   const float c = select(below > -151.0f, below, -151.0f);
   const float n = round_small(c), t = c - n;
-  const int32_t i = static_cast<int32_t>(n);
+  const int32_t i = int32_t(n);
   const int32_t half = i >> 1;
   float p = kPower[0];
   for (int k = 1; k < 6; ++k) p = p * t + kPower[k];
@@ -65,7 +65,7 @@ HOTARU_INLINE float exp2(float x) {
 
 /// x 2^t for |t| <= 1, rounded once.
 HOTARU_INLINE float times_exp2(float x, float t) {
-  return static_cast<float>(x * exp_wide(t * 0.69314718055994530942));
+  return float(x * exp_wide(t * 0.69314718055994530942));
 }
 
 /// log(1 + e^x) for x <= 0, to nine digits: 2 artanh(u / (u + 2)), u = e^x, an
@@ -84,22 +84,22 @@ HOTARU_INLINE double log_1_plus_exp(double x) {
 HOTARU_INLINE float softplus(float x, float beta) {
   const double z = double(x) * beta, scale = 1.0 / beta;
   const double above = z > 0 ? z : 0;
-  return static_cast<float>((above + log_1_plus_exp(-std::fabs(z))) * scale);
+  return float((above + log_1_plus_exp(-std::fabs(z))) * scale);
 }
 HOTARU_INLINE float log_sigmoid(float x) {
   const double z = x, below = z < 0 ? z : 0;
-  return static_cast<float>(below - log_1_plus_exp(-std::fabs(z)));
+  return float(below - log_1_plus_exp(-std::fabs(z)));
 }
 /// log(e^x + e^y), and log2(2^x + 2^y), of numbers that differ.
 HOTARU_INLINE float log_add_exp(float x, float y) {
   const double a = x, b = y, most = a > b ? a : b;
-  return static_cast<float>(most + log_1_plus_exp(-std::fabs(a - b)));
+  return float(most + log_1_plus_exp(-std::fabs(a - b)));
 }
 HOTARU_INLINE float log_add_exp2(float x, float y) {
   constexpr double kLn2 = 0.69314718055994530942;
   const double a = x, b = y, most = a > b ? a : b;
   const double more = log_1_plus_exp(-std::fabs(a - b) * kLn2);
-  return static_cast<float>(most + more * 1.44269504088896340736);
+  return float(most + more * 1.44269504088896340736);
 }
 
 /// x tanh(log(1 + e^x)) = x n / (n + 2) where n = w (w + 2), w = e^x. From 20
@@ -108,13 +108,13 @@ HOTARU_INLINE float mish(float x) {
   const double c = x > 20.0f ? 20.0 : x < -150.0f ? -150.0 : double(x);
   const double w = exp_wide(c), n = w * (w + 2);
   const double all = x < -150.0f ? 0.0 : n;
-  return static_cast<float>(double(x) * all / (n + 2));
+  return float(double(x) * all / (n + 2));
 }
 /// n / (n + 2) + 4 x w (w + 1) / (n + 2)^2.
 HOTARU_INLINE float slope_of_mish(float x) {
   const double c = x > 20.0f ? 20.0 : x < -150.0f ? -150.0 : double(x);
   const double w = exp_wide(c), n = w * (w + 2), r = 1 / (n + 2);
-  return static_cast<float>((n + 4 * c * w * (w + 1) * r) * r);
+  return float((n + 4 * c * w * (w + 1) * r) * r);
 }
 
 /// Beyond 90 the result is infinite.
@@ -124,11 +124,11 @@ HOTARU_INLINE double exp_of_modulus(float x) {
 }
 HOTARU_INLINE float cosh(float x) {
   const double e = exp_of_modulus(x);
-  return select(x != x, x, static_cast<float>(0.5 * (e + 1 / e)));
+  return select(x != x, x, float(0.5 * (e + 1 / e)));
 }
 HOTARU_INLINE float sinh(float x) {
   const double e = exp_of_modulus(x);
-  const float far = std::copysign(static_cast<float>(0.5 * (e - 1 / e)), x);
+  const float far = std::copysign(float(0.5 * (e - 1 / e)), x);
   const float z = x * x;
   float p = 1.0f / 39916800;
   p = p * z + 1.0f / 362880;
@@ -157,7 +157,7 @@ HOTARU_INLINE float tan(float x) {
   c = c * z * z - 0.5 * z + 1.0;
   const bool odd = (std::bit_cast<uint64_t>(shifted) & 1) != 0;
   const double y = (odd ? c : s) / (odd ? -s : c);
-  return select(x == 0.0f, x, static_cast<float>(y));
+  return select(x == 0.0f, x, float(y));
 }
 
 /// asin(x) for 0 <= x <= 1/2.
@@ -196,7 +196,7 @@ HOTARU_INLINE float atanh(float x) {
   p = p * z + 1.0f / 5;
   p = p * z + 1.0f / 3;
   const double wide = select(a < 1.0f, a, 0.0f);
-  const float far = static_cast<float>(0.5 * log_wide((1 + wide) / (1 - wide)));
+  const float far = float(0.5 * log_wide((1 + wide) / (1 - wide)));
   constexpr float kInf = std::numeric_limits<float>::infinity();
   constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
   const float end = select(a == 1.0f, kInf, kNan);
@@ -215,10 +215,9 @@ HOTARU_INLINE float erfc(float x) {
   p = p * square + 1.128358514861418e-1;
   p = p * square - 3.761262582423300e-1;
   p = p * square + 1.128379165726710;
-  const float near = static_cast<float>(1 - p * x);
+  const float near = float(1 - p * x);
   const float c = select(a < 1.0f, 1.0f, select(a < 11.0f, a, 11.0f));
-  const auto tail =
-      static_cast<float>(erfc_tail_factor(c) * exp_wide(-double(c) * c));
+  const auto tail = float(erfc_tail_factor(c) * exp_wide(-double(c) * c));
   const float far = select(x < 0.0f, 2.0f - tail, tail);
   return select(a < 1.0f, near, select(x != x, x, far));
 }
@@ -241,8 +240,7 @@ HOTARU_INLINE double nextafter(double x, double y) {
 }
 
 HOTARU_INLINE float hypot(float x, float y) {
-  const auto length =
-      static_cast<float>(std::sqrt(double(x) * x + double(y) * y));
+  const auto length = float(std::sqrt(double(x) * x + double(y) * y));
   constexpr float kInf = std::numeric_limits<float>::infinity();
   return std::fabs(x) == kInf || std::fabs(y) == kInf ? kInf : length;
 }
@@ -256,13 +254,12 @@ inline float fmod(float x, float y) {
   const double r = double(x) - double(int32_t(quotient)) * y;
   // A quotient just below an integer may have been rounded to it.
   const double back = r + std::copysign(double(y), double(x));
-  return std::copysign(static_cast<float>(r * x < 0 ? back : r), x);
+  return std::copysign(float(r * x < 0 ? back : r), x);
 }
 
 /// Without a call of the library, which the oldest processors need.
 inline float floor(float x) {
-  const float cut = static_cast<float>(
-      static_cast<int32_t>(select(std::fabs(x) < 0x1p23f, x, 0.0f)));
+  const float cut = float(int32_t(select(std::fabs(x) < 0x1p23f, x, 0.0f)));
   return select(std::fabs(x) < 0x1p23f, cut - float(int(cut > x)), x);
 }
 #else

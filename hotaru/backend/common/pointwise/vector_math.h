@@ -104,8 +104,7 @@ struct Split {
 };
 HOTARU_INLINE Split split(float x) {
   // Below zero the difference wraps around.
-  const auto shifted =
-      static_cast<int32_t>(std::bit_cast<uint32_t>(x) - 0x3f3504f3u);
+  const auto shifted = int32_t(std::bit_cast<uint32_t>(x) - 0x3f3504f3u);
   return {std::bit_cast<float>((shifted & 0x7fffff) + 0x3f3504f3),
           shifted >> 23};
 }
@@ -127,7 +126,7 @@ HOTARU_INLINE LogParts log_parts(float x) {
   // Subnormals are scaled into the normal range first.
   const bool tiny = x < 0x1p-126f;
   const Split s = split(select(tiny, x * 0x1p23f, x));
-  return {s.m - 1.0f, static_cast<float>(s.e) - select(tiny, 23.0f, 0.0f)};
+  return {s.m - 1.0f, float(s.e) - select(tiny, 23.0f, 0.0f)};
 }
 
 HOTARU_INLINE float log(float x) {
@@ -185,11 +184,10 @@ HOTARU_INLINE bool pow_normal(float x, float y, float& out) {
   e = e * r + 0.5;
   e = e * r + 1.0;
   e = e * r + 1.0;
-  const auto n = static_cast<int32_t>(
-      static_cast<uint32_t>(std::bit_cast<uint64_t>(shifted)));
+  const auto n = int32_t(uint32_t(std::bit_cast<uint64_t>(shifted)));
   const bool normal =
       (x >= 0x1p-126f) & (x < 0x1p127f) & (power > -125.0) & (power < 126.0);
-  out = static_cast<float>(e) * exp2i(n);
+  out = float(e) * exp2i(n);
   return normal;
 }
 
@@ -249,7 +247,7 @@ HOTARU_INLINE float expm1(float x) {
   const float c = select(below > -25.0f, below, -25.0f);
   const float n = round_small(c * 1.44269504088896341f);
   const float r = minus_ln2(c, n);
-  const int32_t i = static_cast<int32_t>(n);
+  const int32_t i = int32_t(n);
   const int32_t half = i >> 1;
   const float p = exp_minus_1_kernel(r);
   const float a = exp2i(half), b = exp2i(i - half);
@@ -273,7 +271,7 @@ HOTARU_INLINE float log1p(float x) {
   const Split s = split(u);
   const float scale = exp2i(s.e > 126 ? -126 : -s.e);
   const float f = (s.m - 1.0f) + lost * scale;
-  const float y = log_kernel(f, static_cast<float>(s.e));
+  const float y = log_kernel(f, float(s.e));
   return select(x == 0.0f, x, log_at_edges(u, y));
 }
 
@@ -290,11 +288,11 @@ HOTARU_INLINE float sin_quarters(float x, int32_t quarters) {
   const double shifted = angle * 6.36619772367581382433e-01 + kMagic;
   const double n = shifted - kMagic;
   const double exact = angle - n * 1.57079632673412561417e+00;
-  const auto r = static_cast<float>(exact - n * 6.07710050650619224932e-11);
+  const auto r = float(exact - n * 6.07710050650619224932e-11);
   // The multiple is in the lowest bits of the sum; of NaN and larger angles
   // some number is.
-  const auto q = static_cast<uint32_t>(std::bit_cast<uint64_t>(shifted)) +
-                 uint32_t(quarters);
+  const auto q =
+      uint32_t(std::bit_cast<uint64_t>(shifted)) + uint32_t(quarters);
   const float z = r * r;
   float s = -1.9515295891e-4f;
   s = s * z + 8.3321608736e-3f;

@@ -72,13 +72,12 @@ void forward(const KernelCall& call, const KernelTypes<FloatingTypes>& types,
     if constexpr (std::is_floating_point_v<T>) {
       // Rows after one another, as mostly: nothing to set up.
       if (in_stride == 1 && in.is_contiguous() && out.is_contiguous() &&
-          dim == std::max<int64_t>(0, in.dim() - 1)) {
+          dim == std::max<int64_t>(0, in.dim() - 1))
         return parallel_for(0, in.numel() / n, row_grain(4 * n),
                             [&](int64_t begin, int64_t end) {
                               lines(x + begin * n, y + begin * n, end - begin,
                                     n);
                             });
-      }
     }
     for_lines_with(
         dim, 4 * n, [] { return Buffers{}; },

@@ -139,8 +139,7 @@ void forward_depthwise(const ConvCall<T>& call) {
           call.y + (n * call.geometry.out_channels + channel) * call.positions;
       kernels.depthwise(image, call.layout->row_offsets().data(),
                         call.weight + channel * call.patch, call.patch,
-                        runs.data(), static_cast<int64_t>(runs.size()),
-                        call.layout->step(),
+                        runs.data(), int64_t(runs.size()), call.layout->step(),
                         call.bias ? call.bias[channel] : T(0), y);
       const Epilogue<T> rest = last(call, n, channel);
       if (!rest.empty())
@@ -255,9 +254,8 @@ void gather_rows(const ConvCall<T>& call, int64_t n, int64_t count,
     const T* image = image_of(call, n + i, group, buffer);
     for (const ConvRun& run : runs) {
       const T* from = image + run.offset;
-      for (int64_t j = 0; j < run.length; ++j, from += call.layout->step()) {
+      for (int64_t j = 0; j < run.length; ++j, from += call.layout->step())
         for (int64_t offset : offsets) *to++ = from[offset];
-      }
     }
   }
 }

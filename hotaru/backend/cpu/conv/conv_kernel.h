@@ -52,9 +52,7 @@ class PackedConvWeight {
   PackedConvWeight(const ConvGeometry& geometry, const T* weight);
 
   bool empty() const { return groups_.empty(); }
-  const PackedMatrix<T>& group(int64_t g) const {
-    return groups_[static_cast<size_t>(g)];
-  }
+  const PackedMatrix<T>& group(int64_t g) const { return groups_[size_t(g)]; }
 
  private:
   std::vector<PackedMatrix<T>> groups_;  // patch_size x outputs_per_group

@@ -30,9 +30,9 @@ template <int kWhole, bool kRest, class T>
 void copy_run(const T* image, const int64_t* offsets, int64_t rows,
               int64_t length, int64_t width, T* to) {
   const hn::ScalableTag<T> d;
-  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  const int64_t lanes = int64_t(hn::Lanes(d));
   const int64_t whole = kWhole < 0 ? length / lanes * lanes : kWhole * lanes;
-  const auto rest = hn::FirstN(d, static_cast<size_t>(length - whole));
+  const auto rest = hn::FirstN(d, size_t(length - whole));
   // A vector reaches into the rows behind its own, of which there are enough.
   const int64_t inner = rows - (lanes + width - 1) / width;
   for (int64_t k = 0; k < rows; ++k, to += width) {
@@ -51,8 +51,7 @@ void copy_run(const T* image, const int64_t* offsets, int64_t rows,
 template <class T>
 void copy_runs(const T* image, const int64_t* offsets, int64_t rows,
                const ConvRun* runs, int64_t run_count, int64_t width, T* to) {
-  constexpr int64_t kLanes =
-      static_cast<int64_t>(hn::MaxLanes(hn::ScalableTag<T>()));
+  constexpr int64_t kLanes = int64_t(hn::MaxLanes(hn::ScalableTag<T>()));
   // Panels are two vectors wide.
   constexpr decltype(&copy_run<0, true, T>) kCopies[3][2] = {
       {&copy_run<0, true, T>, &copy_run<0, true, T>},
@@ -69,9 +68,9 @@ void copy_runs(const T* image, const int64_t* offsets, int64_t rows,
 template <class T>
 void copy_rows(const RowCopy<T>& rows, int64_t n, int64_t at) {
   const hn::ScalableTag<T> d;
-  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  const int64_t lanes = int64_t(hn::Lanes(d));
   const int64_t whole = n / lanes * lanes;
-  const auto rest = hn::FirstN(d, static_cast<size_t>(n - whole));
+  const auto rest = hn::FirstN(d, size_t(n - whole));
   for (int64_t r = 0; r < rows.count; ++r) {
     const T* from = rows.from + r * rows.from_pitch;
     T* to = rows.to + r * rows.to_pitch + at;
@@ -96,7 +95,7 @@ void split_rows(const RowCopy<T>& rows, int64_t n, int64_t odd, int64_t first,
     int64_t i = 0;
 #if HWY_TARGET != HWY_SCALAR
     const hn::ScalableTag<T> d;
-    const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+    const int64_t lanes = int64_t(hn::Lanes(d));
     for (; i + 2 * lanes <= n; i += 2 * lanes) {
       const auto low = hn::LoadU(d, from + i);
       const auto high = hn::LoadU(d, from + i + lanes);
@@ -105,7 +104,7 @@ void split_rows(const RowCopy<T>& rows, int64_t n, int64_t odd, int64_t first,
     }
     if (const int64_t left = n - i; left > 0) {
       const auto first_n = [&](int64_t count) HOTARU_SIMD_LAMBDA {
-        return hn::FirstN(d, static_cast<size_t>(std::max<int64_t>(0, count)));
+        return hn::FirstN(d, size_t(std::max<int64_t>(0, count)));
       };
       const auto low = load_first(first_n(left), d, from + i);
       auto high = hn::Zero(d);
@@ -143,8 +142,8 @@ void depthwise_block(const T* HWY_RESTRICT from, const int64_t* offsets,
                      int64_t step, T bias, T* HWY_RESTRICT y) {
   const hn::ScalableTag<T> d;
   using V = hn::Vec<decltype(d)>;
-  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
-  const auto mask = hn::FirstN(d, static_cast<size_t>(rest));
+  const int64_t lanes = int64_t(hn::Lanes(d));
+  const auto mask = hn::FirstN(d, size_t(rest));
   V sum[kVectors];
   HWY_UNROLL(4)
   for (int v = 0; v < kVectors; ++v) sum[v] = hn::Set(d, bias);
@@ -167,21 +166,18 @@ void depthwise_block(const T* HWY_RESTRICT from, const int64_t* offsets,
     }
   }
   HWY_UNROLL(4)
-  for (int v = 0; v < kVectors; ++v) {
-    if (v == kVectors - 1) {
+  for (int v = 0; v < kVectors; ++v)
+    if (v == kVectors - 1)
       hn::BlendedStore(sum[v], mask, d, y + v * lanes);
-    } else {
+    else
       hn::StoreU(sum[v], d, y + v * lanes);
-    }
-  }
 }
 
 template <bool kAdjacent, class T>
 void depthwise_runs(const T* image, const int64_t* offsets, const T* weight,
                     int64_t taps, const ConvRun* runs, int64_t run_count,
                     int64_t step, T bias, T* y) {
-  constexpr int64_t kLanes =
-      static_cast<int64_t>(hn::MaxLanes(hn::ScalableTag<T>()));
+  constexpr int64_t kLanes = int64_t(hn::MaxLanes(hn::ScalableTag<T>()));
   constexpr decltype(&depthwise_block<1, kAdjacent, T>) kBlocks[] = {
       &depthwise_block<1, kAdjacent, T>, &depthwise_block<2, kAdjacent, T>,
       &depthwise_block<3, kAdjacent, T>, &depthwise_block<4, kAdjacent, T>};
@@ -225,7 +221,7 @@ template <int kRows, int kStride, class T>
 HWY_INLINE void depthwise_rows(const Depthwise3<T>& p, int64_t row) {
   const hn::ScalableTag<T> d;
   using V = hn::Vec<decltype(d)>;
-  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  const int64_t lanes = int64_t(hn::Lanes(d));
   V w[9];
   for (int k = 0; k < 9; ++k) w[k] = hn::Set(d, p.weight[k]);
   for (int64_t x = 0; x < p.columns; x += lanes) {
@@ -257,7 +253,7 @@ HWY_INLINE void depthwise_rows(const Depthwise3<T>& p, int64_t row) {
       if (left >= lanes)
         hn::StoreU(v, d, to);
       else
-        hn::BlendedStore(v, hn::FirstN(d, static_cast<size_t>(left)), d, to);
+        hn::BlendedStore(v, hn::FirstN(d, size_t(left)), d, to);
     }
   }
 }
@@ -338,7 +334,7 @@ ConvLayout::ConvLayout(const ConvGeometry& g)
   for (size_t i = 0; i < 3; ++i) padded_[i] = in_[i] + 2 * padding_[i];
   part_ = (padded_[2] + split_ - 1) / split_;
   padded_[2] = part_ * split_;
-  row_offsets_.reserve(static_cast<size_t>(g.patch_size()));
+  row_offsets_.reserve(size_t(g.patch_size()));
   for (int64_t c = 0; c < g.channels_per_group(); ++c) {
     for (int64_t z = 0; z < g.kernel[0]; ++z) {
       for (int64_t y = 0; y < g.kernel[1]; ++y) {
@@ -361,9 +357,8 @@ const ConvLayout& ConvLayout::cached(const ConvGeometry& geometry) {
   };
   thread_local std::array<Entry, kCached> entries;
   thread_local size_t oldest = 0;
-  for (const Entry& entry : entries) {
+  for (const Entry& entry : entries)
     if (entry.layout && entry.geometry == geometry) return *entry.layout;
-  }
   Entry& entry = entries[oldest];
   oldest = (oldest + 1) % kCached;
   entry.layout.emplace(geometry);
@@ -387,11 +382,10 @@ void ConvLayout::runs(int64_t col, int64_t cols,
     const int64_t offset =
         (z * stride_[0] * padded_[1] + y * stride_[1]) * padded_[2] + x * step_;
     ConvRun* last = to.empty() ? nullptr : &to.back();
-    if (last && offset == last->offset + last->length * step_) {
+    if (last && offset == last->offset + last->length * step_)
       last->length += length;  // rows without a gap between them
-    } else {
+    else
       to.push_back({done, length, offset});
-    }
     done += length;
   }
 }
@@ -462,16 +456,13 @@ void ConvPatches<T>::pack(int64_t row, int64_t rows, int64_t col, int64_t cols,
   if (layout_.step() == 1) {
     if (cols < width) std::fill_n(to, rows * width, T(0));
     return kernels.copy_runs(image_, offsets, rows, runs.data(),
-                             static_cast<int64_t>(runs.size()), width, to);
+                             int64_t(runs.size()), width, to);
   }
   thread_local std::vector<int64_t> positions;
-  positions.assign(static_cast<size_t>(width), runs[0].offset);
-  for (const ConvRun& run : runs) {
-    for (int64_t i = 0; i < run.length; ++i) {
-      positions[static_cast<size_t>(run.column + i)] =
-          run.offset + i * layout_.step();
-    }
-  }
+  positions.assign(size_t(width), runs[0].offset);
+  for (const ConvRun& run : runs)
+    for (int64_t i = 0; i < run.length; ++i)
+      positions[size_t(run.column + i)] = run.offset + i * layout_.step();
   kernels.gather(image_, offsets, rows, positions.data(), width, to);
 }
 

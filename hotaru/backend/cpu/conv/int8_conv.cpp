@@ -295,7 +295,7 @@ class Conv {
       const int64_t begin = first + (last - first) * t / tiles,
                     end = first + (last - first) * (t + 1) / tiles;
       const int32_t* a = weights_ + (group_first + begin) * depth;
-      const int rows = static_cast<int>(end - begin);
+      const int rows = int(end - begin);
       const Int8Output to = out.at(begin, panel.at);
       if (rows_)
         quad_kernels()->conv_tile(rows, panel.cols, depth, a,

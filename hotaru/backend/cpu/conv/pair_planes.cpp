@@ -11,13 +11,12 @@ namespace {
 constexpr int64_t kBehind = 32;
 
 int32_t pair_of(int low, int high) {
-  return static_cast<int32_t>((static_cast<uint32_t>(low) & 0xFFFFu) |
-                              static_cast<uint32_t>(high) << 16);
+  return int32_t((uint32_t(low) & 0xFFFFu) | uint32_t(high) << 16);
 }
 
 /// A byte in all four of a word.
 int32_t four_times(int32_t byte) {
-  return static_cast<int32_t>(static_cast<uint32_t>(byte) * 0x01010101u);
+  return int32_t(uint32_t(byte) * 0x01010101u);
 }
 
 int64_t ceil_div(int64_t a, int64_t b) {
@@ -58,12 +57,12 @@ int32_t PairedWindows::quad_weights(const uint8_t* w, int w_flip,
   const int64_t positions = volume(kernel);
   uint32_t sum = 0;
   for (int64_t i = 0; i < channels * positions; ++i)
-    sum += static_cast<uint32_t>(static_cast<int8_t>(w[i] ^ w_flip));
+    sum += uint32_t(int8_t(w[i] ^ w_flip));
   const auto word = [&](const uint8_t* first, int64_t count, int64_t apart) {
     uint32_t out = 0;
     for (int64_t l = 0; l < count; ++l)
-      out |= static_cast<uint32_t>(first[l * apart] ^ w_flip) << (8 * l);
-    return static_cast<int32_t>(out);
+      out |= uint32_t(first[l * apart] ^ w_flip) << (8 * l);
+    return int32_t(out);
   };
   if (along_kernel) {
     const int64_t rows = channels * kernel[0] * kernel[1], width = kernel[2];
@@ -76,7 +75,7 @@ int32_t PairedWindows::quad_weights(const uint8_t* w, int w_flip,
         *to++ = word(w + c * positions + i, std::min<int64_t>(4, channels - c),
                      positions);
   }
-  return static_cast<int32_t>(sum);
+  return int32_t(sum);
 }
 
 PairPlanes::PairPlanes(const PairedWindows& windows, const Extents& begin,
@@ -99,7 +98,7 @@ PairPlanes::PairPlanes(const PairedWindows& windows, const Extents& begin,
     }
     plane_[d] = length_[d] + most;
   }
-  offsets_.reserve(static_cast<size_t>(w_.pairs()));
+  offsets_.reserve(size_t(w_.pairs()));
   const auto counts = [&](size_t d) { return int64_t(remainders_[d].size()); };
   const auto at = [](const auto& list, int64_t i) { return list[size_t(i)]; };
   for (int64_t c = 0; c < w_.paired_channels(); ++c)

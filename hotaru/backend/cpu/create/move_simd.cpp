@@ -13,7 +13,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 void reverse_line(const uint32_t* x, uint32_t* to, int64_t n) {
   const hn::ScalableTag<uint32_t> d;
-  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  const auto lanes = int64_t(hn::Lanes(d));
   int64_t i = 0;
   for (; i + lanes <= n; i += lanes)
     hn::StoreU(hn::Reverse(d, hn::LoadU(d, x + (n - i - lanes))), d, to + i);
@@ -42,7 +42,7 @@ void copy_byte_lines(const char* from, int64_t from_step, char* to,
 void truncate_line(const float* x, int32_t* to, int64_t n) {
   const hn::ScalableTag<float> d;
   const hn::Rebind<int32_t, decltype(d)> di;
-  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  const auto lanes = int64_t(hn::Lanes(d));
   constexpr int32_t kLeast = std::numeric_limits<int32_t>::min();
   const auto limit = hn::Set(d, 0x1p31f);
   int64_t i = 0;

@@ -14,7 +14,7 @@ template <class To, class From>
 To converted(From x) {
   // Beyond int64 a uint64 is what its value says, below it wraps.
   if constexpr (std::is_same_v<To, uint64_t> && std::is_same_v<From, double>)
-    return x >= 0x1p63 ? static_cast<uint64_t>(x) : uint64_t(truncated(x));
+    return x >= 0x1p63 ? uint64_t(x) : uint64_t(truncated(x));
   else
     return static_cast<To>(x);
 }

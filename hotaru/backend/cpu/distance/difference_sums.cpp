@@ -14,7 +14,7 @@ using hotaru::HWY_NAMESPACE::load_first;
 template <bool kSquares, class T>
 HWY_INLINE T add_up(const T* x, const T* y, int64_t n) {
   const hn::ScalableTag<T> d;
-  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  const int64_t lanes = int64_t(hn::Lanes(d));
   auto even = hn::Zero(d), odd = hn::Zero(d);
   const auto add = [&](auto& sum, auto from, auto other) HOTARU_SIMD_LAMBDA {
     const auto difference = hn::Sub(from, other);
@@ -33,7 +33,7 @@ HWY_INLINE T add_up(const T* x, const T* y, int64_t n) {
     i += lanes;
   }
   if (i < n) {
-    const auto rest = hn::FirstN(d, static_cast<size_t>(n - i));
+    const auto rest = hn::FirstN(d, size_t(n - i));
     add(odd, load_first(rest, d, x + i), load_first(rest, d, y + i));
   }
   return hn::GetLane(hn::SumOfLanes(d, hn::Add(even, odd)));

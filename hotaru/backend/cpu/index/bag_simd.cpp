@@ -22,9 +22,9 @@ HWY_INLINE void add_columns(const T* table, int64_t width, const int64_t* rows,
                             int64_t count, int64_t skip, const T* factors,
                             int64_t left, T* sum) {
   const hn::ScalableTag<T> d;
-  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  const int64_t lanes = int64_t(hn::Lanes(d));
   constexpr int kLast = kVectors - 1;
-  const auto rest = hn::FirstN(d, static_cast<size_t>(left));
+  const auto rest = hn::FirstN(d, size_t(left));
   decltype(hn::Zero(d)) sums[kVectors];
   HWY_UNROLL(8)
   for (int v = 0; v < kVectors; ++v) sums[v] = hn::Zero(d);
@@ -50,7 +50,7 @@ HWY_INLINE void add_columns(const T* table, int64_t width, const int64_t* rows,
 template <class T>
 HWY_ATTR void add(const T* table, int64_t width, const int64_t* rows,
                   int64_t count, int64_t skip, const T* factors, T* sum) {
-  const int64_t lanes = static_cast<int64_t>(hn::Lanes(hn::ScalableTag<T>()));
+  const int64_t lanes = int64_t(hn::Lanes(hn::ScalableTag<T>()));
   int64_t i = 0;
   for (; i + 8 * lanes <= width; i += 8 * lanes)
     add_columns<8>(table + i, width, rows, count, skip, factors, lanes,

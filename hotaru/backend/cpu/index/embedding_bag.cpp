@@ -128,7 +128,7 @@ void run(const KernelCall& call, const Bags& bags) {
       std::max<int64_t>(1, bags.positions * bags.width / (bags.count + 1));
   const int64_t grain = std::max<int64_t>(1, 16384 / each);
   parallel_for(0, bags.count, grain, [&](int64_t begin, int64_t end) {
-    std::vector<OpMath<T>> sum(static_cast<size_t>(bags.width));
+    std::vector<OpMath<T>> sum(size_t(bags.width));
     for (int64_t b = begin; b < end; ++b) {
       std::fill(bag_of + bags.begin(b), bag_of + bags.end(b), b);
       T* to = out + b * bags.width;

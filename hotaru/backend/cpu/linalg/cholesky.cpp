@@ -44,14 +44,14 @@ int64_t factor(int64_t n, T* a, int64_t lda) {
   if (const int64_t failed = factor(half, a, lda)) return failed;
   // A21 = L21 L11^H: solved as L11 L21^H = A21^H, whose rows are long.
   T *below = a + half * lda, *corner = below + half;
-  std::vector<T> solved(static_cast<size_t>(half * rest));
+  std::vector<T> solved(size_t(half * rest));
   for (int64_t i = 0; i < rest; ++i)
     for (int64_t j = 0; j < half; ++j)
-      solved[static_cast<size_t>(j * rest + i)] = conjugate(below[i * lda + j]);
+      solved[size_t(j * rest + i)] = conjugate(below[i * lda + j]);
   solve_triangular({}, half, rest, a, lda, solved.data(), rest);
   for (int64_t i = 0; i < rest; ++i)
     for (int64_t j = 0; j < half; ++j)
-      below[i * lda + j] = conjugate(solved[static_cast<size_t>(j * rest + i)]);
+      below[i * lda + j] = conjugate(solved[size_t(j * rest + i)]);
   for (int64_t c = 0; c < rest; c += kStrip)
     gemm<T>(rest - c, std::min(kStrip, rest - c), half, T(-1),
             {below + c * lda, lda, 1}, {solved.data() + c, rest, 1}, T(1),

@@ -36,7 +36,7 @@ void reflect(int64_t m, T tau, T* x, int64_t from) {
 /// neighbours.
 template <class T>
 void factor_columns(int64_t m, int64_t columns, T* w, int64_t n, T* taus) {
-  std::vector<T> panel(static_cast<size_t>(m * kColumns));
+  std::vector<T> panel(size_t(m * kColumns));
   for (int64_t i = 0; i < m; ++i)
     std::copy_n(w + i * n, columns, panel.data() + i * kColumns);
   for (int64_t c = 0; c < std::min(m, columns); ++c) {
@@ -98,7 +98,7 @@ void qr(const KernelCall& call) {
   const auto& s = call.attributes<LinalgAttributes>();
   const int64_t m = s.m, n = s.n, k = s.k, steps = std::min(m, n);
   kQrTypes.visit(call, [&]<class T>() {
-    std::vector<T> taus(static_cast<size_t>(steps));
+    std::vector<T> taus(size_t(steps));
     for (int64_t b = 0; b < s.batch; ++b) {
       const T* a = matrix<T>(call.tensor(2), b, m, n);
       T* r = matrix<T>(call.tensor(1), b, k, n);

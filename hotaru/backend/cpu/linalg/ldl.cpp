@@ -91,7 +91,7 @@ struct Ldl {
   }
 
   void eliminate_two(int64_t k) const {
-    std::vector<T> factors(static_cast<size_t>(2 * n));
+    std::vector<T> factors(size_t(2 * n));
     for (int64_t i = k + 2; i < n; ++i) {
       T &x = factors[2 * i], &y = factors[2 * i + 1];
       x = at(i, k);
@@ -115,7 +115,7 @@ struct Ldl {
       const Pivot pivot = choose(k);
       if (pivot.size == 0) {
         if (!singular) singular = k + 1;
-        pivots[k++] = static_cast<int32_t>(pivot.row + 1);
+        pivots[k++] = int32_t(pivot.row + 1);
         continue;
       }
       const int64_t to = k + pivot.size - 1;
@@ -123,7 +123,7 @@ struct Ldl {
         exchange(to, pivot.row);
         if (pivot.size == 2) std::swap(at(to, k), at(pivot.row, k));
       }
-      const auto named = static_cast<int32_t>(pivot.row + 1);
+      const auto named = int32_t(pivot.row + 1);
       if (pivot.size == 1) {
         pivots[k] = named;
         eliminate_one(k);

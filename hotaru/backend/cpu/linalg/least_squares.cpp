@@ -48,7 +48,7 @@ double probable_inverse_norm(int64_t n, const T* r, int64_t ldr) {
   constexpr int64_t kProbes = 32;
   std::mt19937 engine;
   std::normal_distribution<Real<T>> normal;
-  std::vector<T> z(static_cast<size_t>(n * kProbes));
+  std::vector<T> z(size_t(n * kProbes));
   for (T& x : z) x = T(normal(engine));
   solve_triangular({true, false}, n, kProbes, r, ldr, z.data(), kProbes);
   return std::sqrt(squares(n * kProbes, z.data()) / (0.1 * kProbes));
@@ -62,9 +62,9 @@ double inverse_norm(int64_t n, const T* r, int64_t ldr) {
   std::vector<T> columns;
   for (int64_t c = 0; c < n; c += kBlock) {
     const int64_t width = std::min(kBlock, n - c), rows = c + width;
-    columns.assign(static_cast<size_t>(rows * width), T(0));
+    columns.assign(size_t(rows * width), T(0));
     for (int64_t j = 0; j < width; ++j)
-      columns[static_cast<size_t>((c + j) * width + j)] = T(1);
+      columns[size_t((c + j) * width + j)] = T(1);
     solve_triangular({true, false}, rows, width, r, ldr, columns.data(), width);
     sum += squares(rows * width, columns.data());
   }
@@ -97,25 +97,23 @@ class LeastSquares {
   /// The solution of least norm; returns the rank.
   int64_t by_singular_values(double rcond, SvdOutcome& outcome) const {
     const int64_t least = std::min(m_, n_);
-    std::vector<Real<T>> values(static_cast<size_t>(least));
-    std::vector<T> u(static_cast<size_t>(m_ * least));
-    std::vector<T> vh(static_cast<size_t>(least * n_));
+    std::vector<Real<T>> values(size_t(least));
+    std::vector<T> u(size_t(m_ * least));
+    std::vector<T> vh(size_t(least * n_));
     outcome = singular_values(m_, n_, a_, values.data(), u.data(), least,
                               vh.data(), least);
     if (outcome != SvdOutcome::kDone) return 0;
     int64_t rank = 0;
-    while (rank < least &&
-           values[static_cast<size_t>(rank)] > Real<T>(rcond) * values[0])
+    while (rank < least && values[size_t(rank)] > Real<T>(rcond) * values[0])
       ++rank;
     for (T& z : u) z = conjugate(z);
     for (T& z : vh) z = conjugate(z);
-    std::vector<T> along(static_cast<size_t>(rank * k_));
+    std::vector<T> along(size_t(rank * k_));
     gemm<T>(rank, k_, m_, T(1), {u.data(), 1, least}, {b_, k_, 1}, T(0),
             along.data(), k_);
     for (int64_t i = 0; i < rank; ++i)
       for (int64_t j = 0; j < k_; ++j)
-        along[static_cast<size_t>(i * k_ + j)] /=
-            values[static_cast<size_t>(i)];
+        along[size_t(i * k_ + j)] /= values[size_t(i)];
     gemm<T>(n_, k_, rank, T(1), {vh.data(), 1, n_}, {along.data(), k_, 1}, T(0),
             x_, k_);
     return rank;
@@ -125,8 +123,8 @@ class LeastSquares {
   /// R x = Q^H b, of A and b side by side.
   bool by_columns(double rcond) const {
     const int64_t all = n_ + k_;
-    std::vector<T> w(static_cast<size_t>(m_ * all));
-    std::vector<T> taus(static_cast<size_t>(n_));
+    std::vector<T> w(size_t(m_ * all));
+    std::vector<T> taus(size_t(n_));
     for (int64_t i = 0; i < m_; ++i) {
       T* row = w.data() + i * all;
       std::copy_n(b_ + i * k_, k_, std::copy_n(a_ + i * n_, n_, row));
@@ -141,12 +139,12 @@ class LeastSquares {
 
   /// x = Q R^-H b, of A^H = Q R.
   bool by_rows(double rcond) const {
-    std::vector<T> w(static_cast<size_t>(m_ * n_));
-    std::vector<T> taus(static_cast<size_t>(m_));
+    std::vector<T> w(size_t(m_ * n_));
+    std::vector<T> taus(size_t(m_));
     transpose(m_, n_, a_, n_, w.data(), m_, conjugate<T>);
     factor_qr(n_, m_, w.data(), m_, taus.data());
     if (!has_full_rank(m_, w.data(), m_, rcond)) return false;
-    std::vector<T> lower(static_cast<size_t>(m_ * m_));
+    std::vector<T> lower(size_t(m_ * m_));
     transpose(m_, m_, w.data(), m_, lower.data(), m_, conjugate<T>);
     std::fill(std::copy_n(b_, m_ * k_, x_), x_ + n_ * k_, T(0));
     solve_triangular({false, false}, m_, k_, lower.data(), m_, x_, k_);

@@ -80,7 +80,7 @@ int64_t factor_columns(T* a, int64_t m, int64_t n, int64_t lda, int32_t* pivots,
     }
     add_rounded_rows(k, m - k, columns + k, m, factors, column + k);
     const int64_t pivot = exchange ? largest(column, k, m) : k;
-    pivots[k] = static_cast<int32_t>(pivot + 1);
+    pivots[k] = int32_t(pivot + 1);
     for (int64_t j = 0; j < n && pivot != k; ++j)
       std::swap(columns[j * m + k], columns[j * m + pivot]);
     if (column[k] != T(0))
@@ -125,7 +125,7 @@ int64_t factor_tall(T* a, int64_t m, int64_t n, int64_t lda, int32_t* pivots,
   follow(a, lda, m, half, a + half, lda, n - half, pivots);
   const int64_t second = factor_tall(a + half * lda + half, m - half, n - half,
                                      lda, pivots + half, exchange);
-  for (int64_t k = half; k < n; ++k) pivots[k] += static_cast<int32_t>(half);
+  for (int64_t k = half; k < n; ++k) pivots[k] += int32_t(half);
   exchange_rows(a, lda, half, pivots, half, n);
   return first || !second ? first : half + second;
 }
@@ -189,9 +189,9 @@ int64_t factor(T* a, int64_t m, int64_t n, int32_t* pivots, bool exchange) {
     }
     follow(panel.at(0), panel.ld(), m - j, width, a + j * n + end, n, n - end,
            pivots + j);
-    for (int64_t i = j; i < end; ++i) pivots[i] += static_cast<int32_t>(j);
+    for (int64_t i = j; i < end; ++i) pivots[i] += int32_t(j);
   }
-  std::vector<int64_t> from(static_cast<size_t>(m));
+  std::vector<int64_t> from(size_t(m));
   for (const Panel<T>& panel : panels) {
     permutation(pivots, panel.end(), k, from.data(), m);
     panel.write(a, n, from.data());
@@ -207,14 +207,14 @@ struct Lu {
   int64_t singular = 0;
 
   Lu(int64_t n, const T* matrix)
-      : n(n), a(matrix, matrix + n * n), pivots(static_cast<size_t>(n)) {
+      : n(n), a(matrix, matrix + n * n), pivots(size_t(n)) {
     singular = factor(a.data(), n, n, pivots.data(), true);
   }
   const T& at(int64_t i, int64_t j) const { return a[i * n + j]; }
 
   /// x = A^-1 b for k right-hand sides, both row-major n x k.
   void solve(int64_t k, const T* b, T* x) const {
-    std::vector<int64_t> rows(static_cast<size_t>(n));
+    std::vector<int64_t> rows(size_t(n));
     permutation(pivots.data(), 0, n, rows.data(), n);
     for (int64_t i = 0; i < n; ++i) std::copy_n(b + rows[i] * k, k, x + i * k);
     solve_triangular({false, true}, n, k, a.data(), n, x, k);
@@ -229,13 +229,12 @@ struct Lu {
       solve_triangular({false, true}, n - c, std::min(kPanel, n - c), &at(c, c),
                        n, x + c * n + c, n);
     solve_triangular({true, false}, n, n, a.data(), n, x, n);
-    std::vector<int64_t> rows(static_cast<size_t>(n));
+    std::vector<int64_t> rows(size_t(n));
     permutation(pivots.data(), 0, n, rows.data(), n);
-    std::vector<T> row(static_cast<size_t>(n));
+    std::vector<T> row(size_t(n));
     for (int64_t i = 0; i < n; ++i) {
       std::copy_n(x + i * n, n, row.data());
-      for (int64_t j = 0; j < n; ++j)
-        x[i * n + rows[j]] = row[static_cast<size_t>(j)];
+      for (int64_t j = 0; j < n; ++j) x[i * n + rows[j]] = row[size_t(j)];
     }
   }
 };

@@ -38,9 +38,7 @@ template <class T>
 class Exponential {
  public:
   explicit Exponential(int64_t n)
-      : n_(n),
-        size_(n * n),
-        room_(static_cast<size_t>((kPowers + kSums) * size_)) {}
+      : n_(n), size_(n * n), room_(size_t((kPowers + kSums) * size_)) {}
 
   /// out is e^A; they are different memory.
   void operator()(const T* a, T* out) {
@@ -97,7 +95,7 @@ class Exponential {
     for (int i = 0; i < kRows; ++i)
       for (int p = 0; p < kDepth; ++p)
         factors[i * kDepth + p] = static_cast<R>(of[i][p + 1]);
-    const int64_t reals = size_ * static_cast<int64_t>(sizeof(T) / sizeof(R));
+    const int64_t reals = size_ * int64_t(sizeof(T) / sizeof(R));
     gemm<R>(kRows, reals, kDepth, R(1), {factors, kDepth, 1},
             {reinterpret_cast<const R*>(power(0)), reals, 1}, R(0),
             reinterpret_cast<R*>(sum(0)), reals);

@@ -34,7 +34,7 @@ T* matrix(const Tensor& t, int64_t i, int64_t rows, int64_t columns = 1) {
 
 /// An `info` is an operand, but nobody may have asked for it.
 inline void set_info(const Tensor& info, int64_t i, int64_t value) {
-  if (info.defined()) info.data<int32_t>()[i] = static_cast<int32_t>(value);
+  if (info.defined()) info.data<int32_t>()[i] = int32_t(value);
 }
 
 }  // namespace hotaru::cpu

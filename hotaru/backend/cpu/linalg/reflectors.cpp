@@ -64,14 +64,14 @@ BlockReflector<T>::BlockReflector(int64_t rows, int64_t width,
                                   MatrixRef<T> from, const T* taus)
     : rows_(rows),
       width_(width),
-      v_(static_cast<size_t>(rows * width)),
-      t_(static_cast<size_t>(width * width)) {
+      v_(size_t(rows * width)),
+      t_(size_t(width * width)) {
   for (int64_t i = 0; i < rows; ++i) {
     const int64_t own = std::min(i, width);
     for (int64_t c = 0; c < own; ++c)
       v_[size_t(i * width + c)] =
           from.data[i * from.row_stride + c * from.col_stride];
-    if (i < width) v_[static_cast<size_t>(i * width + i)] = T(1);
+    if (i < width) v_[size_t(i * width + i)] = T(1);
   }
   if constexpr (kIsComplex<T>) {
     adjoint_.resize(v_.size());
@@ -86,14 +86,13 @@ BlockReflector<T>::BlockReflector(int64_t rows, int64_t width,
 template <class T>
 void BlockReflector<T>::accumulate(const T* taus) {
   const int64_t w = width_;
-  std::vector<T> gram(static_cast<size_t>(w * w));
-  std::vector<T> column(static_cast<size_t>(w)), turned(column);
+  std::vector<T> gram(size_t(w * w));
+  std::vector<T> column(size_t(w)), turned(column);
   gemm<T>(w, w, rows_, T(1), left(), {v_.data(), w, 1}, T(0), gram.data(), w);
   T* t = t_.data();
   for (int64_t c = 0; c < w; ++c) {
     for (int64_t i = 0; i < c; ++i)
-      column[size_t(i)] =
-          product(-taus[c], gram[static_cast<size_t>(i * w + c)]);
+      column[size_t(i)] = product(-taus[c], gram[size_t(i * w + c)]);
     rows_times(c, c, t, w, column.data(), turned.data());
     for (int64_t i = 0; i < c; ++i) t[i * w + c] = turned[size_t(i)];
     t[c * w + c] = taus[c];
@@ -107,7 +106,7 @@ void BlockReflector<T>::apply(bool adjoint, int64_t n, T* c,
                               int64_t ldc) const {
   if (n <= 0 || width_ == 0) return;
   constexpr int64_t kBytes = 1 << 17, kColumns = 32, kWork = 1 << 18;
-  const int64_t w = width_, row = rows_ * static_cast<int64_t>(sizeof(T));
+  const int64_t w = width_, row = rows_ * int64_t(sizeof(T));
   const int64_t strip =
       std::max<int64_t>(1, kBytes / row / kColumns) * kColumns;
   std::vector<T> conjugates;
@@ -132,7 +131,7 @@ void BlockReflector<T>::apply(bool adjoint, int64_t n, T* c,
   parallel_for(0, count, kWork / (2 * rows_ * w * strip) + 1,
                [&](int64_t begin, int64_t end) {
                  const int64_t size = w * std::min(n, strip);
-                 std::vector<T> room(static_cast<size_t>(2 * size));
+                 std::vector<T> room(size_t(2 * size));
                  for (int64_t i = begin; i < end; ++i)
                    turn(std::min(strip, n - i * strip), room.data(),
                         room.data() + size, c + i * strip);

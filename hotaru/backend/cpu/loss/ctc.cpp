@@ -89,12 +89,11 @@ struct Sequence {
     for (int64_t t = 0; t < steps; ++t) {
       T* now = alpha + t * width();
       const T* said = emissions(t);
-      if (t == 0) {
+      if (t == 0)
         for (int64_t s = 0; s < states; ++s)
           now[s] = s < 2 ? said[s] : kNever<T>;
-      } else {
+      else
         step(was, was - 1, was - 2, skips.data(), said, states, now);
-      }
       std::copy_n(now, states, was);
     }
     return -(states > 1 ? log_sum(was[states - 1], was[states - 2]) : was[0]);
@@ -103,7 +102,7 @@ struct Sequence {
   /// gradient: this sequence's rows of [steps, batch, classes], zero on entry.
   void backward(const T* alpha, T loss, T g, T* gradient) {
     std::vector<T> beta(size_t(states) + kPad, kNever<T>), next = beta;
-    std::vector<T> sums(static_cast<size_t>(a.classes));
+    std::vector<T> sums(size_t(a.classes));
     for (int64_t t = steps; t-- > 0;) {
       const T* said = emissions(t);
       if (t == steps - 1) {

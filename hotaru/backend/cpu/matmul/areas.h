@@ -21,12 +21,10 @@ template <class F>
 void for_areas(int64_t m, int64_t n, int64_t k, int64_t row_unit,
                int64_t col_unit, const F& f) {
   // Loading B takes as long as the products of a single row.
-  const double work = static_cast<double>(std::max<int64_t>(m, 2)) *
-                      static_cast<double>(n) * static_cast<double>(k) /
+  const double work = double(std::max<int64_t>(m, 2)) * double(n) * double(k) /
                       kProductsPerThread;
   const int64_t most = in_parallel_region() ? 1 : get_num_threads();
-  const int64_t threads =
-      work < static_cast<double>(most) ? static_cast<int64_t>(work) : most;
+  const int64_t threads = work < double(most) ? int64_t(work) : most;
   if (threads <= 1) return f(Area{0, m, 0, n});
   const int64_t row_units = detail::divide_up(m, row_unit);
   const int64_t col_units = detail::divide_up(n, col_unit);

@@ -84,7 +84,7 @@ void multiply_area(const GemmKernels<T>& kernels, const Area& area, int64_t k,
       }
     }
     for (int64_t col = area.col_begin; col < area.col_end; col += width) {
-      const int cols = static_cast<int>(std::min(width, area.col_end - col));
+      const int cols = int(std::min(width, area.col_end - col));
       const T* b = panels.data + col / width * panels.panel_stride;
       for (int64_t t = 0; t < tiles; ++t) {
         const int64_t row = tile_begin(t);
@@ -100,7 +100,7 @@ void multiply_area(const GemmKernels<T>& kernels, const Area& area, int64_t k,
           at.ahead_step = detail::divide_up(width, tiles);
         }
         const TileOutput<T> to = out.at(row, col);
-        tile(static_cast<int>(height), cols, k, at, b, panels.row_stride, to);
+        tile(int(height), cols, k, at, b, panels.row_stride, to);
         if (epilogue) {
           kernels.finish(to.c, to.ldc, height, cols,
                          shifted(*epilogue, row, col));

@@ -56,13 +56,12 @@ void round_column(const Bf16Matrix& b, int64_t k, int64_t col, int64_t pair,
   const int64_t begin = 2 * pair;
   const int64_t count = std::min(2 * pairs, k - begin);
   if (count < 2 * pairs) out[count] = BFloat16(0.0f);
-  if (b.row_stride == 1 && b.is_float) {
+  if (b.row_stride == 1 && b.is_float)
     pair_makers().round(floats(b, begin, col), out, count);
-  } else if (b.row_stride == 1) {
+  else if (b.row_stride == 1)
     std::copy_n(halves(b, begin, col), count, out);
-  } else {
+  else
     for (int64_t i = 0; i < count; ++i) out[i] = element(b, begin + i, col);
-  }
 }
 
 /// Where both numbers of each pair along the rows of A already lie side by
@@ -139,13 +138,12 @@ class SplitPanels final : public PanelSource<float> {
     for (int64_t i = row; i < row + rows;) {
       const float* pairs = panel + i / 2 * width;
       float* at = to + (i - row) * width;
-      if (i % 2) {
+      if (i % 2)
         pair_makers().split(pairs, width, unused, at), ++i;
-      } else if (i + 1 == row + rows) {
+      else if (i + 1 == row + rows)
         pair_makers().split(pairs, width, at, unused), ++i;
-      } else {
+      else
         pair_makers().split(pairs, width, at, at + width), i += 2;
-      }
     }
   }
 
@@ -187,11 +185,10 @@ void with_pairs(const Bf16Matrix& b, int64_t k, int64_t n, const F& f) {
   const PairPanels panels(b, k);
   Factor<float> right;
   // Columns that are pairs already need no copy of their own.
-  if (is_paired(transposed(b), n, k)) {
+  if (is_paired(transposed(b), n, k))
     right.matrix = {static_cast<const float*>(b.data), 1, b.col_stride / 2};
-  } else {
+  else
     right.source = &panels;
-  }
   f(right);
 }
 

@@ -22,8 +22,7 @@ class ComplexPanels final : public PanelSource<R> {
             R* to) const override {
     // Rows that are as they should be already are not copied before.
     const bool direct = b_.col_stride == 1 && factor_ == std::complex<R>(1);
-    std::vector<std::complex<R>> line(direct ? 0
-                                             : static_cast<size_t>(cols / 2));
+    std::vector<std::complex<R>> line(direct ? 0 : size_t(cols / 2));
     for (int64_t p = row; p < row + rows; ++p, to += width) {
       const auto* from =
           b_.data + p / 2 * b_.row_stride + col / 2 * b_.col_stride;
@@ -45,7 +44,7 @@ class ComplexPanels final : public PanelSource<R> {
       std::copy_n(x, line.size(), line.data());
     else
       for (size_t j = 0; j < line.size(); ++j)
-        line[j] = x[static_cast<int64_t>(j) * b_.col_stride];
+        line[j] = x[int64_t(j) * b_.col_stride];
     if (factor_.imag() == 0) {
       if (factor_.real() == 1) return;
       for (std::complex<R>& z : line) z *= factor_.real();
@@ -67,11 +66,10 @@ void gemm_complex(int64_t m, int64_t n, int64_t k, std::complex<R> alpha,
   using C = std::complex<R>;
   std::vector<C> rows;
   if (a.col_stride != 1) {
-    rows.resize(static_cast<size_t>(m * k));
+    rows.resize(size_t(m * k));
     for (int64_t i = 0; i < m; ++i)
       for (int64_t p = 0; p < k; ++p)
-        rows[static_cast<size_t>(i * k + p)] =
-            a.data[i * a.row_stride + p * a.col_stride];
+        rows[size_t(i * k + p)] = a.data[i * a.row_stride + p * a.col_stride];
     a = {rows.data(), k, 1};
   }
   Epilogue<R> finish;

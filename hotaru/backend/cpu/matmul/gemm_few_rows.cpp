@@ -21,7 +21,7 @@ void multiply_wide(const GemmProblem<T>& p) {
   const GemmKernels<T>& kernels = p.kernels;
   const bool far = p.k * p.n * int64_t{sizeof(T)} > kNearBytes;
   const int64_t depth = far ? kWideDepth : p.k;
-  const int rows = static_cast<int>(p.m);
+  const int rows = int(p.m);
   for_areas(p.m, p.n, p.k, p.m, kernels.wide_cols, [&](const Area& area) {
     for (int64_t begin = 0; begin < p.k; begin += depth) {
       const int64_t k = std::min(depth, p.k - begin);
@@ -38,12 +38,10 @@ void multiply_wide(const GemmProblem<T>& p) {
           kernels.wide(rows, k, a, b + col, p.b.row_stride, to);
         } else {
           cols = std::min<int64_t>(cols, kernels.max_cols);
-          kernels.few_tile(rows, static_cast<int>(cols), k, a, b + col,
-                           p.b.row_stride, to);
+          kernels.few_tile(rows, int(cols), k, a, b + col, p.b.row_stride, to);
         }
-        if (begin + k == p.k && !p.epilogue.empty()) {
+        if (begin + k == p.k && !p.epilogue.empty())
           kernels.finish(to.c, p.ldc, rows, cols, shifted(p.epilogue, 0, col));
-        }
       }
     }
   });
@@ -56,10 +54,10 @@ void multiply_panels(const GemmProblem<T>& p) {
   const Tail<T> tail(p);
   const TileOutput<T> out = tail.output(p, true, true);
   const TileA<T> a{p.a.data, p.a.row_stride, p.a.col_stride};
-  const int rows = static_cast<int>(p.m);
+  const int rows = int(p.m);
   for_areas(p.m, p.n, p.k, p.m, width, [&](const Area& area) {
     for (int64_t col = area.col_begin; col < area.col_end; col += width) {
-      const int cols = static_cast<int>(std::min(width, area.col_end - col));
+      const int cols = int(std::min(width, area.col_end - col));
       const TileOutput<T> to = out.at(0, col);
       kernels.few_tile(rows, cols, p.k, a, p.packed + col * p.k, width, to);
       if (!tail.rest.empty())
@@ -76,10 +74,9 @@ void multiply_dot(const GemmProblem<T>& p) {
     const TileOutput<T> to{p.c + area.col_begin, p.ldc, p.alpha, p.beta};
     kernels.dot(p.m, cols, p.k, p.a.data, p.a.row_stride,
                 p.b.data + area.col_begin * p.b.col_stride, p.b.col_stride, to);
-    if (!p.epilogue.empty()) {
+    if (!p.epilogue.empty())
       kernels.finish(to.c, p.ldc, p.m, cols,
                      shifted(p.epilogue, 0, area.col_begin));
-    }
   });
 }
 

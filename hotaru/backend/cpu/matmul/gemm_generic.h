@@ -45,7 +45,7 @@ void gemm_generic(int64_t m, int64_t n, int64_t k, T alpha, MatrixRef<T> a,
   constexpr int64_t kWork = 1 << 16;
   const int64_t grain = kWork / std::max<int64_t>(1, n * k) + 1;
   parallel_for(0, m, grain, [&](int64_t begin, int64_t end) {
-    std::vector<T> sum(static_cast<size_t>(n));
+    std::vector<T> sum(size_t(n));
     for (int64_t i = begin; i < end; ++i) {
       std::fill(sum.begin(), sum.end(), T(0));
       if (b.col_stride == 1 && n > 1) {
@@ -61,10 +61,9 @@ void gemm_generic(int64_t m, int64_t n, int64_t k, T alpha, MatrixRef<T> a,
       } else {
         for (int64_t j = 0; j < n; ++j) {
           T total(0);
-          for (int64_t p = 0; p < k; ++p) {
+          for (int64_t p = 0; p < k; ++p)
             total += product(a.data[i * a.row_stride + p * a.col_stride],
                              b.data[p * b.row_stride + j * b.col_stride]);
-          }
           sum[j] = total;
         }
       }
@@ -72,9 +71,8 @@ void gemm_generic(int64_t m, int64_t n, int64_t k, T alpha, MatrixRef<T> a,
       for (int64_t j = 0; j < n; ++j) {
         T v = product(alpha, sum[j]);
         if (beta != T(0)) v += product(beta, row[j]);
-        if (epilogue.bias != nullptr) {
+        if (epilogue.bias != nullptr)
           v += epilogue.bias[epilogue.bias_per_row ? i : j];
-        }
         row[j] = v;
       }
     }

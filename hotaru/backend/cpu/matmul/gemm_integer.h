@@ -13,7 +13,7 @@ namespace hotaru {
 /// A matrix whose rows are contiguous, of as many low bits as U has.
 template <class U, class T>
 std::vector<U> low_bits(int64_t rows, int64_t cols, MatrixRef<T> x) {
-  std::vector<U> to(static_cast<size_t>(rows * cols));
+  std::vector<U> to(size_t(rows * cols));
   for (int64_t i = 0; i < rows; ++i)
     for (int64_t j = 0; j < cols; ++j)
       to[size_t(i * cols + j)] =

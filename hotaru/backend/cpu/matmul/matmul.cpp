@@ -87,7 +87,7 @@ template <class T>
 void long_dot(const MatmulCall<T>& c) {
   const MatmulAttributes& g = c.g;
   const int64_t parts = (g.k + kGrainSize - 1) / kGrainSize;
-  std::vector<T> sums(static_cast<size_t>(parts), T(0));
+  std::vector<T> sums(size_t(parts), T(0));
   parallel_for(0, parts, 1, [&](int64_t part, int64_t end) {
     for (; part < end; ++part) {
       const int64_t from = part * kGrainSize;

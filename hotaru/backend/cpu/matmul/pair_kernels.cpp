@@ -17,7 +17,7 @@ using D = hn::ScalableTag<float>;
 using DBits = hn::RebindToUnsigned<D>;
 using Bits = hn::Vec<DBits>;
 
-constexpr int kLanes = static_cast<int>(hn::MaxLanes(D()));
+constexpr int kLanes = int(hn::MaxLanes(D()));
 
 HWY_INLINE uint32_t bits_of(BFloat16 x) {
   return x.bits;
@@ -78,7 +78,7 @@ void split(const float* pairs, int64_t n, float* first, float* second) {
     hn::StoreU(upper(v), d, second + i);
   }
   if (i == n) return;
-  const auto mask = hn::FirstN(d, static_cast<size_t>(n - i));
+  const auto mask = hn::FirstN(d, size_t(n - i));
   const auto v = load_first(mask, d, pairs + i);
   hn::BlendedStore(lower(v), mask, d, first + i);
   hn::BlendedStore(upper(v), mask, d, second + i);

@@ -112,9 +112,8 @@ HWY_INLINE void multiply_tile(int cols, int64_t k, const TileA<T>& a, B b,
   const hn::ScalableTag<T> d;
   using D = decltype(d);
   using V = hn::Vec<D>;
-  constexpr int kLanes = static_cast<int>(hn::MaxLanes(D()));
-  const auto mask =
-      hn::FirstN(d, static_cast<size_t>(cols - (kVectors - 1) * kLanes));
+  constexpr int kLanes = int(hn::MaxLanes(D()));
+  const auto mask = hn::FirstN(d, size_t(cols - (kVectors - 1) * kLanes));
 
   V sum[kUnroll][kRows][kVectors];
   HWY_UNROLL(4)
@@ -132,17 +131,14 @@ HWY_INLINE void multiply_tile(int cols, int64_t k, const TileA<T>& a, B b,
         hwy::Prefetch(row + j * kLanes + kFewAhead / int64_t{sizeof(T)});
     }
     HWY_UNROLL(8)
-    for (int j = 0; j < kVectors; ++j) {
+    for (int j = 0; j < kVectors; ++j)
       bs[j] = kTail && j == kVectors - 1 ? load_first(mask, d, row + j * kLanes)
                                          : hn::LoadU(d, row + j * kLanes);
-    }
     HWY_UNROLL(16)
     for (int i = 0; i < kRows; ++i) {
       const V ai = hn::Set(d, *factor.at(i));
       HWY_UNROLL(8)
-      for (int j = 0; j < kVectors; ++j) {
-        P::add(sum[u][i][j], ai, bs[j]);
-      }
+      for (int j = 0; j < kVectors; ++j) P::add(sum[u][i][j], ai, bs[j]);
     }
     b.next();
     factor.next(a.depth);
@@ -256,11 +252,10 @@ HWY_INLINE void multiply_tile(int cols, int64_t k, const TileA<T>& a, B b,
       row += ldc;
     }
   };
-  if (add || more || out.relu) {
+  if (add || more || out.relu)
     finish_rows(std::false_type());
-  } else {
+  else
     finish_rows(std::true_type());
-  }
 }
 
 template <class P, class T, int kRows, int kVectors, int kUnroll, bool kTail>
@@ -293,7 +288,7 @@ void any_tile(int rows, int cols, int64_t k, const TileA<T>& a, const T* b,
   static constexpr auto kFull = tiles<P, T, 2, false, kFew>(Rows());
   static constexpr auto kTwo = tiles<P, T, 2, true, kFew>(Rows());
   static constexpr auto kOne = tiles<P, T, 1, true, kFew>(Rows());
-  constexpr int kLanes = static_cast<int>(hn::MaxLanes(hn::ScalableTag<T>()));
+  constexpr int kLanes = int(hn::MaxLanes(hn::ScalableTag<T>()));
   const auto& table = cols == 2 * kLanes ? kFull : cols > kLanes ? kTwo : kOne;
   table[rows - 1](cols, k, a, b, ldb, out);
 }
@@ -301,7 +296,7 @@ void any_tile(int rows, int cols, int64_t k, const TileA<T>& a, const T* b,
 template <class P, class T, int kRows>
 void offset_rows(int64_t k, const TileA<T>& a, OffsetRows<T> b,
                  const TileOutput<T>& out) {
-  constexpr int kLanes = static_cast<int>(hn::MaxLanes(hn::ScalableTag<T>()));
+  constexpr int kLanes = int(hn::MaxLanes(hn::ScalableTag<T>()));
   multiply_tile<P, T, kRows, 2, 1, false>(2 * kLanes, k, a, b, out);
 }
 
@@ -323,11 +318,10 @@ constexpr int kWideVectors = 8;
 template <class P, class T>
 void wide_tile(int rows, int64_t k, const TileA<T>& a, const T* b, int64_t ldb,
                const TileOutput<T>& out) {
-  constexpr int kLanes = static_cast<int>(hn::MaxLanes(hn::ScalableTag<T>()));
+  constexpr int kLanes = int(hn::MaxLanes(hn::ScalableTag<T>()));
   constexpr int kCols = kWideVectors * kLanes;
-  if (rows == 1) {
+  if (rows == 1)
     return tile<P, T, 1, kWideVectors, 1, false>(kCols, k, a, b, ldb, out);
-  }
   // Two halves: 3 x 8 accumulators would not fit sixteen registers.
   constexpr int kHalf = kWideVectors / 2;
   const auto half = rows == 2 ? &tile<P, T, 2, kHalf, 1, false>
@@ -352,7 +346,7 @@ void dot_tile(int64_t k, const T* HWY_RESTRICT a, int64_t lda,
               const T* HWY_RESTRICT b, int64_t ldb, const TileOutput<T>& out) {
   const hn::ScalableTag<T> d;
   using V = hn::Vec<decltype(d)>;
-  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  const int64_t lanes = int64_t(hn::Lanes(d));
   V sum[kRows][kCols];
   HWY_UNROLL(4)
   for (int i = 0; i < kRows; ++i) HWY_UNROLL(8)
@@ -376,19 +370,16 @@ void dot_tile(int64_t k, const T* HWY_RESTRICT a, int64_t lda,
     for (int i = 0; i < kRows; ++i) {
       const V ai = load(a + i * lda);
       HWY_UNROLL(8)
-      for (int j = 0; j < kCols; ++j) {
-        P::add(sum[i][j], ai, bs[j]);
-      }
+      for (int j = 0; j < kCols; ++j) P::add(sum[i][j], ai, bs[j]);
     }
     a += lanes;
     b += lanes;
   };
   int64_t p = 0;
-  for (; p + lanes <= k; p += lanes) {
+  for (; p + lanes <= k; p += lanes)
     step([&](const T* at) HOTARU_SIMD_LAMBDA { return hn::LoadU(d, at); });
-  }
   if (p < k) {
-    const auto mask = hn::FirstN(d, static_cast<size_t>(k - p));
+    const auto mask = hn::FirstN(d, size_t(k - p));
     step([&](const T* at)
              HOTARU_SIMD_LAMBDA { return load_first(mask, d, at); });
   }
@@ -444,12 +435,10 @@ void dot_rows(int64_t n, int64_t k, const T* a, int64_t lda, const T* b,
     for (; j < n; ++j, ++out.c)
       dot_tile<P, T, 1, 1, true>(k, a, lda, b + j * ldb, ldb, out);
   }
-  for (; j + kCols <= n; j += kCols, out.c += kCols) {
+  for (; j + kCols <= n; j += kCols, out.c += kCols)
     dot_tile<P, T, kRows, kCols, (kRows > 1)>(k, a, lda, b + j * ldb, ldb, out);
-  }
-  for (; j < n; ++j, ++out.c) {
+  for (; j < n; ++j, ++out.c)
     dot_tile<P, T, kRows, 1>(k, a, lda, b + j * ldb, ldb, out);
-  }
 }
 
 /// Rows of A four at a time, over columns of B that stay in a near cache
@@ -465,7 +454,7 @@ void dot(int64_t m, int64_t n, int64_t k, const T* a, int64_t lda, const T* b,
     at.c += j;
     for (int64_t i = 0; i < m;) {
       const int64_t left = m - i;
-      const int rows = left >= 4 ? (left == 5 ? 3 : 4) : static_cast<int>(left);
+      const int rows = left >= 4 ? (left == 5 ? 3 : 4) : int(left);
       const auto fn = rows == 1   ? &dot_rows<P, T, 1>
                       : rows == 2 ? &dot_rows<P, T, 2>
                       : rows == 3 ? &dot_rows<P, T, 3>

@@ -123,7 +123,7 @@ void simd_row_norm(const KernelCall& call) {
 template <class T>
 std::vector<float> parameters(const Tensor& t) {
   if (!t.defined()) return {};
-  std::vector<float> out(static_cast<size_t>(t.numel()));
+  std::vector<float> out(size_t(t.numel()));
   if (t.dtype() == DType::kFloat32)
     std::copy_n(t.data<float>(), t.numel(), out.data());
   else
@@ -143,7 +143,7 @@ void reduced_row_norm(const KernelCall& call) {
         *rstds = call.tensor(2).data<float>();
   const int64_t n = a.columns;
   parallel_for(0, a.rows, rows_grain(n), [&](int64_t begin, int64_t end) {
-    std::vector<float> row(static_cast<size_t>(n));
+    std::vector<float> row(size_t(n));
     for (int64_t r = begin; r < end; ++r) {
       const int64_t first = r % a.period * a.step;
       widen(x + r * n, row.data(), n);
@@ -280,7 +280,7 @@ void row_norm_grad_of(const KernelCall& call) {
       std::min(a.rows / kLeastRows, a.rows * a.columns / kGrainSize), 1,
       kMostParts);
   const int64_t numel = any.numel();
-  std::vector<A> sums(static_cast<size_t>(2 * parts * numel), A(0));
+  std::vector<A> sums(size_t(2 * parts * numel), A(0));
   parallel_for(0, parts, 1, [&](int64_t part, int64_t end) {
     for (; part < end; ++part) {
       A* const weights = sums.data() + 2 * part * numel;

@@ -105,7 +105,7 @@ HOTARU_INLINE float log1p(float x) {
   const float lost = (1.0f - (u - part)) + (x - part);
   const vmath::Split s = vmath::split(u);
   const float rest = lost * vmath::exp2i(s.e > 126 ? -126 : -s.e);
-  const float f = s.m - 1.0f, n = static_cast<float>(s.e), z = f * f;
+  const float f = s.m - 1.0f, n = float(s.e), z = f * f;
   float y = madd(n, -2.12194440e-4f, madd(-rest, madd(-f, f, f), rest));
   y = madd(-0.5f, z, madd(log_polynomial(f) * f, z, y));
   y = madd(n, 0.693359375f, f + y);

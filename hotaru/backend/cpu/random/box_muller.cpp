@@ -50,9 +50,8 @@ HWY_INLINE V log_cephes(V x) {
   V y = hn::Set(d, 7.0376836292e-2f);
   for (float c : {-1.1514610310e-1f, 1.1676998740e-1f, -1.2420140846e-1f,
                   1.4249322787e-1f, -1.6668057665e-1f, 2.0000714765e-1f,
-                  -2.4999993993e-1f, 3.3333331174e-1f}) {
+                  -2.4999993993e-1f, 3.3333331174e-1f})
     y = fused(y, x, hn::Set(d, c));
-  }
   y = fused(hn::Mul(y, x), z, hn::Mul(e, hn::Set(d, -2.12194440e-4f)));
   y = fused(z, hn::Set(d, -0.5f), y);
   return fused(e, hn::Set(d, 0.693359375f), hn::Add(x, y));
@@ -62,15 +61,14 @@ HWY_INLINE V log_cephes(V x) {
 HWY_INLINE void sin_cos_cephes(V x, V& sine, V& cosine) {
   const D d;
   const hn::RebindToSigned<D> di;
-  auto octant = hn::ConvertTo(
-      di, hn::Mul(x, hn::Set(d, static_cast<float>(4 / std::numbers::pi))));
+  auto octant =
+      hn::ConvertTo(di, hn::Mul(x, hn::Set(d, float(4 / std::numbers::pi))));
   octant = hn::And(hn::Add(octant, hn::Set(di, 1)), hn::Set(di, ~1));
   const V y = hn::ConvertTo(d, octant);
   // pi / 4 in three parts, the first two exact in products with small y.
   for (float part :
-       {-0.78515625f, -2.4187564849853515625e-4f, -3.77489497744594108e-8f}) {
+       {-0.78515625f, -2.4187564849853515625e-4f, -3.77489497744594108e-8f})
     x = fused(y, hn::Set(d, part), x);
-  }
   const auto bit = [&](auto v, int mask) {
     return hn::And(v, hn::Set(di, mask));
   };
@@ -101,9 +99,8 @@ void box_muller_16(float* values, float mean, float std) {
     const V u2 = hn::LoadU(d, values + j + 8);
     const V radius = hn::Sqrt(hn::Mul(hn::Set(d, -2.0f), log_cephes(u1)));
     V sine, cosine;
-    sin_cos_cephes(
-        hn::Mul(hn::Set(d, static_cast<float>(2 * std::numbers::pi)), u2), sine,
-        cosine);
+    sin_cos_cephes(hn::Mul(hn::Set(d, float(2 * std::numbers::pi)), u2), sine,
+                   cosine);
     const V scale = hn::Set(d, std), shift = hn::Set(d, mean);
     hn::StoreU(fused(hn::Mul(radius, cosine), scale, shift), d, values + j);
     hn::StoreU(fused(hn::Mul(radius, sine), scale, shift), d, values + j + 8);

@@ -32,7 +32,7 @@ static_assert(std::endian::native == std::endian::little);
 
 void CpuGenerator::start(uint64_t seed) {
   initial_seed_ = seed;
-  engine_.seed(static_cast<uint32_t>(seed));
+  engine_.seed(uint32_t(seed));
   next_normal_double_.reset();
   next_normal_float_.reset();
 }
@@ -55,7 +55,7 @@ std::vector<uint8_t> CpuGenerator::get_state() const {
   saved.seed = initial_seed_;
   saved.left = state.left;
   saved.seeded = 1;
-  saved.next = static_cast<uint64_t>(state.next);
+  saved.next = uint64_t(state.next);
   std::copy(state.words.begin(), state.words.end(), saved.words);
   saved.normal_y = next_normal_double_.value_or(0.0);
   saved.normal_valid = next_normal_double_.has_value();
@@ -77,11 +77,10 @@ void CpuGenerator::set_state(std::span<const uint8_t> bytes) {
                "Invalid mt19937 state");
   Mt19937::State state;
   state.left = saved.left;
-  state.next = static_cast<int>(saved.next);
+  state.next = int(saved.next);
   HOTARU_CHECK(state.valid(), "Invalid mt19937 state");
-  for (int i = 0; i < Mt19937::kStateSize; ++i) {
-    state.words[i] = static_cast<uint32_t>(saved.words[i]);
-  }
+  for (int i = 0; i < Mt19937::kStateSize; ++i)
+    state.words[i] = uint32_t(saved.words[i]);
   initial_seed_ = saved.seed;
   engine_ = Mt19937(state);
   next_normal_double_.reset();

@@ -29,13 +29,10 @@ class CpuGenerator final : public Generator {
   }
 
   /// Uniform in [0, 1): 24 bits of one draw.
-  float uniform_float() {
-    return static_cast<float>(random() & 0xffffffu) * 0x1p-24f;
-  }
+  float uniform_float() { return float(random() & 0xffffffu) * 0x1p-24f; }
   /// Uniform in [0, 1): 53 bits of random64().
   double uniform_double() {
-    return static_cast<double>(random64() & ((uint64_t{1} << 53) - 1)) *
-           0x1p-53;
+    return double(random64() & ((uint64_t{1} << 53) - 1)) * 0x1p-53;
   }
   /// Standard normal by Box and Muller's method; every second call returns
   /// the sine that the call before it left.

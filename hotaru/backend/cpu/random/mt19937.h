@@ -53,8 +53,8 @@ class Mt19937 {
     if (state_.left == 1) refill();
     count = std::min<int64_t>(count, state_.left - 1);
     const uint32_t* words = state_.words.data() + state_.next;
-    state_.next += static_cast<int>(count);
-    state_.left -= static_cast<int>(count);
+    state_.next += int(count);
+    state_.left -= int(count);
     return words;
   }
 
@@ -78,12 +78,10 @@ class Mt19937 {
   void refill() {
     uint32_t* s = state_.words.data();
     constexpr int kRest = kStateSize - kMiddle;
-    for (int i = 0; i < kRest; ++i) {
+    for (int i = 0; i < kRest; ++i)
       s[i] = s[i + kMiddle] ^ twist(s[i], s[i + 1]);
-    }
-    for (int i = kRest; i < kStateSize - 1; ++i) {
+    for (int i = kRest; i < kStateSize - 1; ++i)
       s[i] = s[i - kRest] ^ twist(s[i], s[i + 1]);
-    }
     s[kStateSize - 1] = s[kMiddle - 1] ^ twist(s[kStateSize - 1], s[0]);
     state_.left = kStateSize + 1;
     state_.next = 0;

@@ -45,9 +45,8 @@ void draw32(int64_t n, CpuGenerator& gen, const Sink& sink) {
   for (int64_t done = 0; done < n;) {
     int64_t count = n - done;
     const uint32_t* words = gen.take(count);
-    for (int64_t i = 0; i < count; ++i) {
+    for (int64_t i = 0; i < count; ++i)
       sink(done + i, Mt19937::temper(words[i]));
-    }
     done += count;
   }
 }
@@ -64,8 +63,7 @@ void draw_uniform(int64_t n, CpuGenerator& gen, const Sink& sink) {
   } else {
     draw32(n, gen, [&](int64_t i, uint32_t draw) {
       // Through int: SIMD converts int, and 24 bits fit.
-      sink(i, static_cast<float>(static_cast<int32_t>(draw & 0xffffffu)) *
-                  0x1p-24f);
+      sink(i, float(int32_t(draw & 0xffffffu)) * 0x1p-24f);
     });
   }
 }
@@ -114,11 +112,10 @@ void normal_blocks_reduced(T* out, int64_t n, float mean, float std,
 
 template <class T>
 T from_int(int64_t value) {
-  if constexpr (kIsReduced<T>) {
-    return static_cast<T>(static_cast<float>(value));
-  } else {
+  if constexpr (kIsReduced<T>)
+    return static_cast<T>(float(value));
+  else
     return static_cast<T>(value);
-  }
 }
 
 }  // namespace
@@ -144,14 +141,12 @@ template <class T>
 void normal_fill(T* out, int64_t n, double mean, double std, CpuGenerator& gen,
                  NormalPath path) {
   std::lock_guard lock(gen.mutex());
-  if (path == NormalPath::kSerial || n < 16) {
+  if (path == NormalPath::kSerial || n < 16)
     normal_serial(out, n, mean, std, gen);
-  } else if constexpr (kIsReduced<T>) {
-    normal_blocks_reduced(out, n, static_cast<float>(mean),
-                          static_cast<float>(std), gen);
-  } else {
+  else if constexpr (kIsReduced<T>)
+    normal_blocks_reduced(out, n, float(mean), float(std), gen);
+  else
     normal_blocks(out, n, mean, std, gen);
-  }
 }
 
 template <class T>
@@ -191,16 +186,15 @@ void geometric_fill(T* out, int64_t n, double p, CpuGenerator& gen) {
     if constexpr (kIsFloating<T>)
       out[i] = static_cast<Compute<T>>(trials);
     else  // the uniform number may be 0
-      out[i] = from_int<T>(static_cast<int64_t>(std::min(trials, 9e18)));
+      out[i] = from_int<T>(int64_t(std::min(trials, 9e18)));
   }
 }
 
 template <class T>
 void bernoulli_fill(T* out, int64_t n, double p, CpuGenerator& gen) {
   std::lock_guard lock(gen.mutex());
-  for (int64_t i = 0; i < n; ++i) {
+  for (int64_t i = 0; i < n; ++i)
     out[i] = from_int<T>(gen.uniform_double() < p);
-  }
 }
 
 template <class T, class P>
@@ -215,19 +209,17 @@ void random_from_to_fill(T* out, int64_t n, uint64_t range, int64_t from,
                          CpuGenerator& gen) {
   std::lock_guard lock(gen.mutex());
   if (range == 0) {
-    for (int64_t i = 0; i < n; ++i) {
-      out[i] = from_int<T>(static_cast<int64_t>(gen.random64()));
-    }
+    for (int64_t i = 0; i < n; ++i)
+      out[i] = from_int<T>(int64_t(gen.random64()));
   } else if (range >= uint64_t{1} << 28) {
     for (int64_t i = 0; i < n; ++i) {
       const uint64_t offset = gen.random64() % range;
-      out[i] = from_int<T>(
-          static_cast<int64_t>(offset + static_cast<uint64_t>(from)));
+      out[i] = from_int<T>(int64_t(offset + uint64_t(from)));
     }
   } else {
-    const auto narrow = static_cast<uint32_t>(range);
+    const auto narrow = uint32_t(range);
     draw32(n, gen, [&](int64_t i, uint32_t draw) {
-      out[i] = from_int<T>(static_cast<int64_t>(draw % narrow) + from);
+      out[i] = from_int<T>(int64_t(draw % narrow) + from);
     });
   }
 }
@@ -240,9 +232,8 @@ void random_full_fill(T* out, int64_t n, CpuGenerator& gen) {
   } else if constexpr (sizeof(T) == 8) {
     constexpr uint64_t kRange =
         (uint64_t{1} << kDigits<T>)+(kIsFloating<T> ? 1 : 0);
-    for (int64_t i = 0; i < n; ++i) {
+    for (int64_t i = 0; i < n; ++i)
       out[i] = static_cast<T>(gen.random64() % kRange);
-    }
   } else {
     constexpr uint32_t kRange = (1u << kDigits<T>)+(kIsFloating<T> ? 1 : 0);
     draw32(n, gen, [&](int64_t i, uint32_t draw) {
@@ -259,9 +250,7 @@ void randperm_fill(T* out, int64_t n, CpuGenerator& gen) {
   const bool wide = n >= std::numeric_limits<uint32_t>::max() / 20;
   for (int64_t i = 0; i < n - 1; ++i) {
     const uint64_t draw = wide ? gen.random64() : gen.random();
-    std::swap(
-        out[i],
-        out[i + static_cast<int64_t>(draw % static_cast<uint64_t>(n - i))]);
+    std::swap(out[i], out[i + int64_t(draw % uint64_t(n - i))]);
   }
 }
 

@@ -21,7 +21,7 @@ void find_in_rows(ExtremeColumns& out, const float* x, int64_t n,
   std::fill_n(at, count, 0);
   for (int64_t i = 1; i < n; ++i) {
     x += stride;
-    const auto row = static_cast<int32_t>(i);
+    const auto row = int32_t(i);
     HOTARU_INDEPENDENT
     for (int64_t j = 0; j < count; ++j) {
       const float a = x[j], b = best[j];

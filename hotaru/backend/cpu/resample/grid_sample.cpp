@@ -41,12 +41,11 @@ struct Sampler {
   std::array<GridTaps<A>, 3> at(int64_t sample, int64_t point) const {
     std::array<GridTaps<A>, 3> out;
     const T* coordinates = grid + (sample * points + point) * dims;
-    for (int64_t d = 0; d < 3; ++d) {
+    for (int64_t d = 0; d < 3; ++d)
       if (d < 3 - dims)
         out[d].add(0, A(1), A(0));
       else
         out[d] = grid_taps(A(coordinates[2 - d]), in[d], a, dims == 3);
-    }
     // In two dimensions, as PyTorch: everything about a lost point is NaN.
     const bool lost = out[1].lost() || out[2].lost();
     if (dims == 2 && lost)

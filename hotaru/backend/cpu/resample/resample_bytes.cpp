@@ -122,7 +122,7 @@ void along_rows(const Axis& axis, const uint8_t* x, int64_t lines, uint8_t* y) {
 /// The same for lines that lie side by side, `width` of them.
 void along_columns(const Axis& axis, const uint8_t* x, int64_t width,
                    uint8_t* y) {
-  std::vector<int32_t> sums(static_cast<size_t>(width));
+  std::vector<int32_t> sums(size_t(width));
   for (int64_t o = 0; o < axis.out; ++o, y += width) {
     std::fill(sums.begin(), sums.end(), (1 << axis.precision) / 2);
     const uint8_t* from = x + axis.start[size_t(o)] * width;
@@ -149,7 +149,7 @@ void resample_bytes(const ResampleAttributes& a, IntSpan in, IntSpan out,
   const int64_t planes = numel_of(in.first(n - 2));
   const int64_t grain = std::max<int64_t>(1, kGrainSize / (h * ow + oh * ow));
   parallel_for(0, planes, grain, [&](int64_t begin, int64_t end) {
-    std::vector<uint8_t> middle(w == ow ? 0 : static_cast<size_t>(h * ow));
+    std::vector<uint8_t> middle(w == ow ? 0 : size_t(h * ow));
     for (int64_t p = begin; p < end; ++p) {
       const uint8_t* from = x + p * h * w;
       uint8_t* to = y + p * oh * ow;

@@ -140,14 +140,11 @@ void rnn_layer(const RnnSizes& sizes, const RnnWeights<T>& weights,
     h = {out, stride, 1};
     c = io.cn;
   }
-  if (h.data != io.hn) {
-    for (int64_t b = 0; b < batch; ++b) {
+  if (h.data != io.hn)
+    for (int64_t b = 0; b < batch; ++b)
       std::copy_n(h.data + b * h.row_stride, hidden, io.hn + b * hidden);
-    }
-  }
-  if (sizes.kind == RnnKind::kLstm && c != io.cn) {
+  if (sizes.kind == RnnKind::kLstm && c != io.cn)
     std::copy_n(c, batch * hidden, io.cn);
-  }
 }
 
 template void rnn_layer(const RnnSizes&, const RnnWeights<float>&,

@@ -35,12 +35,10 @@ struct FirstLanes {
 template <class T, class F>
 HWY_INLINE void for_units(int64_t size, const F& f) {
   const hn::ScalableTag<T> d;
-  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  const int64_t lanes = int64_t(hn::Lanes(d));
   int64_t j = 0;
   for (; j + lanes <= size; j += lanes) f(j, WholeLanes<T>{});
-  if (j < size) {
-    f(j, FirstLanes<T>{d, hn::FirstN(d, static_cast<size_t>(size - j))});
-  }
+  if (j < size) f(j, FirstLanes<T>{d, hn::FirstN(d, size_t(size - j))});
 }
 
 template <class T, class L>

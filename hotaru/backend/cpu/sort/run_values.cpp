@@ -25,7 +25,7 @@ HWY_ATTR int64_t run_values(const T* x, int64_t n, T* y) {
 #if HWY_TARGET != HWY_SCALAR
   if constexpr (sizeof(T) >= 4) {
     const hn::ScalableTag<T> d;
-    const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+    const auto lanes = int64_t(hn::Lanes(d));
     // Most vectors are either all new or, in long runs, all old.
     for (; i + lanes <= n; i += lanes) {
       const auto here = hn::LoadU(d, x + i);

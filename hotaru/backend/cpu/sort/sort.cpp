@@ -119,12 +119,11 @@ void median(const KernelCall& call) {
   const auto& a = call.attributes<MedianAttributes>();
   for_sorted(call, kMedianTypes, a.dim, [&](const auto& lines, auto& state) {
     int64_t numbers = 0, first_nan = -1;
-    for (int64_t i = 0; i < lines.n; ++i) {
+    for (int64_t i = 0; i < lines.n; ++i)
       if (!is_nan(lines.in[i * lines.in_stride]))
         ++numbers;
       else if (first_nan < 0)
         first_nan = i;
-    }
     if (first_nan >= 0 && (!a.skip_nan || numbers == 0))
       return lines.put(0, first_nan);
     // NaNs sort behind the numbers, so they are out of the way.

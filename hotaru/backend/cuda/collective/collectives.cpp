@@ -298,12 +298,11 @@ class Course {
     }
   }
   void exchange() const {
-    for (size_t i = 0; i < tensors(); ++i) {
+    for (size_t i = 0; i < tensors(); ++i)
       if (i < issued_.inputs)
         send(call_.tensor(i), issued_.peers[i]);
       else
         receive(call_.tensor(i), issued_.peers[i]);
-    }
   }
   void send(const Tensor& tensor, int to) const {
     const Elements e = bytes_of(tensor);

@@ -107,14 +107,13 @@ inline void load_matrices(uint32_t (&to)[4], const void* row) {
   std::memcpy(words, row, sizeof(words));
   const detail::Board& board = detail::show(words, 4);
   const uint32_t lane = threadIdx.x % kWarp, g = lane / 4, t = lane % 4;
-  for (uint32_t i = 0; i < 4; ++i) {
+  for (uint32_t i = 0; i < 4; ++i)
     if constexpr (kTransposed)
       to[i] = detail::half_of(board.words[8 * i + 2 * t], g) |
               uint32_t(detail::half_of(board.words[8 * i + 2 * t + 1], g))
                   << 16;
     else
       to[i] = board.words[8 * i + g][t];
-  }
 }
 
 template <class T>

@@ -187,7 +187,7 @@ int nvrtcVersion(int* major, int* minor) {
 
 int nvrtcGetNumSupportedArchs(int* count) {
   if (!count) return kInvalidInput;
-  *count = static_cast<int>(std::size(kArchitectures));
+  *count = int(std::size(kArchitectures));
   return kSuccess;
 }
 

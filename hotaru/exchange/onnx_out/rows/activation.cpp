@@ -14,9 +14,8 @@ std::string input(Lowering& l) {
 
 void relu(Lowering& l) {
   const DType of = l.out().dtype();
-  if (l.opset() < 14 && !is_floating_point(of)) {
+  if (l.opset() < 14 && !is_floating_point(of))
     return l.result(l.op("Max", {input(l), like(l, 0, of)}));
-  }
   l.result(l.op("Relu", {input(l)}));
 }
 
@@ -68,9 +67,8 @@ void gelu(Lowering& l) {
   const DType of = l.out().dtype();
   const std::string kind = l.text("approximate");
   const std::string x = input(l);
-  if (l.opset() >= 20) {
+  if (l.opset() >= 20)
     return l.result(l.op("Gelu", {x}, {attr("approximate", kind)}));
-  }
   std::string inner;
   if (kind == "tanh") {
     const std::string cube = l.op("Mul", {x, l.op("Mul", {x, x})});
@@ -105,9 +103,8 @@ void hardsigmoid(Lowering& l) {
 void hardswish(Lowering& l) {
   const DType of = l.out().dtype();
   const std::string x = input(l);
-  if (l.opset() >= 14 && of == DType::kFloat32) {
+  if (l.opset() >= 14 && of == DType::kFloat32)
     return l.result(l.op("HardSwish", {x}));
-  }
   const std::string gate = clipped(l, l.op("Add", {x, like(l, 3, of)}), 0, 6);
   l.result(l.op("Div", {l.op("Mul", {x, gate}), like(l, 6, of)}));
 }

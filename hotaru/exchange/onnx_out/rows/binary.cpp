@@ -11,17 +11,15 @@ namespace {
 std::string scaled(Lowering& l, int i, DType of) {
   std::string x = l.tensor(i, of);
   if (!l.has("alpha") ||
-      (l.is_known("alpha") && l.scalar("alpha").to_double() == 1)) {
+      (l.is_known("alpha") && l.scalar("alpha").to_double() == 1))
     return x;
-  }
   return l.op("Mul", {x, l.tensor("alpha", of)});
 }
 
 void add(Lowering& l) {
   const DType of = l.out().dtype();
-  if (of == DType::kBool) {
+  if (of == DType::kBool)
     return l.result(l.op("Or", {l.tensor(0, of), l.tensor(1, of)}));
-  }
   l.result(l.op("Add", {l.tensor(0, of), scaled(l, 1, of)}));
 }
 
@@ -141,9 +139,8 @@ void logical(Lowering& l) {
 template <Text kLogical, Text kBits>
 void bitwise(Lowering& l) {
   const DType of = l.out().dtype();
-  if (of != DType::kBool && l.opset() < 18) {
+  if (of != DType::kBool && l.opset() < 18)
     l.refuse("bits of integers need opset 18");
-  }
   l.result(l.op(of == DType::kBool ? kLogical.data : kBits.data,
                 {l.tensor(0, of), l.tensor(1, of)}));
 }
@@ -181,9 +178,8 @@ void addc(Lowering& l) {
   const DType of = l.out().dtype();
   std::string x =
       l.op(kOp.data, {l.tensor("tensor1", of), l.tensor("tensor2", of)});
-  if (!l.is_known("value") || l.scalar("value").to_double() != 1) {
+  if (!l.is_known("value") || l.scalar("value").to_double() != 1)
     x = l.op("Mul", {x, l.tensor("value", of)});
-  }
   l.result(l.op("Add", {l.tensor(0, of), x}));
 }
 

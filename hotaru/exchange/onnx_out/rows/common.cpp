@@ -10,9 +10,8 @@ namespace hotaru::exchange::onnx_out {
 DType common_dtype(const Lowering& l, int a, int b) {
   const Symbol& x = l.at(a);
   const Symbol& y = l.at(b);
-  if (x.is_tensor() && y.is_tensor()) {
+  if (x.is_tensor() && y.is_tensor())
     return result_type({x.cell->example.first, y.cell->example.first});
-  }
   const Symbol& tensor = x.is_tensor() ? x : y;
   const Symbol& number = x.is_tensor() ? y : x;
   const DType of = tensor.cell->example.dtype();
@@ -33,7 +32,7 @@ std::string filled(const Lowering& l, const std::string& number,
 }
 
 Ints iota(int64_t n) {
-  Ints out(static_cast<size_t>(n));
+  Ints out(size_t(n));
   std::iota(out.begin(), out.end(), 0);
   return out;
 }
@@ -46,9 +45,7 @@ Ints all_dims(const Lowering& l, Ints dims, int64_t rank) {
 
 std::string size_of(const Lowering& l, const std::string& value,
                     const Example& example, int64_t dim) {
-  if (std::optional<int64_t> size = example.size(dim)) {
-    return l.ints({*size});
-  }
+  if (std::optional<int64_t> size = example.size(dim)) return l.ints({*size});
   return l.sizes_of(value, dim, dim + 1);
 }
 

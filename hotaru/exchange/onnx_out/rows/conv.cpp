@@ -36,9 +36,8 @@ void convolve(Lowering& l, const Geometry& g, const Ints& pads,
       attr("dilations", g.dilation), attr("group", g.groups),
       attr("kernel_shape", kernel), attr("pads", pads),
       attr("strides", g.stride)};
-  if (transposed) {
+  if (transposed)
     attributes.push_back(attr("output_padding", g.output_padding));
-  }
   std::string y =
       l.op(transposed ? "ConvTranspose" : "Conv", inputs, attributes);
   if (!batched) y = l.squeeze(y, {0});
@@ -59,9 +58,8 @@ Geometry geometry(const Lowering& l) {
 void conv(Lowering& l) {
   const size_t n = size_t(l.example("weight").dim()) - 2;
   const Geometry g = geometry(l);
-  if (!l.at("padding").is_host() || !l.at("padding").host.is_string()) {
+  if (!l.at("padding").is_host() || !l.at("padding").host.is_string())
     return convolve(l, g, both_sides(l.integers("padding", n)), false);
-  }
   Ints pads(2 * n, 0);
   if (l.text("padding") == "same") {
     for (size_t i = 0; i < n; ++i) {

@@ -116,9 +116,7 @@ void randint(Lowering& l) {
 void bernoulli(Lowering& l) {
   if (l.opset() < 15) l.refuse("needs opset 15");
   std::string p = l.tensor(0);
-  if (l.given("p")) {
-    p = filled(l, l.tensor("p", l.dtype()), l.shape_of(p));
-  }
+  if (l.given("p")) p = filled(l, l.tensor("p", l.dtype()), l.shape_of(p));
   l.result(l.op("Bernoulli", {p}, {dtype(l)}));
 }
 

@@ -18,9 +18,8 @@ Dict* dict_of(const Lowering& l) {
 }
 
 Symbol* find(Dict& dict, const Symbol& key) {
-  for (auto& [known, value] : dict) {
+  for (auto& [known, value] : dict)
     if (key.is_host() && same_value(known, key.host)) return &value;
-  }
   return nullptr;
 }
 
@@ -83,9 +82,8 @@ void get_item(Lowering& l) {
       const Value b = last.is_host() ? last.host : last.number->second;
       return l.result(Symbol::of_number(one, DType::kInt64, a, b));
     }
-    for (const Symbol& item : items.items) {
+    for (const Symbol& item : items.items)
       if (!item.is_tensor()) l.refuse("a place that depends on inputs");
-    }
   }
   const std::string sequence = l.tensor(l.at(0));
   l.result(l.exporter().new_tensor(
@@ -113,9 +111,8 @@ void append(Lowering& l) {
 void extend(Lowering& l) {
   const auto* list = list_of(l);
   if (!list || !l.at(1).is_list()) return;
-  if (l.at(0).is_sequence() || l.at(1).is_sequence()) {
+  if (l.at(0).is_sequence() || l.at(1).is_sequence())
     l.refuse("a list whose length depends on inputs");
-  }
   l.exporter().touch(*list);
   const std::vector<Symbol> more = l.at(1).items();
   (*list)->items.insert((*list)->items.end(), more.begin(), more.end());
@@ -171,11 +168,10 @@ void set_item(Lowering& l) {
   if (Dict* dict = dict_of(l)) {
     if (!l.at(1).is_host()) l.refuse("a key that depends on inputs");
     if (l.emitter().depth() > 0) l.refuse("a dict that a branch changes");
-    if (Symbol* found = find(*dict, l.at(1))) {
+    if (Symbol* found = find(*dict, l.at(1)))
       *found = l.at(2);
-    } else {
+    else
       dict->emplace_back(l.at(1).host, l.at(2));
-    }
     return l.result(l.at(0));
   }
   const auto* list = list_of(l);
@@ -272,16 +268,14 @@ void sliced(Lowering& l) {
     return std::clamp<int64_t>(at, 0, size);
   };
   std::vector<Symbol> items;
-  for (int64_t i = bound("start", 0); i < bound("end", size); i += step) {
+  for (int64_t i = bound("start", 0); i < bound("end", size); i += step)
     items.push_back((*list)->items[size_t(i)]);
-  }
   l.result(host_list(l, std::move(items)));
 }
 
 void contains(Lowering& l) {
-  if (Dict* dict = dict_of(l)) {
+  if (Dict* dict = dict_of(l))
     return l.result(Symbol(Value(find(*dict, l.at(1)) != nullptr)));
-  }
 }
 
 constexpr Row kHostRows[] = {

@@ -95,9 +95,8 @@ void index(Lowering& l) {
   if (index.first > 0) {
     Ints order;
     for (int64_t i = 0; i < count; ++i) order.push_back(index.first + i);
-    for (int64_t i = 0; i < rank; ++i) {
+    for (int64_t i = 0; i < rank; ++i)
       if (i < index.first || i >= index.first + count) order.push_back(i);
-    }
     from = l.transpose(x, order);
   }
   std::string y = l.op("GatherND", {from, stacked(l, index)});
@@ -107,9 +106,8 @@ void index(Lowering& l) {
     for (int64_t i = 0; i < index.first; ++i) order.push_back(index.rank + i);
     for (int64_t i = 0; i < index.rank; ++i) order.push_back(i);
     for (int64_t i = index.rank + index.first; i < index.rank + rank - count;
-         ++i) {
+         ++i)
       order.push_back(i);
-    }
     y = l.transpose(y, order);
   }
   l.result(y);
@@ -138,9 +136,7 @@ void index_examples(Lowering& l) {
       ++dim;
       // Broadcast.
       const IntSpan sizes = tensor.sizes();
-      while (places.size() < sizes.size()) {
-        places.insert(places.begin(), 1);
-      }
+      while (places.size() < sizes.size()) places.insert(places.begin(), 1);
       for (size_t i = 0; i < sizes.size(); ++i) {
         int64_t& place = places[places.size() - sizes.size() + i];
         if (sizes[i] != 1) place = sizes[i];
@@ -184,9 +180,8 @@ void index_put(Lowering& l) {
   const int64_t count = int64_t(index.tensors.size());
   Ints order;
   for (int64_t i = 0; i < count; ++i) order.push_back(index.first + i);
-  for (int64_t i = 0; i < rank; ++i) {
+  for (int64_t i = 0; i < rank; ++i)
     if (i < index.first || i >= index.first + count) order.push_back(i);
-  }
   const bool turned = index.first > 0;
   const std::string target = turned ? l.transpose(x, order) : x;
   const std::string places = stacked(l, index);
@@ -197,9 +192,8 @@ void index_put(Lowering& l) {
       index.rank + index.first <= l.example("values").dim()) {
     Ints moved;
     for (int64_t i = 0; i < index.rank; ++i) moved.push_back(index.first + i);
-    for (int64_t i = 0; i < l.example("values").dim(); ++i) {
+    for (int64_t i = 0; i < l.example("values").dim(); ++i)
       if (i < index.first || i >= index.first + index.rank) moved.push_back(i);
-    }
     value = l.transpose(value, moved);
   }
   Names shape = {l.sizes_of(places, 0, index.rank)};

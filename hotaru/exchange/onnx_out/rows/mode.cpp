@@ -14,9 +14,8 @@ Dict* dict_of(const Lowering& l) {
 }
 
 Symbol* find(Dict& dict, const Symbol& key) {
-  for (auto& [known, value] : dict) {
+  for (auto& [known, value] : dict)
     if (key.is_host() && same_value(known, key.host)) return &value;
-  }
   return nullptr;
 }
 

@@ -101,9 +101,8 @@ void rms_norm(Lowering& l) {
                      : of == DType::kFloat64 ? 2.220446049250313e-16
                                              : 1.1920928955078125e-07;
   Ints dims;
-  for (int64_t i = l.rank() - int64_t(shape.size()); i < l.rank(); ++i) {
+  for (int64_t i = l.rank() - int64_t(shape.size()); i < l.rank(); ++i)
     dims.push_back(i);
-  }
   const std::string x = l.tensor(0);
   const std::string mean =
       l.reduce("ReduceMean", l.op("Mul", {x, x}), dims, true);

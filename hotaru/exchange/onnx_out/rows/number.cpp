@@ -33,15 +33,13 @@ void floordiv(Lowering& l) {
   const DType of = of_result(l);
   const std::string x = number(l, 0, of);
   const std::string y = number(l, 1, of);
-  if (of == DType::kFloat64) {
+  if (of == DType::kFloat64)
     return l.result(l.op("Floor", {l.op("Div", {x, y})}));
-  }
   // The usual case, a size by a positive constant, is plain division.
   if (l.at(1).is_host() && l.at(1).host.as_int() > 0 && l.at(0).is_number() &&
       l.at(0).number->first.as_int() >= 0 &&
-      l.at(0).number->second.as_int() >= 0) {
+      l.at(0).number->second.as_int() >= 0)
     return l.result(l.op("Div", {x, y}));
-  }
   const std::string rest = l.op("Mod", {x, y});
   l.result(l.op("Div", {l.op("Sub", {x, rest}), y}));
 }
@@ -76,11 +74,10 @@ DType common(const Lowering& l) {
   for (int i = 0; i < 2; ++i) {
     const Symbol& x = l.at(i);
     const DType of = x.is_number() ? x.number->dtype : number_dtype(x.host);
-    if (of == DType::kFloat64 || out == DType::kFloat64) {
+    if (of == DType::kFloat64 || out == DType::kFloat64)
       out = DType::kFloat64;
-    } else if (of == DType::kInt64) {
+    else if (of == DType::kInt64)
       out = DType::kInt64;
-    }
   }
   return out;
 }
@@ -128,9 +125,7 @@ void negated(Lowering& l) {
 
 // Converts a tensor's only element, which is not known, or a number.
 void converted(Lowering& l, DType to, Value first, Value second) {
-  if (!l.at(0).is_tensor()) {
-    return l.result(l.tensor(0, to));
-  }
+  if (!l.at(0).is_tensor()) return l.result(l.tensor(0, to));
   std::string x = l.tensor(0, to);
   if (l.rank() > 0) x = l.reshape(x, {});
   l.result(Symbol::of_number(x, to, std::move(first), std::move(second)));
@@ -163,9 +158,8 @@ Symbol size_at(const Lowering& l, int64_t dim) {
 }
 
 void size(Lowering& l) {
-  if (l.given("dim")) {
+  if (l.given("dim"))
     return l.result(size_at(l, l.wrap(l.integer("dim"), l.rank())));
-  }
   std::vector<Symbol> out;
   for (int64_t i = 0; i < l.rank(); ++i) out.push_back(size_at(l, i));
   l.result(Symbol::list_of(std::move(out), l.emitter().depth()));
@@ -213,12 +207,11 @@ template <Text kOp>
 void extreme(Lowering& l) {
   const DType of = of_result(l);
   Names all;
-  if (l.at(0).is_list()) {
+  if (l.at(0).is_list())
     for (const Symbol& item : l.at(0).items())
       all.push_back(l.tensor(item, of));
-  } else {
+  else
     all = {l.tensor(0, of), l.tensor(1, of)};
-  }
   l.result(l.op(kOp.data, all));
 }
 

@@ -31,9 +31,8 @@ std::string padded(const Lowering& l, const std::string& mode,
       if (given[2 * i] > 0)
         parts.push_back(l.slice(x, dim, -given[2 * i], kEnd));
       parts.push_back(x);
-      if (given[2 * i + 1] > 0) {
+      if (given[2 * i + 1] > 0)
         parts.push_back(l.slice(x, dim, 0, given[2 * i + 1]));
-      }
       x = l.op("Concat", parts, {attr("axis", dim)});
     }
     return x;
@@ -78,13 +77,11 @@ void pixel_shuffle(Lowering& l) {
 std::string sizes4(const Lowering& l, const std::string& x, Ints known,
                    const Ints& from) {
   Names parts;
-  for (size_t i = 0; i < known.size(); ++i) {
-    if (known[i] >= 0 || known[i] == -1) {
+  for (size_t i = 0; i < known.size(); ++i)
+    if (known[i] >= 0 || known[i] == -1)
       parts.push_back(l.ints({known[i]}));
-    } else {
+    else
       parts.push_back(l.sizes_of(x, from[i], from[i] + 1));
-    }
-  }
   return l.op("Concat", parts, {attr("axis", 0)});
 }
 

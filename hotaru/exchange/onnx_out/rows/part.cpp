@@ -44,25 +44,21 @@ void split(Lowering& l) {
   const std::string x = l.tensor(0);
   const size_t count = l.outs();
   Ints sizes;
-  for (size_t i = 0; i < count; ++i) {
-    if (std::optional<int64_t> size = l.out(i).size(dim)) {
+  for (size_t i = 0; i < count; ++i)
+    if (std::optional<int64_t> size = l.out(i).size(dim))
       sizes.push_back(*size);
-    }
-  }
   if (sizes.size() == count) {
     return l.results(
         l.many("Split", {x, l.ints(sizes)}, count, {attr("axis", dim)}));
   }
   if (sizes.size() + 1 != count || l.out(count - 1).size(dim)) {
-    if (!l.has("chunks") && !l.has("sections")) {
+    if (!l.has("chunks") && !l.has("sections"))
       l.refuse("into parts whose sizes depend on a dynamic dimension");
-    }
     // Equal parts but for the last.
     const std::string parts =
         l.ints({l.integer(l.has("chunks") ? "chunks" : "sections")});
-    if (l.has("sections")) {
+    if (l.has("sections"))
       l.refuse("into parts whose sizes depend on a dynamic dimension");
-    }
     const std::string size = l.sizes_of(x, dim, dim + 1);
     const std::string each = l.op(
         "Div", {l.op("Sub", {l.op("Add", {size, parts}), l.ints({1})}), parts});
@@ -117,9 +113,8 @@ void unfold(Lowering& l) {
   const std::optional<int64_t> count = l.out().size(dim);
   if (!count) l.refuse("of a dynamic dimension");
   Ints places;
-  for (int64_t i = 0; i < *count; ++i) {
+  for (int64_t i = 0; i < *count; ++i)
     for (int64_t j = 0; j < size; ++j) places.push_back(i * step + j);
-  }
   const std::string at = l.reshape(l.ints(places), {*count, size});
   const std::string y = l.op("Gather", {l.tensor(0), at}, {attr("axis", dim)});
   Ints order = iota(l.rank() + 1);

@@ -89,9 +89,8 @@ std::optional<std::vector<Attribute>> even_window(const Lowering& l,
   Ints kernel;
   for (int i = 0; i < kDims; ++i) {
     const auto in = l.example(0).size(l.rank() - kDims + i);
-    if (!in || sizes[size_t(i)] == 0 || *in % sizes[size_t(i)] != 0) {
+    if (!in || sizes[size_t(i)] == 0 || *in % sizes[size_t(i)] != 0)
       return std::nullopt;
-    }
     kernel.push_back(*in / sizes[size_t(i)]);
   }
   return {{attr("kernel_shape", kernel), attr("strides", kernel)}};
@@ -121,10 +120,8 @@ template <int kDims>
 void adaptive_avg_pool(Lowering& l) {
   const Ints sizes = output_size<kDims>(l);
   const std::string x = l.tensor(0);
-  if (std::all_of(sizes.begin(), sizes.end(),
-                  [](int64_t s) { return s == 1; })) {
+  if (std::all_of(sizes.begin(), sizes.end(), [](int64_t s) { return s == 1; }))
     return l.result(l.reduce("ReduceMean", x, last_dims<kDims>(l), true));
-  }
   const bool batched = l.rank() == kDims + 2;
   if (auto attributes = even_window<kDims>(l, sizes)) {
     const std::string y =
@@ -143,9 +140,8 @@ void adaptive_avg_pool(Lowering& l) {
     for (int64_t o = 0; o < out; ++o) {
       const int64_t begin = o * *in / out;
       const int64_t end = ((o + 1) * *in + out - 1) / out;
-      for (int64_t k = begin; k < end; ++k) {
+      for (int64_t k = begin; k < end; ++k)
         at[k * out + o] = 1 / float(end - begin);
-      }
     }
     Ints order = iota(l.rank());
     std::swap(order[size_t(dim)], order.back());

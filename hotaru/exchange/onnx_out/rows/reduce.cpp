@@ -61,9 +61,7 @@ void arg(Lowering& l) {
   }
   x = l.op(kArg.data, {l.reshape(x, {-1})},
            {attr("axis", 0), attr("keepdims", 0)});
-  if (keeps(l)) {
-    x = l.reshape(x, Ints(size_t(l.rank()), 1));
-  }
+  if (keeps(l)) x = l.reshape(x, Ints(size_t(l.rank()), 1));
   l.result(x);
 }
 
@@ -86,9 +84,8 @@ std::string norm_of(const Lowering& l, double order) {
   if (order == 2) return reduce(l, "ReduceL2", x);
   if (order == 1) return reduce(l, "ReduceL1", x);
   const std::string size = l.op("Abs", {x});
-  if (std::isinf(order)) {
+  if (std::isinf(order))
     return reduce(l, order > 0 ? "ReduceMax" : "ReduceMin", size);
-  }
   if (order == 0) {
     const std::string some = l.op("Sign", {size});
     return reduce(l, "ReduceSum", some, 13);

@@ -9,9 +9,8 @@ namespace {
 std::vector<double> factors(const Lowering& l, int64_t n) {
   if (l.given("scale_factors")) return l.reals("scale_factors");
   std::vector<double> out;
-  for (const char* name : {"scales", "scales_d", "scales_h", "scales_w"}) {
+  for (const char* name : {"scales", "scales_d", "scales_h", "scales_w"})
     if (l.given(name)) out.push_back(l.real(name));
-  }
   return int64_t(out.size()) == n ? out : std::vector<double>{};
 }
 

@@ -35,9 +35,8 @@ std::string in_order(const Lowering& l, const std::string& weight,
                      const Cell& cell, int64_t hidden) {
   if (cell.gates.size() == 1) return weight;
   Ints rows;
-  for (int64_t gate : cell.gates) {
+  for (int64_t gate : cell.gates)
     for (int64_t i = 0; i < hidden; ++i) rows.push_back(gate * hidden + i);
-  }
   return l.op("Gather", {weight, l.ints(rows)}, {attr("axis", 0)});
 }
 
@@ -53,16 +52,14 @@ void recurrent(Lowering& l, const Cell& cell) {
   const int64_t layers = l.integer("num_layers");
   const bool both = l.flag("bidirectional");
   const bool first = l.flag("batch_first");
-  if (l.flag("train") && l.real("dropout") > 0 && layers > 1) {
+  if (l.flag("train") && l.real("dropout") > 0 && layers > 1)
     l.refuse("dropout between layers in training mode");
-  }
   const DType of = l.dtype();
   const size_t directions = both ? 2 : 1;
   const std::vector<Symbol>& params = l.at("params").items();
   const size_t each = bias ? 4 : 2;
-  if (params.size() != size_t(layers) * directions * each) {
+  if (params.size() != size_t(layers) * directions * each)
     l.refuse("projections have no form in ONNX");
-  }
   const auto hidden = params[1].cell->example.size(1);
   if (!hidden) l.refuse("weights of a dynamic size");
   const bool batched = l.rank() == 3;
@@ -105,14 +102,12 @@ void recurrent(Lowering& l, const Cell& cell) {
         attr("direction", both ? "bidirectional" : "forward")};
     if (!cell.activations.empty()) {
       std::vector<std::string> names;
-      for (size_t d = 0; d < directions; ++d) {
+      for (size_t d = 0; d < directions; ++d)
         names.push_back(cell.activations[0]);
-      }
       attributes.push_back(attr("activations", names));
     }
-    if (cell.gates.size() == 3) {
+    if (cell.gates.size() == 3)
       attributes.push_back(attr("linear_before_reset", 1));
-    }
     const Names out = l.many(cell.op, inputs, cell.memory ? 3 : 2, attributes);
     // [length, directions, batch, hidden] to [length, batch, all hidden].
     x = both ? l.reshape(l.transpose(out[0], {0, 2, 1, 3}), {0, 0, -1})

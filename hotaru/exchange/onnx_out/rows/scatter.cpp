@@ -41,9 +41,8 @@ std::string covered(const Lowering& l) {
 
 void scatter(Lowering& l) {
   const std::string reduce = l.given("reduce") ? l.text("reduce") : "";
-  if (l.given("include_self") && !l.flag("include_self")) {
+  if (l.given("include_self") && !l.flag("include_self"))
     l.refuse("without the elements that were there");
-  }
   if (l.has("value")) {
     const std::string value = l.tensor("value", l.dtype());
     return scattered(l, filled(l, value, l.shape_of(l.tensor("index"))),
@@ -77,9 +76,8 @@ void index_copy(Lowering& l) {
 void index_add(Lowering& l) {
   if (l.opset() < 16) l.refuse("needs opset 16");
   std::string source = l.tensor("source", l.dtype());
-  if (l.has("alpha") && l.scalar("alpha").to_double() != 1) {
+  if (l.has("alpha") && l.scalar("alpha").to_double() != 1)
     source = l.op("Mul", {source, l.tensor("alpha", l.dtype())});
-  }
   index_rows_written(l, source, true);
 }
 

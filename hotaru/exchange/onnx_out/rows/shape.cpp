@@ -24,9 +24,8 @@ std::string joined(Lowering& l, int64_t dim, bool stacked) {
   for (const Symbol& item : list.items()) {
     // Empty vectors join anything.
     if (!stacked && l.out().dim() > 1 && item.is_tensor() &&
-        item.cell->example.dim() == 1) {
+        item.cell->example.dim() == 1)
       continue;
-    }
     std::string part = l.tensor(item, of);
     parts.push_back(stacked ? l.unsqueeze(part, {dim}) : part);
   }
@@ -54,16 +53,14 @@ void repeat(Lowering& l) {
   const int64_t rank = l.out().dim();
   if (rank > l.rank()) x = l.unsqueeze(x, iota(rank - l.rank()));
   std::vector<Symbol> counts = items;
-  while (int64_t(counts.size()) < rank) {
+  while (int64_t(counts.size()) < rank)
     counts.insert(counts.begin(), Symbol(Value(int64_t{1})));
-  }
   l.result(l.op("Tile", {x, l.shape(counts)}));
 }
 
 void repeat_interleave(Lowering& l) {
-  if (!l.has("self") || !l.is_known("repeats")) {
+  if (!l.has("self") || !l.is_known("repeats"))
     l.refuse("a number of repetitions for each element");
-  }
   const int64_t times = l.integer("repeats");
   std::string x = l.tensor(0);
   int64_t rank = l.rank();
@@ -114,9 +111,8 @@ void roll(Lowering& l) {
     const int64_t dim = l.wrap(dims[i], l.rank());
     int64_t shift = shifts[i];
     if (std::optional<int64_t> size = l.example(0).size(dim);
-        size && !flat && *size > 0) {
+        size && !flat && *size > 0)
       shift %= *size;
-    }
     if (shift == 0) continue;
     x = l.op("Concat",
              {l.slice(x, dim, -shift, kEnd), l.slice(x, dim, 0, -shift)},
@@ -131,7 +127,7 @@ void meshgrid(Lowering& l) {
   const bool xy = l.has("indexing") && l.text("indexing") == "xy" && n > 1;
   auto place = [&](int64_t i) { return xy && i < 2 ? 1 - i : i; };
   Names flat;
-  Names sizes(static_cast<size_t>(n));
+  Names sizes(size_t(n));
   for (int64_t i = 0; i < n; ++i) {
     flat.push_back(l.reshape(l.tensor(list.items()[size_t(i)]), {-1}));
     sizes[size_t(place(i))] = l.shape_of(flat.back());
@@ -154,9 +150,8 @@ void broadcast_tensors(Lowering& l) {
   Names out;
   for (size_t i = 0; i < parts.size(); ++i) {
     std::string x = parts[i];
-    for (size_t j = 0; j < parts.size(); ++j) {
+    for (size_t j = 0; j < parts.size(); ++j)
       if (j != i) x = expanded(l, x, l.shape_of(parts[j]));
-    }
     out.push_back(x);
   }
   l.results(out);

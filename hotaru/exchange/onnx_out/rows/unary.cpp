@@ -87,9 +87,8 @@ void bitwise_not(Lowering& l) {
 
 template <Text kOp>
 void question(Lowering& l) {
-  if (is_floating_point(l.dtype())) {
+  if (is_floating_point(l.dtype()))
     return l.result(l.op(kOp.data, {l.tensor(0)}));
-  }
   const std::string no = l.number(Scalar(false), DType::kBool);
   l.result(expanded(l, no, l.shape_of(l.tensor(0))));
 }

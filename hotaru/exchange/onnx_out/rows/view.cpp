@@ -90,9 +90,8 @@ void unflatten(Lowering& l) {
 }
 
 void view_as(Lowering& l) {
-  if (const std::optional<Ints> sizes = known_shape(l)) {
+  if (const std::optional<Ints> sizes = known_shape(l))
     return l.result(l.reshape(l.tensor(0), *sizes));
-  }
   l.result(l.op("Reshape", {l.tensor(0), l.shape_of(l.tensor("other"))}));
 }
 
@@ -153,26 +152,22 @@ void movedim(Lowering& l) {
   const Ints to = all_dims(l, l.integers("destination"), rank);
   Ints order(size_t(rank), -1);
   Ints rest;
-  for (int64_t i = 0; i < rank; ++i) {
+  for (int64_t i = 0; i < rank; ++i)
     if (std::find(from.begin(), from.end(), i) == from.end()) rest.push_back(i);
-  }
   for (size_t i = 0; i < from.size(); ++i) order[size_t(to[i])] = from[i];
   size_t next = 0;
-  for (int64_t& at : order) {
+  for (int64_t& at : order)
     if (at < 0) at = rest[next++];
-  }
   permuted(l, order);
 }
 
 void expand(Lowering& l) {
-  if (const std::optional<Ints> sizes = known_shape(l)) {
+  if (const std::optional<Ints> sizes = known_shape(l))
     return l.result(expanded(l, l.tensor(0), l.ints(*sizes)));
-  }
   // ONNX keeps a size where 1 is asked for; -1 here asks for the same.
   std::vector<Symbol> items = l.at("size").items();
-  for (Symbol& item : items) {
+  for (Symbol& item : items)
     if (item.is_host() && item.host.as_int() == -1) item = Value(int64_t{1});
-  }
   l.result(expanded(l, l.tensor(0), l.shape(items)));
 }
 

@@ -173,12 +173,10 @@ template <class... Args>
 /// Once for the place in the source, unless WarnAlways.
 #define TORCH_WARN_ONCE(...) \
   do { \
-    if (::c10::WarningUtils::get_warnAlways()) { \
+    if (::c10::WarningUtils::get_warnAlways()) \
       TORCH_WARN(__VA_ARGS__); \
-    } else { \
-      [[maybe_unused]] static const bool warned = \
-          (TORCH_WARN(__VA_ARGS__), true); \
-    } \
+    else [[maybe_unused]] \
+      static const bool warned = (TORCH_WARN(__VA_ARGS__), true); \
   } while (false)
 
 /// PyTorch's older names.

@@ -81,12 +81,11 @@ void end_as(float* sums, int64_t pixels, const SumsEnd& end, Y* y) {
         for (; at + kBlock < size; at += 2 * kBlock)
           hotaru::HWY_NAMESPACE::store_both<Products>(
               ended(at), ended(at + kBlock), y + at);
-      for (; at < size; at += kBlock) {
+      for (; at < size; at += kBlock)
         if constexpr (std::is_same_v<Y, float>)
           hn::StoreU(ended(at), d, y + at);
         else
           hotaru::HWY_NAMESPACE::store_rounded<Products>(ended(at), y + at);
-      }
     }
   };
   if (!end.residual) {

@@ -66,11 +66,10 @@ void block_channels(const KernelCall& call) {
   const Tensor &blocked = call.tensor(0), &plain = call.tensor(1);
   if (!plain.is_contiguous())
     return for_pixels(plain, blocked, [](float* from, int64_t n, float* to) {
-      if (n == kChannelBlock) {
+      if (n == kChannelBlock)
         std::copy_n(from, kChannelBlock, to);
-      } else {
+      else
         std::fill(std::copy_n(from, n, to), to + kChannelBlock, 0.0f);
-      }
     });
   block_pictures(plain.data<float>(), plain.size(0), plain.size(1),
                  pixels_of(blocked), blocked.data<float>());

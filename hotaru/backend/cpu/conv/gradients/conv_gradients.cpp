@@ -32,11 +32,10 @@ void add_patches(std::span<const int64_t> offsets, int64_t step,
     for (const ConvRun& run : runs) {
       const T* from = patches + run.column;
       T* to = image + offset + run.offset;
-      if (step == 1) {
+      if (step == 1)
         for (int64_t i = 0; i < run.length; ++i) to[i] += from[i];
-      } else {
+      else
         for (int64_t i = 0; i < run.length; ++i) to[i * step] += from[i];
-      }
     }
     patches += width;
   }
@@ -296,9 +295,8 @@ void patches_weight(const ConvGradient<T>& call) {
   const auto range = [&](int64_t begin, int64_t end) {
     const Temporary<T> patches = temporary<T>(patch * positions);
     Temporary<T> padded;
-    if (layout.is_padded()) {
+    if (layout.is_padded())
       padded = temporary<T>(channels * layout.channel_size());
-    }
     for (int64_t group = begin; group < end; ++group) {
       for (int64_t n = 0; n < g.batch; ++n) {
         const int64_t i = n * g.groups + group;
@@ -313,11 +311,10 @@ void patches_weight(const ConvGradient<T>& call) {
       }
     }
   };
-  if (g.groups < get_num_threads()) {
+  if (g.groups < get_num_threads())
     range(0, g.groups);
-  } else {
+  else
     parallel_for(0, g.groups, 1, range);
-  }
 }
 
 template <class T>

@@ -11,7 +11,7 @@ namespace hotaru::cpu {
 
 template <class T>
 Balance<T>::Balance(int64_t n, T* a)
-    : n_(n), high_(n), scales_(static_cast<size_t>(n), Real<T>(1)) {
+    : n_(n), high_(n), scales_(size_t(n), Real<T>(1)) {
   while (high_ > 0 && isolate_row(a)) {
   }
   while (low_ < high_ && isolate_column(a)) {
@@ -61,7 +61,7 @@ template <class T>
 void Balance<T>::scale(T* a) {
   using R = Real<T>;
   constexpr R kMost = std::numeric_limits<R>::max() / 16, kGain = R(0.95);
-  std::vector<R> columns(static_cast<size_t>(n_));
+  std::vector<R> columns(size_t(n_));
   for (bool again = true; again;) {
     again = false;
     std::fill(columns.begin(), columns.end(), R(0));
@@ -72,12 +72,11 @@ void Balance<T>::scale(T* a) {
       R row = 0;
       for (int64_t j = low_; j < high_; ++j) row += std::norm(a[i * n_ + j]);
       R column = 0;
-      if (again) {  // others have changed it
+      if (again)  // others have changed it
         for (int64_t j = low_; j < high_; ++j)
           column += std::norm(a[j * n_ + i]);
-      } else {
+      else
         column = columns[size_t(i)];
-      }
       row = std::sqrt(row);
       column = std::sqrt(column);
       if (!(row > 0) || !(column > 0)) continue;

@@ -42,12 +42,11 @@ bool BidiagonalDivide<R>::solve(int64_t n, R* d, R* e) {
   n_ = n;
   d_ = d;
   e_ = e;
-  ut_.assign(static_cast<size_t>(n * n), R(0));
+  ut_.assign(size_t(n * n), R(0));
   for (int64_t i = 0; i < n; ++i) ut_[size_t(i * (n + 1))] = 1;
   vt_ = ut_;
   if (n > kLeaf)
-    for (auto* room : {&room_, &of_u_, &of_v_})
-      room->resize(static_cast<size_t>(n * n));
+    for (auto* room : {&room_, &of_u_, &of_v_}) room->resize(size_t(n * n));
   // Beside numbers up to 1 these are nothing, and their products out of range.
   constexpr R kTiny =
       std::numeric_limits<R>::min() / std::numeric_limits<R>::epsilon();
@@ -56,7 +55,7 @@ bool BidiagonalDivide<R>::solve(int64_t n, R* d, R* e) {
     if (i + 1 < n && std::abs(e[i]) < kTiny) e[i] = 0;
   }
   if (!solve_block(0, n, false)) return false;
-  order_.resize(static_cast<size_t>(n));
+  order_.resize(size_t(n));
   std::iota(order_.begin(), order_.end(), 0);
   std::stable_sort(order_.begin(), order_.end(),
                    [&](int64_t i, int64_t j) { return d_[i] > d_[j]; });
@@ -91,8 +90,8 @@ void BidiagonalDivide<R>::merge(int64_t begin, int64_t first, int64_t second,
                                 bool extra, R alpha, R beta) {
   Merge m{begin, first, second, extra};
   const int64_t rows = m.rows();
-  m.z.resize(static_cast<size_t>(rows));
-  m.parts.assign(static_cast<size_t>(rows), Part::kFirst);
+  m.z.resize(size_t(rows));
+  m.parts.assign(size_t(rows), Part::kFirst);
   R* vt = vt_.data() + begin * (n_ + 1);
   R *d = d_ + begin, *z = m.z.data();
   for (int64_t i = 0; i <= first; ++i) z[i] = alpha * vt[i * n_ + first];
@@ -158,7 +157,7 @@ void BidiagonalDivide<R>::deflate(Merge& m, R least) {
 template <class R>
 void BidiagonalDivide<R>::multiply(const Merge& m) {
   const int64_t k = int64_t(m.kept.size());
-  std::vector<R> d(static_cast<size_t>(k)), z(d), values;
+  std::vector<R> d(size_t(k)), z(d), values;
   R largest = 0;
   for (int64_t j = 0; j < k; ++j) {
     const int64_t i = m.kept[size_t(j)];
@@ -175,7 +174,7 @@ void BidiagonalDivide<R>::multiply(const Merge& m) {
   const SecularEquation<R> equation(k, d.data(), z.data(), R(1), true);
   const GroupedRows rows(m.parts, m.kept, m.deflated);
   parallel_for(0, k, (1 << 15) / k + 1, [&](int64_t begin, int64_t end) {
-    std::vector<R> v(static_cast<size_t>(k));
+    std::vector<R> v(size_t(k));
     for (int64_t j = begin; j < end; ++j) {
       const R right = 1 / std::sqrt(equation.vector(j, v.data()));
       R sum = 1;

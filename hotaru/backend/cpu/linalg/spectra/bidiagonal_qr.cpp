@@ -22,7 +22,7 @@ class Sweeps {
       : d_(d),
         e_(e),
         vectors_(vectors),
-        turns_(static_cast<size_t>(vectors ? 4 * n : 0)),
+        turns_(size_t(vectors ? 4 * n : 0)),
         n_(n) {}
 
   const R* left_c() const { return turns_.data(); }

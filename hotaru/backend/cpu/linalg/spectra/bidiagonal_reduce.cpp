@@ -21,10 +21,10 @@ Bidiagonal<T>::Bidiagonal(int64_t m, int64_t n, T* a, Real<T>* d, Real<T>* e)
     : m_(m),
       n_(n),
       a_(a),
-      left_(static_cast<size_t>((n + 2 * kPanel) * m)),
-      y_(static_cast<size_t>(2 * kPanel * n)),
-      left_taus_(static_cast<size_t>(n)),
-      right_taus_(static_cast<size_t>(n)),
+      left_(size_t((n + 2 * kPanel) * m)),
+      y_(size_t(2 * kPanel * n)),
+      left_taus_(size_t(n)),
+      right_taus_(size_t(n)),
       factors_(2 * kPanel) {
   for (int64_t j = 0; j < n; j += kPanel)
     reduce(j, std::min(kPanel, n - j), d, e);

@@ -24,11 +24,11 @@ class Panels {
         low_(low),
         high_(high),
         a_(a),
-        v_(static_cast<size_t>((high - low) * n)),
-        y_(static_cast<size_t>(kPanel * n)),
+        v_(size_t((high - low) * n)),
+        y_(size_t(kPanel * n)),
         t_(kPanel * kPanel),
         factors_(2 * kPanel),
-        taus_(static_cast<size_t>(high - low)) {}
+        taus_(size_t(high - low)) {}
 
   void reduce(int64_t first, int64_t width) {
     transpose(high_ - first - 1, width, a_ + (first + 1) * n_ + first, n_,
@@ -95,14 +95,14 @@ class Panels {
   void update(int64_t first, int64_t width) {
     const int64_t top = first + 1, rows = high_ - top, right = first + width;
     // The rows above, whose Y is still to be made.
-    std::vector<T> av(static_cast<size_t>(top * width)), above(av);
+    std::vector<T> av(size_t(top * width)), above(av);
     gemm<T>(top, width, rows, T(1), {a_ + top, n_, 1}, {v(first) + top, 1, n_},
             T(0), av.data(), width);
     for (int64_t k = 0; k < width; ++k)
       std::fill_n(t_.data() + k * kPanel, k, T(0));
     gemm<T>(top, width, width, T(1), {av.data(), width, 1},
             {t_.data(), kPanel, 1}, T(0), above.data(), width);
-    std::vector<T> adjoint(static_cast<size_t>(width * n_));
+    std::vector<T> adjoint(size_t(width * n_));
     for (int64_t k = 0; k < width; ++k) {
       std::copy(v(first + k) + top, v(first + k) + high_,
                 adjoint.data() + k * n_ + top);

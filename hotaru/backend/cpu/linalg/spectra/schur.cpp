@@ -66,7 +66,7 @@ class Iteration {
   /// A window's copy, turned by nothing yet.
   Window<T> open(int64_t begin, int64_t end) {
     const int64_t w = end - begin;
-    room_.resize(static_cast<size_t>(2 * w * w));
+    room_.resize(size_t(2 * w * w));
     const Window<T> window{w, room_.data(), room_.data() + w * w};
     for (int64_t i = 0; i < w; ++i)
       std::copy_n(&at(begin + i, begin), w, window.h + i * w);
@@ -83,7 +83,7 @@ class Iteration {
     for (int64_t i = 0; i < w; ++i)
       std::copy_n(window.h + i * w, w, &at(begin + i, begin));
     if (right > end) {
-      product_.resize(static_cast<size_t>(w * (right - end)));
+      product_.resize(size_t(w * (right - end)));
       gemm<T>(w, right - end, w, T(1), {window.turned, w, 1},
               {&at(begin, end), n_, 1}, T(0), product_.data(), right - end);
       for (int64_t i = 0; i < w; ++i)
@@ -97,7 +97,7 @@ class Iteration {
 
   void turn_columns(const Window<T>& window, int64_t rows, T* x) {
     const int64_t w = window.n;
-    product_.resize(static_cast<size_t>(rows * w));
+    product_.resize(size_t(rows * w));
     gemm<T>(rows, w, w, T(1), {x, n_, 1}, {window.turned, 1, w}, T(0),
             product_.data(), w);
     for (int64_t i = 0; i < rows; ++i)
@@ -121,7 +121,7 @@ class Iteration {
     const Window<T> w = open(begin, high);
     if (!small_schur(w, norm_)) return -1;
     const T beside = at(begin, begin - 1);
-    std::vector<T> spike(static_cast<size_t>(size));
+    std::vector<T> spike(size_t(size));
     for (int64_t i = 0; i < size; ++i)
       spike[size_t(i)] = product(w.turned[i * size], beside);
     int64_t kept = size;
@@ -138,7 +138,7 @@ class Iteration {
       if (rest > kEps * std::max(limit, kEps * norm_)) break;
       kept -= two ? 2 : 1;
     }
-    shifts_.resize(static_cast<size_t>(kept));
+    shifts_.resize(size_t(kept));
     block_values(kept, w.h, size, shifts_.data());
     if (kept == size) return 0;
     restore(w, kept, spike.data());
@@ -149,7 +149,7 @@ class Iteration {
 
   /// Makes the first rows Hessenberg again, and of the spike one element.
   void restore(const Window<T>& w, int64_t kept, T* spike) {
-    std::vector<T> x(static_cast<size_t>(kept));
+    std::vector<T> x(size_t(kept));
     for (int64_t k = -1; k + 2 < kept; ++k) {
       const int64_t count = kept - k - 1;
       for (int64_t i = 0; i < count; ++i)
@@ -165,7 +165,7 @@ class Iteration {
   /// Rows and columns from k on by the reflection of v.
   void turn(const Window<T>& w, int64_t k, int64_t count, int64_t kept, T tau,
             const T* v) {
-    std::vector<T> sums(static_cast<size_t>(w.n));
+    std::vector<T> sums(size_t(w.n));
     std::vector<T> adjoint(v, v + count);
     conjugate_all(count, adjoint.data());
     const auto rows = [&](T* x, int64_t columns) {
@@ -226,7 +226,7 @@ class Iteration {
     const int64_t bulges = int64_t(shifts_.size()) / 2;
     const int64_t width = 6 * bulges + 8, end_of_all = high - 2;
     // The columns from which they are driven on; three lie between two.
-    std::vector<int64_t> places(static_cast<size_t>(bulges), low - 1);
+    std::vector<int64_t> places(size_t(bulges), low - 1);
     for (int64_t begin = low; places.back() < end_of_all;) {
       const int64_t end = std::min(high, begin + width);
       const Window<T> window = open(begin, end);

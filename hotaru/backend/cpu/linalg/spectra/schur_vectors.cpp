@@ -25,10 +25,7 @@ class Substitution {
 
  public:
   Substitution(int64_t n, const T* h, const C* values)
-      : n_(n),
-        h_(h),
-        values_(values),
-        x_(static_cast<size_t>(n * kTogether * kParts)) {
+      : n_(n), h_(h), values_(values), x_(size_t(n * kTogether * kParts)) {
     R norm = 0;
     for (int64_t i = 0; i < n * n; ++i) norm = std::max(norm, magnitude(h[i]));
     least_ = std::max(
@@ -166,7 +163,7 @@ void schur_vectors(int64_t n, const T* h, const T* z,
                    std::complex<Real<T>>* vectors) {
   using C = std::complex<Real<T>>;
   Substitution<T> substitution(n, h, values);
-  std::vector<T> found(static_cast<size_t>(n * kTogether * 2));
+  std::vector<T> found(size_t(n * kTogether * 2));
   for (int64_t next = 0; next < n;) {
     std::vector<int64_t> places;
     for (; next < n && int64_t(places.size()) < kTogether; ++next) {

@@ -71,7 +71,7 @@ SecularEquation<R>::SecularEquation(int64_t n, const R* d, const R* z, R rho,
       inverse_(1 / rho),
       length_(0),
       squares_(squares),
-      roots_(static_cast<size_t>(n)) {
+      roots_(size_t(n)) {
   for (int64_t i = 0; i < n; ++i) length_ += z[i] * z[i];
   length_ *= rho;
   parallel_for(0, n, kWork / n + 1, [&](int64_t begin, int64_t end) {
@@ -145,7 +145,7 @@ SecularPoint<R> SecularEquation<R>::solve(int64_t j) const {
 /// from d_i over that of the other poles from it.
 template <class R>
 void SecularEquation<R>::rebuild() {
-  z_.assign(static_cast<size_t>(n_), R(1));
+  z_.assign(size_t(n_), R(1));
   const auto& ratios = table<LineKernels<R>>().secular_ratios;
   parallel_for(0, n_, kWork / n_ + 1, [&](int64_t begin, int64_t end) {
     for (int64_t j = 0; j < n_; ++j) {

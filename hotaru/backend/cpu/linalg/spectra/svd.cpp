@@ -40,16 +40,16 @@ class TallSvd {
     std::vector<T> reflections, taus;
     if (tall) {
       reflections = a_;
-      taus.resize(static_cast<size_t>(n_));
+      taus.resize(size_t(n_));
       factor_qr(m_, n_, reflections.data(), n_, taus.data());
       for (int64_t i = 0; i < n_; ++i)
         for (int64_t j = 0; j < n_; ++j) {
-          const size_t at = static_cast<size_t>(i * n_ + j);
+          const size_t at = size_t(i * n_ + j);
           a_[at] = i <= j ? reflections[at] : T(0);
         }
     }
     const int64_t rows = tall ? n_ : m_;
-    std::vector<R> d(static_cast<size_t>(n_)), e(d);
+    std::vector<R> d(size_t(n_)), e(d);
     const Bidiagonal<T> reduced(rows, n_, a_.data(), d.data(), e.data());
     const R largest =
         std::max(largest_part(n_, d.data()), largest_part(n_ - 1, e.data()));
@@ -121,11 +121,11 @@ SvdOutcome singular_values(int64_t m, int64_t n, const T* a, Real<T>* values,
     }
   }
   const auto adjoint = [](T x) { return conjugate(x); };
-  const size_t size = static_cast<size_t>(m * n);
+  const size_t size = size_t(m * n);
   if (m >= n) {
     TallSvd<T> tall(m, n, std::vector<T>(a, a + size));
     if (!u) return tall.solve(values, nullptr, 0, nullptr);
-    std::vector<T> v(static_cast<size_t>(n * n));
+    std::vector<T> v(size_t(n * n));
     const SvdOutcome outcome = tall.solve(values, u, of_u, v.data());
     transpose(n, n, v.data(), n, vh, n, adjoint);
     return outcome;
@@ -134,7 +134,7 @@ SvdOutcome singular_values(int64_t m, int64_t n, const T* a, Real<T>* values,
   transpose(m, n, a, n, turned.data(), m, adjoint);
   TallSvd<T> tall(n, m, std::move(turned));
   if (!u) return tall.solve(values, nullptr, 0, nullptr);
-  std::vector<T> v(static_cast<size_t>(n * of_v));
+  std::vector<T> v(size_t(n * of_v));
   const SvdOutcome outcome = tall.solve(values, v.data(), of_v, u);
   transpose(n, of_v, v.data(), of_v, vh, n, adjoint);
   return outcome;

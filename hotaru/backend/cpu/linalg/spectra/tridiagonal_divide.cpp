@@ -36,12 +36,12 @@ bool TridiagonalDivide<R>::solve(int64_t n, R* d, R* e) {
   n_ = n;
   d_ = d;
   e_ = e;
-  order_.resize(static_cast<size_t>(n));
-  q_.assign(static_cast<size_t>(n * n), R(0));
+  order_.resize(size_t(n));
+  q_.assign(size_t(n * n), R(0));
   for (int64_t i = 0; i < n; ++i) q_[size_t(i * (n + 1))] = 1;
   if (n > kLeaf) {
-    packed_.resize(static_cast<size_t>(n * n));
-    turned_.resize(static_cast<size_t>(n * n));
+    packed_.resize(size_t(n * n));
+    turned_.resize(size_t(n * n));
   }
   return solve_block(0, n);
 }
@@ -79,8 +79,8 @@ void TridiagonalDivide<R>::merge(int64_t begin, int64_t first, int64_t second,
   Merge m{begin, first, second, 2 * std::abs(rho)};
   const int64_t n = m.size();
   // v, the rows that meet in the middle, of length 1.
-  m.z.resize(static_cast<size_t>(n));
-  m.parts.resize(static_cast<size_t>(n));
+  m.z.resize(size_t(n));
+  m.parts.resize(size_t(n));
   const R* column = q_.data() + begin * (n_ + 1) + first;
   const R scale = std::sqrt(R(0.5));
   for (int64_t i = 0; i < n; ++i) {
@@ -140,7 +140,7 @@ void TridiagonalDivide<R>::deflate(Merge& m) {
 template <class R>
 void TridiagonalDivide<R>::multiply(const Merge& m) {
   const int64_t k = int64_t(m.kept.size());
-  std::vector<R> d(static_cast<size_t>(k)), z(d), values;
+  std::vector<R> d(size_t(k)), z(d), values;
   for (int64_t j = 0; j < k; ++j) {
     const int64_t i = m.kept[size_t(j)];
     d[size_t(j)] = d_[m.begin + i];
@@ -150,7 +150,7 @@ void TridiagonalDivide<R>::multiply(const Merge& m) {
   const SecularEquation<R> equation(k, d.data(), z.data(), m.rho, false);
   const GroupedRows rows(m.parts, m.kept, m.deflated);
   parallel_for(0, k, (1 << 15) / k + 1, [&](int64_t begin, int64_t end) {
-    std::vector<R> u(static_cast<size_t>(k));
+    std::vector<R> u(size_t(k));
     for (int64_t j = begin; j < end; ++j) {
       const R scale = 1 / std::sqrt(equation.vector(j, u.data()));
       R* row = turned_.data() + j * k;

@@ -24,7 +24,7 @@ class Panel {
   Panel(int64_t n, T* a)
       : n_(n),
         a_(a),
-        left_(static_cast<size_t>(2 * kPanel * n)),
+        left_(size_t(2 * kPanel * n)),
         right_(left_.size()),
         factors_(2 * kPanel) {}
 

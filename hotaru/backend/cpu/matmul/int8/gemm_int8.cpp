@@ -40,13 +40,11 @@ void pack_rows(const Int8Kernels& kernels, const Int8Product& p, int64_t row,
     const int zero = flipped(p.a, p.a_zero[i]);
     auto* values = reinterpret_cast<int16_t*>(to);
     if (p.k % 2) values[p.k] = 0;
-    if (p.a.col_stride == 1) {
+    if (p.a.col_stride == 1)
       kernels.widen(values, p.k, from, flip, zero);
-    } else {
+    else
       for (int64_t j = 0; j < p.k; ++j)
-        values[j] =
-            static_cast<int16_t>((from[j * p.a.col_stride] ^ flip) - zero);
-    }
+        values[j] = int16_t((from[j * p.a.col_stride] ^ flip) - zero);
   }
 }
 
@@ -67,13 +65,11 @@ void pack_columns(const Int8Kernels& kernels, int64_t k, int64_t cols,
       const uint8_t* from =
           b.data + j * b.col_stride + 2 * begin * b.row_stride;
       const int z = flipped(b, zero[j]);
-      if (b.row_stride == 1) {
+      if (b.row_stride == 1)
         kernels.widen(values, length, from, flip_of(b), z);
-      } else {
+      else
         for (int64_t i = 0; i < length; ++i)
-          values[i] =
-              static_cast<int16_t>((from[i * b.row_stride] ^ flip_of(b)) - z);
-      }
+          values[i] = int16_t((from[i * b.row_stride] ^ flip_of(b)) - z);
       if (length < 2 * count) values[length] = 0;
     }
     // Words are moved, whatever they mean.
@@ -110,12 +106,11 @@ void multiply_block(const Int8Kernels& kernels, const Int8Product& p,
   // Tiles of nearly equal height: a low rest would run at low speed.
   const int64_t tiles = detail::divide_up(rows, kernels.max_rows);
   for (int64_t col = 0; col < cols; col += width, panels += width * pairs) {
-    const int count = static_cast<int>(std::min(width, cols - col));
+    const int count = int(std::min(width, cols - col));
     for (int64_t t = 0; t < tiles; ++t) {
       const int64_t begin = rows * t / tiles, end = rows * (t + 1) / tiles;
-      kernels.tile(static_cast<int>(end - begin), count, pairs,
-                   a + begin * pairs, pairs, panels,
-                   p.out.at(row + begin, left + col));
+      kernels.tile(int(end - begin), count, pairs, a + begin * pairs, pairs,
+                   panels, p.out.at(row + begin, left + col));
     }
   }
 }
@@ -159,11 +154,9 @@ void take_off_zeros(const Int8Product& p, const int32_t* a, int64_t col,
                     int64_t cols, int32_t* sums) {
   uint32_t total = 0;
   const auto* values = reinterpret_cast<const int16_t*>(a);
-  for (int64_t j = 0; j < p.k; ++j) total += static_cast<uint32_t>(values[j]);
+  for (int64_t j = 0; j < p.k; ++j) total += uint32_t(values[j]);
   for (int64_t j = 0; j < cols; ++j)
-    sums[j] =
-        static_cast<int32_t>(static_cast<uint32_t>(sums[j]) -
-                             total * static_cast<uint32_t>(p.b_zero[col + j]));
+    sums[j] = int32_t(uint32_t(sums[j]) - total * uint32_t(p.b_zero[col + j]));
 }
 
 /// Few rows of A times B where it lies: by its rows, or by its columns.
@@ -182,8 +175,7 @@ void multiply_in_place(const Int8Kernels& kernels, const Int8Product& p,
           by_rows ? detail::divide_up(cols, 64) * 64 : step;
       ByteMatrix b = p.b;
       b.data += col * b.col_stride;
-      if (by_rows)
-        kernels.stream(static_cast<int>(p.m), cols, p.k, a, pairs, b, sums);
+      if (by_rows) kernels.stream(int(p.m), cols, p.k, a, pairs, b, sums);
       for (int64_t i = 0; i < p.m; ++i) {
         int32_t* row = sums + i * row_step;
         const int32_t* from = a + i * pairs;

@@ -34,7 +34,7 @@ constexpr int kMaxRows = 6;
 
 using D32 = hn::ScalableTag<int32_t>;
 using V32 = hn::Vec<D32>;
-constexpr int kLanes = static_cast<int>(hn::MaxLanes(D32()));
+constexpr int kLanes = int(hn::MaxLanes(D32()));
 constexpr int kWidth = 2 * kLanes;
 
 /// sum plus both products of each lane's pairs.
@@ -96,7 +96,7 @@ void finish_integers(const int32_t* sums, int rows, int64_t stride, int64_t n,
   const hn::RebindToFloat<D32> df;
   const auto divisor = hn::Set(df, out.divisor);
   for (int64_t j = 0; j < n; j += kLanes) {
-    const size_t count = static_cast<size_t>(std::min<int64_t>(kLanes, n - j));
+    const size_t count = size_t(std::min<int64_t>(kLanes, n - j));
     HWY_ALIGN float scales[kLanes] = {};
     if (out.column_scale) std::copy_n(out.column_scale + j, count, scales);
     const auto column = hn::Load(df, scales);
@@ -129,7 +129,7 @@ void finish_floats(const int32_t* sums, int rows, int64_t stride, int64_t n,
                    const Int8Output& out) {
   const hn::RebindToFloat<D32> df;
   for (int64_t j = 0; j < n; j += kLanes) {
-    const size_t count = static_cast<size_t>(std::min<int64_t>(kLanes, n - j));
+    const size_t count = size_t(std::min<int64_t>(kLanes, n - j));
     HWY_ALIGN float scales[kLanes] = {}, more[kLanes] = {};
     std::copy_n(out.column_scale + j, count, scales);
     if (out.column_bias) std::copy_n(out.column_bias + j, count, more);
@@ -220,7 +220,7 @@ using TileFn = void (*)(int, int64_t, const int32_t*, int64_t, B,
 template <int kVectors, class B, size_t... kRow>
 constexpr std::array<TileFn<kVectors, B>, sizeof...(kRow)> tiles(
     std::index_sequence<kRow...>) {
-  return {&tile<static_cast<int>(kRow) + 1, kVectors, B>...};
+  return {&tile<int(kRow) + 1, kVectors, B>...};
 }
 
 template <class B>
@@ -229,7 +229,7 @@ HWY_INLINE void any_tile(int rows, int cols, int64_t pairs, const int32_t* a,
   using Rows = std::make_index_sequence<kMaxRows>;
   static constexpr auto kOne = tiles<1, B>(Rows());
   static constexpr auto kTwo = tiles<2, B>(Rows());
-  const size_t row = static_cast<size_t>(rows - 1);
+  const size_t row = size_t(rows - 1);
   (cols > kLanes ? kTwo : kOne)[row](cols, pairs, a, a_row, b, out);
 }
 
@@ -246,15 +246,13 @@ void offset_tile(int rows, int cols, int64_t pairs, const int32_t* a,
 
 void widen(int16_t* HWY_RESTRICT to, int64_t n,
            const uint8_t* HWY_RESTRICT from, int flip, int zero) {
-  for (int64_t i = 0; i < n; ++i)
-    to[i] = static_cast<int16_t>((from[i] ^ flip) - zero);
+  for (int64_t i = 0; i < n; ++i) to[i] = int16_t((from[i] ^ flip) - zero);
 }
 
 /// Makes of two bytes the pair, flipped, without their zero point.
 HWY_INLINE int32_t pair_of(int first, int second, int flip, int zero) {
   const int low = (first ^ flip) - zero, high = (second ^ flip) - zero;
-  return static_cast<int32_t>((static_cast<uint32_t>(low) & 0xFFFFu) |
-                              static_cast<uint32_t>(high) << 16);
+  return int32_t((uint32_t(low) & 0xFFFFu) | uint32_t(high) << 16);
 }
 
 /// Both halves of each lane.
@@ -376,11 +374,11 @@ void pack(int32_t* HWY_RESTRICT to, int64_t k, int64_t cols, const uint8_t* b,
       }
       for (int64_t j = left; j < right; j += kWidth) {
         int32_t* at = to + j / kWidth * panel + p / 2 * kWidth;
-        pack_pair(at, static_cast<int>(std::min<int64_t>(kWidth, cols - j)),
-                  first + j, second + j, flip, zero + j);
+        pack_pair(at, int(std::min<int64_t>(kWidth, cols - j)), first + j,
+                  second + j, flip, zero + j);
         if (p + 1 == k)
           for (int i = 0; i < kWidth; ++i)
-            at[i] = static_cast<int32_t>(static_cast<uint32_t>(at[i]) & 0xFFFF);
+            at[i] = int32_t(uint32_t(at[i]) & 0xFFFF);
       }
     }
   }
@@ -401,10 +399,9 @@ void stream_typed(int rows, int64_t n, int64_t k, const int32_t* a,
     std::fill_n(sums, n, 0);
     for (int64_t p = 0; p < k; ++p) {
       const T* row = reinterpret_cast<const T*>(b.data + p * b.row_stride);
-      const int x = static_cast<int16_t>(a[p / 2] >> (p % 2 ? 16 : 0));
+      const int x = int16_t(a[p / 2] >> (p % 2 ? 16 : 0));
       for (int64_t j = 0; j < n; ++j)
-        sums[j] = static_cast<int32_t>(static_cast<uint32_t>(sums[j]) +
-                                       static_cast<uint32_t>(x * row[j]));
+        sums[j] = int32_t(uint32_t(sums[j]) + uint32_t(x * row[j]));
     }
   }
 }
@@ -415,9 +412,8 @@ void dot_typed(int64_t n, int64_t k, const int16_t* a, const ByteMatrix& b,
   for (int64_t j = 0; j < n; ++j) {
     const T* column = reinterpret_cast<const T*>(b.data + j * b.col_stride);
     uint32_t sum = 0;
-    for (int64_t p = 0; p < k; ++p)
-      sum += static_cast<uint32_t>(a[p] * column[p]);
-    sums[j] = static_cast<int32_t>(sum);
+    for (int64_t p = 0; p < k; ++p) sum += uint32_t(a[p] * column[p]);
+    sums[j] = int32_t(sum);
   }
 }
 
@@ -545,11 +541,9 @@ HWY_INLINE void dot_columns(int64_t k, const int16_t* HWY_RESTRICT a,
     }
   }
   for (int j = 0; j < kCols; ++j) {
-    uint32_t total =
-        static_cast<uint32_t>(hn::GetLane(hn::SumOfLanes(d, sum[j])));
-    for (int64_t q = p; q < k; ++q)
-      total += static_cast<uint32_t>(a[q] * b[j * ldb + q]);
-    sums[j] = static_cast<int32_t>(total);
+    uint32_t total = uint32_t(hn::GetLane(hn::SumOfLanes(d, sum[j])));
+    for (int64_t q = p; q < k; ++q) total += uint32_t(a[q] * b[j * ldb + q]);
+    sums[j] = int32_t(total);
   }
 }
 

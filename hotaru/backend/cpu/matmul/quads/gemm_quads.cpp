@@ -94,12 +94,11 @@ void pack_columns(const QuadKernels& kernels, int64_t k, int64_t cols,
       auto* bytes = reinterpret_cast<uint8_t*>(rows + j * depth);
       const uint8_t* from =
           b.data + j * b.col_stride + 4 * begin * b.row_stride;
-      if (b.row_stride == 1) {
+      if (b.row_stride == 1)
         kernels.copy(bytes, length, from, flip);
-      } else {
+      else
         for (int64_t i = 0; i < length; ++i)
           bytes[i] = uint8_t(from[i * b.row_stride] ^ flip);
-      }
     }
     // Words are moved, whatever they mean.
     gemm_kernels<float>().pack(

@@ -222,13 +222,12 @@ void lines(int32_t* sums, int64_t n, const uint8_t* const* lines, int count,
 template <class T>
 void each(T* HWY_RESTRICT to, int64_t n, const T* HWY_RESTRICT from,
           int64_t step) {
-  if (step == 1) {
+  if (step == 1)
     std::copy_n(from, n, to);
-  } else if (step == 2) {
+  else if (step == 2)
     for (int64_t i = 0; i < n; ++i) to[i] = from[2 * i];
-  } else {
+  else
     for (int64_t i = 0; i < n; ++i) to[i] = from[i * step];
-  }
 }
 
 int32_t copy(uint8_t* HWY_RESTRICT to, int64_t n,

@@ -30,7 +30,7 @@ constexpr int kIntegerRows = kMaxRows < 6 ? kMaxRows : 6;
 
 template <class T>
 GemmKernels<T> integer_kernels() {
-  constexpr int kLanes = static_cast<int>(hn::MaxLanes(hn::ScalableTag<T>()));
+  constexpr int kLanes = int(hn::MaxLanes(hn::ScalableTag<T>()));
   using P = IntegerProducts;
   return {kIntegerRows,
           2 * kLanes,

@@ -29,7 +29,7 @@ template <class T>
 constexpr int64_t kBlockCols =
     HWY_TARGET == HWY_SCALAR || sizeof(T) != 4
         ? 4
-        : static_cast<int64_t>(hn::MaxLanes(hn::ScalableTag<T>()));
+        : int64_t(hn::MaxLanes(hn::ScalableTag<T>()));
 
 #if HWY_TARGET != HWY_SCALAR
 /// Stores each 128 bits of v, `step` elements apart.
@@ -86,7 +86,7 @@ HWY_INLINE void transpose_block(const T* HWY_RESTRICT from, int64_t stride,
 template <class T>
 HWY_INLINE void copy_row(const T* from, int64_t n, T* to) {
   const hn::ScalableTag<T> d;
-  constexpr int64_t kLanes = static_cast<int64_t>(hn::MaxLanes(d));
+  constexpr int64_t kLanes = int64_t(hn::MaxLanes(d));
   int64_t i = 0;
   for (; i + kLanes <= n; i += kLanes)
     hn::StoreU(hn::LoadU(d, from + i), d, to + i);
@@ -122,7 +122,7 @@ template <class T, class F>
 HWY_INLINE void for_each_vector(T* c, int64_t ldc, int64_t rows, int64_t cols,
                                 const Epilogue<T>& e, const F& f) {
   const hn::ScalableTag<T> d;
-  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  const int64_t lanes = int64_t(hn::Lanes(d));
   const bool load_bias = e.bias && !e.bias_per_row;
   // The most frequent case, column by column: everything stays in registers.
   constexpr bool kOften = std::is_same_v<T, float> && HWY_TARGET == HWY_AVX3;
@@ -155,7 +155,7 @@ HWY_INLINE void for_each_vector(T* c, int64_t ldc, int64_t rows, int64_t cols,
       hn::StoreU(finished(hn::LoadU(d, c + j), more), d, c + j);
     }
     if (j < cols) {
-      const auto mask = hn::FirstN(d, static_cast<size_t>(cols - j));
+      const auto mask = hn::FirstN(d, size_t(cols - j));
       if (load_bias) bias = load_first(mask, d, e.bias + j);
       const auto more = residual ? load_first(mask, d, residual + j) : none;
       const auto v = finished(load_first(mask, d, c + j), more);
@@ -202,7 +202,7 @@ template <class T>
 GemmKernels<T> kernels() {
   static_assert(2 * hn::MaxLanes(hn::ScalableTag<T>()) * sizeof(T) <=
                 kPanelBytes);
-  constexpr int kLanes = static_cast<int>(hn::MaxLanes(hn::ScalableTag<T>()));
+  constexpr int kLanes = int(hn::MaxLanes(hn::ScalableTag<T>()));
   using P = WholeProducts;
   return {kMaxRows,
           2 * kLanes,

@@ -175,14 +175,13 @@ class ChunkDataset final
           ", while the dataset is created with batch size equal to ",
           options.batch_size());
       std::unique_lock lock(mutex);
-      while (errors.empty() && examples.size() < batch_size) {
+      while (errors.empty() && examples.size() < batch_size)
         if (!exhausted && reading < options.preloader_count())
           read(lock);  // rather than to wait for a task to begin
         else if (reading > 0)
           changed.wait(lock);
         else
           break;
-      }
       if (!errors.empty()) {
         const std::exception_ptr error = errors.front();
         errors.pop_front();
