@@ -32,7 +32,7 @@ void check_quads(amx::QuadTile tile, int rows, int cols, int64_t quads) {
       panel(size_t((kQuadHeader + quads) * kMaxSide));
   for (int32_t& word : a) word = int32_t(random());
   for (int32_t& word : panel) word = int32_t(random());
-  std::vector<QuadRow> of_a(size_t(rows));
+  std::vector<QuadRow> of_a(static_cast<size_t>(rows));
   for (QuadRow& row : of_a) row = {int32_t(random()), int32_t(random() % 256)};
   std::vector<int32_t> c(size_t(rows * 33), 5);
   Int8Output out{};

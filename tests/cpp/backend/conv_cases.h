@@ -9,8 +9,8 @@
 namespace hotaru {
 
 inline std::vector<double> small_integers(int64_t count, int seed) {
-  std::mt19937 random(unsigned(seed));
-  std::vector<double> values(size_t(count));
+  std::mt19937 random(static_cast<unsigned>(seed));
+  std::vector<double> values(static_cast<size_t>(count));
   for (double& v : values) v = int(random() % 9) - 4;
   return values;
 }

@@ -10,7 +10,7 @@ namespace hotaru {
 /// Integers between -8 and 8, row by row.
 inline std::vector<float> small_integers(int64_t rows, int64_t cols, int seed) {
   std::vector<float> out(size_t(rows * cols));
-  std::mt19937 random(unsigned(seed));
+  std::mt19937 random(static_cast<unsigned>(seed));
   for (float& x : out) x = float(int(random() % 17) - 8);
   return out;
 }

@@ -15,9 +15,9 @@ using Vector = std::vector<double>;
 
 /// Within 0.3, so that rounding errors do not grow from step to step.
 Vector random_values(int64_t count, int seed) {
-  std::mt19937 random(unsigned(seed));
+  std::mt19937 random(static_cast<unsigned>(seed));
   std::uniform_real_distribution<double> uniform(-0.3, 0.3);
-  Vector values(size_t(count));
+  Vector values(static_cast<size_t>(count));
   for (double& v : values) v = uniform(random);
   return values;
 }

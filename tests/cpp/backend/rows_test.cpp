@@ -19,7 +19,7 @@ template <class T>
 std::vector<T> random_values(int64_t n, double mean, double deviation) {
   std::mt19937 random(3);
   std::normal_distribution<double> normal(mean, deviation);
-  std::vector<T> out(size_t(n));
+  std::vector<T> out(static_cast<size_t>(n));
   for (T& v : out) v = T(normal(random));
   return out;
 }

@@ -28,8 +28,8 @@ inline std::vector<std::string> run_ranks(
     int size, const std::function<void(ProcessGroup&)>& f,
     Millis timeout = std::chrono::seconds(20)) {
   auto store = make_ref<HashStore>();
-  std::vector<std::string> errors(size_t(size));
-  std::vector<Ref<ProcessGroup>> groups(size_t(size));
+  std::vector<std::string> errors(static_cast<size_t>(size));
+  std::vector<Ref<ProcessGroup>> groups(static_cast<size_t>(size));
   std::vector<std::thread> threads;
   for (int rank = 0; rank < size; ++rank)
     threads.emplace_back([&, rank] {

@@ -188,7 +188,7 @@ void expect_handled(const std::string& name, int count, const Mutate& mutate) {
   ASSERT_EQ(run_child(original), kAccepted) << name;
   int accepted = 0;
   for (int seed = 0; seed < count; ++seed) {
-    Random random(uint64_t(seed));
+    Random random(static_cast<uint64_t>(seed));
     const int outcome = run_child(mutate(original, random));
     accepted += outcome == kAccepted;
     EXPECT_TRUE(outcome == kAccepted || outcome == kRejected)

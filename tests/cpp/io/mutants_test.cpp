@@ -197,7 +197,7 @@ std::map<int, int> outcomes(const std::string& archive,
   EXPECT_EQ(run_child(original), kAccepted) << archive;
   std::map<int, int> out;
   for (int seed = 0; seed < count; ++seed) {
-    Random random(uint64_t(seed));
+    Random random(static_cast<uint64_t>(seed));
     Bytes mutant = mutation(original, random);
     int outcome = run_child(mutant);
     ++out[outcome];

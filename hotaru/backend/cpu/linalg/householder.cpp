@@ -98,7 +98,7 @@ void qr(const KernelCall& call) {
   const auto& s = call.attributes<LinalgAttributes>();
   const int64_t m = s.m, n = s.n, k = s.k, steps = std::min(m, n);
   kQrTypes.visit(call, [&]<class T>() {
-    std::vector<T> taus(size_t(steps));
+    std::vector<T> taus(static_cast<size_t>(steps));
     for (int64_t b = 0; b < s.batch; ++b) {
       const T* a = matrix<T>(call.tensor(2), b, m, n);
       T* r = matrix<T>(call.tensor(1), b, k, n);

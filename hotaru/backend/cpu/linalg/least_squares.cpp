@@ -97,7 +97,7 @@ class LeastSquares {
   /// The solution of least norm; returns the rank.
   int64_t by_singular_values(double rcond, SvdOutcome& outcome) const {
     const int64_t least = std::min(m_, n_);
-    std::vector<Real<T>> values(size_t(least));
+    std::vector<Real<T>> values(static_cast<size_t>(least));
     std::vector<T> u(size_t(m_ * least));
     std::vector<T> vh(size_t(least * n_));
     outcome = singular_values(m_, n_, a_, values.data(), u.data(), least,
@@ -124,7 +124,7 @@ class LeastSquares {
   bool by_columns(double rcond) const {
     const int64_t all = n_ + k_;
     std::vector<T> w(size_t(m_ * all));
-    std::vector<T> taus(size_t(n_));
+    std::vector<T> taus(static_cast<size_t>(n_));
     for (int64_t i = 0; i < m_; ++i) {
       T* row = w.data() + i * all;
       std::copy_n(b_ + i * k_, k_, std::copy_n(a_ + i * n_, n_, row));
@@ -140,7 +140,7 @@ class LeastSquares {
   /// x = Q R^-H b, of A^H = Q R.
   bool by_rows(double rcond) const {
     std::vector<T> w(size_t(m_ * n_));
-    std::vector<T> taus(size_t(m_));
+    std::vector<T> taus(static_cast<size_t>(m_));
     transpose(m_, n_, a_, n_, w.data(), m_, conjugate<T>);
     factor_qr(n_, m_, w.data(), m_, taus.data());
     if (!has_full_rank(m_, w.data(), m_, rcond)) return false;

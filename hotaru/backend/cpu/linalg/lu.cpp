@@ -191,7 +191,7 @@ int64_t factor(T* a, int64_t m, int64_t n, int32_t* pivots, bool exchange) {
            pivots + j);
     for (int64_t i = j; i < end; ++i) pivots[i] += int32_t(j);
   }
-  std::vector<int64_t> from(size_t(m));
+  std::vector<int64_t> from(static_cast<size_t>(m));
   for (const Panel<T>& panel : panels) {
     permutation(pivots, panel.end(), k, from.data(), m);
     panel.write(a, n, from.data());
@@ -214,7 +214,7 @@ struct Lu {
 
   /// x = A^-1 b for k right-hand sides, both row-major n x k.
   void solve(int64_t k, const T* b, T* x) const {
-    std::vector<int64_t> rows(size_t(n));
+    std::vector<int64_t> rows(static_cast<size_t>(n));
     permutation(pivots.data(), 0, n, rows.data(), n);
     for (int64_t i = 0; i < n; ++i) std::copy_n(b + rows[i] * k, k, x + i * k);
     solve_triangular({false, true}, n, k, a.data(), n, x, k);
@@ -229,9 +229,9 @@ struct Lu {
       solve_triangular({false, true}, n - c, std::min(kPanel, n - c), &at(c, c),
                        n, x + c * n + c, n);
     solve_triangular({true, false}, n, n, a.data(), n, x, n);
-    std::vector<int64_t> rows(size_t(n));
+    std::vector<int64_t> rows(static_cast<size_t>(n));
     permutation(pivots.data(), 0, n, rows.data(), n);
-    std::vector<T> row(size_t(n));
+    std::vector<T> row(static_cast<size_t>(n));
     for (int64_t i = 0; i < n; ++i) {
       std::copy_n(x + i * n, n, row.data());
       for (int64_t j = 0; j < n; ++j) x[i * n + rows[j]] = row[size_t(j)];

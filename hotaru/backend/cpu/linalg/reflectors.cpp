@@ -87,7 +87,7 @@ template <class T>
 void BlockReflector<T>::accumulate(const T* taus) {
   const int64_t w = width_;
   std::vector<T> gram(size_t(w * w));
-  std::vector<T> column(size_t(w)), turned(column);
+  std::vector<T> column(static_cast<size_t>(w)), turned(column);
   gemm<T>(w, w, rows_, T(1), left(), {v_.data(), w, 1}, T(0), gram.data(), w);
   T* t = t_.data();
   for (int64_t c = 0; c < w; ++c) {

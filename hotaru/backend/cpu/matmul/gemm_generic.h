@@ -45,7 +45,7 @@ void gemm_generic(int64_t m, int64_t n, int64_t k, T alpha, MatrixRef<T> a,
   constexpr int64_t kWork = 1 << 16;
   const int64_t grain = kWork / std::max<int64_t>(1, n * k) + 1;
   parallel_for(0, m, grain, [&](int64_t begin, int64_t end) {
-    std::vector<T> sum(size_t(n));
+    std::vector<T> sum(static_cast<size_t>(n));
     for (int64_t i = begin; i < end; ++i) {
       std::fill(sum.begin(), sum.end(), T(0));
       if (b.col_stride == 1 && n > 1) {

@@ -143,7 +143,7 @@ void reduced_row_norm(const KernelCall& call) {
         *rstds = call.tensor(2).data<float>();
   const int64_t n = a.columns;
   parallel_for(0, a.rows, rows_grain(n), [&](int64_t begin, int64_t end) {
-    std::vector<float> row(size_t(n));
+    std::vector<float> row(static_cast<size_t>(n));
     for (int64_t r = begin; r < end; ++r) {
       const int64_t first = r % a.period * a.step;
       widen(x + r * n, row.data(), n);

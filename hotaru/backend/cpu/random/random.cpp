@@ -223,7 +223,7 @@ void random_slopes(const KernelCall& call) {
     const auto drawn = [x](int64_t i) { return float(x[i]) <= 0; };
     int64_t count = 0;
     for (int64_t i = 0; i < n; ++i) count += drawn(i);
-    std::vector<double> draws(size_t(count));
+    std::vector<double> draws(static_cast<size_t>(count));
     uniform_fill(draws.data(), count, a.a, a.b, gen);
     const double* next = draws.data();
     for (int64_t i = 0; i < n; ++i) slopes[i] = drawn(i) ? T(*next++) : T(1);

@@ -122,7 +122,7 @@ void along_rows(const Axis& axis, const uint8_t* x, int64_t lines, uint8_t* y) {
 /// The same for lines that lie side by side, `width` of them.
 void along_columns(const Axis& axis, const uint8_t* x, int64_t width,
                    uint8_t* y) {
-  std::vector<int32_t> sums(size_t(width));
+  std::vector<int32_t> sums(static_cast<size_t>(width));
   for (int64_t o = 0; o < axis.out; ++o, y += width) {
     std::fill(sums.begin(), sums.end(), (1 << axis.precision) / 2);
     const uint8_t* from = x + axis.start[size_t(o)] * width;

@@ -97,7 +97,7 @@ struct Rows {
   /// Elements [begin, begin + count), counted from the other tensor's first.
   static std::vector<int64_t> sources(PadMode mode, int64_t begin,
                                       int64_t count, int64_t size) {
-    std::vector<int64_t> out(size_t(count));
+    std::vector<int64_t> out(static_cast<size_t>(count));
     for (int64_t i = 0; i < count; ++i)
       out[size_t(i)] = source(mode, begin + i, size);
     return out;

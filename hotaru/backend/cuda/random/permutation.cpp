@@ -45,7 +45,7 @@ std::vector<Entry> drawn_keys(int64_t n, int bits, PhiloxGenerator& generator) {
   const uint32_t blocks = draw_blocks_here(n);
   const PhiloxState state = take(generator, draws_of(n, blocks, 2));
   const int64_t threads = int64_t{blocks} * kBlock;
-  std::vector<Entry> entries(size_t(n));
+  std::vector<Entry> entries(static_cast<size_t>(n));
   for (int64_t i = 0; i < n; ++i) {
     const Words4 w =
         state.words(uint64_t(i % threads), uint64_t(i / (2 * threads)));

@@ -32,7 +32,7 @@ std::string filled(const Lowering& l, const std::string& number,
 }
 
 Ints iota(int64_t n) {
-  Ints out(size_t(n));
+  Ints out(static_cast<size_t>(n));
   std::iota(out.begin(), out.end(), 0);
   return out;
 }

@@ -127,7 +127,7 @@ void meshgrid(Lowering& l) {
   const bool xy = l.has("indexing") && l.text("indexing") == "xy" && n > 1;
   auto place = [&](int64_t i) { return xy && i < 2 ? 1 - i : i; };
   Names flat;
-  Names sizes(size_t(n));
+  Names sizes(static_cast<size_t>(n));
   for (int64_t i = 0; i < n; ++i) {
     flat.push_back(l.reshape(l.tensor(list.items()[size_t(i)]), {-1}));
     sizes[size_t(place(i))] = l.shape_of(flat.back());

@@ -61,7 +61,7 @@ template <class T>
 void Balance<T>::scale(T* a) {
   using R = Real<T>;
   constexpr R kMost = std::numeric_limits<R>::max() / 16, kGain = R(0.95);
-  std::vector<R> columns(size_t(n_));
+  std::vector<R> columns(static_cast<size_t>(n_));
   for (bool again = true; again;) {
     again = false;
     std::fill(columns.begin(), columns.end(), R(0));

@@ -157,7 +157,7 @@ void BidiagonalDivide<R>::deflate(Merge& m, R least) {
 template <class R>
 void BidiagonalDivide<R>::multiply(const Merge& m) {
   const int64_t k = int64_t(m.kept.size());
-  std::vector<R> d(size_t(k)), z(d), values;
+  std::vector<R> d(static_cast<size_t>(k)), z(d), values;
   R largest = 0;
   for (int64_t j = 0; j < k; ++j) {
     const int64_t i = m.kept[size_t(j)];
@@ -174,7 +174,7 @@ void BidiagonalDivide<R>::multiply(const Merge& m) {
   const SecularEquation<R> equation(k, d.data(), z.data(), R(1), true);
   const GroupedRows rows(m.parts, m.kept, m.deflated);
   parallel_for(0, k, (1 << 15) / k + 1, [&](int64_t begin, int64_t end) {
-    std::vector<R> v(size_t(k));
+    std::vector<R> v(static_cast<size_t>(k));
     for (int64_t j = begin; j < end; ++j) {
       const R right = 1 / std::sqrt(equation.vector(j, v.data()));
       R sum = 1;

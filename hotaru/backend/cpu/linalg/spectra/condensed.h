@@ -79,7 +79,7 @@ R safe_scale(R largest) {
 template <class F>
 std::vector<int64_t> for_matrices(int64_t batch, int64_t cost, const F& f) {
   constexpr int64_t kWork = 1 << 16;
-  std::vector<int64_t> errors(size_t(batch));
+  std::vector<int64_t> errors(static_cast<size_t>(batch));
   parallel_for(0, batch, kWork / std::max<int64_t>(cost, 1) + 1,
                [&](int64_t begin, int64_t end) {
                  for (int64_t i = begin; i < end; ++i) errors[size_t(i)] = f(i);

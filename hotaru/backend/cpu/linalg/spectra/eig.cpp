@@ -16,12 +16,12 @@ enum Outcome : int64_t { kDone, kNotFinite, kNotConverged };
 template <class R>
 void normalise(int64_t n, const std::vector<bool>& real, std::complex<R>* v) {
   using C = std::complex<R>;
-  std::vector<R> sizes(size_t(n)), sums(sizes);
+  std::vector<R> sizes(static_cast<size_t>(n)), sums(sizes);
   for (int64_t i = 0; i < n; ++i)
     for (int64_t j = 0; j < n; ++j)
       sizes[size_t(j)] = std::max(sizes[size_t(j)], magnitude(v[i * n + j]));
   std::vector<R> largest(size_t(n), R(-1));
-  std::vector<C> factors(size_t(n));
+  std::vector<C> factors(static_cast<size_t>(n));
   for (int64_t i = 0; i < n; ++i)
     for (int64_t j = 0; j < n; ++j) {
       C& x = v[i * n + j];
@@ -72,7 +72,7 @@ Outcome solve(int64_t n, const T* from, std::complex<Real<T>>* values,
   if (vectors) {
     schur_vectors(n, a.data(), to_z, values, vectors);
     balance.restore(vectors);
-    std::vector<bool> real(size_t(n));
+    std::vector<bool> real(static_cast<size_t>(n));
     for (int64_t i = 0; i < n; ++i)
       real[size_t(i)] = !kIsComplex<T> && values[i].imag() == 0;
     normalise(n, real, vectors);

@@ -33,8 +33,8 @@ constexpr int64_t kNotFinite = -1, kNotConverged = 1;
 template <class T>
 int64_t solve(int64_t n, const T* from, Real<T>* values, T* vectors) {
   using R = Real<T>;
-  std::vector<T> a(size_t(n * n)), taus(size_t(n));
-  std::vector<R> d(size_t(n)), e(d);
+  std::vector<T> a(size_t(n * n)), taus(static_cast<size_t>(n));
+  std::vector<R> d(static_cast<size_t>(n)), e(d);
   R scale = upper_triangle(n, from, a.data());
   if (scale == 0) return kNotFinite;
   tridiagonalize(n, a.data(), d.data(), e.data(), taus.data());

@@ -121,7 +121,7 @@ class Iteration {
     const Window<T> w = open(begin, high);
     if (!small_schur(w, norm_)) return -1;
     const T beside = at(begin, begin - 1);
-    std::vector<T> spike(size_t(size));
+    std::vector<T> spike(static_cast<size_t>(size));
     for (int64_t i = 0; i < size; ++i)
       spike[size_t(i)] = product(w.turned[i * size], beside);
     int64_t kept = size;
@@ -149,7 +149,7 @@ class Iteration {
 
   /// Makes the first rows Hessenberg again, and of the spike one element.
   void restore(const Window<T>& w, int64_t kept, T* spike) {
-    std::vector<T> x(size_t(kept));
+    std::vector<T> x(static_cast<size_t>(kept));
     for (int64_t k = -1; k + 2 < kept; ++k) {
       const int64_t count = kept - k - 1;
       for (int64_t i = 0; i < count; ++i)

@@ -49,7 +49,7 @@ class TallSvd {
         }
     }
     const int64_t rows = tall ? n_ : m_;
-    std::vector<R> d(size_t(n_)), e(d);
+    std::vector<R> d(static_cast<size_t>(n_)), e(d);
     const Bidiagonal<T> reduced(rows, n_, a_.data(), d.data(), e.data());
     const R largest =
         std::max(largest_part(n_, d.data()), largest_part(n_ - 1, e.data()));

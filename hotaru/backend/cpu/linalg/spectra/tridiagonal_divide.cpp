@@ -140,7 +140,7 @@ void TridiagonalDivide<R>::deflate(Merge& m) {
 template <class R>
 void TridiagonalDivide<R>::multiply(const Merge& m) {
   const int64_t k = int64_t(m.kept.size());
-  std::vector<R> d(size_t(k)), z(d), values;
+  std::vector<R> d(static_cast<size_t>(k)), z(d), values;
   for (int64_t j = 0; j < k; ++j) {
     const int64_t i = m.kept[size_t(j)];
     d[size_t(j)] = d_[m.begin + i];
@@ -150,7 +150,7 @@ void TridiagonalDivide<R>::multiply(const Merge& m) {
   const SecularEquation<R> equation(k, d.data(), z.data(), m.rho, false);
   const GroupedRows rows(m.parts, m.kept, m.deflated);
   parallel_for(0, k, (1 << 15) / k + 1, [&](int64_t begin, int64_t end) {
-    std::vector<R> u(size_t(k));
+    std::vector<R> u(static_cast<size_t>(k));
     for (int64_t j = begin; j < end; ++j) {
       const R scale = 1 / std::sqrt(equation.vector(j, u.data()));
       R* row = turned_.data() + j * k;

@@ -52,7 +52,7 @@ template <class R>
 bool tridiagonal_rotations(int64_t n, R* d, R* e, int64_t width, R* q,
                            int64_t ldq) {
   const auto& rotate = table<LineKernels<R>>().rotate_rows;
-  std::vector<R> c(size_t(n)), s(c);
+  std::vector<R> c(static_cast<size_t>(n)), s(c);
   int64_t left = kMostSweeps * n;
   for (int64_t l = 0; l < n; ++l)
     while (true) {
