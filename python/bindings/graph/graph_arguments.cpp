@@ -24,11 +24,14 @@ Bytes bytes_of(const Tensor& t) {
   return {begin, begin + storage_extent(t.sizes(), t.strides()) * item};
 }
 
-/// How much later b begins, if they overlap.
+/// How much later b begins, if they overlap. Those without elements do so with
+/// their neighbours: a write to the one counts as one to the other.
 bool overlap(const Tensor& a, const Tensor& b, int64_t* distance) {
   if (a.storage() != b.storage()) return false;
   const Bytes first = bytes_of(a), second = bytes_of(b);
   *distance = second.begin - first.begin;
+  if (first.begin == first.end || second.begin == second.end)
+    return first.begin <= second.end && second.begin <= first.end;
   return first.begin < second.end && second.begin < first.end;
 }
 
@@ -115,7 +118,8 @@ bool fits(PyObject* object, const Argument& wanted) {
          t.device() == wanted.target.device() &&
          same_strides(t, wanted.sizes, wanted.strides) &&
          autograd::requires_grad(t) == wanted.requires_grad &&
-         (!wanted.leaf_matters || autograd::is_leaf(t) == wanted.leaf);
+         (!wanted.leaf_matters || autograd::is_leaf(t) == wanted.leaf) &&
+         (!wanted.strides_matter || t.strides() == IntSpan(wanted.strides));
 }
 
 bool same_objects(Arguments arguments, const std::vector<Argument>& wanted) {

@@ -18,6 +18,9 @@ struct Argument {
   bool requires_grad;
   /// Set if it is a leaf; asked for only if that matters to the function.
   bool leaf, leaf_matters = false;
+  /// Set if the function asks for strides: those of dimensions of one element
+  /// have to be the same then, too.
+  bool strides_matter = false;
   PyTypeObject* type;
   Tensor target;              // undefined for what is no tensor
   nanobind::object constant;  // what it must equal then

@@ -103,6 +103,10 @@ class GraphCall {
   void set_leaves_matter() {
     for (Argument& a : arguments_) a.leaf_matters = a.target.defined();
   }
+  /// Calls are alike only if all strides of arguments are the same.
+  void set_strides_matter() {
+    for (Argument& a : arguments_) a.strides_matter = a.target.defined();
+  }
   /// How often a call counts writes to the tensors that it knows by address.
   /// The capture did so itself, in the name of the first one.
   void set_writes(const std::vector<uint32_t>& counts) {
@@ -137,7 +141,7 @@ class GraphCall {
            inference_ == inference_mode() && autocast_ == autocast::key() &&
            default_dtype_ == default_dtype() && device_ == default_device() &&
            !graph::capturing() && matches(arguments) && intact() &&
-           (!writes_ || same_aliases(arguments)) && around_->unchanged() &&
+           (!stores_ || same_aliases(arguments)) && around_->unchanged() &&
            (!options_ || options_->unchanged()) &&
            std::all_of(gradients_.begin(), gradients_.end(),
                        std::mem_fn(&LeafGradient::ready)) &&
@@ -189,6 +193,12 @@ class GraphCall {
     std::vector<Tensor> roots = results_.make_roots();
     for (const LeafGradient& g : gradients_) g.bind();
     if (spent_) record_spent(roots, results_.recorded());
+    // The backward reads what the function left, so writes are counted first.
+    if (stores_) store(arguments);
+    if (counts_)
+      for (const auto& [t, writes] : counted_)
+        for (uint32_t n = 0; n < writes; ++n) t.bump_version();
+    counts_ = true;
     if (backward_) {
       std::vector<Tensor> trainable, read;
       for (size_t i = 0; i < arguments_.size(); ++i)
@@ -198,11 +208,6 @@ class GraphCall {
         read.push_back(tensor_of(arguments[i]));
       record_call(backward_, trainable, read, roots);
     }
-    if (stores_) store(arguments);
-    if (counts_)
-      for (const auto& [t, writes] : counted_)
-        for (uint32_t n = 0; n < writes; ++n) t.bump_version();
-    counts_ = true;
     if (single_ && results_.only_root())
       return nb::steal(wrap(std::move(roots[0])));
     nb::object out = nb::steal(PyTuple_New(Py_ssize_t(results_.size())));
@@ -580,6 +585,7 @@ void init_graph_call(nb::module_& m) {
       .def("set_results", &GraphCall::set_results)
       .def("set_writes", &GraphCall::set_writes)
       .def("set_leaves_matter", &GraphCall::set_leaves_matter)
+      .def("set_strides_matter", &GraphCall::set_strides_matter)
       .def("renew", &GraphCall::renew, nb::arg("around"),
            nb::arg("options") = nb::none())
       .def("set_gradients", &GraphCall::set_gradients)

@@ -40,7 +40,8 @@ constexpr std::string_view kQuestions[] = {
     "grad_fn",      "_base",          "storage_offset", "data_ptr",
     "_storage_ptr", "_storage_bytes", "retains_grad",   "output_nr",
     "_is_view",     "as_strided",     "as_strided_",    "resize_",
-    "resize_as_",   "set_",           "storage",        "backward"};
+    "resize_as_",   "set_",           "storage",        "backward",
+    "stride"};
 using Questions = std::vector<std::pair<std::string, nb::object>>;
 thread_local Questions* questions = nullptr;
 int watchers = 0;  // in all threads, under the GIL

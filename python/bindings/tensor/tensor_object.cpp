@@ -451,8 +451,11 @@ template <bool kStride>
 PyObject* extent(PyObject* self, PyObject* const* args, Py_ssize_t n,
                  PyObject* names) {
   const char* name = kStride ? "stride" : "size";
-  if (overrides::possible && overrides::overridden({self})) [[unlikely]]
-    return ask_extent(name, self, args, n, names);
+  if (overrides::possible) [[unlikely]] {
+    if (kStride) overrides::note_question(name, self);
+    if (overrides::overridden({self}))
+      return ask_extent(name, self, args, n, names);
+  }
   return guarded([&]() -> PyObject* {
     const Tensor& t = tensor_of(self);
     const Py_ssize_t total = n + (names ? PyTuple_GET_SIZE(names) : 0);

@@ -212,11 +212,8 @@ class Captured:
                     raise _RehearsalError
                 self.training.found(self.graph)
             self._writes = exact.writes()
-            #: Which arguments are leaves, where that matters.
-            self._leaf_pattern = (
-                [t.is_leaf for t in self._samples]
-                if exact.leaves_matter
-                else None
+            self._leaf_pattern, self._stride_pattern = exact.patterns(
+                self._samples
             )
             return (form, leaves), changed
         except BaseException as error:
@@ -262,6 +259,8 @@ class Captured:
         self.call.set_writes(self._writes[count:])
         if self._leaf_pattern is not None:
             self.call.set_leaves_matter()
+        if self._stride_pattern is not None:
+            self.call.set_strides_matter()
         self._watch_states()
         self.training.install(self.call)
         kind, content = self._result_form[1:3] if not single else (None, ())
@@ -368,9 +367,13 @@ class Captured:
         return _tree.rebuild(self._result_form, iter(results), nests)
 
     def leaves_fit(self, leaves: list[Tensor]) -> bool:
-        """True if those are leaves that have to be."""
-        wanted = self._leaf_pattern
-        return wanted is None or wanted == [t.is_leaf for t in leaves]
+        """Tells whether those are leaves that have to be, and all strides
+        the same where the code has asked for some.
+        """
+        wanted, strides = self._leaf_pattern, self._stride_pattern
+        return (wanted is None or wanted == [t.is_leaf for t in leaves]) and (
+            strides is None or strides == [t.stride() for t in leaves]
+        )
 
     def take_back(self) -> None:
         """Attributes are bound to what they were before the capture, which is
@@ -477,6 +480,7 @@ def _overlapping(leaves: dict[int, Tensor]) -> dict[int, Tensor]:
         begins[i]
         + leaf.element_size()
         * (1 + sum((n - 1) * s for n, s in zip(leaf.shape, leaf.stride())))
+        * (leaf.numel() > 0)
         for i, leaf in leaves.items()
     )
     device = next(iter(leaves.values())).device

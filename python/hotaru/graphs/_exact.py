@@ -128,7 +128,9 @@ class Exact:
                 text = _CHANGES.format("attributes", _ARGUMENT)
                 raise _state.UnfitError(text)
         for name, tensor in self._asked:
-            self._check_question(name, tensor)
+            if name != "stride":
+                self._check_question(name, tensor)
+        self.strides_matter = any(name == "stride" for name, _ in self._asked)
         self.leaves_matter = any(
             name in _OF_LEAVES or name == "backward" for name, _ in self._asked
         )
@@ -142,6 +144,15 @@ class Exact:
         own = self._reach.changed_own()
         if own is not None:
             raise _state.StartError(_OWN.format(type(own).__name__))
+
+    def patterns(self, leaves: list) -> tuple[list | None, list | None]:
+        """Which arguments are leaves, and their strides: None for what the code
+        did not ask for.
+        """
+        return (
+            [t.is_leaf for t in leaves] if self.leaves_matter else None,
+            [t.stride() for t in leaves] if self.strides_matter else None,
+        )
 
     def _filled(self) -> list:
         """The caches that have kept something since."""

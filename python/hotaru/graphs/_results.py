@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import enum
 
-from .. import _C, Tensor, enable_grad
+from .. import _C, Tensor, empty_strided, enable_grad
 from . import _state, _tree
 
 #: Objects that never change, which arguments and results may hold.
@@ -232,8 +232,25 @@ def own_memory(results: list, found: list) -> list:
     the history is captured.
     """
     with enable_grad():
-        copies = {id(result): result.clone() for result, _ in found}
+        copies = {id(result): _copied(result) for result, _ in found}
     return [copies.get(id(result), result) for result in results]
+
+
+def _copied(result: Tensor) -> Tensor:
+    """A copy with the strides of the result, unless its elements overlap in
+    other ways than by being one for a whole dimension.
+    """
+    part = result
+    for dim, (size, stride) in enumerate(zip(result.shape, result.stride())):
+        if stride == 0 and size > 1:
+            part = part.narrow(dim, 0, 1)
+    if type(result) is not Tensor or _overlaps(part):
+        return result.clone()
+    memory = empty_strided(
+        part.shape, part.stride(), dtype=part.dtype, device=part.device
+    )
+    copy = memory.copy_(part)
+    return copy if part is result else copy.expand(result.shape)
 
 
 def _check_overlaps(results: list[Tensor], statics: list[Tensor]) -> None:

@@ -281,6 +281,39 @@ def test_the_gradient_of_a_view_of_what_is_written():
         assert grad.tolist() == [0, 2, 2, 2]
 
 
+def test_an_argument_copied_onto_itself_is_as_it_was():
+    """It counts as written, before the product keeps it for the gradient."""
+
+    def f(x, y):
+        x.copy_(x)
+        return x * y
+
+    run = torch.compile(f)
+    y = torch.ones(3, requires_grad=True)
+    for _ in range(3):
+        x = torch.arange(3.0)
+        (grad,) = torch.autograd.grad(run(x, y).sum(), y)
+        assert grad.equal(x)
+        assert x._version == 1
+
+
+def test_empty_arguments_of_one_memory_are_written_together():
+    def f(x, y):
+        part = y.chunk(2, -1)[-1]
+        x.detach().mul_(2)
+        return part
+
+    run = torch.compile(f)
+    x, y = torch.ones(0, 4, requires_grad=True) * 1, torch.ones(4, 0)
+    run(x, y).sum()  # they are not the same memory
+    for _ in range(2):
+        x = torch.ones(0, 4, requires_grad=True) * 1
+        for call in (f, run):
+            part = call(x, x.t())
+            with pytest.raises(RuntimeError, match="multiple views"):
+                part.sum()
+
+
 def test_a_backward_pass_beyond_the_arguments():
     w = torch.tensor([2.0], requires_grad=True)
 

@@ -536,3 +536,65 @@ def test_what_a_view_does_not_show_gets_no_gradient(name, base):
     compiled = torch.compile(f)
     for _ in range(3):
         assert gradient(compiled, x).equal(want)
+
+
+# Rows whose first dimension, of one element, has other strides.
+ROWS = {
+    "row": lambda: torch.arange(4.0).view(1, 4),
+    "one of two": lambda: torch.arange(8.0).view(2, 4)[::2],
+    "one of three": lambda: torch.arange(12.0).view(3, 4)[::3],
+    "column": lambda: torch.arange(4.0).view(4, 1).t(),
+}
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: x + x.stride(0),
+        lambda x: x[None] * x[None].stride()[1],
+        lambda x: (x * 2)[::2] + x.stride()[0],
+    ],
+)
+def test_code_that_asks_for_the_stride_of_one_element(f):
+    compiled = torch.compile(f)
+    for name in [*ROWS, *reversed(ROWS)]:
+        x = ROWS[name]()
+        assert compiled(x).equal(f(x)), name
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: (x * 2).view(2, 2)[::2],
+        lambda x: (x * 2).view(4, 1).t(),
+        lambda x: (x > 1).view(2, 2)[1:],
+        lambda x: (x * 2)[:, :0],
+        lambda x: (x * 2)[None].expand(1, 3, 4),
+    ],
+)
+def test_results_have_the_strides_of_eager_ones(f):
+    compiled = torch.compile(f)
+    x = torch.arange(4.0).view(1, 4)
+    for _ in range(3):
+        got, want = compiled(x), f(x)
+        assert got.equal(want)
+        assert got.stride() == want.stride()
+
+
+def test_results_that_were_copied_keep_their_strides():
+    class Keeps(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.h = torch.zeros(3, 4)
+
+        def forward(self, x):
+            before, self.h = self.h, x * 1
+            return before[:, 1:3], before[::2, :1]
+
+    eager, module = Keeps(), Keeps()
+    made = graphed(module)
+    for step in range(4):
+        x = torch.arange(12.0).view(3, 4) + step
+        for got, want in zip(made(x), eager(x)):
+            assert got.equal(want)
+            assert got.stride() == want.stride()

@@ -67,7 +67,7 @@ def outcome(f, x):
 
 @pytest.fixture(scope="module")
 def accepted():
-    """What writes into windows, and the bytes that come of it."""
+    """Calls that write into windows, and the bytes that come of them."""
     x = torch.linspace(0.1, 1.9, 6)
     before = windows(x)._base.numpy().tobytes()
     found = {}
