@@ -57,12 +57,33 @@ bool holds_memory(TypePtr type) {
   }
 }
 
-void collect_used(const Node& node, Vars& out) {
-  for (const Var* var : node.inputs) out.insert(var);
-  for (const Block* block : node.blocks)
-    for (const Node* inner = block->first; inner; inner = inner->next)
-      collect_used(*inner, out);
-}
+/// The variables from outside that the blocks of each node use. Every block is
+/// read once, so that deep nests take no more time than long code.
+class UsedInside {
+ public:
+  const Vars& operator[](const Node& node) {
+    const auto known = found_.find(&node);
+    if (known != found_.end()) return known->second;
+    Vars used;
+    for (const Block* block : node.blocks)
+      for (const Node* inner = block->first; inner; inner = inner->next)
+        each(*inner, [&](const Var* var) {
+          if (var->block != block) used.insert(var);
+        });
+    return found_[&node] = std::move(used);
+  }
+
+  /// Calls f for what a node uses, itself or in its blocks.
+  template <class F>
+  void each(const Node& node, const F& f) {
+    for (const Var* var : node.inputs) f(var);
+    if (node.blocks.empty()) return;
+    for (const Var* var : (*this)[node]) f(var);
+  }
+
+ private:
+  std::unordered_map<const Node*, Vars> found_;  // references stay valid
+};
 
 class Lowering {
  public:
@@ -146,11 +167,10 @@ class Lowering {
   Deaths find_deaths(const Block& block, const Vars& owned) {
     std::unordered_map<const Var*, const Node*> last;
     for (const Node* node = block.first; node; node = node->next) {
-      Vars used;
-      collect_used(*node, used);
-      for (const Var* var : used)
+      inside_.each(*node, [&](const Var* var) {
         if (owned.contains(var) || (var->block == &block && var->producer))
           last[var] = node;
+      });
     }
     Deaths deaths;
     for (const auto& [var, node] : last) deaths[node].push_back(var);
@@ -374,10 +394,7 @@ class Lowering {
   }
 
   void branch(const Node& node, const std::vector<const Var*>& dead) {
-    Vars inside;
-    for (const Block* inner : node.blocks)
-      for (const Node* n = inner->first; n; n = n->next)
-        collect_used(*n, inside);
+    const Vars& inside = inside_[node];
     Vars owned;
     Vars dying;
     for (const Var* var : dead)
@@ -422,10 +439,7 @@ class Lowering {
 
   void loop(const Node& node, const std::vector<const Var*>& dead) {
     bool counted = node.kind == NodeKind::kLoop;
-    Vars inside;
-    for (const Block* inner : node.blocks)
-      for (const Node* n = inner->first; n; n = n->next)
-        collect_used(*n, inside);
+    const Vars& inside = inside_[node];
     Vars dying;
     for (const Var* var : dead)
       if (!inside.contains(var)) dying.insert(var);
@@ -495,6 +509,7 @@ class Lowering {
   }
 
   Code& code_;
+  UsedInside inside_;
   std::unordered_map<const Var*, Operand> locations_;
   std::vector<uint32_t> free_;
   std::unordered_set<uint32_t> pinned_;
