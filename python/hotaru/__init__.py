@@ -9,6 +9,7 @@ from . import _C
 from ._C import *
 from ._C import Tensor, device, dtype, layout, memory_format, ops
 from ._extension.size import Size
+from ._own_names import no_attribute as _no_attribute
 
 # Their names are the package's, not those of the files that define them.
 for _type in (
@@ -24,9 +25,7 @@ _sys.modules[__name__ + ".ops"] = ops
 def _ops_attribute(name: str):
     """PyTorch's own operators are in ops.aten, a program's in its namespace."""
     if name.startswith("__") or name in _NO_SPACE:
-        raise AttributeError(
-            f"module {ops.__name__!r} has no attribute {name!r}"
-        )
+        raise _no_attribute(ops.__name__, name)
     if name == "profiler":
         from .profiler._namespace import namespace
 
@@ -255,7 +254,7 @@ def __getattr__(name: str):
         return _C.Tag
     if name == "torch":  # PyTorch's package imports itself by this name
         return _sys.modules[__name__]
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    raise _no_attribute(__name__, name)
 
 
 def _offered() -> list[str]:

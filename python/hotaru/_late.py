@@ -17,6 +17,8 @@ import sys
 from functools import cache
 from importlib import import_module
 
+from ._own_names import no_attribute
+
 # By name, "module:what it has"; without a colon the module itself.
 LENT = {
     # Methods of Tensor that are made of tensors, or make tensors of other
@@ -163,4 +165,4 @@ def __getattr__(name: str):
     """Methods of Tensor, which the extension takes from here by their names."""
     if name in LENT:
         return lent(name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    raise no_attribute(__name__, name)

@@ -1,4 +1,4 @@
-"""Names of the modules of this package.
+"""Names of the modules of this package, and of what is found late.
 
 A program that imports the package by another name (`_alias.interpreter`) sees
 modules, classes and functions by that name: `torch.nn.modules.linear`. What
@@ -98,3 +98,20 @@ def _place(found: dict, module: str) -> None:
     for value in found.values():
         if isinstance(value, type) and is_own(value.__module__):
             value.__module__ = module
+
+
+def no_attribute(module: str, name: str, why: str = "") -> AttributeError:
+    """What a module's `__getattr__` raises for a name that it lacks."""
+    return AttributeError(f"module {module!r} has no attribute {name!r}{why}")
+
+
+def part(package: str, name: str, parts):
+    """The package's module of that name, imported now.
+
+    AttributeError: it is none of `parts`.
+    """
+    if name not in parts:
+        raise no_attribute(package, name)
+    from importlib import import_module
+
+    return import_module(f"{package}.{name}")

@@ -11,6 +11,7 @@ import os
 
 from . import _C
 from ._library import shared as _shared
+from ._own_names import no_attribute
 
 __all__ = ["load_library", "loaded_libraries"]
 
@@ -74,5 +75,5 @@ class ClassNamespace:
 
 def __getattr__(name: str) -> ClassNamespace:
     if name.startswith("__"):
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        raise no_attribute(__name__, name)
     return globals().setdefault(name, ClassNamespace(name))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from . import _C, ones, ops
 from ._C import Tensor
+from ._own_names import no_attribute
 
 # Arguments that stand behind the matrix where an operator asks for more.
 _CALLS = {
@@ -61,7 +62,7 @@ def __getattr__(name: str):
     if name == "all_return_types":
         types = [globals().get(n) or __getattr__(n) for n in _NAMES]
         return globals().setdefault(name, types)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    raise no_attribute(__name__, name)
 
 
 def __dir__() -> list[str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from ._own_names import no_attribute
+
 __all__ = [  # `cuda` is found when it is asked for
     "__version__", "cuda",  # noqa: F822
     "debug", "git_version", "hip", "rocm", "xpu",
@@ -26,7 +28,7 @@ def __getattr__(name: str):
     """
     if name == "cuda":
         return _cuda()
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    raise no_attribute(__name__, name)
 
 
 def _cuda() -> str | None:

@@ -8,8 +8,8 @@ has its names; `hotaru` itself, the face, stands above all.
 
 PACKAGES = (
     # Modules that everything stands on.
-    "_late",
     "_own_names",
+    "_late",
     "_overrides",
     "_types",
     "_dims",

@@ -9,6 +9,7 @@ import atexit
 import copyreg
 
 from .. import _C
+from .._own_names import no_attribute
 
 # Errors that nobody asked for yet are told when the interpreter ends.
 atexit.register(_C._synchronize)
@@ -16,9 +17,7 @@ atexit.register(_C._synchronize)
 
 def _attribute(name: str):
     if name.startswith("__"):  # the import system asks for some
-        raise AttributeError(
-            f"module {_C.__name__!r} has no attribute {name!r}"
-        )
+        raise no_attribute(_C.__name__, name)
     from .places import attribute
 
     return attribute(name)

@@ -5,6 +5,7 @@ takes modules of Python that are slow to import.
 from __future__ import annotations
 
 from .. import _C
+from .._own_names import no_attribute
 
 _C._make_distributed()
 
@@ -12,4 +13,4 @@ _C._make_distributed()
 def __getattr__(name: str):
     if name in vars(_C):
         return vars(_C)[name]
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    raise no_attribute(__name__, name)

@@ -9,6 +9,7 @@ import importlib
 
 from .. import _C
 from .._late import lent
+from .._own_names import no_attribute
 
 # Here, by file.
 _HERE = {
@@ -86,4 +87,4 @@ def attribute(name: str):
     questions = lent("questions")
     if name in questions:
         return vars(_C).setdefault(name, questions[name])
-    raise AttributeError(f"module {_C.__name__!r} has no attribute {name!r}")
+    raise no_attribute(_C.__name__, name)

@@ -9,6 +9,7 @@ program that is being exported gets the functions as graphs of its own
 
 from __future__ import annotations
 
+from .._own_names import no_attribute
 from .associative_scan import associative_scan
 from .cond import cond
 from .map import map
@@ -37,10 +38,10 @@ _MISSING = {
 
 
 def __getattr__(name: str):
-    text = f"module {__name__!r} has no attribute {name!r}"
+    why = ""
     if name in _MISSING:
-        text += (
+        why = (
             f": hotaru has no operator {name!r}; of those that take functions "
             f"there are {', '.join(__all__)}"
         )
-    raise AttributeError(text)
+    raise no_attribute(__name__, name, why)

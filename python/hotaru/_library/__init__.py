@@ -5,7 +5,7 @@ Importing this package imports none of its parts.
 
 from __future__ import annotations
 
-import importlib
+from .._own_names import part
 
 _PARTS = {
     "autograd", "custom_ops", "fake_impl", "infer_schema", "opcheck",
@@ -14,6 +14,4 @@ _PARTS = {
 
 
 def __getattr__(name: str):
-    if name in _PARTS:
-        return importlib.import_module(f"{__name__}.{name}")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return part(__name__, name, _PARTS)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .._own_names import part
 from . import fake_tensor, fake_utils
 from .fake_tensor import (
     DynamicOutputShapeException,
@@ -18,12 +19,8 @@ __all__ = [
 
 
 def __getattr__(name: str):
-    if name == "schema_check_mode":
-        import importlib
-
-        return importlib.import_module(f"{__name__}.{name}")
     if name == "CrossRefFakeMode":
         from .cross_reference import CrossRefFakeMode
 
         return CrossRefFakeMode
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return part(__name__, name, ("schema_check_mode",))

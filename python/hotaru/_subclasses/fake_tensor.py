@@ -12,6 +12,7 @@ from .._dispatch.stack import native
 from .._extension.grad_mode import no_grad
 from .._functorch import config
 from .._ops import aten
+from .._own_names import no_attribute
 from ..utils import _pytree
 from ..utils._python_dispatch import (
     TorchDispatchMode,
@@ -339,4 +340,4 @@ def __getattr__(name: str):
         return fake_names.like_tensor_constructors()
     if name == "_device_not_kwarg_ops":
         return fake_names.device_not_kwarg_ops()
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    raise no_attribute(__name__, name)

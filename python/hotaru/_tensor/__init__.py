@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from .. import _C, _overrides
 from .._C import Tensor, _late
+from .._own_names import no_attribute
 
 # By file; "type=_type" is the method `type`, which the file calls `_type`.
 _METHODS = {
@@ -174,4 +175,4 @@ def __getattr__(name: str):
             found = vars(import_module(f"{__name__}.{file}"))
             if name in found:
                 return found[name]
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    raise no_attribute(__name__, name)

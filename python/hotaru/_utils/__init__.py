@@ -6,6 +6,7 @@ import hotaru
 
 from .. import Tensor
 from .._late import lent
+from .._own_names import no_attribute
 from .exceptions import ExceptionWrapper, KeyErrorMessage
 from .rebuild import (
     REBUILD_FUNCTIONS,
@@ -61,7 +62,7 @@ def __getattr__(name: str):
         return hotaru
     if name in ("_rebuild_parameter", "_rebuild_parameter_with_state"):
         return getattr(lent("parameter"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    raise no_attribute(__name__, name)
 
 
 def set_module(obj, mod: str) -> None:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import importlib
+from .._own_names import part
 
 __all__ = ["nn", "quantization"]
 
 
 def __getattr__(name: str):
-    if name in __all__:
-        return importlib.import_module(f".{name}", __name__)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return part(__name__, name, __all__)

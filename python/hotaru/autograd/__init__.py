@@ -8,6 +8,7 @@ graph (`graph`), anomaly mode, and `gradcheck`.
 from __future__ import annotations
 
 from .. import _C, enable_grad, inference_mode, no_grad, set_grad_enabled
+from .._own_names import part
 from .._tensor.views import (
     _force_original_view_tracking,
     is_view_replay_enabled,
@@ -55,13 +56,9 @@ _PROFILER = (
 
 def __getattr__(name: str):
     """`profiler` and what comes from it, when first asked for."""
-    if name in ("_functions", "profiler_util"):
-        import importlib
-
-        return importlib.import_module(f"{__name__}.{name}")
     if name in _PROFILER:
         import importlib
 
         profiler = importlib.import_module(f"{__name__}.profiler")
         return profiler if name == "profiler" else getattr(profiler, name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return part(__name__, name, ("_functions", "profiler_util"))

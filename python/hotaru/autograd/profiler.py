@@ -8,6 +8,7 @@ from __future__ import annotations
 import warnings
 
 from .. import profiler as _profiler
+from .._own_names import no_attribute
 from ..profiler import (
     EventList,
     FunctionEvent,
@@ -45,7 +46,7 @@ def _profiler_enabled() -> bool:
 def __getattr__(name: str):
     if name == "_is_profiler_enabled":
         return _profiler_enabled()
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    raise no_attribute(__name__, name)
 
 
 def _record_function_with_args_enter(name: str, *args) -> _ranges.Handle:

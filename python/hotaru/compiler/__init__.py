@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from .._functions.settings import traces
 from .._late import lent
+from .._own_names import no_attribute
 from ..graphs import _compile, _stance
 from ..graphs._stance import set_stance
 from ._functions import (
@@ -104,4 +105,4 @@ def load_cache_artifacts(serialized_artifacts: bytes):
 def __getattr__(name: str):
     if name == "config":
         return lent("dynamo_config")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    raise no_attribute(__name__, name)

@@ -18,6 +18,7 @@ from .. import _C
 from .._C import Event, Stream
 from .._extension.streams import StreamContext, stream
 from .._late import lent
+from .._own_names import part
 
 __all__ = [
     "Event",
@@ -54,11 +55,7 @@ _GRAPHS = {
 def __getattr__(name: str):
     if name in _GRAPHS:
         return getattr(lent("graphs"), name)
-    if name == "amp":
-        import importlib
-
-        return importlib.import_module(f"{__name__}.amp")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return part(__name__, name, ("amp",))
 
 
 def is_initialized() -> bool:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from .._C import AcceleratorError, OutOfMemoryError
 from .._late import lent
+from .._own_names import part
 from . import devices, memory, random, streams
 from ._begin import DeferredCudaCallError
 from ._begin import begin as _lazy_init
@@ -55,10 +56,6 @@ def __getattr__(name: str):
         from . import kernels
 
         return getattr(kernels, name)
-    if name in _MODULES:
-        import importlib
-
-        return importlib.import_module(f"{__name__}.{name}")
     if name.endswith("Storage"):
         from ..storage._legacy import legacy_storage
 
@@ -71,7 +68,7 @@ def __getattr__(name: str):
         cls = tensor_class(name, "cuda")
         if cls is not None:
             return cls
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return part(__name__, name, _MODULES)
 
 
 def __dir__() -> list[str]:

@@ -7,6 +7,7 @@ there. Draws are PyTorch's for the same seed on the same kind of device.
 from __future__ import annotations
 
 from .. import _C
+from .._own_names import no_attribute
 from ._begin import device_count, when_known
 from .devices import device_index
 
@@ -98,7 +99,7 @@ def __getattr__(name: str):
     # Not made before somebody asks: that loads the driver.
     if name == "default_generators":
         return _all_generators()
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    raise no_attribute(__name__, name)
 
 
 def initial_seed() -> int:

@@ -7,6 +7,7 @@ PyTorch's own.
 
 from __future__ import annotations
 
+from .._own_names import part
 from . import c10d_names
 from .c10d_names import *
 from .work import Work as _Work
@@ -85,9 +86,7 @@ _FROM_LATER = {
 def __getattr__(name: str):
     import importlib
 
-    if name in _LATER:
-        return importlib.import_module(f"{__name__}.{name}")
     if name in _FROM_LATER:
         module = importlib.import_module(f"{__name__}.{_FROM_LATER[name]}")
         return getattr(module, name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return part(__name__, name, _LATER)

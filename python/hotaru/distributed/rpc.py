@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from .._own_names import no_attribute
+
 __all__ = ["init_rpc", "is_available", "shutdown"]
 
 _NONE = (
@@ -27,5 +29,5 @@ def shutdown(graceful: bool = True, timeout: float = 0) -> None:
 
 def __getattr__(name: str):
     if name.startswith("__"):
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        raise no_attribute(__name__, name)
     raise AttributeError(f"{_NONE} (asked for {name!r})")

@@ -10,6 +10,7 @@ their values cannot be traced.
 
 from __future__ import annotations
 
+from .._own_names import part
 from ._symbolic_trace import (
     PH,
     ProxyableClassMeta,
@@ -48,12 +49,8 @@ _MODULES = {
 
 
 def __getattr__(name: str):
-    if name in _MODULES:
-        import importlib
-
-        return importlib.import_module(f"{__name__}.{name}")
     if name == "replace_pattern":
         from .subgraph_rewriter import replace_pattern
 
         return replace_pattern
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return part(__name__, name, _MODULES)

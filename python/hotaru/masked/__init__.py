@@ -11,6 +11,7 @@ all. Raises IndexError for a mask of more dimensions than the input.
 
 from __future__ import annotations
 
+from .._own_names import no_attribute
 from ._masks import (
     _canonical_dim,
     _combine_input_and_mask,
@@ -48,7 +49,7 @@ def __getattr__(name: str):
         from . import maskedtensor
 
         return globals().setdefault(name, getattr(maskedtensor, name))
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    raise no_attribute(__name__, name)
 
 
 __all__ = [

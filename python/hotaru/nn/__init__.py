@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import importlib
-
+from .._own_names import part
 from . import attention, functional, grad, init, utils
 from .modules import *
 from .modules import __all__ as _modules
@@ -46,6 +45,4 @@ def factory_kwargs(kwargs: dict | None) -> dict:
 
 def __getattr__(name: str):
     # Older names of what is in `torch.ao.nn`.
-    if name in ("intrinsic", "qat", "quantized"):
-        return importlib.import_module(f".{name}", __name__)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return part(__name__, name, ("intrinsic", "qat", "quantized"))

@@ -10,6 +10,7 @@ from __future__ import annotations
 import enum
 
 from .. import __version__
+from .._own_names import part
 from . import errors
 from ._export import (
     OperatorExportTypes,
@@ -86,8 +87,4 @@ def unregister_custom_op_symbolic(
 
 
 def __getattr__(name: str):
-    if name in _LAZY:
-        import importlib
-
-        return importlib.import_module(f"{__name__}.{name}")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return part(__name__, name, _LAZY)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from .._own_names import no_attribute
+
 
 def __getattr__(name: str):
     if name.startswith("__"):
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    raise AttributeError(
-        f"module {__name__!r} has no attribute {name!r}: hotaru's exporter "
-        "has no symbolic functions"
+        raise no_attribute(__name__, name)
+    raise no_attribute(
+        __name__, name, ": hotaru's exporter has no symbolic functions"
     )

@@ -18,6 +18,7 @@ Optimizers have these arguments in common, where they have them:
 
 from __future__ import annotations
 
+from .._own_names import part
 from . import _functional, lr_scheduler
 from ._adafactor import Adafactor
 from ._muon import Muon
@@ -61,12 +62,8 @@ __all__ = [
 
 def __getattr__(name: str):
     # Slower to import, and seldom used.
-    if name == "swa_utils":
-        import importlib
-
-        return importlib.import_module(f"{__name__}.{name}")
     if name == "swap_in_optimizer_params_and_state":
         from ._swap import swap_in_optimizer_params_and_state
 
         return swap_in_optimizer_params_and_state
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return part(__name__, name, ("swa_utils",))

@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 import hotaru
 
 from .. import Tensor
+from .._own_names import no_attribute
 from .._utils import typename
 from ..nn.modules.module import clear_grad
 from ..utils.hooks import RemovableHandle, add_hook
@@ -421,4 +422,4 @@ def __getattr__(name: str):
 
         kinds = Tensor, dict[str, Any], tuple[str, Tensor]
         return Union[tuple(Iterable[kind] for kind in kinds)]
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    raise no_attribute(__name__, name)

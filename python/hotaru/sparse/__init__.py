@@ -2,6 +2,7 @@
 
 from importlib import import_module
 
+from .._own_names import no_attribute
 from ._functions import (
     addmm,
     as_sparse_gradcheck,
@@ -47,4 +48,4 @@ def __getattr__(name: str):
         found = named(name)
         if found is not None:
             return found
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    raise no_attribute(__name__, name)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from .._own_names import part
+
 _LAZY = {
     "_pytree", "benchmark", "checkpoint", "collect_env", "data",
     "deterministic", "dlpack", "flop_counter", "hooks", "model_zoo",
@@ -23,8 +25,4 @@ def __getattr__(name: str):
         from .._utils import set_module
 
         return set_module
-    if name in _LAZY:
-        import importlib
-
-        return importlib.import_module(f"{__name__}.{name}")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return part(__name__, name, _LAZY)

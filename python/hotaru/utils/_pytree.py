@@ -15,6 +15,7 @@ import typing
 from collections import OrderedDict, defaultdict
 
 from .._late import lent
+from .._own_names import no_attribute
 from .._trees import nodes as _nodes
 from .._trees.nodes import (
     ConstantNode,
@@ -662,5 +663,5 @@ def __getattr__(name: str):
         return _nodes.kind_class
     found = _nodes.function_of(name)
     if found is None:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        raise no_attribute(__name__, name)
     return found

@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from .. import _C
+from .._own_names import no_attribute
 from ._cpp_build import (
     Job,
     compile_all,
@@ -213,7 +214,7 @@ _built = None
 def __getattr__(name: str):
     if name == "BuildExtension":
         return _build_class()
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    raise no_attribute(__name__, name)
 
 
 # -- at run time -------------------------------------------------------------

@@ -8,6 +8,7 @@ from abc import ABCMeta
 
 from .. import _C
 from .._late import lent
+from .._own_names import no_attribute
 
 
 def unserializable_hook(f):
@@ -121,4 +122,4 @@ _C._HookHandle._is_hook_handle = True
 def __getattr__(name: str):
     if name == "BackwardHook":
         return globals().setdefault(name, lent(name))
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    raise no_attribute(__name__, name)

@@ -6,6 +6,7 @@ dcp.load(state, checkpoint_id="folder")     # by any number of ranks
 
 from __future__ import annotations
 
+from ..._own_names import part
 from .api import CheckpointException
 from .default_planner import DefaultLoadPlanner, DefaultSavePlanner
 from .filesystem import FileSystemReader, FileSystemWriter
@@ -57,8 +58,4 @@ __all__ = [
 
 
 def __getattr__(name: str):
-    import importlib
-
-    if name in ("format_utils", "state_dict"):
-        return importlib.import_module(f"{__name__}.{name}")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return part(__name__, name, ("format_utils", "state_dict"))

@@ -11,6 +11,7 @@ PyTorch recommends in its place.
 
 from __future__ import annotations
 
+from ..._own_names import no_attribute
 from ...nn import Module
 from ._fully_shard import (
     FSDPModule,
@@ -32,6 +33,11 @@ __all__ = [
 ]
 
 
+_ONLY_NAMED = (
+    ": of FullyShardedDataParallel there is only the name; use fully_shard"
+)
+
+
 class FullyShardedDataParallel(Module):
     """The older way; programs ask whether a module is of this class.
 
@@ -47,7 +53,4 @@ class FullyShardedDataParallel(Module):
 
 
 def __getattr__(name: str):
-    raise AttributeError(
-        f"module {__name__!r} has no attribute {name!r}: of "
-        "FullyShardedDataParallel there is only the name; use fully_shard"
-    )
+    raise no_attribute(__name__, name, _ONLY_NAMED)

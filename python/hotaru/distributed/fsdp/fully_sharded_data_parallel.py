@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from . import FullyShardedDataParallel
+from ..._own_names import no_attribute
+from . import _ONLY_NAMED, FullyShardedDataParallel
 
 __all__ = ["FullyShardedDataParallel"]
 
 
 def __getattr__(name: str):
-    raise AttributeError(
-        f"module {__name__!r} has no attribute {name!r}: of "
-        "FullyShardedDataParallel there is only the name; use fully_shard"
-    )
+    raise no_attribute(__name__, name, _ONLY_NAMED)

@@ -11,6 +11,7 @@ modules in parts.
 
 from __future__ import annotations
 
+from ..._own_names import part
 from . import (
     _layers,
     _matrix,
@@ -41,12 +42,8 @@ __all__ = [
 
 
 def __getattr__(name: str):
-    import importlib
-
-    if name in ("debug", "experimental", "parallel"):
-        return importlib.import_module(f"{__name__}.{name}")
     if name in ("DeviceMesh", "init_device_mesh", "device_mesh"):
         from .. import device_mesh as mesh
 
         return mesh if name == "device_mesh" else getattr(mesh, name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return part(__name__, name, ("debug", "experimental", "parallel"))

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
+from ..._own_names import part
+
 _MODULES = {"infra", "shape_prop", "split_module", "utils"}
 
 
 def __getattr__(name: str):
-    if name in _MODULES:
-        import importlib
-
-        return importlib.import_module(f"{__name__}.{name}")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return part(__name__, name, _MODULES)

@@ -7,13 +7,10 @@ from ..._extension.attention_kinds import (
     _cur_sdpa_kernel_backends,
     sdpa_kernel,
 )
+from ..._own_names import part
 
 __all__ = ["SDPBackend", "sdpa_kernel"]
 
 
 def __getattr__(name: str):
-    if name in ("bias", "flex_attention"):
-        from importlib import import_module
-
-        return import_module(f"{__package__}.{name}")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return part(__name__, name, ("bias", "flex_attention"))

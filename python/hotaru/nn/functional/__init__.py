@@ -12,6 +12,7 @@ from ..._C import _overridden as has_torch_function_unary
 from ..._C import _overridden as has_torch_function_variadic
 from ..._overrides import has_torch_function
 from ..._overrides import overridable as _overridable
+from ..._own_names import no_attribute
 from ._activation import (
     celu,
     celu_,
@@ -171,7 +172,7 @@ def __getattr__(name: str):
         getattr(_ops, _OPERATORS[name], None) if name in _OPERATORS else None
     )
     if operator is None:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        raise no_attribute(__name__, name)
     globals()[name] = operator
     return operator
 

@@ -2,6 +2,7 @@
 
 import importlib
 
+from ..._own_names import no_attribute
 from .data_parallel import DataParallel, data_parallel
 from .scatter_gather import gather, scatter
 
@@ -19,4 +20,4 @@ def __getattr__(name: str):
     if name in ("DistributedDataParallel", "distributed"):
         module = importlib.import_module(f"{__name__}.distributed")
         return module if name == "distributed" else getattr(module, name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    raise no_attribute(__name__, name)

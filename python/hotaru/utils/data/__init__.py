@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..._own_names import part
 from ._utils.collate import default_collate, default_convert
 from .dataloader import DataLoader, get_worker_info
 from .dataset import (
@@ -36,15 +37,13 @@ def __getattr__(name: str):
     # Pipes are imported when first asked for: the rest does without them.
     import importlib
 
-    if name in _MODULES:
-        return importlib.import_module(f"{__name__}.{name}")
     if name in _PIPES:
         pipes = importlib.import_module(f"{__name__}.datapipes.datapipe")
         return globals().setdefault(name, getattr(pipes, name))
     if name in _PIPE_DECORATORS:
         found = importlib.import_module(f"{__name__}.datapipes._decorator")
         return globals().setdefault(name, getattr(found, name))
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return part(__name__, name, _MODULES)
 
 
 __all__ = [
