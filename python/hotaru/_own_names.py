@@ -115,3 +115,14 @@ def part(package: str, name: str, parts):
     from importlib import import_module
 
     return import_module(f"{package}.{name}")
+
+
+def no_member(kind: type, name: str, why: str = "") -> AttributeError:
+    """What `__getattr__` of a class raises for a name that it lacks."""
+    kind = kind.__name__
+    return AttributeError(f"{kind!r} object has no attribute {name!r}{why}")
+
+
+def not_iterable(value) -> TypeError:
+    """What `__iter__` raises where Python's own types have none."""
+    return TypeError(f"{type(value).__name__!r} object is not iterable")

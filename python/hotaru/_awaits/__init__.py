@@ -8,6 +8,8 @@ from __future__ import annotations
 import threading
 import types
 
+from .._own_names import no_member
+
 _OWN = ("_function", "_args", "_results", "_lock")
 _NO_FUNCTION = "Await constructed as awaitable_nowait does not have fn"
 
@@ -49,7 +51,7 @@ class _Await:
 
     def __getattr__(self, name: str):
         if name.startswith("__") or name in _OWN:
-            raise AttributeError(f"'_Await' object has no attribute '{name}'")
+            raise no_member(_Await, name)
         return getattr(_awaitable_wait(self), name)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from .. import _C
 from .._C import Tensor
 from .._ops import aten
+from .._own_names import no_member
 from ..autograd import Function
 from ..utils import _pytree
 from . import stack
@@ -141,9 +142,7 @@ def _saved(node, name: str):
         wanted = wanted.removesuffix("_sym_sizes")
         if isinstance(given.get(wanted), Tensor):
             return list(native(given[wanted].size, (), {}))
-    raise AttributeError(
-        f"{type(node).__name__!r} object has no attribute {name!r}"
-    )
+    raise no_member(type(node), name)
 
 
 _Answer._backward_cls.__getattr__ = _saved

@@ -10,6 +10,7 @@ import types
 
 from .. import _C
 from .._late import lent
+from .._own_names import no_member, not_iterable
 from ..nn import Module
 from . import _native_module
 from ._errors import make_error
@@ -53,10 +54,8 @@ class _OfCompiled:
     def __get__(self, module, owner=None):
         if module is None:
             return getattr(RecursiveScriptModule, self._name)
-        raise AttributeError(
-            f"'{type(module).__name__}' object has no attribute "
-            f"'{self._name}': it is compiled when its __init__ has run"
-        )
+        why = ": it is compiled when its __init__ has run"
+        raise no_member(type(module), self._name, why)
 
 
 class ConstMap:
@@ -110,9 +109,7 @@ class RecursiveScriptModule(ScriptModule):
                 method = native.method(name)
                 object.__setattr__(self, name, method)
                 return method
-        raise AttributeError(
-            f"'{type(self).__name__}' object has no attribute '{name}'"
-        )
+        raise no_member(type(self), name)
 
     def __setattr__(self, name: str, value) -> None:
         native = self.__dict__.get("_c")
@@ -293,7 +290,7 @@ class RecursiveScriptModule(ScriptModule):
                 missing or too many. What did fit has been copied.
         """
         from .._extension.grad_mode import no_grad
-        from ..nn.modules._aspects.state import _IncompatibleKeys, _key_list
+        from ..nn.modules._aspects.state import _key_list, checked_keys
 
         own = self.state_dict(keep_vars=True)
         missing = [name for name in own if name not in state_dict]
@@ -318,12 +315,7 @@ class RecursiveScriptModule(ScriptModule):
                     )
                     continue
                 own[name].copy_(given)
-        if errors:
-            raise RuntimeError(
-                f"Error(s) in loading state_dict for {type(self).__name__}:\n\t"
-                + "\n\t".join(errors)
-            )
-        return _IncompatibleKeys(missing, unexpected)
+        return checked_keys(self, missing, unexpected, errors)
 
     def train(self, mode: bool = True):
         """Sets training mode here and below; returns self."""
@@ -409,9 +401,7 @@ def _forward_magic(name: str) -> None:
         native = self.__dict__["_c"]
         if not native.has_method(name):
             if name == "__iter__":
-                raise TypeError(
-                    f"'{type(self).__name__}' object is not iterable"
-                )
+                raise not_iterable(self)
             raise NotImplementedError(f"no compiled method {name}")
         return native.method(name)(*args, **kwargs)
 

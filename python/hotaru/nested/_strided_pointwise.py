@@ -6,6 +6,7 @@ from .. import _C
 from .._answering.names import base_name, out_of_place, words, writes
 from .._answering.table import answers
 from .._C import Tensor
+from ..nn.functional._dropout import check_probability
 from . import _packed
 from ._base import STRIDED, around, is_nested, packed, write
 from ._packed import StridedNested, buffer_of
@@ -157,10 +158,7 @@ def where(*args, **kwargs):
 @answers("dropout", "alpha_dropout", of=STRIDED)
 def dropout(x, p=0.5, training=True, inplace=False, train=None):
     """Zeros at random, of contiguous tensors."""
-    if not 0 <= p <= 1:
-        raise ValueError(
-            f"dropout probability has to be between 0 and 1, but got {p}"
-        )
+    check_probability(p)
     on = training if train is None else train
     made = around(x, _C.ops.dropout(packed(x), p, bool(on)))
     return write(x, made) if inplace else made

@@ -5,18 +5,18 @@ from __future__ import annotations
 import warnings
 
 
+def check_reduction(reduction: str) -> None:
+    """ValueError for an unknown one, and for an old name of "mean"."""
+    if reduction not in ("none", "mean", "sum"):
+        raise ValueError(f"{reduction} is not a valid value for reduction")
+
+
 def get_enum(reduction: str) -> int:
     """The number by which operators know a reduction.
 
     ValueError for another name; "elementwise_mean" is an old one of "mean",
     and warns.
     """
-    if reduction == "none":
-        return 0
-    if reduction == "mean":
-        return 1
-    if reduction == "sum":
-        return 2
     if reduction == "elementwise_mean":
         warnings.warn(
             "reduction='elementwise_mean' is deprecated. "
@@ -24,7 +24,10 @@ def get_enum(reduction: str) -> int:
             stacklevel=2,
         )
         return 1
-    raise ValueError(f"{reduction} is not a valid value for reduction")
+    check_reduction(reduction)
+    if reduction == "none":
+        return 0
+    return 1 if reduction == "mean" else 2
 
 
 def legacy_get_string(

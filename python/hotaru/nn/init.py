@@ -149,10 +149,14 @@ def zeros_(tensor: Tensor) -> Tensor:
         return tensor.zero_()
 
 
-def eye_(tensor: Tensor) -> Tensor:
-    """1 on the diagonal of a matrix, 0 elsewhere."""
+def _check_matrix(tensor: Tensor) -> None:
     if tensor.ndim != 2:
         raise ValueError("Only tensors with 2 dimensions are supported")
+
+
+def eye_(tensor: Tensor) -> Tensor:
+    """1 on the diagonal of a matrix, 0 elsewhere."""
+    _check_matrix(tensor)
     with no_grad():
         return tensor.copy_(hotaru.eye(*tensor.shape))
 
@@ -283,8 +287,7 @@ def sparse_(
     tensor: Tensor, sparsity: float, std: float = 0.01, generator=None
 ) -> Tensor:
     """Normal draws with a share `sparsity` of each column set to 0."""
-    if tensor.ndim != 2:
-        raise ValueError("Only tensors with 2 dimensions are supported")
+    _check_matrix(tensor)
     rows, columns = tensor.shape
     zeros = math.ceil(sparsity * rows)
     with no_grad():

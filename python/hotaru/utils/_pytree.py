@@ -15,7 +15,7 @@ import typing
 from collections import OrderedDict, defaultdict
 
 from .._late import lent
-from .._own_names import no_attribute
+from .._own_names import no_attribute, not_iterable
 from .._trees import nodes as _nodes
 from .._trees.nodes import (
     ConstantNode,
@@ -372,7 +372,7 @@ def tree_unflatten(leaves, treespec: TreeSpec):
     """The tree of that form with those leaves."""
     if not isinstance(treespec, TreeSpec):
         if not hasattr(leaves, "__iter__"):
-            raise TypeError(f"'{type(leaves).__name__}' object is not iterable")
+            raise not_iterable(leaves)
         raise TypeError(
             "Expected `treespec` to be an instance of PyTreeSpec but got item "
             f"of type {type(treespec)}."

@@ -14,6 +14,7 @@ import hotaru
 
 from ... import _C
 from ..._extension import misfits as _misfits
+from ..._own_names import no_member
 from .autocast import call_with_casts
 from .index import (
     dimensions_used,
@@ -277,8 +278,7 @@ class _TracedNumber(_Traced):
         if not name.startswith("_") and hasattr(_C.Tensor, name):
             tensor = self.recorder.call(_C.tensor, (self,), {})
             return getattr(tensor, name)
-        kind = type(self.value).__name__
-        raise AttributeError(f"'{kind}' object has no attribute '{name}'")
+        raise no_member(type(self.value), name)
 
     def item(self):
         """Stays what it is."""
@@ -356,7 +356,7 @@ class TracedTensor(_Traced):
         for base in _C.Tensor.__mro__:
             if name in vars(base):
                 return self._attribute(name, vars(base)[name])
-        raise AttributeError(f"'Tensor' object has no attribute '{name}'")
+        raise no_member(_C.Tensor, name)
 
     def _attribute(self, name: str, value):
         if isinstance(value, _OPERATOR):

@@ -55,6 +55,16 @@ def _transposed(number, columns, width: int):
     return to_ordered(to_dense(number, columns, width).transpose(-2, -1))
 
 
+def _check(error: type, kv_indices, full_kv_num_blocks, full_kv_indices):
+    if kv_indices.dim() < 2:
+        raise RuntimeError("BlockMask must have at least 2 dimensions")
+    if (full_kv_num_blocks is None) != (full_kv_indices is None):
+        raise error(
+            "full_kv_num_blocks and full_kv_indices must be both provided or "
+            "omitted"
+        )
+
+
 class BlockMask:
     """Blocks of what `mask_mod` shows.
 
@@ -72,13 +82,7 @@ class BlockMask:
         mask_mod=noop_mask, *, dq_write_order=None, dq_write_order_full=None,
         dq_kv_order=None, dq_kv_order_spt=None,
     ) -> None:  # fmt: skip
-        if kv_indices.dim() < 2:
-            raise RuntimeError("BlockMask must have at least 2 dimensions")
-        if (full_kv_num_blocks is None) != (full_kv_indices is None):
-            raise RuntimeError(
-                "full_kv_num_blocks and full_kv_indices must be both provided "
-                "or omitted"
-            )
+        _check(RuntimeError, kv_indices, full_kv_num_blocks, full_kv_indices)
         self.seq_lengths = tuple(seq_lengths)
         self.kv_num_blocks, self.kv_indices = kv_num_blocks, kv_indices
         self.full_kv_num_blocks = full_kv_num_blocks
@@ -101,13 +105,7 @@ class BlockMask:
         dq_write_order_full=None, dq_kv_order=None,
     ):  # fmt: skip
         """From the blocks of each row of queries; columns' are found."""
-        if kv_indices.dim() < 2:
-            raise RuntimeError("BlockMask must have at least 2 dimensions")
-        if (full_kv_num_blocks is None) != (full_kv_indices is None):
-            raise AssertionError(
-                "full_kv_num_blocks and full_kv_indices must be both provided "
-                "or omitted"
-            )
+        _check(AssertionError, kv_indices, full_kv_num_blocks, full_kv_indices)
         size = pair(BLOCK_SIZE)
         width = kv_indices.shape[-1]
         q = full_q = (None, None)

@@ -11,7 +11,7 @@ def dropout(
     input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False
 ) -> Tensor:
     """Zeroes elements with probability `p`, scales others by 1 / (1 - p)."""
-    _check(p)
+    check_probability(p)
     if inplace:
         return ops.dropout_(input, p, training)
     return ops.dropout(input, p, training)
@@ -21,7 +21,7 @@ def alpha_dropout(
     input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False
 ) -> Tensor:
     """Dropout that keeps mean and variance, for networks of SELUs."""
-    _check(p)
+    check_probability(p)
     if inplace:
         return ops.alpha_dropout_(input, p, training)
     return ops.alpha_dropout(input, p, training)
@@ -31,7 +31,7 @@ def feature_alpha_dropout(
     input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False
 ) -> Tensor:
     """`alpha_dropout` of whole channels."""
-    _check(p)
+    check_probability(p)
     if inplace:
         return ops.feature_alpha_dropout_(input, p, training)
     return ops.feature_alpha_dropout(input, p, training)
@@ -41,7 +41,7 @@ def dropout1d(
     input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False
 ) -> Tensor:
     """Zeroes whole channels of (N, C, L) or (C, L)."""
-    _check(p)
+    check_probability(p)
     if input.dim() not in (2, 3):
         raise RuntimeError(
             "dropout1d: Expected 2D or 3D input, but received a "
@@ -57,7 +57,7 @@ def dropout2d(
     input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False
 ) -> Tensor:
     """Zeroes whole channels of (N, C, H, W)."""
-    _check(p)
+    check_probability(p)
     if input.dim() not in (3, 4):
         warnings.warn(
             f"dropout2d: Received a {input.dim()}-D input to dropout2d, which "
@@ -86,7 +86,7 @@ def dropout3d(
     input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False
 ) -> Tensor:
     """Zeroes whole channels of (N, C, D, H, W) or (C, D, H, W)."""
-    _check(p)
+    check_probability(p)
     if input.dim() not in (4, 5):
         warnings.warn(
             f"dropout3d: Received a {input.dim()}-D input to dropout3d, which "
@@ -117,7 +117,7 @@ def _channels(input: Tensor, p: float, training: bool, inplace: bool) -> Tensor:
     return ops.feature_dropout(input, p, training)
 
 
-def _check(p: float) -> None:
+def check_probability(p: float) -> None:
     if p < 0.0 or p > 1.0:
         raise ValueError(
             f"dropout probability has to be between 0 and 1, but got {p}"

@@ -12,7 +12,7 @@ import warnings
 import hotaru
 
 from ... import Tensor, ops
-from .._reduction import get_enum, legacy_get_string
+from .._reduction import check_reduction, get_enum, legacy_get_string
 
 
 def legacy_reduction(size_average: bool | None, reduce: bool | None) -> str:
@@ -37,10 +37,20 @@ def reduction_code(
     return get_enum(reduction)
 
 
-def _check_reduction(reduction: str) -> None:
-    """ValueError for an unknown one, and for an old name of "mean"."""
+def _check_known(reduction: str) -> None:
     if reduction not in ("none", "mean", "sum"):
-        raise ValueError(f"{reduction} is not a valid value for reduction")
+        raise ValueError(f"{reduction} is not valid")
+
+
+def check_exponent(p: int) -> None:
+    """ValueError unless it is one of `multi_margin_loss`."""
+    if p not in (1, 2):
+        raise ValueError("only p == 1 and p == 2 supported")
+
+
+def _check_margin(margin: float) -> None:
+    if margin <= 0:
+        raise ValueError(f"margin must be greater than 0, got {margin}")
 
 
 def _reduce(loss: Tensor, reduction: str) -> Tensor:
@@ -270,7 +280,7 @@ def poisson_nll_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """exp(input) - target * input, of counts; `full` adds Stirling's term."""
-    _check_reduction(reduction)  # also where the old flags decide
+    check_reduction(reduction)  # also where the old flags decide
     code = reduction_code(reduction, size_average, reduce)
     return ops.poisson_nll_loss(input, target, log_input, full, eps, code)
 
@@ -308,8 +318,7 @@ def gaussian_nll_loss(
                 one_off = one_off or (wanted != size and size == 1)
             if len(shape) != len(given) or not one_off:
                 raise ValueError("var is of incorrect size")
-    if reduction not in ("none", "mean", "sum"):
-        raise ValueError(f"{reduction} is not valid")
+    _check_known(reduction)
     # The clamp is invisible to the gradient.
     variance = variance.clone()
     with hotaru.no_grad():
@@ -409,8 +418,7 @@ def multilabel_soft_margin_loss(
         loss = loss * weight
     classes = input.size(input.dim() - 1)
     loss = loss.sum(dim=input.dim() - 1) / classes
-    if reduction not in ("none", "mean", "sum"):
-        raise ValueError(f"{reduction} is not valid")
+    _check_known(reduction)
     return _reduce(loss, reduction)
 
 
@@ -426,8 +434,7 @@ def multi_margin_loss(
 ) -> Tensor:
     """Sum over wrong classes of max(0, margin - x[right] + x)^p / C."""
     code = reduction_code(reduction, size_average, reduce)
-    if p not in (1, 2):
-        raise ValueError("only p == 1 and p == 2 supported")
+    check_exponent(p)
     if weight is not None and weight.dim() != 1:
         raise ValueError("weight must be one-dimensional")
     return ops.multi_margin_loss(input, target, p, margin, weight, code)
@@ -447,8 +454,7 @@ def triplet_margin_loss(
 ) -> Tensor:
     """max(0, d(anchor, positive) - d(anchor, negative) + margin), p-norms."""
     code = reduction_code(reduction, size_average, reduce)
-    if margin <= 0:
-        raise ValueError(f"margin must be greater than 0, got {margin}")
+    _check_margin(margin)
     return ops.triplet_margin_loss(
         anchor, positive, negative, margin, p, eps, swap, code
     )
@@ -465,9 +471,8 @@ def triplet_margin_with_distance_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """`triplet_margin_loss` with a distance of the caller's."""
-    _check_reduction(reduction)
-    if margin <= 0:
-        raise ValueError(f"margin must be greater than 0, got {margin}")
+    check_reduction(reduction)
+    _check_margin(margin)
     if not anchor.ndim == positive.ndim == negative.ndim:
         raise RuntimeError(
             "The anchor, positive, and negative tensors are expected to have "

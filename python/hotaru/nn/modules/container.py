@@ -13,16 +13,20 @@ from .module import (
 )
 
 
+def place_of(index: int, count: int) -> int:
+    """The place from 0 on, of `count`; IndexError if out of range."""
+    index = operator.index(index)
+    if not -count <= index < count:
+        raise IndexError(f"index {index} is out of range")
+    return index % count
+
+
 class _Numbered(Module):
     """Children named "0", "1", … and indexed like a list."""
 
     def _key(self, index: int) -> str:
         """The name at `index`; IndexError if out of range."""
-        count = len(self)
-        index = operator.index(index)
-        if not -count <= index < count:
-            raise IndexError(f"index {index} is out of range")
-        return str(index % count)
+        return str(place_of(index, len(self)))
 
     def _replace_all(self, modules) -> None:
         self._modules = {str(i): module for i, module in enumerate(modules)}
@@ -72,11 +76,7 @@ class Sequential(_Numbered):
         return input
 
     def _key(self, index: int) -> str:
-        names = list(self._modules)
-        index = operator.index(index)
-        if not -len(names) <= index < len(names):
-            raise IndexError(f"index {index} is out of range")
-        return names[index]
+        return list(self._modules)[place_of(index, len(self._modules))]
 
     def __getitem__(self, index: int | slice):
         if isinstance(index, slice):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ... import Tensor
 from .. import functional as F
+from ..functional._dropout import check_probability
 from ._arguments import LayerFunction
 from .module import Module
 
@@ -13,10 +14,7 @@ class _Dropout(Module):
 
     def __init__(self, p: float = 0.5, inplace: bool = False) -> None:
         super().__init__()
-        if p < 0 or p > 1:
-            raise ValueError(
-                f"dropout probability has to be between 0 and 1, but got {p}"
-            )
+        check_probability(p)
         self.p = p
         self.inplace = inplace
 

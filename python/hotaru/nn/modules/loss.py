@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from ... import Tensor
 from .. import functional as F
-from ..functional._loss import legacy_reduction
+from ..functional._loss import check_exponent, legacy_reduction
 from ._arguments import LayerFunction
 from .distance import PairwiseDistance
 from .module import Module
@@ -333,8 +333,7 @@ class MultiMarginLoss(_WeightedLoss):
         reduction: str = "mean",
     ) -> None:
         super().__init__(weight, size_average, reduce, reduction)
-        if p not in (1, 2):
-            raise ValueError("only p == 1 and p == 2 supported")
+        check_exponent(p)
         if weight is not None and weight.dim() != 1:
             raise ValueError(
                 "MultiMarginLoss: expected weight to be None or 1D tensor, got "

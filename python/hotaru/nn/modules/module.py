@@ -12,6 +12,7 @@ from ... import dtype as _dtype
 from ..._C import _call_in_order, _watch_callers
 from ..._C import _count_module_change as _count_change
 from ..._late import lent
+from ..._own_names import no_member
 from ..._utils import typename
 from ..parameter import Buffer, Parameter
 from ._aspects import global_hooks as _global_hooks
@@ -173,9 +174,7 @@ class Module(HookMixin, StateMixin, TraversalMixin, ConversionMixin):
             members = attributes["_buffers"]
             if name in members:
                 return members[name]
-        raise AttributeError(
-            f"'{type(self).__name__}' object has no attribute '{name}'"
-        )
+        raise no_member(type(self), name)
 
     def __setattr__(self, name: str, value) -> None:
         _count_change()
@@ -246,11 +245,8 @@ class Module(HookMixin, StateMixin, TraversalMixin, ConversionMixin):
 
     def _forget(self, name: str, kind: str, what: str) -> None:
         """Removes `name` from wherever it is, before it is registered anew."""
+        self._members(kind, what)
         attributes = self.__dict__
-        if kind not in attributes:
-            raise AttributeError(
-                f"cannot assign {what} before Module.__init__() call"
-            )
         attributes.pop(name, None)
         for other in ("_parameters", "_buffers", "_modules"):
             # A module put in place of a module keeps its position.

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import operator
 from collections import OrderedDict
 from collections.abc import Mapping
 
 from ... import Tensor
 from ..._utils import typename
 from ..parameter import Parameter
-from .container import _need_iterable, pairs_of
+from .container import _need_iterable, pairs_of, place_of
 from .module import Module
 
 
@@ -39,10 +38,7 @@ class ParameterList(Module):
             self.extend(values)
 
     def _key(self, index: int) -> str:
-        index = operator.index(index)
-        if not -self._size <= index < self._size:
-            raise IndexError(f"index {index} is out of range")
-        return str(index % self._size)
+        return str(place_of(index, self._size))
 
     def __getitem__(self, index: int | slice):
         if isinstance(index, slice):

@@ -28,6 +28,28 @@ _OPERATORS = {
 }
 
 
+def check_mode(mode: str, known) -> None:
+    """ValueError for a kind of layer that is none of the known."""
+    if mode not in known:
+        raise ValueError(f"Unrecognized RNN mode: {mode}")
+
+
+def check_sizes(
+    input: Tensor, batch_sizes: Tensor | None, input_size: int
+) -> None:
+    """RuntimeError for another rank or last size of the input."""
+    rank = 2 if batch_sizes is not None else 3
+    if input.dim() != rank:
+        raise RuntimeError(
+            f"input must have {rank} dimensions, got {input.dim()}"
+        )
+    if input.size(-1) != input_size:
+        raise RuntimeError(
+            "input.size(-1) must be equal to input_size. Expected "
+            f"{input_size}, got {input.size(-1)}"
+        )
+
+
 class RNNBase(Module):
     """Parameters, checks and text of the recurrent layers.
 
@@ -56,8 +78,7 @@ class RNNBase(Module):
         dtype=None,
     ) -> None:
         super().__init__()
-        if mode not in _GATES:
-            raise ValueError(f"Unrecognized RNN mode: {mode}")
+        check_mode(mode, _GATES)
         _check_options(
             {
                 "bias": (bias, bool),
@@ -179,16 +200,7 @@ class RNNBase(Module):
                 f"({weight.dtype}). Convert input: input.to({weight.dtype}), "
                 f"or convert model: model.to({input.dtype})"
             )
-        rank = 2 if batch_sizes is not None else 3
-        if input.dim() != rank:
-            raise RuntimeError(
-                f"input must have {rank} dimensions, got {input.dim()}"
-            )
-        if input.size(-1) != self.input_size:
-            raise RuntimeError(
-                "input.size(-1) must be equal to input_size. Expected "
-                f"{self.input_size}, got {input.size(-1)}"
-            )
+        check_sizes(input, batch_sizes, self.input_size)
 
     def check_hidden_size(
         self,

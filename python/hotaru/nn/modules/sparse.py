@@ -9,6 +9,14 @@ from ..parameter import Parameter
 from .module import Module
 
 
+def check_weight(weight: Tensor, shape: list[int]) -> None:
+    """AssertionError for a table of another shape."""
+    if list(weight.shape) != shape:
+        raise AssertionError(
+            "Shape of weight does not match num_embeddings and embedding_dim"
+        )
+
+
 class _Table(Module):
     """The weight (V, E) of both look-ups; standard normal at first."""
 
@@ -19,11 +27,7 @@ class _Table(Module):
             self.weight = Parameter(data, requires_grad=not freeze)
             self.reset_parameters()
             return
-        if list(weight.shape) != shape:
-            raise AssertionError(
-                "Shape of weight does not match num_embeddings and "
-                "embedding_dim"
-            )
+        check_weight(weight, shape)
         self.weight = Parameter(weight, requires_grad=not freeze)
 
     @staticmethod

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ... import Tensor
 from ..modules import Module
+from ..modules._aspects.traversal import member_of
 
 MISSING = object()
 
@@ -26,11 +27,7 @@ class NamedMemberAccessor:
         if name not in self._known:
             above, _, last = name.rpartition(".")
             parent = self.get_submodule(above)
-            found = getattr(parent, last, None)
-            if found is None and not hasattr(parent, last):
-                raise AttributeError(
-                    f"{parent._get_name()} has no attribute `{last}`"
-                )
+            found = member_of(parent, last)
             if not isinstance(found, Module):
                 raise TypeError(
                     f"submodule `{last}`: {found} is not an instance of "
@@ -67,11 +64,10 @@ class NamedMemberAccessor:
                 else:
                     members[last] = value
                 return before
-        before = getattr(module, last, MISSING)
-        if before is MISSING and not allow_missing:
-            raise AttributeError(
-                f"{module._get_name()} has no attribute `{last}`"
-            )
+        if allow_missing:
+            before = getattr(module, last, MISSING)
+        else:
+            before = member_of(module, last)
         known = before is MISSING or before is None
         if not known and not isinstance(before, Tensor):
             raise TypeError(

@@ -15,6 +15,12 @@ cache: dict = {}
 cache_depth = 0
 
 
+def refuse_scripting() -> None:
+    """RuntimeError in compiled programs."""
+    if hotaru.jit.is_scripting():
+        raise RuntimeError("Parametrization is not working with scripting.")
+
+
 def replace(tensor: Tensor, value: Tensor) -> None:
     """Gives `tensor` the memory, shape and values of `value`."""
     if tensor is not value:
@@ -62,8 +68,7 @@ def add_property(module, name: str) -> None:
         raise AssertionError(f"Module already has an attribute named '{name}'")
 
     def compute(self) -> Tensor:
-        if hotaru.jit.is_scripting():
-            raise RuntimeError("Parametrization is not working with scripting.")
+        refuse_scripting()
         parametrization = self.parametrizations[name]
         if not cache_depth:
             return parametrization()

@@ -19,6 +19,7 @@ from ..modules import (
     Module,
 )
 from . import parametrize
+from .spectral_norm import check_iterations
 
 __all__ = ["orthogonal", "spectral_norm", "weight_norm"]
 
@@ -272,11 +273,7 @@ class _SpectralNorm(Module):
                 "Dimension out of range (expected to be in range of "
                 f"[-{axes}, {axes - 1}] but got {dim})"
             )
-        if n_power_iterations <= 0:
-            raise ValueError(
-                "Expected n_power_iterations to be positive, but got "
-                f"n_power_iterations={n_power_iterations}"
-            )
+        check_iterations(n_power_iterations)
         self.dim = dim % axes
         self.eps = eps
         if axes > 1:

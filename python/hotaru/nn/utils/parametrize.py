@@ -10,8 +10,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import contextmanager, suppress
 
-import hotaru
-
 from ... import Tensor, no_grad
 from ..modules import Module, ModuleDict, ModuleList
 from ..parameter import Parameter
@@ -120,11 +118,7 @@ class ParametrizationList(ModuleList):
 
     def _check(self, shape, dtype) -> None:
         value = self()
-        if not isinstance(value, Tensor):
-            raise ValueError(
-                "A parametrization must return a tensor. Got "
-                f"{type(value).__name__}."
-            )
+        _check_value(value)
         wanted = {"dtype": dtype, "shape": shape}
         for what, before in wanted.items():
             after = getattr(value, what)
@@ -203,8 +197,7 @@ class ParametrizationList(ModuleList):
 
     def forward(self) -> Tensor:
         """The parametrized tensor."""
-        if hotaru.jit.is_scripting():
-            raise RuntimeError("Parametrization is not working with scripting.")
+        _parametrized.refuse_scripting()
         first, *others = self
         value = first(*self._originals())
         for module in others:
@@ -263,15 +256,17 @@ def register_parametrization(
     return module
 
 
+def _check_value(value) -> None:
+    if not isinstance(value, Tensor):
+        kind = type(value).__name__
+        raise ValueError(f"A parametrization must return a tensor. Got {kind}.")
+
+
 def _check_further(module: Module, name: str, parametrization: Module) -> None:
     """ValueError unless values and their inverses are as the tensor is now."""
     present = getattr(module, name)
     value = parametrization(present)
-    if not isinstance(value, Tensor):
-        raise ValueError(
-            "A parametrization must return a tensor. Got "
-            f"{type(value).__name__}."
-        )
+    _check_value(value)
     for what in ("dtype", "shape"):
         before, after = getattr(present, what), getattr(value, what)
         if before != after:

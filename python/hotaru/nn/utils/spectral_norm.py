@@ -24,6 +24,15 @@ __all__ = [
 ]  # fmt: skip
 
 
+def check_iterations(n_power_iterations: int) -> None:
+    """ValueError unless there are some."""
+    if n_power_iterations <= 0:
+        raise ValueError(
+            "Expected n_power_iterations to be positive, but got "
+            f"n_power_iterations={n_power_iterations}"
+        )
+
+
 class SpectralNorm:
     """The hook: a weight over its largest singular value, estimated by a power
     iteration on the buffers `…_u` and `…_v`.
@@ -39,11 +48,7 @@ class SpectralNorm:
         dim: int = 0,
         eps: float = 1e-12,
     ) -> None:
-        if n_power_iterations <= 0:
-            raise ValueError(
-                "Expected n_power_iterations to be positive, but got "
-                f"n_power_iterations={n_power_iterations}"
-            )
+        check_iterations(n_power_iterations)
         self.name = name
         self.dim = dim
         self.n_power_iterations = n_power_iterations

@@ -10,6 +10,7 @@ from datetime import datetime
 from tensorboard.compat.proto.event_pb2 import Event, SessionLog
 from tensorboard.summary.writer.event_file_writer import EventFileWriter
 
+from ..._own_names import no_member
 from . import summary
 from ._plugins import Plugins
 
@@ -225,6 +226,4 @@ class SummaryWriter(Plugins):
                 "SummaryWriter.add_onnx_graph is not implemented in hotaru: "
                 "add_graph draws the model itself"
             )
-        raise AttributeError(
-            f"{type(self).__name__!r} object has no attribute {name!r}"
-        )
+        raise no_member(type(self), name)

@@ -57,6 +57,14 @@ class HookMixin:
         self._hooked = True
         return add_hook(self._backward_pre_hooks, hook, prepend=prepend)
 
+    def _take_backward_hooks(self, full: bool) -> None:
+        if self._is_full_backward_hook is (not full):
+            raise RuntimeError(
+                "Cannot use both regular backward hooks and full backward "
+                "hooks on a single Module. Please use only one of them."
+            )
+        self._is_full_backward_hook = full
+
     def register_full_backward_hook(
         self, hook, prepend: bool = False
     ) -> RemovableHandle:
@@ -65,12 +73,7 @@ class HookMixin:
         It is `hook(module, grad_input, grad_output) -> None | grad_input`; the
         gradients are tuples, with None for what is no tensor.
         """
-        if self._is_full_backward_hook is False:
-            raise RuntimeError(
-                "Cannot use both regular backward hooks and full backward "
-                "hooks on a single Module. Please use only one of them."
-            )
-        self._is_full_backward_hook = True
+        self._take_backward_hooks(full=True)
         self._hooked = True
         return add_hook(self._backward_hooks, hook, prepend=prepend)
 
@@ -80,12 +83,7 @@ class HookMixin:
         Kept for old programs: its `grad_input` are the inputs of the last
         operation, not of the module. Use `register_full_backward_hook`.
         """
-        if self._is_full_backward_hook is True:
-            raise RuntimeError(
-                "Cannot use both regular backward hooks and full backward "
-                "hooks on a single Module. Please use only one of them."
-            )
-        self._is_full_backward_hook = False
+        self._take_backward_hooks(full=False)
         self._hooked = True
         return add_hook(self._backward_hooks, hook)
 

@@ -33,6 +33,16 @@ class _IncompatibleKeys(
     __str__ = __repr__
 
 
+def checked_keys(module, missing, unexpected, errors: list[str]):
+    """What `load_state_dict` returns; RuntimeError with all errors."""
+    if errors:
+        raise RuntimeError(
+            f"Error(s) in loading state_dict for {type(module).__name__}:\n\t"
+            + "\n\t".join(errors)
+        )
+    return _IncompatibleKeys(missing, unexpected)
+
+
 class StateMixin:
     """`state_dict` and `load_state_dict` of `Module`."""
 
@@ -221,12 +231,7 @@ class StateMixin:
                 errors.insert(0, _key_list("Unexpected", unexpected))
             if missing:
                 errors.insert(0, _key_list("Missing", missing))
-        if errors:
-            raise RuntimeError(
-                f"Error(s) in loading state_dict for {type(self).__name__}:\n\t"
-                + "\n\t".join(errors)
-            )
-        return _IncompatibleKeys(missing, unexpected)
+        return checked_keys(self, missing, unexpected, errors)
 
     def _load_tree(
         self,

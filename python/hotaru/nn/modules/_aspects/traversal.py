@@ -10,6 +10,18 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 
+def member_of(module: TraversalMixin, name: str):
+    """A module's attribute; AttributeError if there is none."""
+    if not hasattr(module, name):
+        raise AttributeError(f"{module._get_name()} has no attribute `{name}`")
+    return getattr(module, name)
+
+
+def _check_module(name: str, found) -> None:
+    if not isinstance(found, TraversalMixin):
+        raise AttributeError(f"`{name}` is not an nn.Module")
+
+
 class TraversalMixin:
     """Iteration and lookup by dotted name of `Module`."""
 
@@ -122,13 +134,8 @@ class TraversalMixin:
         if target == "":
             return module
         for name in target.split("."):
-            if not hasattr(module, name):
-                raise AttributeError(
-                    f"{module._get_name()} has no attribute `{name}`"
-                )
-            module = getattr(module, name)
-            if not isinstance(module, TraversalMixin):
-                raise AttributeError(f"`{name}` is not an nn.Module")
+            module = member_of(module, name)
+            _check_module(name, module)
         return module
 
     def set_submodule(
@@ -146,14 +153,8 @@ class TraversalMixin:
                 f"`module` is not an nn.Module, found {type(module)}",
             )
         parent = self.get_submodule(path)
-        if strict and not hasattr(parent, name):
-            raise AttributeError(
-                f"{parent._get_name()} has no attribute `{name}`"
-            )
-        if hasattr(parent, name) and not isinstance(
-            getattr(parent, name), TraversalMixin
-        ):
-            raise AttributeError(f"`{name}` is not an nn.Module")
+        if strict or hasattr(parent, name):
+            _check_module(name, member_of(parent, name))
         setattr(parent, name, module)
 
     def get_parameter(self, target: str) -> Parameter:
@@ -174,11 +175,7 @@ class TraversalMixin:
     def _get_member(self, target: str) -> tuple[object, str]:
         path, _, name = target.rpartition(".")
         module = self.get_submodule(path)
-        if not hasattr(module, name):
-            raise AttributeError(
-                f"{module._get_name()} has no attribute `{name}`"
-            )
-        return getattr(module, name), name
+        return member_of(module, name), name
 
     def apply(self, fn: Callable[[TraversalMixin], object]):
         """Calls `fn` on every module below, and last on this one."""

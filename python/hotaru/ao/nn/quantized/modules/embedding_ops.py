@@ -6,6 +6,7 @@ import hotaru
 
 from ..... import nn
 from ....._quantized import products
+from .....nn.modules.sparse import check_weight
 from .utils import _quantize_weight
 
 __all__ = ["Embedding", "EmbeddingBag", "EmbeddingPackedParams"]
@@ -88,14 +89,8 @@ class Embedding(nn.Module):
         self.num_embeddings = num_embeddings
         self.embedding_dim = embedding_dim
         self.dtype = dtype
-        if _weight is not None and list(_weight.shape) != [
-            num_embeddings,
-            embedding_dim,
-        ]:
-            raise AssertionError(
-                "Shape of weight does not match num_embeddings and "
-                "embedding_dim"
-            )
+        if _weight is not None:
+            check_weight(_weight, [num_embeddings, embedding_dim])
         self._packed_params = EmbeddingPackedParams(
             num_embeddings, embedding_dim, dtype
         )

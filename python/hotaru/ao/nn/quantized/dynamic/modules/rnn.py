@@ -10,6 +10,7 @@ import hotaru
 
 from ...... import nn
 from ......_quantized.products import kept_wide, linear_dynamic
+from ......nn.modules.rnn import check_mode, check_sizes
 from ......nn.utils.rnn import PackedSequence
 from . import _weights
 
@@ -59,8 +60,7 @@ class RNNBase(nn.Module):
         dtype=hotaru.qint8,
     ) -> None:
         super().__init__()
-        if mode not in _GATES:
-            raise ValueError(f"Unrecognized RNN mode: {mode}")
+        check_mode(mode, _GATES)
         self.mode = mode
         self.input_size = input_size
         self.hidden_size = hidden_size
@@ -135,16 +135,7 @@ class RNNBase(nn.Module):
 
     def check_input(self, input, batch_sizes=None) -> None:
         """RuntimeError for another rank or size of the input."""
-        rank = 2 if batch_sizes is not None else 3
-        if input.dim() != rank:
-            raise RuntimeError(
-                f"input must have {rank} dimensions, got {input.dim()}"
-            )
-        if input.size(-1) != self.input_size:
-            raise RuntimeError(
-                "input.size(-1) must be equal to input_size. Expected "
-                f"{self.input_size}, got {input.size(-1)}"
-            )
+        check_sizes(input, batch_sizes, self.input_size)
 
     # -- computing -----------------------------------------------------------
 
