@@ -101,7 +101,7 @@ def _place(found: dict, module: str) -> None:
 
 
 def no_attribute(module: str, name: str, why: str = "") -> AttributeError:
-    """What a module's `__getattr__` raises for a name that it lacks."""
+    """Error that a module's `__getattr__` raises for a name that it lacks."""
     return AttributeError(f"module {module!r} has no attribute {name!r}{why}")
 
 
@@ -118,11 +118,11 @@ def part(package: str, name: str, parts):
 
 
 def no_member(kind: type, name: str, why: str = "") -> AttributeError:
-    """What `__getattr__` of a class raises for a name that it lacks."""
+    """Error that `__getattr__` of a class raises for a name that it lacks."""
     kind = kind.__name__
     return AttributeError(f"{kind!r} object has no attribute {name!r}{why}")
 
 
 def not_iterable(value) -> TypeError:
-    """What `__iter__` raises where Python's own types have none."""
+    """Error that `__iter__` raises where Python's own types have none."""
     return TypeError(f"{type(value).__name__!r} object is not iterable")

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from .. import _C
 from .._C import Tensor, ops
+from .._tensor.refusals import check_indices
 from .calls import Call
 from .questions import LIFT
 from .stack import native, nobody_asked
@@ -78,11 +79,9 @@ class _Indexer:
         """Indexes what it can at once; returns what is left of the index."""
         several = isinstance(index, tuple) or _is_index_list(index)
         parts = list(index) if several else [index]
-        rest = self.view.dim() - sum(map(_consumed, parts))
-        if rest < 0:
-            raise IndexError(
-                f"too many indices for tensor of dimension {self.view.dim()}"
-            )
+        count, dims = sum(map(_consumed, parts)), self.view.dim()
+        check_indices(count, dims)
+        rest = dims - count
         for part in parts:
             if part is Ellipsis:
                 self.dim, rest = self.dim + rest, 0

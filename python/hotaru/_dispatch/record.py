@@ -6,6 +6,7 @@ from .. import _C
 from .._C import Tensor
 from .._ops import aten
 from .._own_names import no_member
+from .._tensor.refusals import check_written
 from ..autograd import Function
 from ..utils import _pytree
 from . import stack
@@ -67,11 +68,8 @@ def _run(call: Call):
             f"{name}: __torch_dispatch__ does not derive draws of random "
             "numbers; draw a mask under no_grad() and multiply by it"
         )
-    if call.in_place and call.args[0].requires_grad and call.args[0].is_leaf:
-        raise RuntimeError(
-            "a leaf Variable that requires grad is being used in an in-place "
-            "operation."
-        )
+    if call.in_place:
+        check_written(call.args[0])
     shape: list = []
     tensors = call.tensors
     # With the history of what will be overwritten, for second derivatives.

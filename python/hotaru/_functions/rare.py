@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .. import Tensor, linalg, strided
+from .._dims import wrap_dim
 from .._overrides import overridable as _overridable
 from .copies import copy_of as _copy_of
 
@@ -33,6 +34,27 @@ def slice_inverse(
     return input.slice_inverse(src, dim, start, end, step)
 
 
+def check_whole(input: Tensor, dims: list, keepdim: bool, dtype) -> None:
+    """RuntimeError for a norm of a sparse tensor that is not of all of it."""
+    count = input.dim()
+    whole = len(dims) == count and count == len(
+        {wrap_dim(d, count) for d in dims}
+    )
+    if dims and not whole:
+        raise RuntimeError(
+            "norm_sparse currently only supports full reductions, so 'dim' "
+            "must either be empty or contain all dimensions of the input"
+        )
+    if keepdim:
+        raise RuntimeError(
+            "norm_sparse currently does not support keepdim=True"
+        )
+    if dtype is not None:
+        raise RuntimeError(
+            "norm_sparse currently does not support 'dtype' argument"
+        )
+
+
 def native_norm(
     input: Tensor, p=2, dim=(), keepdim: bool = False, dtype=None
 ) -> Tensor:
@@ -50,19 +72,7 @@ def native_norm(
             "torch.linalg.vector_norm"
         )
     dim = [dim] if isinstance(dim, int) else list(dim)
-    if dim and {d % input.dim() for d in dim} != set(range(input.dim())):
-        raise RuntimeError(
-            "norm_sparse currently only supports full reductions, so 'dim' "
-            "must either be empty or contain all dimensions of the input"
-        )
-    if keepdim:
-        raise RuntimeError(
-            "norm_sparse currently does not support keepdim=True"
-        )
-    if dtype is not None:
-        raise RuntimeError(
-            "norm_sparse currently does not support 'dtype' argument"
-        )
+    check_whole(input, dim, keepdim, dtype)
     values = input.coalesce().values() if input.is_sparse else input.values()
     return linalg.vector_norm(values, 2 if p is None else p)
 

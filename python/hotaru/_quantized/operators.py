@@ -12,6 +12,7 @@ from .. import _C
 from .._answering.names import words
 from .._answering.table import answers
 from .._C import Tensor
+from .._tensor.refusals import check_iterable, no_imaginary_part
 from ..utils import _pytree
 from .dtypes import qint8
 from .kind import HANDLERS, need_one_scale, refused
@@ -243,8 +244,7 @@ def _level(x: QuantizedTensor, number) -> int:
 
 @_answers("__iter__")
 def _rows(function, x):
-    if not x.dim():
-        raise TypeError("iteration over a 0-d tensor")
+    check_iterable(x)
     return iter(x.unbind(0))
 
 
@@ -264,11 +264,7 @@ def _is_signed(function, x):
     raise RuntimeError("isSignedType not supported for quantized types")
 
 
-@_answers("imag")
-def _imag(function, x):
-    raise RuntimeError(
-        "imag is not implemented for tensors with non-complex dtypes."
-    )
+_answers("imag")(no_imaginary_part)
 
 
 @_answers("adjoint")

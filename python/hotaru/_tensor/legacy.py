@@ -20,7 +20,7 @@ def _arguments(args: tuple, keywords: dict, own: str) -> tuple:
     TypeError for others, RuntimeError for another device.
     """
     names = set(keywords)
-    _check_device(own, keywords.pop("device", None))
+    check_device(own, keywords.pop("device", None))
     if len(keywords) == 1 and not args:
         ((name, value),) = keywords.items()
         if name == "size":
@@ -131,12 +131,18 @@ def new(like, *args, **keywords):
     """A tensor of another one's dtype and device, by the legacy arguments."""
     where = like.device.type
     args = _arguments(args, keywords, where)
-    if len(args) == 1 and isinstance(args[0], str):
-        raise TypeError("new(): invalid data type 'str'")
+    refuse_text(args)
     return _from(args, like.dtype, where)
 
 
-def _check_device(mine: str, given) -> None:
+def refuse_text(args: tuple) -> None:
+    """TypeError for `new("…")`."""
+    if len(args) == 1 and isinstance(args[0], str):
+        raise TypeError("new(): invalid data type 'str'")
+
+
+def check_device(mine: str, given) -> None:
+    """RuntimeError for a device of another type than the tensor's."""
     if given is not None and _C.device(given).type != mine:
         raise RuntimeError(
             f"legacy constructor expects device type: {mine} but device "

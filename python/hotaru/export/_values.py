@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from .. import Tensor
 from .._subclasses.fake_tensor import FakeTensor
+from .._tensor.refusals import length
 from ._expressions import Expression
 from ._fit import fitted, strides_of
 from ._numbers import symbolic
@@ -132,6 +133,4 @@ class Traced(Tensor):
         return f"Traced({self._value.facts!r})"
 
     def __len__(self) -> int:
-        if not self._value.facts.shape:
-            raise TypeError("len() of a 0-d tensor")
-        return self._sizes()[0].__index__()
+        return length(self._sizes()).__index__()

@@ -28,13 +28,18 @@ def highest(input: Tensor, name: str):
     return iinfo(input.dtype).max
 
 
-def broadcast(mask: Tensor, input: Tensor) -> Tensor:
-    """The mask in the input's shape, as booleans."""
+def check_mask_dims(mask: Tensor, input: Tensor) -> None:
+    """IndexError for a mask of more dimensions than the input."""
     if mask.dim() > input.dim():
         raise IndexError(
             "_input_mask expected broadcastable mask (got mask dimensionality "
             "higher than of the input)"
         )
+
+
+def broadcast(mask: Tensor, input: Tensor) -> Tensor:
+    """The mask in the input's shape, as booleans."""
+    check_mask_dims(mask, input)
     if mask.layout is not _C.strided:
         mask = mask.to_dense()
     mask = mask if mask.dtype == _C.bool else mask != 0

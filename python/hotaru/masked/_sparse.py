@@ -12,8 +12,10 @@ import hotaru
 from .. import _C
 from .._C import Tensor
 from ..sparse import coo
+from ..sparse.compressed.reduce import KEPT_ONLY
 from ..sparse.masks import values_at
 from ..sparse.tensor import parts_of, values_of
+from ._identity import check_mask_dims
 
 
 def where(mask: Tensor, input: Tensor, fill: Tensor) -> Tensor:
@@ -48,11 +50,7 @@ def input_mask(mask: Tensor, input: Tensor) -> Tensor:
     """The mask in the input's shape and layout, of booleans."""
     _check_layout("_input_mask", input.layout)
     _check_layout("_input_mask", mask.layout)
-    if mask.dim() > input.dim():
-        raise IndexError(
-            "_input_mask expected broadcastable mask (got mask dimensionality "
-            "higher than of the input)"
-        )
+    check_mask_dims(mask, input)
     if mask.shape != input.shape:
         if mask.layout is _C.sparse_csr:
             mask = mask.to_sparse_coo()
@@ -97,10 +95,7 @@ def reduce(
     if input.layout is _C.sparse_coo:
         return _reduce(name, coo.coalesce(input), over, keepdim, dtype)
     if not keepdim:
-        raise AssertionError(
-            "reduction operations on CSR tensors with keepdim=False is "
-            "unsupported"
-        )
+        raise AssertionError(KEPT_ONLY)
     found = _reduce(name, input.to_sparse_coo(), over, True, dtype, True)
     return found.to_sparse_csr()
 

@@ -10,6 +10,7 @@ from .._answering.names import form, words
 from .._answering.table import Table, answers
 from .._C import Tensor
 from .._dims import wrap_dim
+from .._tensor.refusals import check_written
 from ..autograd import Function
 from ..autograd.forward_ad import refuse_tangents
 
@@ -175,11 +176,7 @@ def write(out: Nested, result: Nested) -> Nested:
     RuntimeError for a leaf that requires gradients in grad mode.
     """
     if _C.is_grad_enabled():
-        if out.requires_grad and out.is_leaf:
-            raise RuntimeError(
-                "a leaf Variable that requires grad is being used in an "
-                "in-place operation."
-            )
+        check_written(out)
         if out.requires_grad or result.requires_grad:
             return _Write.apply(out, result)
     out._whole().copy_(out._places(result))

@@ -8,6 +8,7 @@ from .._C import Tensor
 from .._tensor.sparse_names import layout_name
 from . import compressed, coo
 from ._kind import ANY
+from .checks import check_blocksize
 from .compressed import convert as compressed_convert
 from .compressed.check import layout_text
 from .history import linear
@@ -72,11 +73,8 @@ def to_sparse(
         sparse_dim, layout = None, sparse_dim
     if isinstance(blocksize, int):
         blocksize = (blocksize, blocksize)
-    if blocksize is not None and len(tuple(blocksize)) != 2:
-        raise RuntimeError(
-            f"{_conversion(tensor)}: blocksize needs to be a tuple of size 2, "
-            f"but got {len(tuple(blocksize))}"
-        )
+    if blocksize is not None:
+        check_blocksize(_conversion(tensor), tuple(blocksize))
     layout = _C.sparse_coo if layout is None else layout
     if blocksize is not None and layout is _C.sparse_coo:
         raise RuntimeError(

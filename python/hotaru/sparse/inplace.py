@@ -6,18 +6,10 @@ from .. import _C
 from .._answering.table import answers
 from .._C import Tensor
 from .._extension.dtypes import scalar_type, type_string
+from .._tensor.refusals import check_written
 from ..autograd import Function
 from ._kind import ANY, unknown
 from .tensor import SparseTensor, is_sparse, parts_of
-
-
-def check_leaf(out: Tensor) -> None:
-    """Raises RuntimeError for a leaf whose gradient is wanted."""
-    if _C.is_grad_enabled() and out.requires_grad and out.is_leaf:
-        raise RuntimeError(
-            "a leaf Variable that requires grad is being used in an in-place "
-            "operation."
-        )
 
 
 def check_cast(dtype, out: Tensor) -> None:
@@ -38,7 +30,7 @@ def assign(out: Tensor, result: Tensor, in_place: bool = False) -> Tensor:
     """
     if out is result:
         return out
-    check_leaf(out)
+    check_written(out)
     check_cast(result.dtype, out)
     if not is_sparse(out):
         if is_sparse(result):
@@ -92,7 +84,7 @@ def copy_(out: Tensor, source: Tensor, non_blocking: bool = False) -> Tensor:
             f"Found self type = {type_string(out)} and src type = "
             f"{type_string(source)}"
         )
-    check_leaf(out)
+    check_written(out)
     if out.layout is not source.layout:
         raise unknown("copy_", (out, source), {})
     if out.shape != source.shape and _C._sparse_parts(source)[3].numel():
@@ -106,7 +98,7 @@ def copy_(out: Tensor, source: Tensor, non_blocking: bool = False) -> Tensor:
 @answers("zero_", of=ANY)
 def zero_(tensor: SparseTensor) -> SparseTensor:
     """Without elements (of a compressed layout: of zeros)."""
-    check_leaf(tensor)
+    check_written(tensor)
     if tensor.is_sparse:
         from . import coo
 

@@ -9,6 +9,7 @@ import math
 
 from .. import _C
 from .._C import Tensor
+from .checks import check_sparse_dims
 
 _enabled = False
 _MOST = 2**63 - 1
@@ -93,12 +94,7 @@ def check_parts(indices: Tensor, values: Tensor, size) -> None:
             "indices and values must have same nnz, but got nnz from indices: "
             f"{indices.shape[1]}, nnz from values: {count}"
         )
-    if len(size) != dims + values.dim() - 1:
-        raise RuntimeError(
-            "'len(size) == sparse_dim + dense_dim' is not satisfied: "
-            f"len(size) = {len(size)}, sparse_dim = {dims}, "
-            f"dense_dim = {values.dim() - 1}"
-        )
+    check_sparse_dims(size, dims, values.dim() - 1)
     expected = [indices.shape[1], *size[dims:]]
     if list(values.shape) != expected:
         raise RuntimeError(

@@ -8,6 +8,7 @@ from .._answering.table import answers
 from .._C import Tensor
 from . import coo
 from ._kind import ANY
+from .checks import check_mask
 from .compressed import masks as compressed_masks
 from .history import linear
 from .tensor import (
@@ -61,11 +62,7 @@ def sparse_mask(source: Tensor, mask: SparseTensor) -> SparseTensor:
     """The elements of `source` where `mask` has some, in its layout."""
     if not is_sparse(mask):
         raise RuntimeError("sparse_mask(): expected mask to be sparse")
-    if tuple(source.shape) != tuple(mask.shape):
-        raise RuntimeError(
-            "sparse_mask(): operands have incompatible sizes; self has size "
-            f"{list(source.shape)} but mask has size {list(mask.shape)}"
-        )
+    check_mask(source, mask)
     mask = mask.detach()
     back = _masked if is_sparse(source) else _masked_strided
     return linear(

@@ -8,6 +8,7 @@ from .._C import Tensor
 from .._tensor.sparse_names import expected
 from . import compressed
 from ._kind import ANY, COO
+from .checks import NOT_CONTIGUOUS
 from .tensor import SparseTensor, parts_of, values_of
 
 
@@ -77,7 +78,7 @@ def nbytes(tensor: SparseTensor) -> int:
 @answers("contiguous", of=COO)
 def contiguous(tensor: SparseTensor, memory_format=None) -> SparseTensor:
     """RuntimeError: there is no memory of its own."""
-    raise RuntimeError("unsupported memory format option Contiguous")
+    raise RuntimeError(NOT_CONTIGUOUS)
 
 
 @answers("is_coalesced", of=ANY)

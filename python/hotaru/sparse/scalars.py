@@ -6,8 +6,10 @@ import operator
 
 from .._answering.table import answers
 from .._C import Tensor
+from .._tensor.sparse_names import layout_name
 from ..autograd import _entry
 from ._kind import ANY
+from .checks import NO_STRIDES
 
 
 @answers("item", of=ANY)
@@ -48,10 +50,9 @@ def is_nonzero(tensor: Tensor) -> bool:
 @answers("numpy", "__array__", of=ANY)
 def numpy(tensor: Tensor, **options):
     """TypeError: there is no memory to share."""
-    kind = "Sparse" if tensor.is_sparse else "SparseCsr"
     raise TypeError(
-        f"can't convert {kind} layout tensor to numpy. Use Tensor.to_dense() "
-        "first."
+        f"can't convert {layout_name(tensor.layout)} layout tensor to numpy. "
+        "Use Tensor.to_dense() first."
     )
 
 
@@ -80,7 +81,7 @@ def stride(tensor: Tensor, dim=None):
     strides: RuntimeError.
     """
     if not tensor.is_sparse:
-        raise RuntimeError("Sparse CSR tensors do not have strides")
+        raise RuntimeError(NO_STRIDES)
     return (0,) * tensor.dim() if dim is None else 0
 
 

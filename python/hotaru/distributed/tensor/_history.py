@@ -8,6 +8,7 @@ does, and is whole in each rank where it is a reduction of what they have
 from __future__ import annotations
 
 from ... import Tensor, is_grad_enabled
+from ..._tensor.refusals import check_written
 from ...autograd import Function
 from ._dtensor_spec import DTensorSpec
 from ._redistribute import moved
@@ -59,11 +60,7 @@ def shared(local: Tensor, spec: DTensorSpec, dims) -> Tensor:
 def written(out, result: Tensor):
     """Gives `out` the part `result`; RuntimeError for a leaf with gradients."""
     if is_grad_enabled() and (out.requires_grad or result.requires_grad):
-        if out.requires_grad and out.is_leaf:
-            raise RuntimeError(
-                "a leaf Variable that requires grad is being used in an "
-                "in-place operation."
-            )
+        check_written(out)
         # Parts that a graph has kept stay as they were.
         out._local_tensor = out._local_tensor.clone()
         return _Written.apply(out, result)

@@ -8,6 +8,7 @@ from ... import _C
 from ..._answering.base import Answering
 from ..._C import Tensor, ops
 from ..._late import lent
+from ..._tensor.refusals import with_gradient
 from ._kind import MASKED
 
 _SUPPORTED = (
@@ -165,14 +166,7 @@ def wrap(data: Tensor, mask: Tensor, requires_grad: bool = False):
     _check_members(data, mask)
     found = _C._as_subclass(MaskedTensor, data)
     found._masked_mask = mask
-    if not requires_grad:
-        return found
-    if not (data.is_floating_point() or data.is_complex()):
-        raise RuntimeError(
-            "Only Tensors of floating point and complex dtype can require "
-            "gradients"
-        )
-    return found.requires_grad_()
+    return with_gradient(found, requires_grad)
 
 
 def _rebuilt(data: Tensor, mask: Tensor, requires_grad: bool) -> MaskedTensor:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..._answering.table import answers
 from ..._C import ops
+from ..._tensor.refusals import no_imaginary_part
 from . import unary
 from ._kind import SPARSE, STRIDED, asked
 from .core import data_of, mask_of, wrap
@@ -25,12 +26,7 @@ def _itself(function, input):
     return input
 
 
-@answers("imag", of=SPARSE, asked=True)
-@_answers("imag")
-def _imag(function, input):
-    raise RuntimeError(
-        "imag is not implemented for tensors with non-complex dtypes."
-    )
+answers("imag", of=SPARSE, asked=True)(_answers("imag")(no_imaginary_part))
 
 
 @answers("is_shared", of=SPARSE, asked=True)

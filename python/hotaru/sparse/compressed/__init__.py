@@ -127,6 +127,14 @@ def plain(dense: Tensor, layout, dims: int) -> SparseTensor:
     return _compress(cut, layout, size, batch, dims)
 
 
+def check_alike(counts: Tensor) -> None:
+    """RuntimeError unless all batches have as many elements."""
+    if counts.numel() > 1 and not bool((counts == counts[0]).all()):
+        raise RuntimeError(
+            "Expect the same number of specified elements per batch."
+        )
+
+
 def _compress(cut: Tensor, layout, size: tuple, batch: int, inside: int):
     """Keeps items with any element of (batch, outer, inner, inside...)."""
     if cut.shape[0] == 0:
@@ -138,10 +146,7 @@ def _compress(cut: Tensor, layout, size: tuple, batch: int, inside: int):
     if inside:
         present = present.flatten(3).any(-1)
     counts = present.sum((1, 2))
-    if counts.numel() > 1 and not bool((counts == counts[0]).all()):
-        raise RuntimeError(
-            "Expect the same number of specified elements per batch."
-        )
+    check_alike(counts)
     place = present.nonzero()
     values = cut[tuple(place.t())] if place.shape[0] else cut.new_zeros(
         (0, *cut.shape[3:])

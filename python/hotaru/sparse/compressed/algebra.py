@@ -8,6 +8,7 @@ from ... import _C
 from ..._answering.table import answers
 from ..._C import Tensor
 from .._kind import CSX
+from ..checks import check_product
 from ..history import bilinear
 from ..tensor import is_sparse
 from .check import layout_text
@@ -18,6 +19,14 @@ def _like_strided(name: str, *tensors: Tensor) -> None:
     """The errors that the operator has for strided tensors of these sizes."""
     shapes = (hotaru.empty(tuple(x.shape), device="meta") for x in tensors)
     getattr(hotaru, name)(*shapes)
+
+
+def _no_code(c: Tensor, a: Tensor, b: Tensor) -> RuntimeError:
+    sum_, left, right = (layout_text(x.layout) for x in (c, a, b))
+    return RuntimeError(
+        f"addmm: computation on CPU is not implemented for {sum_} + "
+        f"{left} @ {right}"
+    )
 
 
 def _refuse_unknown(c: Tensor, a: Tensor, b: Tensor) -> None:
@@ -31,11 +40,7 @@ def _refuse_unknown(c: Tensor, a: Tensor, b: Tensor) -> None:
         or kinds[2] is _C.sparse_bsr
         or (not strided and (kinds[1] in blocks or kinds[2] in blocks))
     ):
-        texts = [layout_text(kind) for kind in kinds]
-        raise RuntimeError(
-            f"addmm: computation on CPU is not implemented for {texts[0]} + "
-            f"{texts[1]} @ {texts[2]}"
-        )
+        raise _no_code(c, a, b)
 
 
 def whole(a: Tensor, b: Tensor) -> Tensor:
@@ -137,11 +142,7 @@ def _addmm(strided, c, a, b, beta, alpha) -> Tensor:
         made = _plus(c, made, beta, alpha)
         return made.expand(a.shape[0], b.shape[1])
     if not (is_sparse(a) and is_sparse(b)):
-        texts = [layout_text(x.layout) for x in (c, a, b)]
-        raise RuntimeError(
-            f"addmm: computation on CPU is not implemented for {texts[0]} + "
-            f"{texts[1]} @ {texts[2]}"
-        )
+        raise _no_code(c, a, b)
     return _plus(c, product(a, b, c.layout), beta, alpha)
 
 
@@ -249,11 +250,7 @@ def _check_sampled(c: Tensor, a: Tensor, b: Tensor) -> None:
             f"{what}mat1 and mat2 to have the same batch size, but got "
             f"{list(a.shape[:-2])} and {list(b.shape[:-2])}"
         )
-    if a.shape[-1] != b.shape[-2]:
-        raise RuntimeError(
-            f"mat1 and mat2 shapes cannot be multiplied ({a.shape[-2]}x"
-            f"{a.shape[-1]} and {b.shape[-2]}x{b.shape[-1]})"
-        )
+    check_product(a, b)
     for i, x, name in ((-2, a, "mat1"), (-1, b, "mat2")):
         if c.shape[i] != x.shape[i]:
             raise RuntimeError(

@@ -83,7 +83,10 @@ def _check_kinds(index, inner, values, layout) -> None:
             )
 
 
-def _check_dims(index, inner, values, dims: int, layout) -> None:
+def dims_of(index, inner, values, layout) -> tuple[int, int, int]:
+    """How many are of batches, blocks and elements; RuntimeError for parts
+    that do not fit.
+    """
     outer_name, inner_name = names_of(layout)
     if index.dim() < 1:
         raise RuntimeError(
@@ -101,6 +104,11 @@ def _check_dims(index, inner, values, dims: int, layout) -> None:
             "values must have dimensionality > sum of batch and block "
             f"dimensionalities (={batch} + {blocks}) but got {values.dim()}"
         )
+    return batch, blocks, dense
+
+
+def _check_dims(index, inner, values, dims: int, layout) -> None:
+    batch, _, dense = dims_of(index, inner, values, layout)
     if dims != batch + 2 + dense:
         raise RuntimeError(
             "tensor dimensionality must be sum of batch, base, and dense "

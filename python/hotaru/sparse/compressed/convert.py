@@ -12,6 +12,7 @@ from ..._answering.table import answers
 from ..._C import Tensor
 from .. import compressed, coo
 from .._kind import ANY
+from ..checks import check_blocksize
 from ..tensor import (
     BLOCKED,
     BY_ROWS,
@@ -184,11 +185,7 @@ def _check_blocks(tensor: Tensor, what: str, layout, blocksize) -> None:
         return
     if layout not in BLOCKED:
         return
-    if len(blocksize) != 2:
-        raise RuntimeError(
-            f"{what}: blocksize needs to be a tuple of size 2, but got "
-            f"{len(blocksize)}"
-        )
+    check_blocksize(what, blocksize)
     if min(blocksize) <= 0:
         raise RuntimeError(
             f"{what}: blocksize needs to be positive, but got {list(blocksize)}"

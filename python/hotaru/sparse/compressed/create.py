@@ -37,20 +37,7 @@ def _values(data, dtype, device) -> Tensor:
 
 def _estimated(index: Tensor, inner: Tensor, values: Tensor, layout) -> tuple:
     """The smallest size that holds all indices."""
-    own, other = compressed_check.names_of(layout)
-    if index.dim() == 0:
-        raise RuntimeError(f"{own} must have dimensionality >= 1 but got 0")
-    if index.dim() != inner.dim():
-        raise RuntimeError(
-            f"{own} and {other} dimensionalities must be equal but got "
-            f"{index.dim()} and {inner.dim()}, respectively"
-        )
-    batch, blocks = index.dim() - 1, 2 if layout in BLOCKED else 0
-    if values.dim() < batch + blocks + 1:
-        raise RuntimeError(
-            "values must have dimensionality > sum of batch and block "
-            f"dimensionalities (={batch} + {blocks}) but got {values.dim()}"
-        )
+    batch, blocks, _ = compressed_check.dims_of(index, inner, values, layout)
     block = tuple(values.shape[batch + 1 : batch + 1 + blocks]) or (1, 1)
     outer = index.shape[-1] - 1
     extent = int(inner.max()) + 1 if inner.numel() else 0
@@ -91,8 +78,8 @@ def sparse_compressed_tensor(
         size = _estimated(index, inner, values, layout)
     if invariants.wanted(check_invariants):
         compressed_check.check(index, inner, values, size, layout)
-    elif any(extent < 0 for extent in size):
-        raise RuntimeError("numel: integer multiplication overflow")
+    else:
+        invariants.check_numel(size)
     made = build(Parts(layout, index, inner, values), size)
     return made.detach().requires_grad_() if requires_grad else made
 

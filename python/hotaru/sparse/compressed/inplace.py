@@ -9,9 +9,10 @@ import hotaru
 from ... import _C
 from ..._answering.table import answers
 from ..._C import Tensor
+from ..._tensor.refusals import check_written
 from .. import compressed
 from .._kind import CSX
-from ..inplace import check_leaf, replace
+from ..inplace import replace
 from ..tensor import BY_ROWS, Parts, SparseTensor, build, parts_of
 from .check import layout_text, require_compressed
 
@@ -125,7 +126,7 @@ def copy_(tensor: Tensor, source: Tensor, non_blocking: bool = False) -> Tensor:
             f"block sizes is not supported. self and src block sizes are "
             f"{list(mine)} and {list(other)}, respectively."
         )
-    check_leaf(tensor)
+    check_written(tensor)
     own, parts = parts_of(tensor), parts_of(source)
     copied = Parts(
         parts.layout,
@@ -139,5 +140,5 @@ def copy_(tensor: Tensor, source: Tensor, non_blocking: bool = False) -> Tensor:
 @answers("zero_", of=CSX)
 def zero_(tensor: SparseTensor) -> SparseTensor:
     """No elements, in place."""
-    check_leaf(tensor)
+    check_written(tensor)
     return replace(tensor, hotaru.zeros_like(tensor.detach()))

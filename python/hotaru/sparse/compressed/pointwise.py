@@ -8,6 +8,7 @@ import hotaru
 
 from ..._answering.table import answers
 from ..._C import Tensor
+from ..._tensor.refusals import check_written
 from ...autograd import Function
 from .. import (
     compressed,
@@ -15,7 +16,8 @@ from .. import (
     pointwise,  # noqa: F401
 )
 from .._kind import ANY, CSX
-from ..inplace import assign, check_leaf
+from ..checks import check_mask
+from ..inplace import assign
 from ..tensor import (
     BLOCKED,
     COMPRESSED,
@@ -49,7 +51,7 @@ def mul(a: Tensor, b) -> SparseTensor:
         a, b = b, a
     if _is_number(b):
         return _by_number(a, b, "mul")
-    _check_mask(b, a)
+    check_mask(b, a)
     if a.requires_grad or b.requires_grad:
         return _Product.apply(*pair)
     return with_values(a, values_of(a) * values_at(b, a))
@@ -85,14 +87,6 @@ class _Product(Function):
 def _by_number(a: SparseTensor, b, name: str) -> SparseTensor:
     """Applies it to the values, whose dtype counts as with dimensions."""
     return with_values(a, getattr(values_of(a), name)(b))
-
-
-def _check_mask(source: Tensor, mask: SparseTensor) -> None:
-    if tuple(source.shape) != tuple(mask.shape):
-        raise RuntimeError(
-            "sparse_mask(): operands have incompatible sizes; self has size "
-            f"{list(source.shape)} but mask has size {list(mask.shape)}"
-        )
 
 
 @answers("mul_", of=CSX)
@@ -186,10 +180,7 @@ def _placed(found, values, layout, lead, size, grid, parts) -> SparseTensor:
     count, area = math.prod(lead), grid[0] * grid[1]
     batch = found // max(area, 1)
     each = hotaru.bincount(batch, minlength=count)
-    if count > 1 and not bool((each == each[0]).all()):
-        raise RuntimeError(
-            "Expect the same number of specified elements per batch."
-        )
+    compressed.check_alike(each)
     place = (found % max(area, 1)).reshape(
         count, found.shape[0] // max(count, 1)
     )
@@ -245,7 +236,7 @@ def abs_(tensor: SparseTensor) -> SparseTensor:
 @answers("fill_", of=CSX)
 def fill_(tensor: SparseTensor, value) -> SparseTensor:
     """The elements that it keeps become `value`, in place."""
-    check_leaf(tensor)
+    check_written(tensor)
     parts_of(tensor).values.fill_(value)
     return tensor
 
@@ -253,7 +244,7 @@ def fill_(tensor: SparseTensor, value) -> SparseTensor:
 @answers("normal_", of=CSX)
 def normal_(tensor: SparseTensor, *args, **kwargs) -> SparseTensor:
     """The elements that it keeps become random, in place."""
-    check_leaf(tensor)
+    check_written(tensor)
     parts_of(tensor).values.normal_(*args, **kwargs)
     return tensor
 

@@ -10,12 +10,18 @@ from ..._C import Tensor
 from ..._dims import wrap_dim
 from ...autograd import Function
 from .._kind import CSX
+from ..checks import check_product
 from ..tensor import Parts, SparseTensor, build, parts_of, values_of
 from . import convert as compressed_convert
 from .check import layout_text
 from .product import sparse_dense, wide
 
 _REDUCES = ("sum", "mean", "amax", "amin")
+
+
+KEPT_ONLY = (
+    "reduction operations on CSR tensors with keepdim=False is unsupported"
+)
 
 
 class _Sum(Function):
@@ -82,10 +88,7 @@ def _dims(dim, dims: int) -> set[int]:
 def _reduced(tensor, dim, keepdim: bool, dtype, how: str) -> SparseTensor:
     dims = _dims(dim, tensor.dim())
     if not keepdim:
-        raise RuntimeError(
-            "reduction operations on CSR tensors with keepdim=False is "
-            "unsupported"
-        )
+        raise RuntimeError(KEPT_ONLY)
     if tensor.layout is not _C.sparse_csr or tensor.dim() != 2:
         raise NotImplementedError(
             f"{how}: only matrices in sparse_csr are reduced along dimensions,"
@@ -155,11 +158,7 @@ def mm_reduce(a: Tensor, b: Tensor, reduce: str) -> Tensor:
         raise RuntimeError(
             f"sparse_mm_reduce: reduce type of {reduce} has not been enabled."
         )
-    if a.shape[1] != b.shape[0]:
-        raise RuntimeError(
-            f"mat1 and mat2 shapes cannot be multiplied ({a.shape[0]}x"
-            f"{a.shape[1]} and {b.shape[0]}x{b.shape[1]})"
-        )
+    check_product(a, b)
     if reduce in ("sum", "mean"):
         made = sparse_dense(a, b)
         if reduce == "sum":

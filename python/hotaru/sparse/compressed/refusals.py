@@ -45,12 +45,3 @@ def expand(tensor: SparseTensor, *size) -> SparseTensor:
     raise RuntimeError(
         f"expand is unsupported for {layout_text(tensor.layout)} tensors"
     )
-
-
-@answers("numpy", "__array__", of=CSX)
-def numpy(tensor: SparseTensor, *args, **kwargs):
-    """Refused: to_dense() first."""
-    raise TypeError(
-        f"can't convert {layout_text(tensor.layout)} layout tensor to numpy. "
-        "Use Tensor.to_dense() first."
-    )

@@ -8,8 +8,10 @@ from ... import _C
 from ..._answering.table import answers
 from ..._C import Tensor
 from ..._dims import wrap_dim
+from ..._tensor.refusals import check_indices
 from .. import compressed, coo
 from .._kind import CSX
+from ..checks import NO_STRIDES, NOT_CONTIGUOUS, wrap_place
 from ..coo.select import spread
 from ..history import linear
 from ..tensor import (
@@ -115,14 +117,8 @@ def select(tensor: Tensor, dim: int, index: int) -> Tensor:
     coordinates, and batches are refused.
     """
     parts, size = parts_of(tensor), list(tensor.shape)
-    dim = wrap_dim(dim, len(size))
-    extent, batch = size[dim], parts.index.dim() - 1
-    if not -extent <= index < extent:
-        raise IndexError(
-            f"select(): index {index} out of range for tensor of size {size} "
-            f"at dimension {dim}"
-        )
-    index %= extent
+    dim, index = wrap_place(tensor, dim, index)
+    batch = parts.index.dim() - 1
     values = values_of(tensor)
     rest = size[:dim] + size[dim + 1 :]
     if dim < batch:
@@ -167,13 +163,10 @@ def _selected(tensor: SparseTensor, dim: int, index: int) -> Tensor:
 def getitem(tensor: SparseTensor, key) -> Tensor:
     """Integers, between whole slices, which leave their dimensions."""
     keys = spread(tensor, key)
-    if len(keys) > tensor.dim():
-        raise IndexError(
-            f"too many indices for tensor of dimension {tensor.dim()}"
-        )
+    check_indices(len(keys), tensor.dim())
     wanted = [k for k in keys if not _is_whole(k)]
     if not wanted or not all(map(_is_integer, wanted)):
-        raise RuntimeError("Sparse CSR tensors do not have strides")
+        raise RuntimeError(NO_STRIDES)
     dim = 0
     for place, k in enumerate(keys):
         if _is_whole(k):
@@ -198,12 +191,6 @@ def _is_whole(key) -> bool:
 
 def _is_integer(key) -> bool:
     return hasattr(key, "__index__") and not isinstance(key, (bool, Tensor))
-
-
-@answers("__setitem__", of=CSX)
-def setitem(tensor: SparseTensor, key, value) -> None:
-    """Refused: elements that are not there have no place."""
-    raise TypeError("Cannot assign to a sparse tensor")
 
 
 @answers("unbind", of=CSX)
@@ -245,7 +232,7 @@ def to(tensor: SparseTensor, *args, **kwargs) -> SparseTensor:
 def clone(tensor: SparseTensor, *, memory_format=None) -> SparseTensor:
     """A copy of all parts, with history."""
     if memory_format not in (None, hotaru.preserve_format):
-        raise RuntimeError("unsupported memory format option Contiguous")
+        raise RuntimeError(NOT_CONTIGUOUS)
     parts = parts_of(tensor)
     copied = Parts(
         parts.layout,

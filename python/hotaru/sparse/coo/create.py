@@ -6,6 +6,7 @@ import hotaru
 
 from ... import _C
 from ..._C import Tensor
+from ..._tensor.refusals import with_gradient
 from ...autograd.forward_ad import refuse_tangents
 from .. import coo, invariants
 from ..tensor import SparseTensor
@@ -66,12 +67,7 @@ def sparse_coo_tensor(
         made = _of_parts(
             indices, values, size, dtype, device, check_invariants, is_coalesced
         )
-    if requires_grad and not (made.is_floating_point() or made.is_complex()):
-        raise RuntimeError(
-            "Only Tensors of floating point and complex dtype can require "
-            "gradients"
-        )
-    return made.requires_grad_() if requires_grad else made
+    return with_gradient(made, requires_grad)
 
 
 def _without_elements(size, dtype, device) -> SparseTensor:

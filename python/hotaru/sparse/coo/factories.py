@@ -7,8 +7,10 @@ import hotaru
 from ... import _C
 from ..._answering.table import answers
 from ..._C import Tensor
+from ..._tensor.refusals import check_written
 from .. import coo, inplace
 from .._kind import COO, unknown
+from ..checks import check_sparse_dims
 from ..tensor import SparseTensor, is_sparse, parts_of
 
 
@@ -134,13 +136,10 @@ def new(tensor: Tensor, *args, device=None) -> SparseTensor:
     """The old form of `sparse_coo_tensor`, of the tensor's dtype and device:
     of nothing, of a size, or of indices, values and a size.
     """
+    from ..._tensor.legacy import check_device
     from .create import sparse_coo_tensor
 
-    if device is not None and hotaru.device(device).type != tensor.device.type:
-        raise RuntimeError(
-            f"legacy constructor expects device type: {tensor.device.type} but "
-            f"device type: {hotaru.device(device).type} was passed"
-        )
+    check_device(tensor.device.type, device)
     options = {"dtype": tensor.dtype, "device": tensor.device}
     if not args:
         return sparse_coo_tensor((0,), **options)
@@ -200,15 +199,6 @@ def _check_resize(tensor: SparseTensor, size, sparse: int, dense: int) -> None:
             )
 
 
-def _check_dims(size, sparse: int, dense: int) -> None:
-    if len(size) != sparse + dense:
-        raise RuntimeError(
-            "'len(size) == sparse_dim + dense_dim' is not satisfied: "
-            f"len(size) = {len(size)}, sparse_dim = {sparse}, dense_dim = "
-            f"{dense}"
-        )
-
-
 @answers("sparse_resize_", of=COO)
 def sparse_resize_(
     tensor: SparseTensor, size, sparse_dim: int, dense_dim: int
@@ -217,8 +207,8 @@ def sparse_resize_(
     are sparse and dense may change only of a tensor without elements.
     """
     size = tuple(size)
-    inplace.check_leaf(tensor)
-    _check_dims(size, sparse_dim, dense_dim)
+    check_written(tensor)
+    check_sparse_dims(size, sparse_dim, dense_dim)
     _check_resize(tensor, size, sparse_dim, dense_dim)
     parts = parts_of(tensor)
     if tensor._nnz() == 0:
@@ -237,8 +227,8 @@ def sparse_resize_and_clear_(
 ) -> SparseTensor:
     """Another size, without elements, in place."""
     size = tuple(size)
-    inplace.check_leaf(tensor)
-    _check_dims(size, sparse_dim, dense_dim)
+    check_written(tensor)
+    check_sparse_dims(size, sparse_dim, dense_dim)
     return inplace.replace(
         tensor,
         coo.empty(size, sparse_dim, dtype=tensor.dtype, device=tensor.device),

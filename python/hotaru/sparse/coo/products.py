@@ -9,6 +9,7 @@ from ..._C import Tensor
 from ..._extension.dtypes import scalar_type
 from .. import coo, inplace
 from .._kind import COO
+from ..checks import check_product
 from ..history import bilinear
 from ..tensor import SparseTensor, is_sparse, parts_of, values_of, with_values
 
@@ -93,11 +94,7 @@ def _check_shapes(a: Tensor, b: Tensor) -> None:
             raise RuntimeError(
                 f"{which} must be a matrix, got {tensor.dim()}-D tensor"
             )
-    if a.shape[1] != b.shape[0]:
-        raise RuntimeError(
-            "mat1 and mat2 shapes cannot be multiplied "
-            f"({a.shape[0]}x{a.shape[1]} and {b.shape[0]}x{b.shape[1]})"
-        )
+    check_product(a, b)
 
 
 def sparse_sparse(a: SparseTensor, b: SparseTensor) -> SparseTensor:

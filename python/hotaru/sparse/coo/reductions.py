@@ -8,6 +8,7 @@ from ... import _C
 from ..._answering.table import answers
 from ..._C import Tensor
 from ..._dims import wrap_dim
+from ..._functions.rare import check_whole
 from ...autograd import Function
 from .. import coo
 from .._kind import COO, unknown
@@ -99,26 +100,10 @@ def _summed_dtype(dtype):
 @answers("norm", of=COO)
 def norm(tensor: SparseTensor, p="fro", dim=None, keepdim=False, dtype=None):
     """The norm of all elements."""
-    if dtype is not None:
-        if p == "fro" or p is None:
-            raise ValueError(
-                "dtype argument is not supported in frobenius norm"
-            )
-        raise RuntimeError(
-            "norm_sparse currently does not support 'dtype' argument"
-        )
-    if keepdim:
-        raise RuntimeError(
-            "norm_sparse currently does not support keepdim=True"
-        )
+    if dtype is not None and (p == "fro" or p is None):
+        raise ValueError("dtype argument is not supported in frobenius norm")
     dims = [] if dim is None else [dim] if isinstance(dim, int) else list(dim)
-    if dims and sorted(wrap_dim(d, tensor.dim()) for d in dims) != list(
-        range(tensor.dim())
-    ):
-        raise RuntimeError(
-            "norm_sparse currently only supports full reductions, so 'dim' "
-            "must either be empty or contain all dimensions of the input"
-        )
+    check_whole(tensor, dims, keepdim, dtype)
     if p == "fro" or p is None:
         p = 2
     return values_of(coo.coalesce(tensor)).reshape(-1).norm(p)

@@ -8,8 +8,10 @@ from ... import _C
 from ..._answering.table import answers
 from ..._C import Tensor
 from ..._dims import wrap_dim
+from ..._tensor.refusals import check_iterable, length
 from .. import coo
-from .._kind import COO, unknown
+from .._kind import ANY, COO, unknown
+from ..checks import wrap_place
 from ..tensor import SparseTensor, parts_of, values_of
 from .shape import unsqueeze
 
@@ -29,14 +31,7 @@ def select(tensor: SparseTensor, dim: int, index: int) -> Tensor:
     """
     if tensor.dim() == 0:
         raise IndexError("select() cannot be applied to a 0-dim tensor.")
-    dim, index = wrap_dim(dim, tensor.dim()), int(index)
-    extent = tensor.shape[dim]
-    if not -extent <= index < extent:
-        raise IndexError(
-            f"select(): index {index} out of range for tensor of size "
-            f"{list(tensor.shape)} at dimension {dim}"
-        )
-    index %= extent
+    dim, index = wrap_place(tensor, dim, index)
     indices, values = parts_of(tensor).index, values_of(tensor)
     sparse, size = indices.shape[0], _shape_without(tensor, dim)
     coalesced = _C._sparse_coalesced(tensor)
@@ -170,7 +165,7 @@ def item_at(tensor: SparseTensor, key) -> Tensor:
     return tensor
 
 
-@answers("__setitem__", of=COO)
+@answers("__setitem__", of=ANY)
 def _set_item(tensor: Tensor, key, value):
     raise TypeError("Cannot assign to a sparse tensor")
 
@@ -184,13 +179,10 @@ def unbind(tensor: SparseTensor, dim: int = 0) -> tuple[Tensor, ...]:
 
 @answers("__len__", of=COO)
 def _length(tensor: SparseTensor) -> int:
-    if tensor.dim() == 0:
-        raise TypeError("len() of a 0-d tensor")
-    return tensor.shape[0]
+    return length(tensor.shape)
 
 
 @answers("__iter__", of=COO)
 def _iterate(tensor: SparseTensor):
-    if tensor.dim() == 0:
-        raise TypeError("iteration over a 0-d tensor")
+    check_iterable(tensor)
     return iter(unbind(tensor))

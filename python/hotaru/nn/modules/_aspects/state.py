@@ -34,7 +34,7 @@ class _IncompatibleKeys(
 
 
 def checked_keys(module, missing, unexpected, errors: list[str]):
-    """What `load_state_dict` returns; RuntimeError with all errors."""
+    """Result of `load_state_dict`; RuntimeError with all errors."""
     if errors:
         raise RuntimeError(
             f"Error(s) in loading state_dict for {type(module).__name__}:\n\t"
