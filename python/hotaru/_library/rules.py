@@ -50,7 +50,7 @@ def register_autocast(operator: Operator, device_type: str, dtype) -> None:
 
     def cast(*args, **kwargs):
         return autocast.run(
-            lambda values: operator.call(*values, **kwargs),
+            lambda values: operator.call(*values, **kwargs),  # novm: no module
             args,
             dtype,
             device_type,

@@ -65,7 +65,7 @@ def call(operator: Operator, args: tuple, kwargs: dict):
 def run(operator: Operator, args: tuple, kwargs: dict):
     """Calls an operator with arguments that fit its schema."""
     if isinstance(operator, OwnOperator):
-        return operator.call(*args, **kwargs)
+        return operator.call(*args, **kwargs)  # novm: not the module
     tensors = arguments.tensors_in(args, kwargs)
     if not tensors:
         return _without_tensors(operator, args, kwargs)

@@ -7,7 +7,7 @@ import warnings
 
 import hotaru
 
-from ... import Tensor, empty, long, ones, tensor, zeros
+from ... import Tensor, empty, int64, ones, tensor, zeros
 from ..._late import lent
 from ...autograd._transforms import check_statistics, note_made
 from .. import functional as F
@@ -54,7 +54,7 @@ class _NormBase(Module):
         if track_running_stats:
             mean = zeros(num_features, **options)
             var = ones(num_features, **options)
-            count = tensor(0, dtype=long, device=device)
+            count = tensor(0, dtype=int64, device=device)
             note_made(count)
         self.register_buffer("running_mean", mean)
         self.register_buffer("running_var", var)
@@ -99,7 +99,7 @@ class _NormBase(Module):
         early = version is None or version < 2
         if early and self.track_running_stats and key not in state_dict:
             have = self.num_batches_tracked
-            state_dict[key] = tensor(0, dtype=long) if have is None else have
+            state_dict[key] = tensor(0, dtype=int64) if have is None else have
         super()._load_from_state_dict(
             state_dict, prefix, local_metadata, *others
         )
