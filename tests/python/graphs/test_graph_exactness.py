@@ -9,7 +9,8 @@ import warnings
 import pytest
 from hotaru.overrides import TorchFunctionMode
 from hotaru.utils._python_dispatch import TorchDispatchMode
-from view_programs import CHECKS, Program, differing, report
+from view_checks import CHECKS, differing, report
+from view_programs import Program
 from wider_programs import WideProgram
 
 import hotaru as torch

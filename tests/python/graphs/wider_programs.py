@@ -10,7 +10,8 @@ from __future__ import annotations
 import dataclasses
 import sys
 
-from view_programs import LAYOUTS, MORE, PURE, VIEWS, WRITES, Program, run
+from view_checks import run
+from view_programs import LAYOUTS, MORE, PURE, VIEWS, WRITES, Program
 
 import hotaru as torch
 
