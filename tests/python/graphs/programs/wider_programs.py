@@ -2,7 +2,7 @@
 place: masks, parts that are written, complex numbers, members of records,
 lists and modules, hooks, gradients.
 
-    python tests/python/graphs/wider_programs.py SEED
+    python tests/python/graphs/programs/wider_programs.py SEED
 """
 
 from __future__ import annotations

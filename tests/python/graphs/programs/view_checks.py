@@ -1,6 +1,6 @@
 """Checks of random programs: a call beside eager code's, and what differs.
 
-    python tests/python/graphs/view_checks.py SEED
+    python tests/python/graphs/programs/view_checks.py SEED
 
 shows a program of view_programs.py, smaller if it still differs, and what
 differs.
