@@ -2,7 +2,8 @@
 
 Numbers are small integers: sums are exact in every dtype and in any order, so
 that results are those of integers to the bit, which one plain algorithm
-computes. Run as a program it checks all of them in this process.
+computes, or Python. Attention alone is compared with float64's, closely. Run
+as a program it checks all of them in this process.
 """
 
 from __future__ import annotations
@@ -17,7 +18,14 @@ F32, F64 = torch.float32, torch.float64
 BF16, F16, I64 = torch.bfloat16, torch.float16, torch.int64
 C64 = torch.complex64
 #: Algorithms that not every processor has, or whose gains hang on its vectors.
-BY_MACHINE = {"amx_planes", "pairs", "spread", "wide"}
+BY_MACHINE = {
+    "amx_planes",
+    "pair_scores",
+    "pair_values",
+    "pairs",
+    "spread",
+    "wide",
+}
 
 
 class Case(NamedTuple):
@@ -30,6 +38,11 @@ class Case(NamedTuple):
     dtype: object = F32
     precision: str = "highest"
     graphed: bool = False
+    #: What computes the result from the same tensors; None: the function, of
+    #: integers.
+    exact: object = None
+    #: How far off a result may be.
+    tolerance: float = 0
 
     def __str__(self) -> str:
         dtype = str(self.dtype).removeprefix("torch.")
@@ -172,7 +185,49 @@ PRODUCTS = [
     Case("linear", "panels", _lasting, ((2, 64), (64, 64)), graphed=True),
     Case("linear", "areas", _lasting, ((9, 64), (64, 64)), graphed=True),
 ]  # fmt: skip
-CASES = CONVOLUTIONS + PRODUCTS
+
+
+def _attention(**kwargs):
+    def call(*qkv):
+        return F.scaled_dot_product_attention(*qkv, **kwargs)
+
+    return call
+
+
+def _softmax_product(q, k, v):
+    return torch.softmax(q @ k.transpose(-1, -2) * 0.25, -1) @ v
+
+
+def _in_float64(function):
+    return lambda *args: function(*[t.double() for t in args])
+
+
+def _attends(way, shapes, dtype=F32, tolerance=1e-5, **kwargs):
+    call = _attention(**kwargs)
+    exact = _in_float64(call)
+    return Case("attention", way, call, shapes, dtype, exact=exact,
+                tolerance=tolerance)  # fmt: skip
+
+
+def _graphed(way, keys, width, precision):
+    shapes = ((2, 64, 16), (2, keys, 16), (2, keys, width))
+    exact = _in_float64(_softmax_product)
+    tolerance = 1e-5 if way == "floats" else 0.05
+    return Case("softmax_product", way, _softmax_product, shapes, F32,
+                precision, True, exact, tolerance)  # fmt: skip
+
+
+ATTENTION = [
+    _attends("packed", ((1, 2, 300, 16),) * 3),
+    _attends("packed", ((1, 2, 300, 16),) * 3, BF16, 0.02),
+    _attends("in_place", ((1, 2, 300, 16),) * 3, is_causal=True),
+    _attends("in_place", ((2, 1, 130, 16),) * 3, BF16, 0.02),
+    _graphed("pairs", 64, 32, "medium"),
+    _graphed("pair_scores", 64, 24, "medium"),
+    _graphed("pair_values", 24, 64, "medium"),
+    _graphed("floats", 64, 64, "highest"),
+]
+CASES = CONVOLUTIONS + PRODUCTS + ATTENTION
 
 
 def tensors(case: Case) -> list:
@@ -188,9 +243,15 @@ def answer(case: Case):
     function = case.function
     if case.graphed:
         weight = args.pop()
-        function = lambda x: case.function(x, weight)  # noqa: E731
+        function = lambda *x: case.function(*x, weight)  # noqa: E731
     calls = torch.backends.cpu.ways(function, *args, graphed=case.graphed)
     return next((c for c in calls if c.kernel == case.kernel), None)
+
+
+def is_right(got, exact, tolerance: float) -> bool:
+    if tolerance == 0:
+        return torch.equal(got, exact.to(got.dtype))
+    return bool((got.double() - exact).abs().max() <= tolerance)
 
 
 def check(case: Case) -> str:
@@ -206,15 +267,18 @@ def check(case: Case) -> str:
         args = tensors(case)
         if case.graphed:
             weight = args[-1]
-            run = torch.compile(lambda x: case.function(x, weight))
-            got = [run(args[0]) for _ in range(3)][-1]
+            run = torch.compile(lambda *x: case.function(*x, weight))
+            got = [run(*args[:-1]) for _ in range(3)][-1]
         else:
             got = case.function(*args)
     finally:
         torch.set_float32_matmul_precision(before[0])
         conv.fp32_precision = before[1]
-    exact = case.function(*[t.real.long() for t in args])
-    assert torch.equal(got, exact.to(case.dtype)), f"{case}: {call}"
+    if case.exact:
+        exact = case.exact(*args)
+    else:
+        exact = case.function(*[t.real.long() for t in args])
+    assert is_right(got, exact, case.tolerance), f"{case}: {call}"
     if call.runs == case.way:
         return ""
     way = next((w for w in call.ways if w.name == case.way), None)

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "hotaru/backend/common/kernel_types.h"
+#include "hotaru/backend/common/ways.h"
 #include "hotaru/backend/cpu/attention/exp_rows.h"
 #include "hotaru/backend/cpu/independent.h"
 #include "hotaru/backend/cpu/wide_product.h"
@@ -173,13 +174,20 @@ class Packs {
   int64_t made_ = -1;
 };
 
+/// A call of "attention".
 template <class T>
-void forward(const KernelCall& call) {
-  const Heads<T> g(call, 2);
-  const Tensor& out = call.tensor(0);
+struct Forward {
+  const Heads<T>& heads;
+  const Tensor& out;
+};
+
+/// The heads by blocks of rows; packs: by matrices that are packed.
+template <class T>
+void by_blocks(const Forward<T>& call, bool packs) {
+  const Heads<T>& g = call.heads;
+  const Tensor& out = call.out;
   const int64_t at_once = g.rows_at_once(), width = g.out_width();
   const int64_t blocks = (g.rows() + at_once - 1) / at_once;
-  const bool packs = blocks > 1 && !g.causal();  // then rows see all keys
   parallel_for(
       0, g.batch() * g.heads() * blocks, 1, [&](int64_t i, int64_t stop) {
         Packs<T> packed(g);
@@ -211,6 +219,20 @@ void forward(const KernelCall& call) {
         }
       });
 }
+
+template <class T>
+constexpr auto kForwardWays = std::to_array<Way<Forward<T>>>({
+    {"packed", "blocks of rows by keys and values that are packed once a head",
+     "rows that see all keys: nothing causal",
+     [](const Forward<T>& c) { return !c.heads.causal(); },
+     "more rows than a block has: 65,536 scores, 64 to 256 rows",
+     [](const Forward<T>& c) {
+       return c.heads.rows() > c.heads.rows_at_once();
+     },
+     [](const Forward<T>& c) { by_blocks(c, true); }},
+    {"in_place", "blocks of rows by keys and values as they lie", "", nullptr,
+     "", nullptr, [](const Forward<T>& c) { by_blocks(c, false); }},
+});
 
 /// Row by row sum of products.
 template <class T>
@@ -318,7 +340,15 @@ constexpr KernelTypes<TypeList<float, BFloat16>> kTypes{
     0, "scaled_dot_product_attention"};
 
 void attention(const KernelCall& call) {
-  kTypes.visit(call, [&]<class T>() { forward<T>(call); });
+  kTypes.visit(call, [&]<class T>() {
+    const Heads<T> heads(call, 2);
+    run_first<kForwardWays<T>>(Forward<T>{heads, call.tensor(0)});
+  });
+}
+/// The questions are the same of every dtype.
+[[gnu::cold]] WayAnswers explain_attention(const KernelCall& call) {
+  const Heads<float> heads(call, 2);
+  return explain<kForwardWays<float>>(Forward<float>{heads, call.tensor(0)});
 }
 void attention_grad(const KernelCall& call) {
   kTypes.visit(call, [&]<class T>() { Gradient<T>(call).run(); });
@@ -326,6 +356,8 @@ void attention_grad(const KernelCall& call) {
 
 HOTARU_KERNEL(kCPU, "attention", attention);
 HOTARU_KERNEL(kCPU, "attention_grad", attention_grad);
+const KernelWays attention_ways(DeviceType::kCPU, "attention",
+                                explain_attention);
 
 }  // namespace
 }  // namespace hotaru::cpu

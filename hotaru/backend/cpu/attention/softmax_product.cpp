@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "hotaru/backend/common/matmul/linear.h"
+#include "hotaru/backend/common/ways.h"
 #include "hotaru/backend/cpu/attention/exp_rows.h"
 #include "hotaru/backend/cpu/matmul/gemm_bf16.h"
 #include "hotaru/backend/cpu/matmul/gemm_kernel.h"
@@ -73,7 +74,8 @@ int64_t mask_offset(const SoftmaxProductAttributes& g, int64_t i) {
   return offset;
 }
 
-void softmax_product(const KernelCall& call) {
+/// Blocks of rows; with which of its products rounded.
+void by_blocks(const KernelCall& call, bool bf16_scores, bool bf16_values) {
   const auto& g = call.attributes<SoftmaxProductAttributes>();
   float* const out = call.tensor(0).data<float>();
   const float *a = call.tensor(1).data<float>(),
@@ -91,10 +93,8 @@ void softmax_product(const KernelCall& call) {
   const int64_t work = most_rows * g.n * (g.k + g.width);
   const int64_t grain = std::max<int64_t>(1, (int64_t{1} << 18) / work);
   parallel_for(0, g.batch * blocks, grain, [&](int64_t begin, int64_t end) {
-    PackedFactor keys(g.k, g.n, g.bf16_scores && pays_to_round(g.m, g.n),
-                      ScratchUse::kAttentionKeys);
-    PackedFactor values(g.n, g.width,
-                        g.bf16_values && pays_to_round(g.m, g.width),
+    PackedFactor keys(g.k, g.n, bf16_scores, ScratchUse::kAttentionKeys);
+    PackedFactor values(g.n, g.width, bf16_values,
                         ScratchUse::kAttentionValues);
     const int64_t length = divide_up(g.n, kLine) * kLine;
     float* const scores =
@@ -134,7 +134,56 @@ void softmax_product(const KernelCall& call) {
   });
 }
 
+/// Which products may be rounded, and of which it pays.
+const SoftmaxProductAttributes& sizes(const KernelCall& call) {
+  return call.attributes<SoftmaxProductAttributes>();
+}
+bool may_round_scores(const KernelCall& call) {
+  return sizes(call).bf16_scores;
+}
+bool may_round_values(const KernelCall& call) {
+  return sizes(call).bf16_values;
+}
+bool pays_for_scores(const KernelCall& call) {
+  return pays_to_round(sizes(call).m, sizes(call).n);
+}
+bool pays_for_values(const KernelCall& call) {
+  return pays_to_round(sizes(call).m, sizes(call).width);
+}
+
+constexpr auto kSoftmaxProductWays = std::to_array<Way<KernelCall>>({
+    {"pairs", "both products rounded to bfloat16, two numbers at a time",
+     "products that may be rounded",
+     [](const KernelCall& c) {
+       return may_round_scores(c) && may_round_values(c);
+     },
+     "instructions for products of pairs; 32 rows, keys and columns of values",
+     [](const KernelCall& c) {
+       return pays_for_scores(c) && pays_for_values(c);
+     },
+     [](const KernelCall& c) { by_blocks(c, true, true); }},
+    {"pair_scores", "the scores' product alone rounded",
+     "scores that may be rounded", &may_round_scores,
+     "instructions for products of pairs; 32 rows and keys", &pays_for_scores,
+     [](const KernelCall& c) { by_blocks(c, true, false); }},
+    {"pair_values", "the product with the values alone rounded",
+     "values that may be rounded", &may_round_values,
+     "instructions for products of pairs; 32 rows and columns of values",
+     &pays_for_values, [](const KernelCall& c) { by_blocks(c, false, true); }},
+    {"floats", "neither product rounded", "", nullptr, "", nullptr,
+     [](const KernelCall& c) { by_blocks(c, false, false); }},
+});
+
+void softmax_product(const KernelCall& call) {
+  run_first<kSoftmaxProductWays>(call);
+}
+[[gnu::cold]] WayAnswers explain_softmax_product(const KernelCall& call) {
+  return explain<kSoftmaxProductWays>(call);
+}
+
 HOTARU_KERNEL(kCPU, "softmax_product", softmax_product);
+const KernelWays product_ways(DeviceType::kCPU, "softmax_product",
+                              explain_softmax_product);
 
 }  // namespace
 }  // namespace hotaru::cpu
