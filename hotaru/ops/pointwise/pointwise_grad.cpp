@@ -1,8 +1,9 @@
+// Gradients of the elementwise operators of two and three tensors.
 #include "hotaru/ops/pointwise/pointwise_grad.h"
 
 #include <cctype>
 #include <cmath>
-#include <limits>
+#include <complex>
 #include <numbers>
 #include <string>
 
@@ -12,9 +13,6 @@
 #include "hotaru/ops/flat.h"
 #include "hotaru/ops/operators.h"
 #include "hotaru/ops/pointwise/complex.h"
-#include "hotaru/ops/pointwise/elementwise.h"
-#include "hotaru/ops/pointwise/special.h"
-#include "hotaru/ops/refuse.h"
 #include "hotaru/ops/shape/view.h"
 
 namespace hotaru::grads {
@@ -24,24 +22,6 @@ using autograd::Backward;
 using autograd::needs_grad;
 using autograd::record;
 using autograd::saved_output;
-
-/// A gradient formula of the input x: g -> f(g, x).
-template <class F>
-void from_input(const char* name, const Tensor& out, const Tensor& self, F f) {
-  record(name, out, {self}, {self},
-         [f](Backward& b, const Tensor& g) -> Tensors {
-           return {f(g, b.saved(0))};
-         });
-}
-
-/// A gradient formula of the output y: g -> f(g, y).
-template <class F>
-void from_output(const char* name, const Tensor& out, const Tensor& self, F f) {
-  record(name, out, {self}, {saved_output(out)},
-         [f](Backward& b, const Tensor& g) -> Tensors {
-           return {f(g, b.saved(0))};
-         });
-}
 
 /// Shape and dtype of an operand, to bring its gradient back to.
 struct Like {
@@ -101,162 +81,7 @@ Tensor masked(const Tensor& g, const Tensor& mask) {
   return hotaru::masked_fill(g, logical_not(mask), 0);
 }
 
-// The most frequent formulas as one kernel, unless the pass is recorded.
-const elementwise::Spec kTanhGrad{kernel("tanh_grad")};
-const elementwise::Spec kSigmoidGrad{kernel("sigmoid_grad")};
-const elementwise::Spec kThresholdGrad{kernel("threshold_grad")};
-
-bool one_kernel(const Tensor& g) {
-  return !autograd::grad_enabled() && g.is_floating_point();
-}
-
-/// The root of a product is that of its factors for real numbers only.
-Tensor acosh_slope(const Tensor& x) {
-  if (!x.is_complex()) return hotaru::rsqrt(x * x - 1);
-  return hotaru::rsqrt(x - 1) * hotaru::rsqrt(x + 1);
-}
-
-/// The derivative of sin(pi x) / (pi x), which is 0 where x is.
-Tensor sinc_slope(const Tensor& x) {
-  const Tensor angle = x * std::numbers::pi, area = x * x * std::numbers::pi;
-  const Tensor none = eq(area, 0);
-  const Tensor slope =
-      (angle * hotaru::cos(angle) - hotaru::sin(angle)) / harmless(area, none);
-  if (!autograd::grad_enabled()) return hotaru::masked_fill(slope, none, 0);
-  // The first term of the series, whose own slope is not zero.
-  const double curve = -std::numbers::pi * std::numbers::pi / 3;
-  return hotaru::where(none, x * curve, slope);
-}
-
 }  // namespace
-
-/// f(g, x) of the input, f(g, y) of the output.
-#define HOTARU_GRAD_OF_INPUT(name, node, expression) \
-  void name(const Tensor& out, const Tensor& self) { \
-    from_input(node, out, self, \
-               [](const Tensor& g, const Tensor& x) { return expression; }); \
-  }
-#define HOTARU_GRAD_OF_OUTPUT(name, node, expression) \
-  void name(const Tensor& out, const Tensor& self) { \
-    from_output(node, out, self, \
-                [](const Tensor& g, const Tensor& y) { return expression; }); \
-  }
-
-HOTARU_GRAD_OF_OUTPUT(exp, "ExpBackward0", g* hotaru::conj(y))
-HOTARU_GRAD_OF_OUTPUT(exp2, "Exp2Backward0",
-                      g* hotaru::conj(y) * std::numbers::ln2)
-HOTARU_GRAD_OF_OUTPUT(expm1, "Expm1Backward0", g* hotaru::conj(y + 1))
-HOTARU_GRAD_OF_OUTPUT(sqrt, "SqrtBackward0", g / hotaru::conj(y * 2))
-HOTARU_GRAD_OF_OUTPUT(rsqrt, "RsqrtBackward0",
-                      g* hotaru::conj(hotaru::pow(y, 3)) * -0.5)
-HOTARU_GRAD_OF_OUTPUT(reciprocal, "ReciprocalBackward0",
-                      -(g* hotaru::conj(y* y)))
-HOTARU_GRAD_OF_OUTPUT(tan, "TanBackward0", g* hotaru::conj(y* y + 1))
-HOTARU_GRAD_OF_OUTPUT(tanh, "TanhBackward0",
-                      one_kernel(g) ? elementwise::binary(kTanhGrad, g, y)
-                                    : g* hotaru::conj(1 - y * y))
-HOTARU_GRAD_OF_OUTPUT(sigmoid, "SigmoidBackward0",
-                      one_kernel(g) ? elementwise::binary(kSigmoidGrad, g, y)
-                                    : g* hotaru::conj(y*(1 - y)))
-HOTARU_GRAD_OF_INPUT(log, "LogBackward0", g / hotaru::conj(x))
-HOTARU_GRAD_OF_INPUT(log2, "Log2Backward0",
-                     g / hotaru::conj(x * std::numbers::ln2))
-HOTARU_GRAD_OF_INPUT(log10, "Log10Backward0",
-                     g / hotaru::conj(x * std::numbers::ln10))
-HOTARU_GRAD_OF_INPUT(log1p, "Log1PBackward0", g / hotaru::conj(x + 1))
-HOTARU_GRAD_OF_INPUT(sin, "SinBackward0", g* hotaru::conj(hotaru::cos(x)))
-HOTARU_GRAD_OF_INPUT(cos, "CosBackward0", -(g* hotaru::conj(hotaru::sin(x))))
-HOTARU_GRAD_OF_INPUT(asin, "AsinBackward0",
-                     g* hotaru::conj(hotaru::rsqrt(1 - x * x)))
-HOTARU_GRAD_OF_INPUT(acos, "AcosBackward0",
-                     -(g* hotaru::conj(hotaru::rsqrt(1 - x * x))))
-HOTARU_GRAD_OF_INPUT(atan, "AtanBackward0", g / hotaru::conj(x * x + 1))
-HOTARU_GRAD_OF_INPUT(sinh, "SinhBackward0", g* hotaru::conj(hotaru::cosh(x)))
-HOTARU_GRAD_OF_INPUT(cosh, "CoshBackward0", g* hotaru::conj(hotaru::sinh(x)))
-HOTARU_GRAD_OF_INPUT(asinh, "AsinhBackward0",
-                     g* hotaru::conj(hotaru::rsqrt(x* x + 1)))
-HOTARU_GRAD_OF_INPUT(acosh, "AcoshBackward0", g* hotaru::conj(acosh_slope(x)))
-HOTARU_GRAD_OF_INPUT(atanh, "AtanhBackward0", g / hotaru::conj(1 - x * x))
-HOTARU_GRAD_OF_INPUT(erf, "ErfBackward0",
-                     g* hotaru::exp(-(x* x)) * (2 * std::numbers::inv_sqrtpi))
-HOTARU_GRAD_OF_INPUT(erfc, "ErfcBackward0",
-                     g* hotaru::exp(-(x* x)) * (-2 * std::numbers::inv_sqrtpi))
-HOTARU_GRAD_OF_INPUT(lgamma, "LgammaBackward0", g* hotaru::digamma(x))
-HOTARU_GRAD_OF_INPUT(digamma, "DigammaBackward0", g* hotaru::polygamma(1, x))
-HOTARU_GRAD_OF_INPUT(sinc, "SincBackward0", g* hotaru::conj(sinc_slope(x)))
-#undef HOTARU_GRAD_OF_INPUT
-#undef HOTARU_GRAD_OF_OUTPUT
-
-void relu(const Tensor& out, const Tensor& self) {
-  record("ReluBackward0", out, {self}, {saved_output(out)},
-         [](Backward& b, const Tensor& g) -> Tensors {
-           const Tensor y = b.saved(0);
-           if (one_kernel(g))
-             return {elementwise::binary(kThresholdGrad, g, y)};
-           return {flat_in_output(b, hotaru::masked_fill(g, le(y, 0), 0),
-                                  "ThresholdBackwardBackward0")};
-         });
-}
-
-void abs(const Tensor& out, const Tensor& self) {
-  from_input("AbsBackward0", out, self, [](const Tensor& g, const Tensor& x) {
-    if (!x.is_complex() || autograd::grad_enabled()) return g * sign(x);
-    // At zero a gradient is multiplied by zero, which NaN survives.
-    const Tensor length = hotaru::abs(x);
-    return x * (g / hotaru::masked_fill(length, eq(length, 0), 1));
-  });
-}
-
-void neg(const Tensor& out, const Tensor& self) {
-  record("NegBackward0", out, {self}, {},
-         [](Backward&, const Tensor& g) -> Tensors { return {-g}; });
-}
-
-void trigamma(const Tensor& out, const Tensor& self) {
-  from_input("PolygammaBackward0", out, self,
-             [](const Tensor& g, const Tensor& x) {
-               return g * hotaru::polygamma(2, x);
-             });
-}
-
-void angle(const Tensor& out, const Tensor& self) {
-  if (!self.is_complex()) return zero("AngleBackward0", out, self);
-  from_input("AngleBackward0", out, self, [](const Tensor& g, const Tensor& x) {
-    const Tensor length = hotaru::abs(x), none = eq(length, 0);
-    const Tensor turned = g * x / harmless(length * length, none);
-    return hotaru::masked_fill(
-        hotaru::mul(turned, Scalar(std::complex<double>(0, 1))), none, 0);
-  });
-}
-
-void sign(const Tensor& out, const Tensor& self) {
-  if (!self.is_complex()) return zero("SignBackward0", out, self);
-  // The unit number is turned only; along itself it keeps its length.
-  record("SgnBackward0", out, {self}, {self, saved_output(out)},
-         [](Backward& b, const Tensor& g) -> Tensors {
-           const Tensor length = hotaru::abs(b.saved(0)), unit = b.saved(1);
-           const Tensor along = hotaru::real(g * hotaru::conj(unit)) * unit;
-           const Tensor none = eq(length, 0);
-           return {hotaru::masked_fill((g - along) / harmless(length, none),
-                                       none, 0)};
-         });
-}
-
-void conj(const Tensor& out, const Tensor& self) {
-  record(
-      "ConjBackward0", out, {self}, {},
-      [](Backward&, const Tensor& g) -> Tensors { return {hotaru::conj(g)}; });
-}
-
-void frac(const Tensor& out, const Tensor& self) {
-  record("FracBackward0", out, {self}, {},
-         [](Backward&, const Tensor& g) -> Tensors { return {g}; });
-}
-
-void zero(const char* name, const Tensor& out, const Tensor& self) {
-  record(name, out, {self}, {},
-         [](Backward&, const Tensor& g) -> Tensors { return {zeros_like(g)}; });
-}
 
 void zeros(std::string_view op, const Tensor& out, const Tensor& self,
            const Tensor& other) {
@@ -399,28 +224,6 @@ void pow_of_scalar(const Tensor& out, const Scalar& base,
                hotaru::conj(detach(y) * slope), not_negative(x), 0);
            return {flat_in(b, Like(x)(g * flow), 0)};
          });
-}
-
-/// An integer whose predecessor is the same number to any float.
-bool is_smallest(const Scalar& exponent) {
-  return exponent.is_integral() &&
-         exponent.to_int() == std::numeric_limits<int64_t>::min();
-}
-
-void pow_scalar(const Tensor& out, const Tensor& self, const Scalar& exponent) {
-  from_input(
-      "PowBackward0", out, self, [exponent](const Tensor& g, const Tensor& x) {
-        if (exponent == Scalar(0)) return zeros_like(g);
-        const Scalar lower =
-            exponent.is_complex()    ? Scalar(exponent.to_complex() - 1.0)
-            : is_smallest(exponent)  ? exponent
-            : exponent.is_integral() ? Scalar(exponent.to_int() - 1)
-                                     : Scalar(exponent.to_double() - 1);
-        // The slope's slope of a square is constant, but named after x.
-        const bool linear = lower == Scalar(1) && !autograd::grad_enabled();
-        const Tensor power = linear ? x : hotaru::pow(x, lower);
-        return g * hotaru::conj(power * exponent);
-      });
 }
 
 namespace {
@@ -573,17 +376,6 @@ void where(const Tensor& out, const Tensor& condition, const Tensor& self,
                b.needs(1) ? self(masked(g, mask)) : Tensor(),
                b.needs(2) ? other(hotaru::masked_fill(g, mask, 0)) : Tensor()};
          });
-}
-
-void clamp(const Tensor& out, const Tensor& self, const Optional<Scalar>& min,
-           const Optional<Scalar>& max) {
-  from_input("ClampBackward1", out, self,
-             [min, max](const Tensor& g, const Tensor& x) {
-               Tensor inside = g;
-               if (min) inside = masked(inside, ge(x, *min));
-               if (max) inside = masked(inside, le(x, *max));
-               return inside;
-             });
 }
 
 void clamp(const Tensor& out, const Tensor& self, const Tensor& min,
