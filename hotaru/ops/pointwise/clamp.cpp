@@ -138,36 +138,25 @@ HOTARU_CLAMP_INTO(clamp_)
 HOTARU_CLAMP_INTO(clip_)
 #undef HOTARU_CLAMP_INTO
 
-/// One bound alone, a number (value, none) or a tensor (tensor, no).
-#define HOTARU_CLAMP_ONE(name, bound, ...) \
-  HOTARU_OP( \
-      #name ".Tensor(Tensor self, Tensor " #bound ") -> Tensor", \
-      +[](const Tensor& self, const Tensor& bound) { \
-        const Tensor none; \
-        return clamp(self, __VA_ARGS__); \
-      }); \
-  HOTARU_OP( \
-      #name "(Tensor self, Scalar " #bound ") -> Tensor", \
-      +[](const Tensor& self, const Scalar& value) { \
-        const Optional<Scalar> bound(value), none; \
-        return clamp(self, __VA_ARGS__); \
-      }); \
-  HOTARU_OP( \
-      #name "_.Tensor(Tensor(a!) self, Tensor " #bound ") -> Tensor(a!)", \
-      +[](const Tensor& self, const Tensor& bound) { \
-        const Tensor none; \
-        return clamp_in_place(self, __VA_ARGS__); \
-      }); \
-  HOTARU_OP( \
-      #name "_(Tensor(a!) self, Scalar " #bound ") -> Tensor(a!)", \
-      +[](const Tensor& self, const Scalar& value) { \
-        const Optional<Scalar> bound(value), none; \
-        return in_place( \
-            self, [&](const Tensor& x) { return clamp(x, __VA_ARGS__); }); \
-      });
-HOTARU_CLAMP_ONE(clamp_min, min, min, none)
-HOTARU_CLAMP_ONE(clamp_max, max, none, max)
-#undef HOTARU_CLAMP_ONE
+// One bound alone, a tensor or a number.
+Tensor clamp_min_by_tensor(const Tensor& self, const Tensor& min) {
+  return clamp(self, min, Tensor());
+}
+Tensor clamp_max_by_tensor(const Tensor& self, const Tensor& max) {
+  return clamp(self, Tensor(), max);
+}
+Tensor clamp_min(const Tensor& self, const Scalar& min) {
+  return clamp(self, Optional<Scalar>(min), Optional<Scalar>());
+}
+Tensor clamp_max(const Tensor& self, const Scalar& max) {
+  return clamp(self, Optional<Scalar>(), Optional<Scalar>(max));
+}
+HOTARU_WITH_IN_PLACE("clamp_min", ".Tensor(Tensor", " self, Tensor min)",
+                     clamp_min_by_tensor);
+HOTARU_WITH_IN_PLACE("clamp_min", "(Tensor", " self, Scalar min)", clamp_min);
+HOTARU_WITH_IN_PLACE("clamp_max", ".Tensor(Tensor", " self, Tensor max)",
+                     clamp_max_by_tensor);
+HOTARU_WITH_IN_PLACE("clamp_max", "(Tensor", " self, Scalar max)", clamp_max);
 
 }  // namespace
 }  // namespace hotaru

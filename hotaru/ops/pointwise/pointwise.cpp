@@ -341,96 +341,6 @@ Tensor addcdiv(const Tensor& self, const Tensor& tensor1, const Tensor& tensor2,
   return out;
 }
 
-/// Operators of two tensors with nothing special: the function, the in-place
-/// function and their registrations. `gradient` may be null.
-#define HOTARU_BINARY_AS(tensor, name, kernel_name, compute, result, gradient) \
-  namespace { \
-  const Spec name##_spec{kernel(kernel_name), Compute::compute, \
-                         Result::result}; \
-  constexpr grads::BinaryGrad name##_grad = gradient; \
-  } \
-  Tensor name(const Tensor& self, const Tensor& other) { \
-    Tensor out = binary(name##_spec, self, other); \
-    if (name##_grad && needs_grad(self, other)) name##_grad(out, self, other); \
-    return out; \
-  } \
-  namespace { \
-  Tensor name##_in_place(const Tensor& self, const Tensor& other) { \
-    if (name##_grad && needs_grad(self, other)) \
-      return in_place(self, [&](const Tensor& x) { return name(x, other); }); \
-    binary_into(name##_spec, self, self, other); \
-    if (needs_grad(self, other)) grads::zeros(#name, self, self, other); \
-    self.bump_version(); \
-    return self; \
-  } \
-  } \
-  HOTARU_OP( \
-      #name tensor "(Tensor self, Tensor other) -> Tensor", \
-      +[](const Tensor& a, const Tensor& b) { return name(a, b); }); \
-  HOTARU_OP(#name "_" tensor "(Tensor(a!) self, Tensor other) -> Tensor(a!)", \
-            name##_in_place);
-
-#define HOTARU_BINARY(name, kernel_name, compute, result, gradient) \
-  HOTARU_BINARY_AS("", name, kernel_name, compute, result, gradient)
-
-/// The same with overloads Tensor and `scalar` for the second operand.
-#define HOTARU_BINARY_SCALAR_AS(scalar, name, kernel_name, compute, result, \
-                                gradient) \
-  HOTARU_BINARY_AS(".Tensor", name, kernel_name, compute, result, gradient) \
-  HOTARU_OP( \
-      #name scalar "(Tensor self, Scalar other) -> Tensor", \
-      +[](const Tensor& a, const Scalar& b) { \
-        return name(a, operand(b, a)); \
-      }); \
-  HOTARU_OP( \
-      #name "_" scalar "(Tensor(a!) self, Scalar other) -> Tensor(a!)", \
-      +[](const Tensor& a, const Scalar& b) { \
-        return name##_in_place(a, operand(b, a)); \
-      });
-
-#define HOTARU_BINARY_SCALAR(name, kernel_name, compute, result, gradient) \
-  HOTARU_BINARY_SCALAR_AS(".Scalar", name, kernel_name, compute, result, \
-                          gradient)
-
-/// And the number first.
-#define HOTARU_BITS(scalar, name) \
-  HOTARU_BINARY_SCALAR_AS(scalar, name, #name, kSame, kSame, nullptr) \
-  HOTARU_OP( \
-      #name ".Scalar_Tensor(Scalar self, Tensor other) -> Tensor", \
-      +[](const Scalar& a, const Tensor& b) { \
-        return name(operand(a, b), b); \
-      });
-
-HOTARU_BINARY_SCALAR(remainder, "remainder", kSame, kSame, grads::remainder)
-HOTARU_BINARY_SCALAR(fmod, "fmod", kSame, kSame, grads::fmod)
-HOTARU_BINARY_SCALAR(eq, "eq", kSame, kBool, nullptr)
-HOTARU_BINARY_SCALAR(ne, "ne", kSame, kBool, nullptr)
-HOTARU_BINARY_SCALAR(lt, "lt", kSame, kBool, nullptr)
-HOTARU_BINARY_SCALAR(le, "le", kSame, kBool, nullptr)
-HOTARU_BINARY_SCALAR(gt, "gt", kSame, kBool, nullptr)
-HOTARU_BINARY_SCALAR(ge, "ge", kSame, kBool, nullptr)
-HOTARU_BITS(".Scalar", bitwise_and)
-HOTARU_BITS(".Scalar", bitwise_or)
-HOTARU_BITS(".Scalar", bitwise_xor)
-HOTARU_BINARY(maximum, "maximum", kSame, kSame, grads::maximum)
-HOTARU_BINARY(minimum, "minimum", kSame, kSame, grads::minimum)
-HOTARU_BINARY(logical_and, "logical_and", kSame, kBool, nullptr)
-HOTARU_BINARY(logical_or, "logical_or", kSame, kBool, nullptr)
-HOTARU_BINARY(logical_xor, "logical_xor", kSame, kBool, nullptr)
-HOTARU_BINARY(atan2, "atan2", kFloating, kSame, grads::atan2)
-HOTARU_BINARY(fmax, "fmax", kSame, kSame, grads::fmax)
-HOTARU_BINARY(fmin, "fmin", kSame, kSame, grads::fmin)
-HOTARU_BINARY(hypot, "hypot", kSame, kSame, grads::hypot)
-HOTARU_BINARY(gcd, "gcd", kSame, kSame, nullptr)
-HOTARU_BINARY_SCALAR(copysign, "copysign", kFloating, kSame, grads::copysign)
-HOTARU_BINARY_SCALAR_AS(".Scalar_Other", xlogy, "xlogy", kFloating, kSame,
-                        grads::xlogy)
-HOTARU_OP(
-    "xlogy.Scalar_Self(Scalar self, Tensor other) -> Tensor",
-    +[](const Scalar& self, const Tensor& other) {
-      return xlogy(operand(self, other), other);
-    });
-
 namespace {
 const Spec logaddexp_spec{kernel("logaddexp"), Compute::kSame, Result::kSame};
 }
@@ -447,26 +357,5 @@ Tensor logaddexp(const Tensor& self, const Tensor& other) {
   return out;
 }
 HOTARU_OP("logaddexp(Tensor self, Tensor other) -> Tensor", logaddexp);
-HOTARU_BITS(".Tensor_Scalar", bitwise_left_shift)
-HOTARU_BITS(".Tensor_Scalar", bitwise_right_shift)
-
-Tensor eq(const Tensor& self, const Scalar& other) {
-  return eq(self, operand(other, self));
-}
-Tensor ne(const Tensor& self, const Scalar& other) {
-  return ne(self, operand(other, self));
-}
-Tensor lt(const Tensor& self, const Scalar& other) {
-  return lt(self, operand(other, self));
-}
-Tensor le(const Tensor& self, const Scalar& other) {
-  return le(self, operand(other, self));
-}
-Tensor gt(const Tensor& self, const Scalar& other) {
-  return gt(self, operand(other, self));
-}
-Tensor ge(const Tensor& self, const Scalar& other) {
-  return ge(self, operand(other, self));
-}
 
 }  // namespace hotaru
