@@ -92,10 +92,17 @@ def main() -> int:
     parser.add_argument("--shape", dest="given", action=_Given)
     parser.add_argument("--input", dest="given", action=_Given)
     parser.add_argument("--dynamic", action="append", default=[])
+    options = parser.parse_args()
     try:
-        _convert(parser.parse_args())
+        _convert(options)
     except (RuntimeError, TypeError, ValueError, OSError) as error:
         print(f"hotaru: {error}", file=sys.stderr)
+        return 1
+    except Exception as error:
+        print(
+            f"hotaru: {options.model} cannot be written as .pt2: {error}",
+            file=sys.stderr,
+        )
         return 1
     return 0
 

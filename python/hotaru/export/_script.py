@@ -16,8 +16,10 @@ from .._higher_order_ops.cond import cond
 from ..jit._ir import walk
 from ..jit._ir.arithmetic import CONTAINERS, TABLE
 from ..nn import Module
+from ..utils._python_dispatch import _disable_current_modes
 from ._errors import DataDependentError
 from ._frames import script_places
+from ._known import KnownValues
 from ._numbers import SymbolicInt
 
 __all__ = ["python_module"]
@@ -35,6 +37,9 @@ _FORMATS = {
     0: "contiguous_format", 1: "preserve_format", 2: "channels_last",
     3: "channels_last_3d",
 }  # fmt: skip
+
+# The class of modules that ONNX models become.
+_ONNX = "OnnxModel"
 
 # Questions that are no operators in PyTorch's programs.
 _ASKED = {
@@ -79,6 +84,12 @@ class _Walk(walk.Walk):
 
     refused = NotExportedError
 
+    def __init__(self, constants=()) -> None:
+        super().__init__()
+        self._known = KnownValues()
+        for tensor in constants:
+            self._known.keep_constant(tensor)
+
     def visit(self, node) -> None:
         """Computes a node; whoever asks where this is gets its line."""
         place = node._place
@@ -105,6 +116,8 @@ class _Walk(walk.Walk):
                 return _ASKED[base](*inputs)
             if base in _VALUES:
                 return self._value(base, first)
+            if base == "tolist":
+                return self._numbers(first)
         if base in ("__is__", "__isnot__") or (
             base in CONTAINERS and isinstance(first, (list, tuple, dict))
         ):
@@ -116,12 +129,33 @@ class _Walk(walk.Walk):
         schema = parse_schema(node._schema)
         gives = any("Tensor" in str(r.type) for r in schema.returns)
         if gives or any(map(_has_tensor, inputs)):
-            return _called(space, node._schema, schema, inputs)
+
+            def call(values):
+                return _called(space, node._schema, schema, values)
+
+            result = call(inputs)
+            self._known.called(base, schema, inputs, result, call)
+            return result
         return _computed(base, inputs)
+
+    def _numbers(self, tensor: Tensor) -> list:
+        """A tensor's elements as a list, where they are known."""
+        known = self._known.of(tensor)
+        if known is None:
+            raise NotExportedError(
+                "it asks for a tensor's elements, which only the run knows"
+            )
+        with _disable_current_modes():
+            return known.tolist()
 
     def _value(self, base: str, tensor: Tensor):
         try:
-            value = tensor.item()
+            known = self._known.of(tensor)
+            if known is None:
+                value = tensor.item()
+            else:
+                with _disable_current_modes():
+                    value = known.item()
         except DataDependentError:
             if base != "Bool":
                 raise
@@ -224,7 +258,9 @@ def _called(space: str, text: str, schema, inputs):
     if (space, base) == ("aten", "tensor"):  # only scripts have it
         kwargs.pop("requires_grad", None)
         return _tensor_of(*args, **kwargs)
-    packet = getattr(getattr(ops, space), base)
+    packet = getattr(getattr(ops, space), base, None)
+    if packet is None:
+        raise NotExportedError("it has no form in an exported program")
     return getattr(packet, overload or "default")(*args, **kwargs)
 
 
@@ -268,6 +304,9 @@ class _Part(Module):
 def python_module(script, method: str = "forward") -> Module:
     """A module of Python's with the same parameters and buffers, under their
     names, whose forward follows the method's graph.
+
+    Buffers of an ONNX model are constants of its file: what is computed of
+    them alone is known.
     """
     program = getattr(script, method)
     arguments = list(program.schema.arguments)[1:]
@@ -276,7 +315,11 @@ def python_module(script, method: str = "forward") -> Module:
         given = inspect.signature(self.forward).bind(*args, **kwargs)
         given.apply_defaults()
         values = list(given.arguments.values())
-        return _Walk().run(program.inlined_graph, [script, *values])
+        constants = ()
+        if script.original_name == _ONNX:
+            constants = [buffer for _, buffer in script.named_buffers()]
+        walk = _Walk(constants)
+        return walk.run(program.inlined_graph, [script, *values])
 
     parameters = [
         inspect.Parameter(
@@ -300,7 +343,7 @@ def python_module(script, method: str = "forward") -> Module:
         owner._parameters[name] = tensor  # the compiled module's own
     for path, tensor in script.named_buffers(remove_duplicate=False):
         owner, name = _owner(made, path)
-        owner.register_buffer(name, tensor)
+        owner._buffers[name] = tensor  # a name may be that of a method
     made.train(script.training)
     return made
 

@@ -150,3 +150,149 @@ def test_an_onnx_model():
     )
     x = torch.randn(7, 3)
     assert torch.equal(saved(program)(x), script(x))
+
+
+def int64(name, values):
+    return ob.tensor(name, ob.INT64, [len(values)], values)
+
+
+# Sizes and numbers that files compute with tensors: nodes, constants.
+_OF_NUMBERS = {
+    "reshape_through_int32": (
+        [
+            ob.node("Shape", ["x"], ["s"]),
+            ob.node("Cast", ["s"], ["i"], to=ob.INT32),
+            ob.node("Slice", ["i", "begin", "end"], ["n"]),
+            ob.node("Concat", ["n", "k"], ["j"], axis=0),
+            ob.node("Cast", ["j"], ["t"], to=ob.INT64),
+            ob.node("Reshape", ["x", "t"], ["y"]),
+        ],
+        [
+            int64("begin", [0]),
+            int64("end", [1]),
+            ob.tensor("k", ob.INT32, [2], [2, -1]),
+        ],
+    ),
+    "sizes_through_float32": (
+        [
+            ob.node("Shape", ["x"], ["s"]),
+            ob.node("Cast", ["s"], ["f"], to=ob.FLOAT),
+            ob.node("Mul", ["f", "half"], ["h"]),
+            ob.node("Floor", ["h"], ["g"]),
+            ob.node("Cast", ["g"], ["t"], to=ob.INT64),
+            ob.node("Slice", ["x", "zero", "t", "axes"], ["y"]),
+        ],
+        [
+            ob.tensor("half", ob.FLOAT, [1], [0.7]),
+            int64("zero", [0, 0]),
+            int64("axes", [0, 1]),
+        ],
+    ),
+    "expand_chosen_by_where": (
+        [
+            ob.node("Shape", ["x"], ["s"]),
+            ob.node("Equal", ["t", "m1"], ["e"]),
+            ob.node("Where", ["e", "s", "t"], ["o"]),
+            ob.node("Expand", ["b", "o"], ["p"]),
+            ob.node("Add", ["x", "p"], ["y"]),
+        ],
+        [
+            int64("t", [-1, 4]),
+            int64("m1", [-1]),
+            ob.tensor("b", ob.FLOAT, [1, 1], [0.5]),
+        ],
+    ),
+    "range_of_constants": (
+        [
+            ob.node("Range", ["a", "n", "d"], ["r"]),
+            ob.node("Mul", ["x", "r"], ["y"]),
+        ],
+        [
+            ob.tensor("a", ob.FLOAT, [], [0.0]),
+            ob.tensor("n", ob.FLOAT, [], [2.0]),
+            ob.tensor("d", ob.FLOAT, [], [0.5]),
+        ],
+    ),
+    "target_of_two_dimensions": (
+        [
+            ob.node("Shape", ["x"], ["s"]),
+            ob.node("Reshape", ["s", "two"], ["m"]),
+            ob.node("ReduceProd", ["m"], ["p"], axes=[1], keepdims=0),
+            ob.node("Concat", ["p", "one"], ["t"], axis=0),
+            ob.node("Reshape", ["x", "t"], ["y"]),
+        ],
+        [int64("two", [1, 2]), int64("one", [1])],
+    ),
+    "names_of_methods": (
+        [ob.node("Mul", ["x", "half"], ["y"])],
+        [ob.tensor("half", ob.INT32, [1], [3])],
+    ),
+    "resize": (
+        [
+            ob.node("Unsqueeze", ["x", "front"], ["z"]),
+            ob.node(
+                "Resize", ["z", "", "", "size"], ["y"], mode="linear",
+                coordinate_transformation_mode="half_pixel",
+            ),
+        ],
+        [int64("front", [0, 1]), int64("size", [1, 1, 6, 5])],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", _OF_NUMBERS)
+def test_numbers_that_an_onnx_model_computes_with_tensors(name):
+    nodes, constants = _OF_NUMBERS[name]
+    kind = ob.INT32 if name == "names_of_methods" else ob.FLOAT
+    info = ob.value_info("x", kind, [3, 4])
+    graph = ob.graph(nodes, [info], ["y"], constants)
+    script = torch.load_program(io.BytesIO(ob.model(graph, opset=17)))
+    x = torch.arange(12.0).view(3, 4)
+    if kind == ob.INT32:
+        x = x.to(torch.int32)
+    want = script(x)
+    assert want.dtype == x.dtype
+    assert torch.equal(saved(export(script, (x,)))(x), want)
+
+
+class Changed(torch.nn.Module):
+    """Numbers of the program that become data."""
+
+    def forward(self, x: torch.Tensor):
+        sizes = torch.tensor([1, 2])
+        part = sizes[:1]
+        sizes.add_(x)
+        items: list[int] = part.tolist()
+        return torch.zeros(items)
+
+
+class Own(torch.nn.Module):
+    """Numbers that the program changes itself."""
+
+    def forward(self, x: torch.Tensor):
+        sizes = torch.tensor([1, 2])
+        part = sizes[:1]
+        sizes.add_(2)
+        items: list[int] = part.tolist()
+        return x + torch.zeros(items)
+
+
+def test_numbers_that_were_changed():
+    x = torch.ones(3)
+    assert torch.equal(saved(export(loaded(Own()), (x,)))(x), x)
+    script = loaded(Changed())
+    with pytest.raises(NotImplementedError, match="only the run knows"):
+        export(script, (torch.ones(2, dtype=torch.int64),))
+
+
+def test_the_command_fails_in_one_line(monkeypatch, capsys):
+    from hotaru.export import __main__ as command
+
+    def fails(options):
+        raise AttributeError("of its insides")
+
+    monkeypatch.setattr(command, "_convert", fails)
+    monkeypatch.setattr("sys.argv", ["command", "m.onnx", "m.pt2"])
+    assert command.main() == 1
+    said = "hotaru: m.onnx cannot be written as .pt2: of its insides\n"
+    assert capsys.readouterr().err == said

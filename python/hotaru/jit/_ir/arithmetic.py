@@ -42,6 +42,19 @@ def _range_item(i, low, step):
     return low + i * step
 
 
+def _text_method(name):
+    """The method of texts of that name. The end of a part is -1 where it is
+    the text's, -2 one letter before.
+    """
+
+    def call(text, *rest):
+        if len(rest) == 3 and rest[2] < 0:  # what is looked for, start, end
+            rest = (*rest[:2], len(text) + 1 + rest[2])
+        return getattr(text, name)(*rest)
+
+    return call
+
+
 # Operators of numbers, lists and the like, by base name.
 TABLE = {
     "add": operator.add, "sub": operator.sub, "mul": operator.mul,
@@ -61,6 +74,13 @@ TABLE = {
     "values": lambda d: list(d.values()), "all": all, "any": any,
     "sorted": sorted, "copy": list, "__range_length": _range_length,
     "__derive_index": _range_item,
+    **{
+        name: _text_method(name)
+        for name in (
+            "endswith", "find", "format", "join", "lower", "replace", "rfind",
+            "split", "startswith", "strip", "upper",
+        )
+    },
 }  # fmt: skip
 
 # Operators of lists and dicts, which may hold tensors.

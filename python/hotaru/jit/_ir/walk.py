@@ -124,7 +124,7 @@ class Walk:
 
     def _attribute(self, node, inputs):
         name = node.s("name")
-        value = getattr(inputs[0], name)
+        value = _looked_up(inputs[0], name)
         if _is_tensor(value):
             return self.held(value, f"the attribute {name!r}")
         return list(value) if isinstance(value, list) else value
@@ -176,7 +176,7 @@ class Walk:
             self._active.pop()
 
     def _method(self, node, inputs):
-        method = getattr(inputs[0], node.s("name"))
+        method = _looked_up(inputs[0], node.s("name"))
         return self.run(method.inlined_graph, inputs)
 
     def _dict(self, node, inputs):
@@ -184,6 +184,19 @@ class Walk:
 
     def _number(self, node, inputs):
         return self.number(inputs[0])
+
+
+def _looked_up(owner, name: str):
+    """The program's attribute or method, whose name may be that of one of the
+    Python class.
+    """
+    native = getattr(owner, "__dict__", {}).get("_c")
+    if native is not None and hasattr(type(owner), name):
+        if native.has_attribute(name):
+            return native.attribute(name)
+        if native.has_method(name):
+            return native.method(name)
+    return getattr(owner, name)
 
 
 def _is_tensor(value) -> bool:
