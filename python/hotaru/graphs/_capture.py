@@ -213,7 +213,7 @@ class Captured:
                 self.training.found(self.graph)
             self._writes = exact.writes()
             self._leaf_pattern, self._stride_pattern = exact.patterns(
-                self._samples
+                self._samples, _results.some_views(leaves, self._statics)
             )
             return (form, leaves), changed
         except BaseException as error:

@@ -145,13 +145,17 @@ class Exact:
         if own is not None:
             raise _state.StartError(_OWN.format(type(own).__name__))
 
-    def patterns(self, leaves: list) -> tuple[list | None, list | None]:
-        """Which arguments are leaves, and their strides: None for what the code
-        did not ask for.
+    def patterns(
+        self, leaves: list, views: bool
+    ) -> tuple[list | None, list | None]:
+        """Which arguments are leaves, and their strides: None for what calls
+        need not have alike, as the code did not ask for it. Strides also matter
+        where some results are `views` of arguments.
         """
+        strides = self.strides_matter or views
         return (
             [t.is_leaf for t in leaves] if self.leaves_matter else None,
-            [t.stride() for t in leaves] if self.strides_matter else None,
+            [t.stride() for t in leaves] if strides else None,
         )
 
     def _filled(self) -> list:

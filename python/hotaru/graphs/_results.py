@@ -146,6 +146,16 @@ def _looks_into(result: Tensor, tensors) -> bool:
     return any(_C._shares_storage(result, t) for t in tensors)
 
 
+def some_views(results: list, statics: list) -> bool:
+    """Tells whether results are views of arguments: theirs follow the strides
+    that these have, also of dimensions of one element.
+    """
+    return any(
+        not any(result is s for s in statics) and _looks_into(result, statics)
+        for result in results
+    )
+
+
 def _check_itself(result: Tensor, statics: list) -> None:
     """UnfitError for a tensor from outside in memory of an argument: calls
     would give a view of the argument in its place.

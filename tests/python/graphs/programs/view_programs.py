@@ -253,7 +253,7 @@ def tensors_in(value) -> list:
 
 
 def described(t) -> tuple:
-    """Description of a tensor, dimensions of one element without a stride."""
+    """Description of a tensor, with the strides of all dimensions."""
     try:
         return _described(t)
     except RuntimeError as error:  # a view whose base was written
@@ -265,7 +265,7 @@ def _described(t) -> tuple:
         type(t).__name__,
         str(t.dtype),
         tuple(t.shape),
-        tuple(s for s, n in zip(t.stride(), t.shape) if n > 1 and t.numel()),
+        t.stride(),
         t.requires_grad,
         t.is_leaf,
         t.detach().tolist(),
