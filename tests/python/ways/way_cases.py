@@ -227,7 +227,71 @@ ATTENTION = [
     _graphed("pair_values", 24, 64, "medium"),
     _graphed("floats", 64, 64, "highest"),
 ]
-CASES = CONVOLUTIONS + PRODUCTS + ATTENTION
+
+
+def _values_and_places(values, places):
+    """Both in one tensor, of float64: equal if both are."""
+    return torch.stack([values.double(), places.double()])
+
+
+def _places(x, find):
+    """What `find` takes of each row: a list of numbers; gives places."""
+    rows = x.tolist()
+    places = [find(row) for row in rows]
+    values = [
+        [row[i] for i in found] for row, found in zip(rows, places, strict=True)
+    ]
+    return _values_and_places(torch.tensor(values), torch.tensor(places))
+
+
+def _ordered(row):
+    """Places in order; of equal numbers the first comes first."""
+    return sorted(range(len(row)), key=row.__getitem__)
+
+
+def _most_frequent(row):
+    number = min(set(row), key=lambda x: (-row.count(x), x))
+    return [max(i for i, x in enumerate(row) if x == number)]
+
+
+def _of_rows(kernel, find, places):
+    """Cases of `find`, which gives each row's values and `places`."""
+
+    def case(way, shape, dtype=F32):
+        return Case(
+            kernel,
+            way,
+            lambda x: _values_and_places(*find(x)),
+            (shape,),
+            dtype,
+            exact=lambda x: _places(x, places),
+        )
+
+    return case
+
+
+_sorts = _of_rows("sort", lambda x: x.sort(1), _ordered)
+_modes = _of_rows("mode", lambda x: x.mode(1, True), _most_frequent)
+_firsts = _of_rows(
+    "topk", lambda x: x.topk(5, 1, False), lambda row: _ordered(row)[:5]
+)
+SORTING = [
+    _sorts("comparisons", (3, 399)),
+    _sorts("comparisons", (3, 399), F64),
+    _sorts("comparisons", (3, 399), I64),
+    _sorts("comparisons", (3, 399), BF16),
+    _sorts("radix", (3, 400)),
+    _sorts("radix", (3, 400), F64),
+    _sorts("radix", (3, 400), I64),
+    _sorts("radix", (3, 400), BF16),
+    _modes("comparisons", (3, 99)),
+    _modes("radix", (3, 400)),
+    _firsts("heap", (3, 320)),
+    _firsts("heap", (3, 320), I64),
+    _firsts("parted", (3, 319)),
+    _firsts("parted", (3, 319), I64),
+]
+CASES = CONVOLUTIONS + PRODUCTS + ATTENTION + SORTING
 
 
 def tensors(case: Case) -> list:

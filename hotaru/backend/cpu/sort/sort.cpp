@@ -1,11 +1,11 @@
 // Sorting and selecting along a dimension.
 #include <algorithm>
-#include <utility>
+#include <vector>
 
 #include "hotaru/backend/common/kernel_types.h"
 #include "hotaru/backend/common/reduce/line.h"
 #include "hotaru/backend/cpu/lines.h"
-#include "hotaru/backend/cpu/sort/sort_keys.h"
+#include "hotaru/backend/cpu/sort/ways.h"
 
 namespace hotaru::cpu {
 namespace {
@@ -13,7 +13,8 @@ namespace {
 /// A thread's working memory.
 template <class Key, class Position>
 struct Entries {
-  std::vector<SortEntry<Key, Position>> entries, spare;
+  using Entry = SortEntry<Key, Position>;
+  std::vector<Entry> entries, spare;
 
   template <class T>
   void read(const T* x, int64_t n, int64_t stride, bool descending) {
@@ -21,6 +22,14 @@ struct Entries {
     const Key flip = descending ? Key(~Key{0}) : Key{0};
     for (int64_t i = 0; i < n; ++i)
       entries[size_t(i)] = {Position(i), Key(sort_key(x[i * stride]) ^ flip)};
+  }
+  void sort() {
+    run_first<kSortWays<Entry>>(EntryLine<Entry>{
+        .n = int64_t(entries.size()), .entries = &entries, .spare = &spare});
+  }
+  void first(int64_t k, bool sorted) {
+    run_first<kFirstWays<Entry>>(EntryLine<Entry>{int64_t(entries.size()), k,
+                                                  sorted, &entries, nullptr});
   }
 };
 
@@ -81,7 +90,7 @@ void sort(const KernelCall& call) {
   const auto& a = call.attributes<SortAttributes>();
   for_sorted(call, kSortTypes, a.dim, [&](const auto& lines, auto& state) {
     state.read(lines.in, lines.n, lines.in_stride, a.descending);
-    sort_entries(state.entries, state.spare);
+    state.sort();
     for (int64_t i = 0; i < lines.n; ++i)
       lines.put(i, int64_t(state.entries[size_t(i)].position));
   });
@@ -92,16 +101,9 @@ void topk(const KernelCall& call) {
   for_sorted(call, kTopkTypes, a.dim, [&](const auto& lines, auto& state) {
     if (a.k == 0) return;
     state.read(lines.in, lines.n, lines.in_stride, a.descending);
-    auto& e = state.entries;
-    const auto end = e.begin() + a.k;
-    if (a.k * 64 <= lines.n) {
-      std::partial_sort(e.begin(), end, e.end());
-    } else {
-      if (a.k < lines.n) std::nth_element(e.begin(), end - 1, e.end());
-      if (a.sorted) std::sort(e.begin(), end);
-    }
+    state.first(a.k, a.sorted);
     for (int64_t i = 0; i < a.k; ++i)
-      lines.put(i, int64_t(e[size_t(i)].position));
+      lines.put(i, int64_t(state.entries[size_t(i)].position));
   });
 }
 
@@ -141,7 +143,7 @@ void mode(const KernelCall& call) {
              [&](const auto& lines, auto& state) {
                state.read(lines.in, lines.n, lines.in_stride, false);
                auto& e = state.entries;
-               sort_entries(e, state.spare);
+               state.sort();
                size_t best = 0, longest = 0, start = 0;
                for (size_t i = 0; i < e.size(); ++i) {
                  if (e[i].key != e[start].key) start = i;
@@ -154,11 +156,33 @@ void mode(const KernelCall& call) {
              });
 }
 
+// Tables ask how long lines are, not what of.
+using AnyEntry = SortEntry<uint32_t, uint32_t>;
+
+[[gnu::cold]] WayAnswers explain_lines(const Tensor& in, int64_t dim) {
+  return explain<kSortWays<AnyEntry>>(
+      EntryLine<AnyEntry>{.n = line_size(in, dim)});
+}
+[[gnu::cold]] WayAnswers explain_sort(const KernelCall& call) {
+  return explain_lines(call.tensor(2), call.attributes<SortAttributes>().dim);
+}
+[[gnu::cold]] WayAnswers explain_mode(const KernelCall& call) {
+  return explain_lines(call.tensor(2), call.attributes<LineAttributes>().dim);
+}
+[[gnu::cold]] WayAnswers explain_topk(const KernelCall& call) {
+  const auto& a = call.attributes<SortAttributes>();
+  return explain<kFirstWays<AnyEntry>>(
+      EntryLine<AnyEntry>{.n = line_size(call.tensor(2), a.dim), .k = a.k});
+}
+
 HOTARU_KERNEL(kCPU, "sort", sort, check_types<kSortTypes>);
 HOTARU_KERNEL(kCPU, "topk", topk, check_types<kTopkTypes>);
 HOTARU_KERNEL(kCPU, "kthvalue", kthvalue, check_types<kKthvalueTypes>);
 HOTARU_KERNEL(kCPU, "median", median, check_types<kMedianTypes>);
 HOTARU_KERNEL(kCPU, "mode", mode, check_types<kModeTypes>);
+const KernelWays sort_ways(DeviceType::kCPU, "sort", explain_sort),
+    topk_ways(DeviceType::kCPU, "topk", explain_topk),
+    mode_ways(DeviceType::kCPU, "mode", explain_mode);
 
 }  // namespace
 }  // namespace hotaru::cpu

@@ -3,7 +3,8 @@
 #pragma once
 
 #include <bit>
-#include <vector>
+#include <cstdint>
+#include <type_traits>
 
 #include "hotaru/backend/cpu/number.h"
 
@@ -64,31 +65,5 @@ struct SortEntry {
   }
   uint64_t packed() const { return uint64_t{key} << 32 | uint64_t{position}; }
 };
-
-/// Sorts entries whose positions ascend, so that equal keys keep their order.
-/// Long lines go through a radix sort, byte by byte from the lowest (D. Knuth,
-/// The Art of Computer Programming 3, 5.2.5), skipping bytes that are equal
-/// everywhere.
-template <class Key, class Position>
-void sort_entries(std::vector<SortEntry<Key, Position>>& entries,
-                  std::vector<SortEntry<Key, Position>>& spare) {
-  constexpr size_t kShort = 400;
-  const size_t n = entries.size();
-  if (n < kShort) {
-    std::sort(entries.begin(), entries.end());
-    return;
-  }
-  spare.resize(n);
-  for (size_t shift = 0; shift < sizeof(Key) * 8; shift += 8) {
-    size_t count[256] = {};
-    for (const auto& entry : entries) ++count[entry.key >> shift & 255];
-    if (count[entries[0].key >> shift & 255] == n) continue;
-    size_t start = 0;
-    for (size_t& c : count) start += std::exchange(c, start);
-    for (const auto& entry : entries)
-      spare[count[entry.key >> shift & 255]++] = entry;
-    entries.swap(spare);
-  }
-}
 
 }  // namespace hotaru::cpu
