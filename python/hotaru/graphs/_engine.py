@@ -4,11 +4,8 @@ exported, and compiled by the engine.
 
 from __future__ import annotations
 
-import functools
 import threading
-import types
 import warnings
-from collections import OrderedDict
 from collections.abc import Callable
 
 from .. import _C, Tensor, is_grad_enabled, no_grad
@@ -16,6 +13,7 @@ from ..nn import Module, ModuleList
 from ..onnx.errors import UnsupportedOperatorError
 from . import _stance, _state, _tree, _where
 from ._surroundings.reach import Reach
+from ._watching import Watching
 
 # After so many compiled kinds in a row that no call asked for again, calls run
 # as they are.
@@ -32,7 +30,7 @@ class RefusedError(RuntimeError):
     """Raised where what a function does cannot be given to an engine."""
 
 
-class Engined:
+class Engined(Watching):
     """Calls of a function by way of an engine's programs.
 
     Args:
@@ -49,70 +47,30 @@ class Engined:
     Threads may call it at once; one compiles at a time.
     """
 
+    _prefix = "_engined_"
+    _taken = (*Watching._taken, "_build", "_engine")
+
     def __init__(
         self,
         function: Callable,
         build: Callable[[bytes], Callable],
         engine: str,
-        *,
-        dynamic: bool,
-        cache_size: int,
-        on_failure: Callable,
-        root: Module | None = None,
+        **options,
     ) -> None:
-        if cache_size < 1:
-            raise ValueError(f"cache_size must be positive, got {cache_size}")
-        self.function = function
         self._build, self._engine = build, engine
-        self._dynamic = dynamic
-        self._cache_size = cache_size
-        self._on_failure = on_failure
-        self._root = root
-        self._begin()
+        super().__init__(function, **options)
 
     def _begin(self) -> None:
         self._lock = threading.RLock()
         self._acquire, self._release = self._lock.acquire, self._lock.release
-        self._forget()
+        super()._begin()
 
     def _forget(self) -> None:
         """Nothing is compiled yet."""
+        super()._forget()
         #: How many programs were made.
         self.programs = 0
-        self._reach: Reach | None = None
-        self._changes = -1
-        self._cache: OrderedDict[tuple, _Program | None] = OrderedDict()
         self._signatures: dict[tuple, int] = {}
-        self._restless = 0
-        _stance.everyone.add(self)
-        self._forget_last()
-
-    def _forget_last(self) -> None:
-        self._last: tuple | None = None
-
-    def __getstate__(self) -> dict:
-        names = (
-            "function", "_build", "_engine", "_dynamic", "_cache_size",
-            "_on_failure", "_root",
-        )  # fmt: skip
-        return {name: self.__dict__[name] for name in names}
-
-    def __setstate__(self, state: dict) -> None:
-        self.__dict__.update(state)
-        self._begin()
-
-    def __get__(self, owner, kind=None):
-        """A decorated method: of each object one of its own."""
-        if owner is None:
-            return self
-        name = f"_engined_{self.function.__name__}"
-        bound = vars(owner).get(name)
-        if bound is None:
-            bound = Engined.__new__(Engined)
-            bound.__setstate__(self.__getstate__())
-            bound.function = types.MethodType(self.function, owner)
-            vars(owner)[name] = functools.update_wrapper(bound, self.function)
-        return bound
 
     def __call__(self, *args, **kwargs):
         stance = _stance.now()
@@ -135,13 +93,11 @@ class Engined:
     def _is_like(self, last: tuple, args: tuple) -> bool:
         """True if the last call's program is right for this one, of tensors."""
         program, changes, modes, kinds = last
-        known = self._reach
         return (
             kinds.hold(args)
             and not is_grad_enabled()
-            and changes == self._changes == _C._module_changes()
-            and known.plain
-            and known.around.unchanged()
+            and changes == self._changes
+            and self._knows()
             and modes == _modes()
             and program.unchanged.holds()
         )
@@ -194,26 +150,11 @@ class Engined:
             self._cache.popitem(last=False)
         return program
 
-    def _look_around(self) -> None:
-        """Learns what the function can read, and what it is like by now."""
-        changes = _C._module_changes()
-        known = self._reach
-        if (
-            known is not None
-            and self._changes == changes
-            and known.plain
-            and known.around.unchanged()
-        ):
-            return
-        root = self.function if self._root is None else self._root
-        self._reach = Reach(root, own_hooks=self.function is root)
-        self._guarded = _state.guarded(self._reach)
+    def _learn(self, reach: Reach) -> None:
         # A number stands for it in keys, as it is long.
-        signature = self._reach.signature(set())
         self._signature = self._signatures.setdefault(
-            signature, len(self._signatures)
+            reach.signature(set()), len(self._signatures)
         )
-        self._changes = changes
 
     def _key(self, form: tuple, leaves: list) -> tuple:
         kinds = tuple((t.shape, t.dtype, t.device) for t in leaves)

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import functools
-import types
-from collections import OrderedDict
 from collections.abc import Callable
 
 from .. import _C, Tensor, inference_mode, is_grad_enabled, no_grad, strided
-from ..nn import Buffer, Module, Parameter
+from ..nn import Buffer, Parameter
 from . import _settings, _stance, _state, _tree
 from ._capture import Captured, Options
 from ._keys import Same, Signature
@@ -16,6 +13,7 @@ from ._results import CONSTANTS, has_attributes
 from ._surroundings.reach import Reach
 from ._surroundings.values import kind_of, place
 from ._training import key_of
+from ._watching import Watching
 
 CACHE_SIZE = 8
 # Tensors whose class has no say in what operators do.
@@ -36,38 +34,24 @@ _SAMPLES = (
 )
 
 
-class Graphed(_C._FastCall):
+class Graphed(_C._FastCall, Watching):
     """Calls of a function by way of graphs, one for each kind of call.
 
     Several threads may call it; they take turns. Within a capture it is the
     function itself.
     """
 
-    def __init__(
-        self,
-        function: Callable,
-        options: Options,
-        *,
-        dynamic: bool,
-        cache_size: int,
-        on_failure: Callable | None = None,
-        root: Module | None = None,
-    ) -> None:
-        if cache_size < 1:
-            raise ValueError(f"cache_size must be positive, got {cache_size}")
-        self.function = function
+    _prefix = "_graphed_"
+    _taken = (*Watching._taken, "_options")
+
+    def __init__(self, function: Callable, options: Options, **given) -> None:
         self._options = options
-        self._dynamic = dynamic
-        self._cache_size = cache_size
-        self._on_failure = on_failure
-        self._root = root
-        self._forget()
+        super().__init__(function, **given)
 
     def _forget(self) -> None:
         """Nothing is captured yet."""
+        super()._forget()
         self.captures = 0
-        self._reach: Reach | None = None
-        self._guarded: list[Tensor] = []
         self._known: set[int] = set()
         self._given: tuple | None = None
         self._option_key: tuple = ()
@@ -75,41 +59,11 @@ class Graphed(_C._FastCall):
         self._signature: Signature | None = None
         self._loose_signature: Signature | None = None
         self._carried: set[tuple] = set()
-        self._changes = -1
-        self._cache: OrderedDict[tuple, list[Captured]] = OrderedDict()
         self._failed: set[tuple] = set()
         self._seen: set[tuple] = set()
-        # State errors in a row.
-        self._restless = 0
         # Captures that went because somebody kept their states.
         self._partings = 0
         self._called = False
-        _stance.everyone.add(self)
-        self._forget_last()
-
-    def __getstate__(self) -> dict:
-        # Copies and pickles capture for themselves.
-        names = ("_options", "_dynamic", "_cache_size", "_on_failure", "_root")
-        state = {name: self.__dict__[name] for name in names}
-        return {**state, "function": self.function}
-
-    def __setstate__(self, state: dict) -> None:
-        self.__dict__.update(state)
-        self._forget()
-
-    def __get__(self, owner, kind=None):
-        """A decorated method: of each object one of its own."""
-        if owner is None:
-            return self
-        known = vars(owner)
-        name = f"_graphed_{self.__name__}"
-        bound = known.get(name)
-        if bound is None:
-            bound = type(self).__new__(type(self))
-            bound.__setstate__(self.__getstate__())
-            bound.function = types.MethodType(self.function, owner)
-            known[name] = functools.update_wrapper(bound, self.function)
-        return bound
 
     # -- one call ----------------------------------------------------------
 
@@ -218,35 +172,20 @@ class Graphed(_C._FastCall):
         self._set_fast(None)
 
     def _look_around(self) -> None:
-        """Learns what the function can read, and what it is like by now."""
-        changes = _C._module_changes()
         known = self._reach
-        if (
-            known is not None
-            and self._changes == changes
-            and known.plain
-            and known.around.unchanged()
-        ):
-            if not known.options.unchanged():
-                known.renew_options()
-                self._option_key = key_of(known)
-            return
-        self._reach = self._look()
-        self._option_key = key_of(self._reach)
-        self._guarded = _state.guarded(self._reach)
+        super()._look_around()
+        if self._reach is known and not known.options.unchanged():
+            known.renew_options()
+            self._option_key = key_of(known)
+
+    def _learn(self, reach: Reach) -> None:
+        self._option_key = key_of(reach)
         self._known = set(map(id, self._guarded))
-        signature = self._reach.signature(self._carried)
+        signature = reach.signature(self._carried)
         # The same object compares at once.
         known = (key[3] for key in self._cache if key[3] == signature)
         self._signature = next(known, signature)
         self._loose_signature = None
-        self._changes = changes
-
-    def _look(self) -> Reach:
-        if self._root is None:
-            return Reach(self.function)
-        # Hooks of a module that is changed in place run outside of its graph.
-        return Reach(self._root, own_hooks=self.function is self._root)
 
     def _key(self, form: tuple, leaves, aliases: tuple) -> tuple:
         kinds = tuple(_argument_kind(leaf) for leaf in leaves)
