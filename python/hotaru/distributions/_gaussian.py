@@ -8,7 +8,7 @@ import hotaru as torch
 
 from .. import Tensor
 from . import constraints
-from .distribution import Distribution
+from .distribution import Centered
 from .utils import _standard_normal, lazy_property
 
 
@@ -116,7 +116,7 @@ class ByMatrix:
         )
 
 
-class MultivariateNormal(ByMatrix, Distribution):
+class MultivariateNormal(ByMatrix, Centered):
     """A vector with mean `loc` and a covariance, by exactly one of three."""
 
     arg_constraints = {
@@ -152,14 +152,6 @@ class MultivariateNormal(ByMatrix, Distribution):
         self._keep_factor(given)
 
     @property
-    def mean(self) -> Tensor:
-        return self.loc
-
-    @property
-    def mode(self) -> Tensor:
-        return self.loc
-
-    @property
     def variance(self) -> Tensor:
         squares = self._unbroadcasted_scale_tril.pow(2).sum(-1)
         return squares.expand(self._batch_shape + self._event_shape)
@@ -182,7 +174,7 @@ class MultivariateNormal(ByMatrix, Distribution):
         return entropy.expand(self._batch_shape)
 
 
-class LowRankMultivariateNormal(Distribution):
+class LowRankMultivariateNormal(Centered):
     """With the covariance W W' + diag(D), of a `cov_factor` W with few columns.
 
     Determinant and inverse are those of the small I + W' D^-1 W, the
@@ -250,14 +242,6 @@ class LowRankMultivariateNormal(Distribution):
             self._batch_shape + self._event_shape + self._event_shape
         )
 
-    @property
-    def mean(self) -> Tensor:
-        return self.loc
-
-    @property
-    def mode(self) -> Tensor:
-        return self.loc
-
     @lazy_property
     def variance(self) -> Tensor:
         variance = (
@@ -276,28 +260,6 @@ class LowRankMultivariateNormal(Distribution):
             scaled.shape[-1], dtype=scaled.dtype, device=scaled.device
         )
         return self._of_batch(root * torch.linalg.cholesky(scaled + eye))
-
-    def _only_one(self, matrices: tuple, error: type) -> dict:
-        """The matrix that was given, by its name."""
-        given = {
-            name: matrix
-            for name, matrix in zip(self._names, matrices)
-            if matrix is not None
-        }
-        if len(given) != 1:
-            raise error(
-                "Exactly one of covariance_matrix or precision_matrix or "
-                "scale_tril may be specified."
-            )
-        return given
-
-    @staticmethod
-    def _check_matrix(matrix: Tensor, name: str) -> None:
-        if matrix.dim() < 2:
-            raise ValueError(
-                f"{name} must be at least two-dimensional, with optional "
-                "leading batch dimensions"
-            )
 
     @lazy_property
     def covariance_matrix(self) -> Tensor:

@@ -8,12 +8,12 @@ import hotaru as torch
 
 from .. import Tensor, inf, nan
 from . import constraints
-from .distribution import Distribution
+from .distribution import Centered, Distribution
 from .exp_family import ExponentialFamily
 from .utils import _standard_normal, broadcast_all
 
 
-class _LocationScale(Distribution):
+class _LocationScale(Centered):
     """Symmetric round `loc`, as wide as `scale`."""
 
     arg_constraints = {
@@ -26,14 +26,6 @@ class _LocationScale(Distribution):
     def __init__(self, loc, scale, validate_args=None) -> None:
         self.loc, self.scale = broadcast_all(loc, scale)
         super().__init__(self.loc.size(), validate_args=validate_args)
-
-    @property
-    def mean(self) -> Tensor:
-        return self.loc
-
-    @property
-    def mode(self) -> Tensor:
-        return self.loc
 
     @property
     def variance(self) -> Tensor:
@@ -158,10 +150,11 @@ class Cauchy(_LocationScale):
         return math.log(4 * math.pi) + self.scale.log()
 
 
-class VonMises(Distribution):
+class VonMises(Centered):
     """Angles with a density proportional to exp(concentration cos(x - loc)).
 
-    Computed in double precision where draws are rejected or accepted.
+    Mean and variance are those of points on the circle. Computed in double
+    precision where draws are rejected or accepted.
     """
 
     arg_constraints = {
@@ -174,15 +167,6 @@ class VonMises(Distribution):
     def __init__(self, loc, concentration, validate_args=None) -> None:
         self.loc, self.concentration = broadcast_all(loc, concentration)
         super().__init__(self.loc.shape, validate_args=validate_args)
-
-    @property
-    def mean(self) -> Tensor:
-        """The mean of the angles on the circle."""
-        return self.loc
-
-    @property
-    def mode(self) -> Tensor:
-        return self.loc
 
     @property
     def variance(self) -> Tensor:

@@ -298,6 +298,18 @@ class Distribution:
         return f"{type(self).__name__}({', '.join(shown)})"
 
 
+class Centered(Distribution):
+    """Distributions whose mean and mode are their parameter `loc`."""
+
+    @property
+    def mean(self) -> Tensor:
+        return self.loc
+
+    @property
+    def mode(self) -> Tensor:
+        return self.loc
+
+
 def _is_ours(cls: type) -> bool:
     return is_own(getattr(cls, "__module__", ""), "distributions")
 
