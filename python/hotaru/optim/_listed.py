@@ -31,7 +31,9 @@ class Listed(Optimizer):
     _takes_sparse = False
     _instead = ""
     # Options that files of old versions lack.
-    _later: tuple[str, ...] = ()
+    _later: tuple[str, ...] = (
+        "foreach", "maximize", "differentiable", "capturable",
+    )  # fmt: skip
     # The options that may change while a graph lives.
     _changing: tuple[str, ...] = ("lr",)
 

@@ -113,6 +113,7 @@ class Muon(Listed):
     )  # fmt: skip
     _keeps = ("momentum_buffer",)
     _scalars = ()
+    _later = ()
 
     def __init__(
         self,

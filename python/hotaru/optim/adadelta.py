@@ -91,12 +91,6 @@ class Adadelta(Listed):
         "capturable",
     )
     _keeps = ("square_avg", "acc_delta", "step")
-    _later = (
-        "foreach",
-        "maximize",
-        "differentiable",
-        "capturable",
-    )
 
     def __init__(
         self,

@@ -81,12 +81,6 @@ class Adamax(Listed):
         "capturable",
     )  # fmt: skip
     _keeps = ("exp_avg", "exp_inf", "step")
-    _later = (
-        "foreach",
-        "maximize",
-        "differentiable",
-        "capturable",
-    )
 
     def __init__(
         self,

@@ -99,12 +99,6 @@ class ASGD(Listed):
     )  # fmt: skip
     _keeps = ("ax", "mu", "eta", "step")
     _scalars = ("step", "eta", "mu")
-    _later = (
-        "foreach",
-        "maximize",
-        "differentiable",
-        "capturable",
-    )
 
     def __init__(
         self,

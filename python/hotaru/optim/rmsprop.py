@@ -100,14 +100,7 @@ class RMSprop(Listed):
         "foreach", "maximize", "differentiable", "capturable",
     )  # fmt: skip
     _keeps = ("square_avg", "grad_avg", "momentum_buffer", "step")
-    _later = (
-        "momentum",
-        "centered",
-        "foreach",
-        "maximize",
-        "differentiable",
-        "capturable",
-    )
+    _later = ("momentum", "centered", *Listed._later)
 
     def __init__(
         self,

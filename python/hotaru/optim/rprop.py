@@ -80,12 +80,6 @@ class Rprop(Listed):
     # Rates are of each element, in the state.
     _changing = ()
     _keeps = ("prev", "step_size", "step")
-    _later = (
-        "foreach",
-        "maximize",
-        "differentiable",
-        "capturable",
-    )
 
     def __init__(
         self,
