@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .....nn.parameter import Parameter
 from .....nn.utils.parametrize import (
     is_parametrized,
     transfer_parametrizations_and_params,
@@ -32,6 +33,28 @@ def take_parameters(made, mod, names=("weight", "bias")) -> None:
             transfer_parametrizations_and_params(mod, made, name)
         else:
             setattr(made, name, getattr(mod, name))
+
+
+def take_values(made, mod) -> None:
+    """Gives a module what the weight and the bias of another hold now."""
+    made.weight = Parameter(mod.weight.detach())
+    if mod.bias is not None:
+        made.bias = Parameter(mod.bias.detach())
+
+
+def geometry(conv, bias: bool | None = None) -> tuple:
+    """Arguments that make a convolution as `conv`, with a bias if it has."""
+    return (
+        conv.in_channels,
+        conv.out_channels,
+        conv.kernel_size,
+        conv.stride,
+        conv.padding,
+        conv.dilation,
+        conv.groups,
+        conv.bias is not None if bias is None else bias,
+        conv.padding_mode,
+    )
 
 
 def need(qconfig) -> None:

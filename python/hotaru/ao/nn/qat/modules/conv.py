@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from ..... import nn
 from .....nn.modules.conv import _ConvNd as _FloatConvNd
-from .....nn.parameter import Parameter
 from ...intrinsic.modules.fused import _FusedModule
-from ._floats import check_float, need, take_parameters
+from ._floats import (
+    check_float,
+    geometry,
+    need,
+    take_parameters,
+    take_values,
+)
 
 
 class _ConvNd(_FloatConvNd):
@@ -35,38 +40,15 @@ class _ConvNd(_FloatConvNd):
         qconfig = mod.qconfig
         if issubclass(type(mod), _FusedModule):
             mod = mod[0]
-        made = cls(
-            mod.in_channels,
-            mod.out_channels,
-            mod.kernel_size,
-            stride=mod.stride,
-            padding=mod.padding,
-            dilation=mod.dilation,
-            groups=mod.groups,
-            bias=mod.bias is not None,
-            padding_mode=mod.padding_mode,
-            qconfig=qconfig,
-        )
+        made = cls(*geometry(mod), qconfig=qconfig)
         take_parameters(made, mod)
         return made
 
     def to_float(self):
         """The convolution without quantisation, with its rectifier if any."""
         cls = type(self)
-        made = cls._FLOAT_CONV_MODULE(
-            self.in_channels,
-            self.out_channels,
-            self.kernel_size,
-            self.stride,
-            self.padding,
-            self.dilation,
-            self.groups,
-            self.bias is not None,
-            self.padding_mode,
-        )
-        made.weight = Parameter(self.weight.detach())
-        if self.bias is not None:
-            made.bias = Parameter(self.bias.detach())
+        made = cls._FLOAT_CONV_MODULE(*geometry(self))
+        take_values(made, self)
         if issubclass(cls, _FusedModule):
             parts = [made]
             if cls._FLOAT_RELU_MODULE is not None:

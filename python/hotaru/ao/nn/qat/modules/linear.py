@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from ..... import nn
-from .....nn.parameter import Parameter
 from .....nn.utils.parametrize import type_before_parametrizations
 from ...intrinsic.modules.fused import LinearReLU
-from ._floats import check_float, need, take_parameters
+from ._floats import check_float, need, take_parameters, take_values
 
 F = nn.functional
 
@@ -58,8 +57,6 @@ class Linear(nn.Linear):
         made = nn.Linear(
             self.in_features, self.out_features, self.bias is not None
         )
-        made.weight = Parameter(self.weight.detach())
-        if self.bias is not None:
-            made.bias = Parameter(self.bias.detach())
+        take_values(made, self)
         made.train(self.training)
         return made

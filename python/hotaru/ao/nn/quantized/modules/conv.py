@@ -11,6 +11,7 @@ from .....nn.modules._arguments import ntuple
 from .....nn.utils.fusion import fuse_conv_bn_weights, with_norm
 from .....nn.utils.parametrize import type_before_parametrizations
 from ...intrinsic.modules import fused as nni
+from ...qat.modules._floats import geometry
 from .utils import (
     WeightedQuantizedModule,
     _quantize_weight,
@@ -251,17 +252,7 @@ class _ConvNd(WeightedQuantizedModule):
 
     @classmethod
     def _like(cls, mod):
-        return cls(
-            mod.in_channels,
-            mod.out_channels,
-            mod.kernel_size,
-            mod.stride,
-            mod.padding,
-            mod.dilation,
-            mod.groups,
-            mod.bias is not None,
-            mod.padding_mode,
-        )
+        return cls(*geometry(mod))
 
 
 class Conv1d(_ConvNd):

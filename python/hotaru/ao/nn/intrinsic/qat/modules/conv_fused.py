@@ -9,7 +9,12 @@ from ......nn.modules.linear import uniform_by_fan_in
 from ......nn.parameter import Parameter
 from ......nn.utils.fusion import fuse_conv_bn_weights
 from ....qat.modules import conv as _qat
-from ....qat.modules._floats import check_float, need, take_parameters
+from ....qat.modules._floats import (
+    check_float,
+    geometry,
+    need,
+    take_parameters,
+)
 from ...modules import fused as _fused
 from ...modules.fused import _FusedModule
 from ._norms import (
@@ -104,21 +109,7 @@ class _ConvBnNd(FoldedNorm, _FusedModule):
         """A trainable form of the modules, whose parameters it takes."""
         check_float(cls, mod)
         conv, bn = mod[0], mod[1]
-        made = cls(
-            conv.in_channels,
-            conv.out_channels,
-            conv.kernel_size,
-            conv.stride,
-            conv.padding,
-            conv.dilation,
-            conv.groups,
-            conv.bias is not None,
-            conv.padding_mode,
-            bn.eps,
-            bn.momentum,
-            False,
-            mod.qconfig,
-        )
+        made = cls(*geometry(conv), bn.eps, bn.momentum, False, mod.qconfig)
         take_parameters(made, conv)
         take_norm(made, bn)
         return made
@@ -126,17 +117,7 @@ class _ConvBnNd(FoldedNorm, _FusedModule):
     def to_float(self):
         """The convolution with the norm in its weights, and its rectifier."""
         cls = type(self)
-        made = cls._FLOAT_CONV_MODULE(
-            self.in_channels,
-            self.out_channels,
-            self.kernel_size,
-            self.stride,
-            self.padding,
-            self.dilation,
-            self.groups,
-            True,
-            self.padding_mode,
-        )
+        made = cls._FLOAT_CONV_MODULE(*geometry(self, True))
         take_folded(made, self, fuse_conv_bn_weights)
         if cls._FLOAT_RELU_MODULE is not None:
             made = cls._FUSED_FLOAT_MODULE(made, cls._FLOAT_RELU_MODULE())
@@ -192,31 +173,28 @@ class ConvBnReLU3d(ConvBn3d):
     _FUSED_FLOAT_MODULE = _fused.ConvReLU3d
 
 
-class ConvReLU1d(_qat.Conv1d, _FusedModule):
+class _Rectified:
+    """A rectifier behind the convolution that is the next base."""
+
+    _FLOAT_RELU_MODULE = nn.ReLU
+
+    def forward(self, input):
+        return F.relu(super().forward(input))
+
+
+class ConvReLU1d(_Rectified, _qat.Conv1d, _FusedModule):
     """A rectified convolution with `weight_fake_quant`."""
 
     _FLOAT_MODULE = _fused.ConvReLU1d
-    _FLOAT_RELU_MODULE = nn.ReLU
-
-    def forward(self, input):
-        return F.relu(_qat.Conv1d.forward(self, input))
 
 
-class ConvReLU2d(_qat.Conv2d, _FusedModule):
+class ConvReLU2d(_Rectified, _qat.Conv2d, _FusedModule):
     """A rectified convolution with `weight_fake_quant`."""
 
     _FLOAT_MODULE = _fused.ConvReLU2d
-    _FLOAT_RELU_MODULE = nn.ReLU
-
-    def forward(self, input):
-        return F.relu(_qat.Conv2d.forward(self, input))
 
 
-class ConvReLU3d(_qat.Conv3d, _FusedModule):
+class ConvReLU3d(_Rectified, _qat.Conv3d, _FusedModule):
     """A rectified convolution with `weight_fake_quant`."""
 
     _FLOAT_MODULE = _fused.ConvReLU3d
-    _FLOAT_RELU_MODULE = nn.ReLU
-
-    def forward(self, input):
-        return F.relu(_qat.Conv3d.forward(self, input))
