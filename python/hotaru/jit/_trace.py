@@ -9,7 +9,8 @@ import threading
 from typing import NamedTuple
 
 from .. import _C
-from ..nn import Module
+from ..nn import Module, RNNBase
+from ..nn.modules.rnn import given_weights
 from ._marks import tracing
 from ._module import RecursiveScriptModule
 from ._resolve import Constant
@@ -236,6 +237,7 @@ def _stand_ins(module: Module, recorder: Recorder):
     replaced: list = []
     known: dict = {}
     seen: set = set()
+    recurrent: list = []
 
     def visit(inner: Module, path: str) -> None:
         if id(inner) in seen:  # one module at two places
@@ -246,6 +248,8 @@ def _stand_ins(module: Module, recorder: Recorder):
             for name, child in inner.named_children():
                 visit(child, _member(path, name))
             return
+        if isinstance(inner, RNNBase):
+            recurrent.append((inner, given_weights(inner)))
         for tensors in (inner._parameters, inner._buffers):
             replaced.append((tensors, dict(tensors)))
             for name, tensor in tensors.items():
@@ -264,10 +268,16 @@ def _stand_ins(module: Module, recorder: Recorder):
 
     try:
         visit(module, "self")
+        for layer, weights in recurrent:
+            if weights is not None:
+                layer._flat_weights = [known.get(id(w), w) for w in weights]
         yield
     finally:
         for tensors, originals in reversed(replaced):
             tensors.update(originals)
+        for layer, weights in recurrent:
+            if weights is not None:
+                layer._flat_weights = weights
 
 
 def _member(path: str, name: str) -> str:

@@ -47,6 +47,45 @@ def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
     raise ValueError(f"Unsupported nonlinearity {nonlinearity}")
 
 
+# Libraries call what fills a tensor and asks nobody first.
+
+
+def _no_grad_uniform_(
+    tensor: Tensor,
+    a: float,
+    b: float,
+    generator: hotaru.Generator | None = None,
+) -> Tensor:
+    with no_grad():
+        return tensor.uniform_(a, b, generator=generator)
+
+
+def _no_grad_normal_(
+    tensor: Tensor,
+    mean: float,
+    std: float,
+    generator: hotaru.Generator | None = None,
+) -> Tensor:
+    with no_grad():
+        return tensor.normal_(mean, std, generator=generator)
+
+
+def _no_grad_trunc_normal_(
+    tensor: Tensor, mean: float, std: float, a: float, b: float, generator=None
+) -> Tensor:
+    return trunc_normal_(tensor, mean, std, a, b, generator)
+
+
+def _no_grad_fill_(tensor: Tensor, val: float) -> Tensor:
+    with no_grad():
+        return tensor.fill_(val)
+
+
+def _no_grad_zero_(tensor: Tensor) -> Tensor:
+    with no_grad():
+        return tensor.zero_()
+
+
 def uniform_(
     tensor: Tensor,
     a: float = 0.0,
@@ -54,8 +93,7 @@ def uniform_(
     generator: hotaru.Generator | None = None,
 ) -> Tensor:
     """Uniform draws from [a, b)."""
-    with no_grad():
-        return tensor.uniform_(a, b, generator=generator)
+    return _no_grad_uniform_(tensor, a, b, generator)
 
 
 def normal_(
@@ -65,8 +103,7 @@ def normal_(
     generator: hotaru.Generator | None = None,
 ) -> Tensor:
     """Normal draws."""
-    with no_grad():
-        return tensor.normal_(mean, std, generator=generator)
+    return _no_grad_normal_(tensor, mean, std, generator)
 
 
 def trunc_normal_(
@@ -134,8 +171,7 @@ def trunc_normal_(
 
 def constant_(tensor: Tensor, val: float) -> Tensor:
     """`val` everywhere."""
-    with no_grad():
-        return tensor.fill_(val)
+    return _no_grad_fill_(tensor, val)
 
 
 def ones_(tensor: Tensor) -> Tensor:
@@ -145,8 +181,7 @@ def ones_(tensor: Tensor) -> Tensor:
 
 def zeros_(tensor: Tensor) -> Tensor:
     """0 everywhere."""
-    with no_grad():
-        return tensor.zero_()
+    return _no_grad_zero_(tensor)
 
 
 def _check_matrix(tensor: Tensor) -> None:

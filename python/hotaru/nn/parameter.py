@@ -10,7 +10,7 @@ from .._own_names import own_root
 from .._tensor.attributes import attributes_of
 
 
-class _Marked(type(Tensor)):
+class _ParameterMeta(type(Tensor)):
     """Tensors of other classes count as instances once they are marked so."""
 
     def __instancecheck__(cls, instance) -> bool:
@@ -22,7 +22,7 @@ class _Marked(type(Tensor)):
         return getattr(instance, mark, False)
 
 
-class Parameter(Tensor, metaclass=_Marked):
+class Parameter(Tensor, metaclass=_ParameterMeta):
     """A tensor that is a module's parameter.
 
     Assigned as an attribute of a `Module` it joins `Module.parameters()`.
@@ -83,7 +83,7 @@ def _detached(data: Tensor, kind: str) -> Tensor:
     return made
 
 
-class Buffer(Tensor, metaclass=_Marked):
+class Buffer(Tensor, metaclass=_ParameterMeta):
     """Marks a tensor as a module's buffer: state that is not trained. Its
     class stays what it was; it is an instance by its mark.
 

@@ -9,8 +9,8 @@ from ._arguments import LayerFunction
 from .module import Module
 
 
-class _Dropout(Module):
-    """Calls `_drop` with probability `p`, in place if `inplace`."""
+class _DropoutNd(Module):
+    """Keeps a probability `p`, and whether to write into the input."""
 
     def __init__(self, p: float = 0.5, inplace: bool = False) -> None:
         super().__init__()
@@ -18,11 +18,15 @@ class _Dropout(Module):
         self.p = p
         self.inplace = inplace
 
-    def forward(self, input: Tensor) -> Tensor:
-        return self._drop(input, self.p, self.training, self.inplace)
-
     def extra_repr(self) -> str:
         return f"p={self.p}, inplace={self.inplace}"
+
+
+class _Dropout(_DropoutNd):
+    """Calls `_drop` with probability `p`, in place if `inplace`."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        return self._drop(input, self.p, self.training, self.inplace)
 
 
 class Dropout(_Dropout):

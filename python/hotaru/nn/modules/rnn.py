@@ -8,7 +8,9 @@ directions, N, hidden_size), unbatched without N, whatever `batch_first` is.
 from __future__ import annotations
 
 import math
+import operator
 import warnings
+import weakref
 
 import hotaru
 
@@ -26,6 +28,19 @@ _OPERATORS = {
     "RNN_TANH": "rnn_tanh",
     "RNN_RELU": "rnn_relu",
 }
+# By layer, the list that was given out as its `_flat_weights`, or set, and the
+# weights that it had by their names then.
+_GIVEN = weakref.WeakKeyDictionary()
+
+
+def given_weights(layer: RNNBase) -> list[Tensor] | None:
+    """Returns what a program has put in the place of a layer's weights, or
+    None.
+    """
+    used = layer._used_weights
+    named = layer._named_weights()
+    same = len(used) == len(named) and all(map(operator.is_, used, named))
+    return None if same else used
 
 
 def check_mode(mode: str, known) -> None:
@@ -139,12 +154,53 @@ class RNNBase(Module):
 
     @property
     def _flat_weights(self) -> list[Tensor]:
+        """Tensors that the operator is given: the weights, or what a program
+        has put into their list or in its place. Once a weight is another
+        tensor, or the layer is converted, it is the weights again; copies have
+        their own.
+        """
+        weights = self._used_weights
+        if self not in _GIVEN:
+            _GIVEN[self] = weights, list(weights)
+        return weights
+
+    @_flat_weights.setter
+    def _flat_weights(self, weights: list[Tensor]) -> None:
+        _GIVEN[self] = weights, self._named_weights()
+
+    @property
+    def _used_weights(self) -> list[Tensor]:
+        weights = self._named_weights()
+        if not _GIVEN or self not in _GIVEN:
+            return weights
+        given, before = _GIVEN[self]
+        if any(new is not old for new, old in zip(weights, before)):
+            del _GIVEN[self]
+            return weights
+        return given
+
+    def _named_weights(self) -> list[Tensor]:
         params = self._parameters
         try:
             return [params[name] for name in self._flat_weights_names]
         except KeyError:
             # A parameter was replaced by a plain tensor.
-            return [getattr(self, name) for name in self._flat_weights_names]
+            return [
+                getattr(self, name, None) for name in self._flat_weights_names
+            ]
+
+    def __prepare_scriptable__(self):
+        if given_weights(self) is not None:
+            raise RuntimeError(
+                f"{type(self).__name__}: a layer whose `_flat_weights` are not "
+                "its weights cannot be compiled; set the weights themselves"
+            )
+        return self
+
+    def _apply(self, fn, recurse: bool = True):
+        super()._apply(fn, recurse)
+        _GIVEN.pop(self, None)
+        return self
 
     @property
     def all_weights(self) -> list[list[Tensor]]:
@@ -325,8 +381,12 @@ class RNNBase(Module):
     def _call_operator(
         self, input: Tensor, states: list[Tensor]
     ) -> list[Tensor]:
+        if hotaru.jit.is_scripting():
+            weights = self._flat_weights
+        else:
+            weights = self._used_weights
         options = (
-            self._flat_weights,
+            weights,
             self.bias,
             self.num_layers,
             self.dropout,
@@ -357,7 +417,7 @@ class RNNBase(Module):
             data,
             batch_sizes,
             states if self.mode == "LSTM" else states[0],
-            self._flat_weights,
+            self._used_weights,
             self.bias,
             self.num_layers,
             self.dropout,

@@ -18,9 +18,7 @@ from .module import Module
 from .normalization import LayerNorm
 
 
-def _activation(activation):
-    if not isinstance(activation, str):
-        return activation
+def _get_activation_fn(activation: str):
     if activation not in ("relu", "gelu"):
         raise RuntimeError(f"activation should be relu/gelu, not {activation}")
     return getattr(F, activation)
@@ -69,7 +67,9 @@ class _Layer(Module):
             self.add_module(f"norm{i}", norm)
         for i in blocks:
             self.add_module(f"dropout{i}", Dropout(dropout))
-        self.activation = _activation(activation)
+        if isinstance(activation, str):
+            activation = _get_activation_fn(activation)
+        self.activation = activation
 
     def __setstate__(self, state: dict) -> None:
         super().__setstate__(state)
