@@ -139,7 +139,12 @@ std::unique_ptr<script::Resolver> Operators::resolver() {
 
 std::vector<std::string> Operators::names() const {
   std::vector<std::string> out;
-  for (const auto& [name, definitions] : by_op_) out.push_back(name);
+  for (const auto& [name, definitions] : by_op_) {
+    const bool foreign = name.starts_with(kMicrosoft);
+    out.push_back(
+        foreign ? concat("com.microsoft::", name.substr(kMicrosoft.size()))
+                : name);
+  }
   return out;
 }
 

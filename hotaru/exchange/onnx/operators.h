@@ -13,6 +13,9 @@
 
 namespace hotaru::exchange::onnx {
 
+/// How functions' names begin of operators of the domain com.microsoft.
+inline constexpr std::string_view kMicrosoft = "com_microsoft_";
+
 /// Finds functions in texts/. One is named after its operator, the first
 /// opset of that meaning, and a name of its own where there are several that
 /// differ in what they take: `Squeeze`, `Squeeze_v13`, `Squeeze_v13__host`. A
@@ -31,7 +34,8 @@ class Operators : public std::enable_shared_from_this<Operators> {
   script::Function* find_function(std::string_view name);
   /// Gives meaning to these functions' names in a program's text.
   std::unique_ptr<script::Resolver> resolver();
-  /// All operators, sorted.
+  /// All operators, sorted; those of another domain than ONNX's with it, as in
+  /// "com.microsoft::FusedConv".
   std::vector<std::string> names() const;
 
  private:

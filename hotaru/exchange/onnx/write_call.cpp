@@ -300,6 +300,8 @@ std::vector<Function*> GraphWriter::functions_of(const Node& node,
                                                  const Scope& scope) {
   constexpr std::array<std::string_view, 4> kDomains = {
       "", "ai.onnx.ml", "ai.onnx.preview", "ai.onnx.preview.training"};
+  if (node.domain == "com.microsoft")
+    return operators_.find(concat(kMicrosoft, node.op), opset_of(node, scope));
   bool known = std::find(kDomains.begin(), kDomains.end(), node.domain) !=
                kDomains.end();
   if (!known) return {};

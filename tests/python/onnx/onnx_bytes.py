@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import struct
 
-FLOAT, UINT8, INT32, INT64, STRING, BOOL = 1, 2, 6, 7, 8, 9
-_CODES = {FLOAT: "f", UINT8: "B", INT32: "i", INT64: "q", BOOL: "?"}
+FLOAT, UINT8, INT8, INT32, INT64, STRING, BOOL = 1, 2, 3, 6, 7, 8, 9
+_CODES = {
+    FLOAT: "f", UINT8: "B", INT8: "b", INT32: "i", INT64: "q", BOOL: "?",
+}  # fmt: skip
 
 
 def varint(number: int) -> bytes:
@@ -42,11 +44,15 @@ def external_tensor(name: str, kind: int, dims, **entries) -> bytes:
 
 
 def attribute(name: str, value) -> bytes:
-    """int, float, str, a list of ints, ("tensor", t) or ("graph", g)."""
+    """int, float, str, a list of ints or floats, ("tensor", t) or
+    ("graph", g).
+    """
     out = field(1, name)
     if isinstance(value, tuple):
         number, kind = {"tensor": (5, 4), "graph": (6, 5)}[value[0]]
         return out + field(number, value[1]) + field(20, kind)
+    if isinstance(value, list) and value and isinstance(value[0], float):
+        return out + b"".join(field(7, v) for v in value) + field(20, 6)
     if isinstance(value, list):
         return out + b"".join(field(8, v) for v in value) + field(20, 7)
     number, kind = {float: (2, 1), int: (3, 2), str: (4, 3)}[type(value)]

@@ -534,12 +534,14 @@ def _rnn_lstm_steps(
     names: List[str],
     alphas: List[float],
     betas: List[float],
+    rounds: bool,
 ) -> Tuple[Tensor, Tensor, Tensor]:
     times = _rnn_times(x.size(0), reverse)
     hidden = h.size(1)
     outputs: List[Tensor] = []
     for t in times:
-        gates = torch.linear(h, R, None) + x[t]
+        before = _microsoft_rounded(h) if rounds else h
+        gates = torch.linear(before, R, None) + x[t]
         i, o, f, g = torch.split(gates, hidden, 1)
         if P is not None:
             i = i + P[:hidden] * c
@@ -665,6 +667,7 @@ def LSTM(
             names[3 * d : 3 * d + 3],
             alphas[3 * d : 3 * d + 3],
             betas[3 * d : 3 * d + 3],
+            False,
         )
         outputs.append(Y)
         states.append(Y_h)
