@@ -8,12 +8,12 @@
 
 namespace hotaru::cli {
 
-void add_info(Program& program);
+/// `command` is how the program was called: Python is looked for beside it.
+void add_info(Program& program, const std::string& command);
 void add_run(Program& program);
 void add_bench(Program& program);
 void add_graph(Program& program);
 void add_compare(Program& program);
-/// `command` is how the program was called: Python is looked for beside it.
 void add_convert(Program& program, const std::string& command);
 void add_alias(Program& program, const std::string& command);
 

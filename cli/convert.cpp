@@ -9,6 +9,7 @@
 #include "hotaru/core/checks/check.h"
 #include "hotaru/exchange/load_program.h"
 #include "hotaru/exchange/onnx_out/export_onnx.h"
+#include "hotaru/io/torch_file.h"
 #include "hotaru/io/weights/weight_file.h"
 #include "hotaru/script/archive/archive.h"
 #include "hotaru/script/passes/round_weights.h"
@@ -88,7 +89,7 @@ std::vector<std::map<int64_t, std::string>> dynamic_dims(
 }
 
 void write_onnx(const script::Module& module, const ConvertOptions& options) {
-  std::vector<Value> arguments = options.inputs.values();
+  std::vector<Value> arguments = options.inputs.values_for(options.from);
   exchange::OnnxExportOptions wanted;
   wanted.opset = options.opset;
   wanted.number_inputs = true;
@@ -118,7 +119,7 @@ void write_onnx(const script::Module& module, const ConvertOptions& options) {
                             const std::string& command) {
   std::vector<std::string> words{"hotaru.export", options.from, options.to,
                                  "--method", options.method};
-  for (const Value& value : options.inputs.values()) {
+  for (const Value& value : options.inputs.values_for(options.from)) {
     // With "=", so that a number below zero is no option.
     if (value.is_tensor()) {
       std::string sizes;
@@ -181,6 +182,11 @@ void convert(const ConvertOptions& options, const std::string& command) {
         !options.to.ends_with(".onnx") && !options.to.ends_with(".pt2"),
         options.from, ": this has tensors and no program, which ", options.to,
         " would have to be");
+    if (io::is_old_torch_file(*file)) {
+      std::vector<std::string> words{options.to};
+      if (!options.key.empty()) words.push_back("--key=" + options.key);
+      begin_again_with_new_file(command, "convert", options.from, words);
+    }
     return convert_weights(options.from, options.to, options.key);
   }
   HOTARU_CHECK_AS(ValueError, options.key.empty(), "--key ", options.key, ": ",

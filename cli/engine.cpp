@@ -42,13 +42,10 @@ void find_library() {
 
 /// A number stands for a tensor without dimensions.
 Tensor input_of(const Value& value, const provider::Port& port) {
-  if (value.is_tensor()) return value.as_tensor();
-  if (value.is_bool())
-    return scalar_tensor(Scalar(value.as_bool()), port.dtype);
-  if (value.is_int()) return scalar_tensor(Scalar(value.as_int()), port.dtype);
-  HOTARU_CHECK_AS(ValueError, value.is_double(), "input '", port.name, "' is ",
+  const Value tensor = number_as(port.dtype, value);
+  HOTARU_CHECK_AS(ValueError, tensor.is_tensor(), "input '", port.name, "' is ",
                   port.type_text(), "; give a tensor or a number");
-  return scalar_tensor(Scalar(value.as_double()), port.dtype);
+  return tensor.as_tensor();
 }
 
 Value value_of(std::vector<Tensor> outputs) {

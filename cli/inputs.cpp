@@ -5,11 +5,15 @@
 #include <cstring>
 #include <filesystem>
 #include <random>
+#include <set>
 
 #include "hotaru/core/checks/check.h"
 #include "hotaru/core/host.h"
+#include "hotaru/exchange/load_program.h"
 #include "hotaru/io/npy.h"
+#include "hotaru/io/onnx/onnx_file.h"
 #include "hotaru/ops/create/copy.h"
+#include "hotaru/ops/create/factory.h"
 #include "hotaru/runtime/backend.h"
 
 namespace hotaru::cli {
@@ -50,7 +54,31 @@ Tensor made_up(IntSpan sizes, DType dtype) {
   return to(tensor, dtype);
 }
 
+/// Types of the inputs that an ONNX file declares, none where it says nothing.
+std::vector<std::optional<DType>> declared_types(
+    const io::onnx::OnnxFile& file) {
+  const io::onnx::Graph& graph = file.model().graph;
+  std::set<std::string> constant;
+  for (const io::onnx::TensorProto& tensor : graph.initializers)
+    constant.insert(tensor.name);
+  std::vector<std::optional<DType>> out;
+  for (const io::onnx::ValueInfo& input : graph.inputs)
+    if (!constant.count(input.name))
+      out.push_back(io::onnx::dtype_of(input.elem_type));
+  return out;
+}
+
 }  // namespace
+
+Value number_as(DType dtype, const Value& value) {
+  if (value.is_bool())
+    return Value(scalar_tensor(Scalar(value.as_bool()), dtype));
+  if (value.is_int())
+    return Value(scalar_tensor(Scalar(value.as_int()), dtype));
+  if (value.is_double())
+    return Value(scalar_tensor(Scalar(value.as_double()), dtype));
+  return value;
+}
 
 Value parse_input(const std::string& word) {
   if (word.ends_with(".npy")) return Value(io::read_npy(word));
@@ -104,6 +132,16 @@ std::vector<Value> Inputs::values() const {
   for (const Word& word : words_)
     values.push_back(word.is_shape ? Value(parse_shape(word.text))
                                    : parse_input(word.text));
+  return values;
+}
+
+std::vector<Value> Inputs::values_for(const std::string& path) const {
+  std::vector<Value> values = this->values();
+  const Ref<io::MappedFile> file = io::MappedFile::open(path);
+  if (exchange::format_of(file) != exchange::Format::kOnnx) return values;
+  const auto types = declared_types(io::onnx::OnnxFile(file));
+  for (size_t i = 0; i < std::min(values.size(), types.size()); ++i)
+    if (types[i]) values[i] = number_as(*types[i], values[i]);
   return values;
 }
 

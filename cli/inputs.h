@@ -18,6 +18,9 @@ Value parse_input(const std::string& word);
 /// ValueError for other words.
 Tensor parse_shape(const std::string& word);
 
+/// A number as a tensor without dimensions; other values as they are.
+Value number_as(DType dtype, const Value& value);
+
 /// The arguments in the order in which the command line names them.
 class Inputs {
  public:
@@ -25,6 +28,9 @@ class Inputs {
   void add_options(const Verb& verb);
   /// Reads the files and makes the tensors.
   std::vector<Value> values() const;
+  /// The same for a program's file: numbers for the inputs of an ONNX model are
+  /// tensors without dimensions, of the types that it declares.
+  std::vector<Value> values_for(const std::string& path) const;
 
  private:
   struct Word {

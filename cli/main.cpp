@@ -3,7 +3,7 @@
 
 int main(int argc, char** argv) {
   hotaru::cli::Program program;
-  hotaru::cli::add_info(program);
+  hotaru::cli::add_info(program, argv[0]);
   hotaru::cli::add_run(program);
   hotaru::cli::add_bench(program);
   hotaru::cli::add_graph(program);

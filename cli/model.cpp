@@ -34,9 +34,9 @@ void check_count(script::Function& method, size_t given) {
 
 /// A method of the module, with its arguments on the device.
 std::function<Value()> own_call(const script::Module& module,
-                                const ModelOptions& options, Device device) {
+                                const ModelOptions& options,
+                                std::vector<Value> arguments, Device device) {
   script::Function& method = module.method(options.method);
-  std::vector<Value> arguments = options.inputs.values();
   check_count(method, arguments.size());
   for (Value& argument : arguments)
     if (argument.is_tensor()) argument = to(argument.as_tensor(), device);
@@ -50,7 +50,8 @@ std::function<Value()> own_call(const ModelOptions& options, Device device) {
   const script::Module module = exchange::load_program(options.path);
   module.eval();
   if (!device.is_cpu()) module.to(device, {});
-  return own_call(module, options, device);
+  return own_call(module, options, options.inputs.values_for(options.path),
+                  device);
 }
 
 }  // namespace
@@ -85,7 +86,8 @@ Model::Model(const ModelOptions& options) {
 
 Model::Model(const script::Module& module, const ModelOptions& options) {
   if (options.threads > 0) set_num_threads(options.threads);
-  state_.reset(new State{own_call(module, options, Device{}), Device{}});
+  state_.reset(new State{
+      own_call(module, options, options.inputs.values(), Device{}), Device{}});
 }
 
 Model::~Model() = default;

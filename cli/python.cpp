@@ -56,4 +56,12 @@ void become_python(const std::string& command, const std::string& what,
                            std::strerror(errno));
 }
 
+void begin_again_with_new_file(const std::string& command,
+                               const std::string& verb, const std::string& path,
+                               const std::vector<std::string>& words) {
+  std::vector<std::string> all{"hotaru.serialization", command, verb, path};
+  all.insert(all.end(), words.begin(), words.end());
+  become_python(command, path + ": a file from before PyTorch 1.6", all);
+}
+
 }  // namespace hotaru::cli

@@ -14,4 +14,10 @@ namespace hotaru::cli {
                                 const std::string& what,
                                 const std::vector<std::string>& words);
 
+/// Becomes Python, which writes a file of torch.save from before PyTorch 1.6 as
+/// one of today and calls the command again with it: `verb FILE WORDS...`.
+[[noreturn]] void begin_again_with_new_file(
+    const std::string& command, const std::string& verb,
+    const std::string& path, const std::vector<std::string>& words);
+
 }  // namespace hotaru::cli

@@ -11,6 +11,7 @@
 #include "hotaru/exchange/load_program.h"
 #include "hotaru/exchange/picture/program_picture.h"
 #include "hotaru/io/mapped_file.h"
+#include "hotaru/io/torch_file.h"
 #include "hotaru/runtime/accelerator.h"
 #include "hotaru/runtime/backend.h"
 #include "hotaru/runtime/threads/cpu_count.h"
@@ -19,6 +20,7 @@
 #include "info/ways.h"
 #include "json.h"
 #include "program.h"
+#include "python.h"
 #include "text.h"
 #include "weights.h"
 
@@ -140,10 +142,16 @@ void info(bool as_json) {
 
 /// A file is what its bytes say.
 void show_file(const std::string& path, bool as_json,
-               const std::string& picture) {
+               const std::string& picture, const std::string& command) {
   if (!picture.empty()) write_file(picture, exchange::program_picture(path));
   using exchange::Format;
-  switch (exchange::format_of(io::MappedFile::open(path))) {
+  const Ref<io::MappedFile> file = io::MappedFile::open(path);
+  if (io::is_old_torch_file(*file)) {
+    begin_again_with_new_file(command, "info", path,
+                              as_json ? std::vector<std::string>{"--json"}
+                                      : std::vector<std::string>{});
+  }
+  switch (exchange::format_of(file)) {
     case Format::kTorchScript:
     case Format::kExported:
     case Format::kOnnx:
@@ -157,7 +165,7 @@ void show_file(const std::string& path, bool as_json,
 
 }  // namespace
 
-void add_info(Program& program) {
+void add_info(Program& program, const std::string& command) {
   const Verb verb = program.verb(
       "info", "Version, processor, threads and devices; or what a file holds");
   auto file = std::make_shared<std::string>();
@@ -182,11 +190,11 @@ void add_info(Program& program) {
       .type_name("OPERATOR SHAPE ...");
   verb.flag("--graph", ways->graphed,
             "Of --ways: as a graph's passes leave it");
-  verb.action([file, as_json, of_kernels, picture, ways] {
+  verb.action([file, as_json, of_kernels, picture, ways, command] {
     HOTARU_CHECK_AS(ValueError, picture->empty() || !file->empty(),
                     "--picture draws a program: name its file");
     if (!ways->words.empty()) return show_ways(*ways, *as_json);
-    if (!file->empty()) return show_file(*file, *as_json, *picture);
+    if (!file->empty()) return show_file(*file, *as_json, *picture, command);
     *of_kernels ? kernels(*as_json) : info(*as_json);
   });
 }

@@ -58,6 +58,13 @@ class TensorFile : public PickleHost {
 
 }  // namespace
 
+bool is_old_torch_file(const MappedFile& file) {
+  // A pickle of protocol 2 that begins with a long number.
+  const std::string_view bytes(reinterpret_cast<const char*>(file.data()),
+                               file.size());
+  return bytes.starts_with("\x80\x02\x8a\x0a");
+}
+
 Ref<Storage> place_as_saved(const std::string& saved_on,
                             const Ref<Storage>& storage) {
   const Device device = Device::parse(saved_on);

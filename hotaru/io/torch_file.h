@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "hotaru/core/value.h"
+#include "hotaru/io/mapped_file.h"
 
 namespace hotaru::io {
 
@@ -26,6 +27,10 @@ Value load_torch_file(const std::string& path,
 /// The same from bytes in memory; `name` stands for the path in errors.
 Value load_torch_bytes(std::vector<std::byte> bytes, const std::string& name,
                        const Place& place = place_as_saved);
+
+/// True for a file that torch.save wrote before PyTorch 1.6, which is read by
+/// the Python package alone.
+bool is_old_torch_file(const MappedFile& file);
 
 /// Writes a value so that torch.load(path, weights_only=True) reads it. The
 /// file appears under its name when it is complete. Tensors that share memory

@@ -50,7 +50,7 @@ def bits(*shape, seed=0):
 
 # Operator, inputs of which those from `first` on are constants, attributes,
 # names of outputs.
-def _cases():
+def _cases_of_reals():
     image = real(1, 4, 5, 5), real(6, 4, 3, 3, seed=1), real(6, seed=2)
     window = {"kernel_shape": [3, 3], "pads": [1, 1, 1, 1]}
     yield "FusedConv relu", "FusedConv", image, {"activation": "Relu", **window}
@@ -111,6 +111,11 @@ def _cases():
         (rows[0], number([2], np.int64), real(10, 2), real(10, 2, seed=1)),
         {"interleaved": 1},
     )  # fmt: skip
+
+
+def _cases_of_bytes():
+    weights = real(8, 24), real(24, seed=1)
+    window = {"kernel_shape": [3, 3], "pads": [1, 1, 1, 1]}
     for kind, made, type_ in (("u", byte, np.uint8), ("s", signed, np.int8)):
         a = made(2, 3, 4), number(0.02), number(7, type_)
         b = made(2, 3, 4, seed=5), number(0.03), number(3, type_)
@@ -169,6 +174,9 @@ def _cases():
                  np.full(n, 0.012, np.float32), np.full(n, 5, type_)),
                 {"hidden_size": 4, "direction": direction}, ["a", "b", "c"],
             )  # fmt: skip
+
+
+def _cases_of_bits():
     for size in (2, 4, 8):
         zeros = byte(5, -(-3 * size // 8), seed=2)
         yield (
@@ -178,7 +186,11 @@ def _cases():
         )  # fmt: skip
 
 
-CASES = {name: (*rest, ["y"])[:4] for name, *rest in _cases()}
+CASES = {
+    name: (*rest, ["y"])[:4]
+    for made in (_cases_of_reals, _cases_of_bytes, _cases_of_bits)
+    for name, *rest in made()
+}
 
 
 def model_of(op, inputs, attributes, outputs):

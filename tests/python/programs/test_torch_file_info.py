@@ -50,3 +50,21 @@ def test_what_is_shared_is_shown_once(tmp_path):
     part = {"w": torch.ones(1)}
     torch.save({"a": part, "b": part}, path)
     assert "1 tensors" in info(path)
+
+
+def test_a_file_from_before_archives(tmp_path):
+    path = tmp_path / "old.pt"
+    state = {"w": torch.arange(6.0).view(2, 3), "epoch": 3}
+    torch.save(state, path, _use_new_zipfile_serialization=False)
+    assert info(path) == (
+        "torch.save, 1 tensors, 6 elements, 24 B, and 1 other values\n\n"
+        "w  float32[2, 3]\n"
+    )
+    assert json.loads(info(path, "--json"))["others"] == 1
+    path.write_bytes(path.read_bytes()[:300])
+    done = subprocess.run(
+        [str(COMMAND), "info", str(path)], capture_output=True, text=True
+    )
+    assert done.returncode == 1
+    assert done.stderr.startswith(f"hotaru: {path}: ")
+    assert "Traceback" not in done.stderr

@@ -219,7 +219,7 @@ def com_microsoft_SkipSimplifiedLayerNormalization(
     return torch.rms_norm(whole, whole.size()[-1:], gamma, epsilon)
 
 
-# What stands between is not written by ONNX Runtime, either.
+# The second result, which ONNX Runtime does not write, is zero.
 def com_microsoft_SkipSimplifiedLayerNormalization__sum(
     input: Tensor,
     skip: Tensor,

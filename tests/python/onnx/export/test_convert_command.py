@@ -4,6 +4,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
+import onnx_bytes as ob
 import pytest
 
 import hotaru as torch
@@ -58,3 +60,41 @@ def test_what_makes_no_sense(net, tmp_path, words, said):
     assert done.returncode == 1
     assert said in done.stderr
     assert not target.exists()
+
+
+def test_a_state_dict_from_before_archives(tmp_path):
+    old, new = tmp_path / "old.pt", tmp_path / "new.safetensors"
+    state = {"model": {"w": torch.arange(6.0).view(2, 3)}}
+    torch.save(state, old, _use_new_zipfile_serialization=False)
+    done = hotaru("convert", old, new, "--key", "model")
+    assert done.returncode == 0, done.stderr
+    found = torch.weights.load_file(str(new))
+    assert list(found) == ["w"]
+    assert torch.equal(found["w"], state["model"]["w"])
+
+
+@pytest.mark.parametrize(
+    ("kind", "dtype"),
+    [(ob.INT64, "int64"), (ob.INT32, "int32"), (ob.FLOAT, "float32")],
+)
+def test_numbers_for_inputs_without_dimensions(tmp_path, kind, dtype):
+    graph = ob.graph(
+        [
+            ob.node("Cast", ["rate"], ["r"], to=ob.FLOAT),
+            ob.node("Mul", ["x", "r"], ["y"]),
+        ],
+        [ob.value_info("x", ob.FLOAT, ["n"]), ob.value_info("rate", kind, [])],
+        ["y"],
+    )
+    model, again = tmp_path / "m.onnx", tmp_path / "m.pt2"
+    model.write_bytes(ob.model(graph))
+    np.save(tmp_path / "x.npy", np.array([1, 2], np.float32))
+    given = "--input", tmp_path / "x.npy", "--input", 16000
+    done = hotaru("run", model, *given, "--output", tmp_path / "y.npy")
+    assert done.returncode == 0, done.stderr
+    assert np.load(tmp_path / "y.npy").tolist() == [16000.0, 32000.0]
+    done = hotaru("convert", model, again, *given)
+    assert done.returncode == 0, done.stderr
+    rate = torch.tensor(3, dtype=getattr(torch, dtype))
+    run = torch.export.load(again).module()
+    assert run(torch.ones(2), rate).tolist() == [3.0, 3.0]
