@@ -17,6 +17,12 @@ def wrap_dim(dim: int, count: int) -> int:
     return dim + count if dim < 0 else dim
 
 
+def check_distinct(dims: list[int], error: type) -> None:
+    """Raises that error for an order that has a dimension twice."""
+    if len(set(dims)) != len(dims):
+        raise error("permute(): duplicate dims are not allowed.")
+
+
 def moved_dims(source, destination, count: int) -> list[int]:
     """The order of `count` dimensions after `movedim`."""
     a, b = (

@@ -33,6 +33,14 @@ def _restore(before: tuple) -> None:
         _C._cuda_set_device(device)
 
 
+def check_stream(stream) -> None:
+    """TypeError for what is no stream."""
+    if not isinstance(stream, _C.Stream):
+        raise TypeError(
+            f"expected a Stream or None, but got {type(stream).__name__}"
+        )
+
+
 class StreamContext:
     """Makes a stream this thread's current one for a ``with`` block.
 
@@ -41,10 +49,8 @@ class StreamContext:
     """
 
     def __init__(self, stream: _C.Stream | None) -> None:
-        if stream is not None and not isinstance(stream, _C.Stream):
-            raise TypeError(
-                f"expected a Stream or None, but got {type(stream).__name__}"
-            )
+        if stream is not None:
+            check_stream(stream)
         self.stream = stream
         self._before: list[tuple] = []
 

@@ -8,8 +8,9 @@ from .. import _C, Tensor, float32, stack
 from ..utils import _pytree as pytree
 
 __all__ = [
-    "check_same", "is_unknown", "own_memory", "refuse", "refuse_change",
-    "row_count", "shares", "stack_leaves", "stack_trees", "watched",
+    "check_same", "check_scan", "check_specs", "is_unknown", "own_memory",
+    "refuse", "refuse_change", "row_count", "shares", "stack_leaves",
+    "stack_trees", "watched",
 ]  # fmt: skip
 
 
@@ -20,6 +21,25 @@ def refuse(operator: str, text: str):
     raise UncapturedHigherOrderOpError(
         f"{text}\n  Higher Order Operator: {operator}"
     )
+
+
+def check_scan(combine_fn, dim, reverse, error: type) -> None:
+    """What loops over rows ask of their arguments; `error`, or RuntimeError."""
+    if not callable(combine_fn):
+        raise error(f"Combine_fn must be a callable, but got {combine_fn}")
+    if not isinstance(dim, int):
+        raise error(f"Dim must be an int, but got {type(dim)}")
+    if not isinstance(reverse, bool):
+        raise RuntimeError(f"Reverse must be a bool, but got {type(reverse)}")
+
+
+def check_specs(first, second) -> None:
+    """RuntimeError unless both branches give one structure."""
+    if first != second:
+        raise RuntimeError(
+            "Unmatched output spec from torch.cond branches: true branch "
+            f"tree_spec {first} vs false branch tree_spec {second}."
+        )
 
 
 def check_same(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from .. import Tensor, cat
 from ..utils import _pytree as pytree
+from ._checks import check_scan
 from ._dims import canonical_dim, check_leaves
 from ._operator import HigherOrderOperator
 
@@ -107,12 +108,7 @@ def associative_scan(
 
 
 def _check(combine_fn, xs: list, dim, reverse, mode) -> None:
-    if not callable(combine_fn):
-        raise ValueError(f"Combine_fn must be a callable, but got {combine_fn}")
-    if not isinstance(dim, int):
-        raise ValueError(f"Dim must be an int, but got {type(dim)}")
-    if not isinstance(reverse, bool):
-        raise RuntimeError(f"Reverse must be a bool, but got {type(reverse)}")
+    check_scan(combine_fn, dim, reverse, ValueError)
     if mode not in ("pointwise", "generic"):
         raise ValueError(
             f"Combine_mode must either 'pointwise' or 'generic', but got {mode}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from .. import Tensor
 from .._functions.settings import traces
 from ..utils import _pytree as pytree
-from ._checks import is_unknown
+from ._checks import check_specs, is_unknown
 from ._operator import HigherOrderOperator
 
 __all__ = ["cond", "cond_op"]
@@ -51,11 +51,7 @@ def choose(pred, true_fn, false_fn, operands):
     (first, spec), (second, other) = (
         pytree.tree_flatten(f(*operands)) for f in (true_fn, false_fn)
     )
-    if spec != other:
-        raise RuntimeError(
-            "Unmatched output spec from torch.cond branches: true branch "
-            f"tree_spec {spec} vs false branch tree_spec {other}."
-        )
+    check_specs(spec, other)
     for a, b in zip(first, second):
         if not (isinstance(a, Tensor) and isinstance(b, Tensor)):
             continue

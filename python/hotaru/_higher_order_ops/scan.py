@@ -6,6 +6,7 @@ from .. import Tensor
 from ..utils import _pytree as pytree
 from ._checks import (
     check_same,
+    check_scan,
     own_memory,
     refuse,
     row_count,
@@ -102,14 +103,7 @@ def _moved(y, dim: int, reverse: bool):
 
 
 def _check(combine_fn, init: list, xs: list, dim, reverse) -> None:
-    if not callable(combine_fn):
-        raise RuntimeError(
-            f"Combine_fn must be a callable, but got {combine_fn}"
-        )
-    if not isinstance(dim, int):
-        raise RuntimeError(f"Dim must be an int, but got {type(dim)}")
-    if not isinstance(reverse, bool):
-        raise RuntimeError(f"Reverse must be a bool, but got {type(reverse)}")
+    check_scan(combine_fn, dim, reverse, RuntimeError)
     if not init:
         raise RuntimeError("scan() operator requires init leaves.")
     for what, given in (("init", init), ("xs", xs)):

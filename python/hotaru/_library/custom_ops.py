@@ -198,13 +198,7 @@ class CustomOpDef:
         Raises:
             RuntimeError: the operator writes to arguments or returns views.
         """
-        schema = self._opoverload._schema
-        if not utils.is_functional_schema(schema):
-            raise RuntimeError(
-                "Cannot register autograd formula for non-functional operator "
-                f"{self} with schema {schema}. Please create a functional "
-                "operator and register an autograd formula for that."
-            )
+        rules.require_functional(self, self._opoverload._schema)
         self._info.backward = backward
         self._info.setup_context = setup_context
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 from .. import _C, Tensor, _ops, equal
 from .._operators import arguments, fallback, keys, table
+from .._prims_common import check_equal
 from .._trees import flat as _tree
 from .custom_ops import CustomOpDef
 from .utils import zip_schema
@@ -147,10 +148,7 @@ def _compare(real: Tensor, fake: Tensor) -> None:
         ("Dtypes", lambda t: t.dtype),
         ("Strides", lambda t: t.stride()),
     ):
-        if get(real) != get(fake):
-            raise AssertionError(
-                f"{what} {get(real)} and {get(fake)} are not equal!"
-            )
+        check_equal(what, get(real), get(fake))
 
 
 def _no_tracer(op, args, kwargs) -> None:

@@ -8,6 +8,7 @@ from .._function_schema import FunctionSchema
 from .._operators import table
 from .._operators.own import OwnOperator
 from .._operators.table import Operator
+from ..amp._thread import check_device_type
 from . import utils
 
 
@@ -18,6 +19,16 @@ def refuse_named_tensors(schema: FunctionSchema, asked: str) -> None:
             f"{asked} with kwarg-only Tensor args. In the original definition "
             "of the op, please make your tensors not kwarg-only. Got: "
             f"{schema}"
+        )
+
+
+def require_functional(operator, schema: FunctionSchema) -> None:
+    """RuntimeError for the derivative of what writes or returns views."""
+    if not utils.is_functional_schema(schema):
+        raise RuntimeError(
+            "Cannot register autograd formula for non-functional operator "
+            f"{operator} with schema {schema}. Please create a functional "
+            "operator and register an autograd formula for that."
         )
 
 
@@ -37,10 +48,7 @@ def register_autocast(operator: Operator, device_type: str, dtype) -> None:
 
     ValueError for device types without autocast.
     """
-    if not isinstance(device_type, str):
-        raise ValueError(
-            f"Expected `device_type` of type `str`, got: `{type(device_type)}`"
-        )
+    check_device_type(device_type)
     if device_type not in ("cpu", "cuda"):
         raise ValueError(f"Unknown device type: {device_type}")
     if not isinstance(operator, OwnOperator):

@@ -44,11 +44,15 @@ def load_library(path: str | os.PathLike) -> None:
     ]
     if theirs:
         why = _FOREIGN.format(f" ({', '.join(theirs)})")
-        raise OSError(f"Could not load this library: {path}{why}")
+        raise _not_loaded(path, why)
     try:
         ctypes.CDLL(path)
     except Exception as error:
         foreign = any(name in str(error) for name in _PYTORCH)
         why = _FOREIGN.format("") if foreign else ""
-        raise OSError(f"Could not load this library: {path}{why}") from error
+        raise _not_loaded(path, why) from error
     loaded_libraries.add(path)
+
+
+def _not_loaded(path: str, why: str) -> OSError:
+    return OSError(f"Could not load this library: {path}{why}")

@@ -197,6 +197,22 @@ def dtype_of(number: int) -> dtype:
     raise _RefusedError(f"no dtype has the number {number}")
 
 
+def missing(operator: str, name: str, schema) -> str:
+    """What is said where an argument has no value."""
+    return (
+        f"{operator}() is missing value for argument '{name}'. "
+        f"Declaration: {schema}"
+    )
+
+
+def unknown(operator: str, name: str, schema) -> str:
+    """What is said of a keyword that is no argument's."""
+    return (
+        f"Unknown keyword argument '{name}' for operator '{operator}'. "
+        f"Schema: {schema}"
+    )
+
+
 def bind(schema: FunctionSchema, args: tuple, kwargs: dict):
     """(positional, keyword only): all arguments of a call, without those at
     the end that are their defaults.
@@ -222,16 +238,10 @@ def bind(schema: FunctionSchema, args: tuple, kwargs: dict):
             values[name] = argument.default_value
             continue
         else:
-            raise MismatchError(
-                f"{schema.name}() is missing value for argument '{name}'. "
-                f"Declaration: {schema}"
-            )
+            raise MismatchError(missing(schema.name, name, schema))
         values[name] = given[name] = convert(schema, argument, value, i)
     for name in left:
-        raise MismatchError(
-            f"Unknown keyword argument '{name}' for operator "
-            f"'{schema.name}'. Schema: {schema}"
-        )
+        raise MismatchError(unknown(schema.name, name, schema))
     return _trimmed(schema, values, given)
 
 

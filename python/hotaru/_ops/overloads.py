@@ -9,6 +9,7 @@ from .._function_schema import parse_schema
 from .._function_schema.signatures import signature
 from .._late import lent
 from .._operators import dispatch, native_tags, own, questions
+from .._operators.arguments import missing, unknown
 
 if TYPE_CHECKING:
     from .packets import OpOverloadPacket
@@ -105,10 +106,8 @@ class OpOverload:
             if parameter.name not in given:
                 if parameter.default is not parameter.empty:
                     continue
-                raise RuntimeError(
-                    f"{self._packet_name()}() is missing value for argument "
-                    f"'{name}'. Declaration: {self._schema}"
-                )
+                text = missing(self._packet_name(), name, self._schema)
+                raise RuntimeError(text)
             kind = str(parameter.annotation)
             value = given[parameter.name]
             if isinstance(value, Tensor) and "Tensor" not in kind:
@@ -121,10 +120,8 @@ class OpOverload:
         names = {p.name for p in known}
         for name in kwargs:
             if name not in names and not (name == "self" and "input" in names):
-                raise RuntimeError(
-                    f"Unknown keyword argument '{name}' for operator "
-                    f"'{self._packet_name()}'. Schema: {self._schema}"
-                )
+                text = unknown(self._packet_name(), name, self._schema)
+                raise RuntimeError(text)
 
     def _packet_name(self) -> str:
         return self.overloadpacket._qualified_op_name
@@ -158,10 +155,8 @@ class OutOverload(OpOverload):
 
     def _check(self, args, kwargs) -> None:
         if not isinstance(kwargs.get("out"), Tensor):
-            raise RuntimeError(
-                f"{self._packet_name()}() is missing value for argument "
-                f"'out'. Declaration: {self._schema}"
-            )
+            text = missing(self._packet_name(), "out", self._schema)
+            raise RuntimeError(text)
         super()._check(args, kwargs)
 
 

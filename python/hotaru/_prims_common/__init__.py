@@ -17,6 +17,12 @@ def dtype_to_type(dtype) -> type:
     return float if dtype.is_floating_point else int
 
 
+def check_equal(what: str, one, other) -> None:
+    """AssertionError unless both are the same."""
+    if one != other:
+        raise AssertionError(f"{what} {one} and {other} are not equal!")
+
+
 def compare_tensor_meta(
     a: Tensor, b: Tensor, check_strides: bool = False, *, check_conj=True
 ) -> None:
@@ -32,13 +38,10 @@ def compare_tensor_meta(
             raise AssertionError(f"expected a tensor, got {type(x)}")
     for what in ("shape", "dtype"):
         one, other = getattr(a, what), getattr(b, what)
-        if one != other:
-            raise AssertionError(f"{what} {one} and {other} are not equal!")
+        check_equal(what, one, other)
     places = {str(a.device), str(b.device)}
-    if a.device != b.device and places != {"cuda", "cuda:0"}:
-        raise AssertionError(
-            f"Devices {a.device} and {b.device} are not equal!"
-        )
+    if places != {"cuda", "cuda:0"}:
+        check_equal("Devices", a.device, b.device)
     if check_strides and a.numel():
         for place, size in enumerate(a.shape):
             if size > 1 and a.stride(place) != b.stride(place):

@@ -37,6 +37,11 @@ class _Named:
         return self
 
 
+def no_sign() -> RuntimeError:
+    """The error of who asks whether numbers have a sign."""
+    return RuntimeError("isSignedType not supported for quantized types")
+
+
 class QuantizedDtype(_Named):
     """A dtype whose elements are integers with a scale.
 
@@ -63,7 +68,7 @@ class QuantizedDtype(_Named):
 
     @property
     def is_signed(self) -> bool:
-        raise RuntimeError("isSignedType not supported for quantized types")
+        raise no_sign()
 
     @property
     def abbr(self) -> str:

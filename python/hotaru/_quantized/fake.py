@@ -80,12 +80,16 @@ def _check_range(low: int, high: int) -> None:
         )
 
 
-def _check_zero_point(zero_point: Tensor, low: int, high: int) -> None:
-    least, greatest = _C.ops.aminmax(zero_point)
-    if least.item() < low or greatest.item() > high:
+def _check_within(least: int, greatest: int, low: int, high: int) -> None:
+    if least < low or greatest > high:
         raise RuntimeError(
             "`zero_point` must be between `quant_min` and `quant_max`."
         )
+
+
+def _check_zero_point(zero_point: Tensor, low: int, high: int) -> None:
+    least, greatest = _C.ops.aminmax(zero_point)
+    _check_within(least.item(), greatest.item(), low, high)
 
 
 def fake_quantize_per_tensor_affine_cachemask(
@@ -95,10 +99,7 @@ def fake_quantize_per_tensor_affine_cachemask(
     elements were within the range.
     """
     _check_range(quant_min, quant_max)
-    if not quant_min <= zero_point <= quant_max:
-        raise RuntimeError(
-            "`zero_point` must be between `quant_min` and `quant_max`."
-        )
+    _check_within(zero_point, zero_point, quant_min, quant_max)
     return FakeQuantizePerTensorAffineCachemask.apply(
         self,
         hotaru.tensor(scale, dtype=_C.float32),

@@ -14,7 +14,7 @@ from .._answering.table import answers
 from .._C import Tensor
 from .._tensor.refusals import check_iterable, no_imaginary_part
 from ..utils import _pytree
-from .dtypes import qint8
+from .dtypes import no_sign, qint8
 from .kind import HANDLERS, need_one_scale, refused
 from .rounding import over_axis, quantize
 from .tensor import QuantizedTensor, build, is_quantized, like
@@ -261,7 +261,7 @@ def _shared(function, x):
 
 @_answers("is_signed")
 def _is_signed(function, x):
-    raise RuntimeError("isSignedType not supported for quantized types")
+    raise no_sign()
 
 
 _answers("imag")(no_imaginary_part)
@@ -382,10 +382,7 @@ def _to(function, x, *args, **kwargs):
     asked = [*args, *kwargs.values()]
     for value in asked:
         if isinstance(value, _C.dtype) and value is not x._dtype:
-            raise RuntimeError(
-                "Creation of quantized tensor requires quantized dtype like "
-                "torch.quint8; dequantize() gives the numbers"
-            )
+            _cast(function, x)
     args = [a for a in args if a is not x._dtype]
     kwargs = {k: v for k, v in kwargs.items() if v is not x._dtype}
     if not args and not kwargs:

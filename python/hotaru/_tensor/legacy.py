@@ -9,6 +9,7 @@ from .. import _C, as_tensor, tensor
 from .._extension.dtypes import TYPES, options_text
 from .._extension.size import Size
 from .._own_names import is_own
+from ..storage._legacy import refuse_text
 
 _classes: dict[tuple[str, str], type] = {}
 
@@ -131,14 +132,9 @@ def new(like, *args, **keywords):
     """A tensor of another one's dtype and device, by the legacy arguments."""
     where = like.device.type
     args = _arguments(args, keywords, where)
-    refuse_text(args)
+    if len(args) == 1:
+        refuse_text(args)
     return _from(args, like.dtype, where)
-
-
-def refuse_text(args: tuple) -> None:
-    """TypeError for `new("…")`."""
-    if len(args) == 1 and isinstance(args[0], str):
-        raise TypeError("new(): invalid data type 'str'")
 
 
 def check_device(mine: str, given) -> None:

@@ -6,7 +6,7 @@ import math
 
 from .ops_pointwise import clamp, erf
 from .table import row
-from .values import NotWritten
+from .values import DRAWS, NotWritten
 
 
 @row("relu")
@@ -114,7 +114,7 @@ def hardswish(w, self):
 @row("dropout", "feature_dropout", "alpha_dropout")
 def dropout(w, input, p, train):
     if train and p > 0:
-        raise NotWritten("it draws random numbers")
+        raise NotWritten(DRAWS)
     return input
 
 

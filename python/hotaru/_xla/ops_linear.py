@@ -9,7 +9,7 @@ from .. import int64
 from .kinds import broadcast_shape
 from .ops_pointwise import add, mul
 from .table import row
-from .values import NotWritten, Val
+from .values import NotWritten, Val, refuse_dropout
 
 
 @row("mm", "bmm", "mv", "dot", "matmul")
@@ -77,8 +77,7 @@ def softmax_of(w, x: Val, dim: int) -> Val:
 @row("scaled_dot_product_attention")
 def attention(w, query, key, value, attn_mask=None, dropout_p=0.0,
               is_causal=False, scale=None, enable_gqa=False):  # fmt: skip
-    if dropout_p > 0:
-        raise NotWritten("its dropout draws random numbers")
+    refuse_dropout(dropout_p)
     batch = broadcast_shape(query.shape[:-2], value.shape[:-2])
     if enable_gqa and key.shape[-3] != query.shape[-3]:
         key = _repeated(w, key, query.shape[-3])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .. import int64
 from .table import row
-from .values import NotWritten, Val
+from .values import NotWritten, Val, refuse_dropout
 
 
 def _linear(w, x: Val, weight: Val, bias) -> Val:
@@ -92,8 +92,8 @@ def _direction(w, x: Val, states, weights, step, back: bool):
 def _layers(w, x, states, params, step, has_biases, num_layers, dropout,
             train, bidirectional, batch_first):  # fmt: skip
     """All layers; states are (layers * directions, batch, hidden)."""
-    if train and dropout > 0 and num_layers > 1:
-        raise NotWritten("its dropout draws random numbers")
+    if train and num_layers > 1:
+        refuse_dropout(dropout)
     batched = x.rank == 3
     if not batched:
         x = w.reshape(x, (x.shape[0], 1, x.shape[1]))

@@ -23,7 +23,7 @@ from ..jit import ScriptFunction, ScriptModule, TracerWarning, trace
 from ..jit._tracing.traced import TracedInt
 from ..nn import Module
 from . import client
-from .values import NotWritten, Val
+from .values import DRAWS, NotWritten, Val
 from .walk import Walk
 from .writer import Writer
 
@@ -201,7 +201,7 @@ def _traced(whole: _Whole, leaves):
     finally:
         mha.set_fastpath_enabled(fast)
     if not (get_rng_state() == drawn).all():
-        raise NotWritten("it draws random numbers")
+        raise NotWritten(DRAWS)
     return traced
 
 

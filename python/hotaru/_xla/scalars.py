@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..jit._ir.arithmetic import CONTAINERS, TABLE
-from .values import NotWritten, Val
+from .values import NO_ROW, NotWritten, Val
 
 __all__ = ["CONTAINERS", "TABLE", "VALUES", "asked", "compute"]
 
@@ -62,5 +62,5 @@ def asked(base: str, inputs):
 def compute(base: str, inputs):
     """An operator without tensors. NotWritten: it is not known."""
     if base not in TABLE:
-        raise NotWritten("the xla backend has no row for it")
+        raise NotWritten(NO_ROW)
     return TABLE[base](*inputs)

@@ -6,7 +6,7 @@ import functools
 import importlib
 import inspect
 
-from .values import NotWritten
+from .values import NO_ROW, NotWritten
 
 #: Base names of operators, "add", to functions of (writer, schema's
 #: arguments by name).
@@ -55,7 +55,7 @@ def find(name: str, arguments: tuple):
     if function is None and base.endswith("_"):
         function, writes = ROWS.get(base[:-1]), True
     if space != "aten" or function is None:
-        raise NotWritten("the xla backend has no row for it")
+        raise NotWritten(NO_ROW)
     known = inspect.signature(function).parameters
     missing = [a for a in arguments if a not in known]
     if missing:

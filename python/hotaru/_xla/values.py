@@ -36,6 +36,16 @@ class NotWritten(NotFollowed):
     """Raised where what a program does cannot be written as StableHLO."""
 
 
+DRAWS = "it draws random numbers"
+NO_ROW = "the xla backend has no row for it"
+
+
+def refuse_dropout(probability: float) -> None:
+    """NotWritten for what drops anything."""
+    if probability > 0:
+        raise NotWritten("its dropout draws random numbers")
+
+
 class Val:
     """A tensor of the program: its name in the text, shape and dtype.
 

@@ -11,7 +11,7 @@ from .. import Tensor, ops, tensor
 from .._function_schema import parse_schema
 from ..jit._ir import walk
 from . import scalars, table
-from .values import NotWritten, Val, dtype_of
+from .values import DRAWS, NO_ROW, NotWritten, Val, dtype_of
 from .writer import Writer
 
 # They give what they were given, whatever their schema says.
@@ -69,7 +69,7 @@ class Walk(walk.Walk):
         if known:
             return out
         if any(map(_has_tensor, inputs)):
-            raise NotWritten("the xla backend has no row for it")
+            raise NotWritten(NO_ROW)
         return scalars.compute(base, inputs)
 
     # --- operators ---
@@ -96,7 +96,7 @@ class Walk(walk.Walk):
         if self._known(node, inputs):
             return self._computed(node, schema, inputs)
         if base in scalars.VALUES:
-            raise NotWritten("it asks for a tensor's value")
+            raise NotWritten(walk.ASKS_VALUE)
         names = tuple(a.name for a in schema.arguments)
         function, writes = table.find(node.kind(), names)
         out = function(self.writer, **dict(zip(names, inputs)))
@@ -120,7 +120,7 @@ class Walk(walk.Walk):
 
     def _computed(self, node, schema, inputs):
         if _draws(node.kind()):
-            raise NotWritten("it draws random numbers")
+            raise NotWritten(DRAWS)
         name = node._schema.partition("(")[0].partition("::")[2]
         base, _, overload = name.partition(".")
         args, kwargs = [], {}
@@ -171,13 +171,13 @@ class Walk(walk.Walk):
     def choose(self, condition, then, otherwise):
         """The branch that is taken."""
         if isinstance(condition, Val):
-            raise NotWritten("it asks for a tensor's value")
+            raise NotWritten(walk.ASKS_VALUE)
         return super().choose(condition, then, otherwise)
 
     def holds(self, condition) -> bool:
         """Tells whether a loop goes on."""
         if isinstance(condition, Val):
-            raise NotWritten("it asks for a tensor's value")
+            raise NotWritten(walk.ASKS_VALUE)
         return bool(condition)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .. import _C, cuda
+from ..cuda.devices import no_index
 
 
 def current_device_index() -> int:
@@ -37,8 +38,5 @@ def index_of(device, optional: bool = True) -> int:
     elif device is not None:
         optional = False
     if not optional:
-        raise ValueError(
-            "Expected a torch.device with a specified index or an integer, "
-            f"but got:{device}"
-        )
+        raise no_index(device)
     return current_device_index()

@@ -57,6 +57,14 @@ def get_autocast_dtype(device_type: str) -> _C.dtype:
     return _C._autocast_dtype(device_type)
 
 
+def check_device_type(device_type) -> None:
+    """ValueError for what is no text."""
+    if not isinstance(device_type, str):
+        raise ValueError(
+            f"Expected `device_type` of type `str`, got: `{type(device_type)}`"
+        )
+
+
 def set_autocast_dtype(device_type: str, dtype: _C.dtype) -> None:
     """Chooses that dtype, for this thread."""
     _check("set_autocast_dtype", "device_type", 1, device_type, str)

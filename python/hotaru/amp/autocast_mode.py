@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Callable, Iterable, Mapping
 
 from .. import _C, Tensor, bfloat16, float16, float64
-from ._thread import get_autocast_dtype, is_autocast_enabled
+from ._thread import check_device_type, get_autocast_dtype, is_autocast_enabled
 
 __all__ = [
     "autocast",
@@ -62,7 +62,7 @@ class autocast:  # noqa: N801
         enabled: bool = True,
         cache_enabled: bool | None = None,
     ) -> None:
-        _check_device_type(device_type)
+        check_device_type(device_type)
         if not is_autocast_available(device_type):
             raise RuntimeError(
                 "User specified an unsupported autocast device_type "
@@ -140,13 +140,6 @@ def _scopes() -> list[tuple]:
     return _entered.__dict__.setdefault("scopes", [])
 
 
-def _check_device_type(device_type) -> None:
-    if not isinstance(device_type, str):
-        raise ValueError(
-            f"Expected `device_type` of type `str`, got: `{type(device_type)}`"
-        )
-
-
 def _can_enable(device_type: str, dtype: _C.dtype) -> bool:
     """Warns where it is not to be had."""
     if device_type == "cuda":
@@ -216,7 +209,7 @@ def custom_fwd(
             arguments are cast to, and ``forward`` then runs without autocast.
             None leaves both as they are.
     """
-    _check_device_type(device_type)
+    check_device_type(device_type)
     if fwd is None:
         return functools.partial(
             custom_fwd, device_type=device_type, cast_inputs=cast_inputs
@@ -243,7 +236,7 @@ def custom_bwd(bwd: Callable | None = None, *, device_type: str):
     """Decorates the ``backward`` that belongs to a custom_fwd: it runs with
     autocast as its ``forward`` did.
     """
-    _check_device_type(device_type)
+    check_device_type(device_type)
     if bwd is None:
         return functools.partial(custom_bwd, device_type=device_type)
 

@@ -125,6 +125,13 @@ def _is_nested(x) -> bool:
     return isinstance(x, Tensor) and type(x).is_nested is True
 
 
+def _mismatch(i: int, grad, output) -> RuntimeError:
+    return RuntimeError(
+        f"Mismatch in shape: grad_output[{i}] has a shape of {grad} "
+        f"and output[{i}] has a shape of {output}."
+    )
+
+
 def _check_nested(i: int, output, grad: Tensor) -> None:
     """A nested tensor has a nested gradient of its sizes."""
     kinds = ["nested" if _is_nested(x) else "not nested"
@@ -139,20 +146,14 @@ def _check_nested(i: int, output, grad: Tensor) -> None:
             x.shape if x.layout is jagged else x._nested_tensor_size()
             for x in (grad, output)
         ]
-        raise RuntimeError(
-            f"Mismatch in shape: grad_output[{i}] has a shape of {sizes[0]} "
-            f"and output[{i}] has a shape of {sizes[1]}."
-        )
+        raise _mismatch(i, *sizes)
 
 
 def _check_gradient(i: int, output, grad: Tensor) -> None:
     if _is_nested(output) or _is_nested(grad):
         return _check_nested(i, output, grad)
     if grad.shape != output.shape:
-        raise RuntimeError(
-            f"Mismatch in shape: grad_output[{i}] has a shape of {grad.shape} "
-            f"and output[{i}] has a shape of {output.shape}."
-        )
+        raise _mismatch(i, grad.shape, output.shape)
     if grad.is_complex() != output.dtype.is_complex:
         raise RuntimeError(
             "For complex Tensors, both grad_output and output are required to "

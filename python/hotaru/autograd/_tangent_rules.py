@@ -43,6 +43,17 @@ def check_count(found: tuple, outputs: list) -> None:
         )
 
 
+def check_size(output: Tensor, tangent: Tensor) -> None:
+    """RuntimeError unless both have one shape."""
+    if tangent.shape != output.shape:
+        raise RuntimeError(
+            "Trying to set a forward gradient that has a different size than "
+            "that of the original Tensor, this is not supported. Tensor is of "
+            f"size {list(output.shape)} while the given forward gradient is of "
+            f"size {list(tangent.shape)}."
+        )
+
+
 def check_tangent(
     place: int,
     output: Tensor,
@@ -81,13 +92,7 @@ def check_tangent(
             "corresponding forward output is not a differentiable Tensor."
             "You should return None at that position instead."
         )
-    if tangent.shape != output.shape:
-        raise RuntimeError(
-            "Trying to set a forward gradient that has a different size than "
-            "that of the original Tensor, this is not supported. Tensor is of "
-            f"size {list(output.shape)} while the given forward gradient is of "
-            f"size {list(tangent.shape)}."
-        )
+    check_size(output, tangent)
     base = output._base
     if base is not None:
         source = _find(given, lambda g: base in _identities(g.argument))

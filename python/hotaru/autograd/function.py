@@ -451,6 +451,11 @@ def _in_order(forward, args: tuple, kwargs: dict) -> tuple:
     return bound.args[:count]
 
 
+def unexpected(name: str) -> TypeError:
+    """The error of a keyword that `forward` does not have."""
+    return TypeError(f"forward() got an unexpected keyword argument '{name}'")
+
+
 def _bound(forward, args: tuple, kwargs: dict):
     """The arguments of `forward` with its defaults, and the names of those
     that are given. TypeError for one that has no place among the inputs.
@@ -466,9 +471,7 @@ def _bound(forward, args: tuple, kwargs: dict):
     for name in kwargs:
         parameter = signature.parameters.get(name)
         if parameter is None or parameter.kind is parameter.KEYWORD_ONLY:
-            raise TypeError(
-                f"forward() got an unexpected keyword argument '{name}'"
-            )
+            raise unexpected(name)
     bound.apply_defaults()
     return bound, given
 

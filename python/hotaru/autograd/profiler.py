@@ -18,7 +18,7 @@ from ..profiler import (
     kineto_available,
     record_function,
 )
-from ..profiler._activities import usable_device
+from ..profiler._activities import check_activities, usable_device
 from ..profiler._profile import _random_id
 from ..profiler._records import EnforceUnique, MemRecordsAcc
 from ..profiler._steps import KinetoStepTracker
@@ -149,8 +149,7 @@ class profile:  # noqa: N801
         activities = {ProfilerActivity.CPU} if use_cpu else set()
         if self.use_device == "cuda":
             activities.add(ProfilerActivity.CUDA)
-        if not activities:
-            raise AssertionError("No activities specified for the profiler")
+        check_activities(activities)
         self._profile = _profiler.profile(
             activities=activities,
             record_shapes=record_shapes,

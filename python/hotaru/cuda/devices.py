@@ -66,11 +66,16 @@ def device_index(device, optional: bool = False) -> int:
     elif device is not None:
         optional = False
     if not optional:
-        raise ValueError(
-            "Expected a torch.device with a specified index or an integer, "
-            f"but got:{device}"
-        )
+        raise no_index(device)
     return current_device()
+
+
+def no_index(device) -> ValueError:
+    """The error of an argument that is no index and has none."""
+    return ValueError(
+        "Expected a torch.device with a specified index or an integer, "
+        f"but got:{device}"
+    )
 
 
 def current_device() -> int:

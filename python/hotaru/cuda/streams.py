@@ -9,7 +9,7 @@ are thread-safe; which stream is current is each thread's own.
 from __future__ import annotations
 
 from .. import _C
-from .._extension.streams import StreamContext, stream
+from .._extension.streams import StreamContext, check_stream, stream
 from ._begin import begin as _lazy_init
 from .devices import device_index
 
@@ -191,10 +191,7 @@ class Event(_C.Event):
 
 
 def _checked(stream) -> _C.Stream:
-    if not isinstance(stream, _C.Stream):
-        raise TypeError(
-            f"expected a Stream or None, but got {type(stream).__name__}"
-        )
+    check_stream(stream)
     if stream.device.type != "cuda":
         raise ValueError(
             f"Expected a stream of a cuda device, but got one of: "

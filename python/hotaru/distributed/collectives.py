@@ -9,9 +9,15 @@ from __future__ import annotations
 
 from .. import is_tensor, view_as_real
 from .._C import _CollectiveKind as Kind
-from .groups import default_group, get_group_rank, member, warn_not_in_group
+from .groups import (
+    check_group_rank,
+    default_group,
+    get_group_rank,
+    member,
+    warn_not_in_group,
+)
 from .options import AllgatherOptions, AllreduceCoalescedOptions
-from .parts import parts_of, split_of, written_back
+from .parts import gathered_of, scattered_of, split_of, written_back
 from .process_group import ProcessGroup
 from .reduce_op import ReduceOp, kind_of
 
@@ -58,10 +64,7 @@ def root_of(
     if rank is not None and group_rank is not None:
         raise ValueError("Can't specify both group_rank and global_rank")
     if group_rank is not None:
-        if not 0 <= group_rank < group.size():
-            raise ValueError(
-                f"Group rank {group_rank} is not part of group {group}"
-            )
+        check_group_rank(group_rank, group.size(), group)
         return group_rank
     if rank is None:
         if default is None:
@@ -215,12 +218,7 @@ def all_gather_into_tensor(
     found = _group_of(group, "all_gather_into_tensor")
     if found is None:
         return None
-    if output_tensor.numel() != input_tensor.numel() * found.size():
-        raise ValueError(
-            "output tensor size must be equal to world_size times input tensor "
-            "size"
-        )
-    whole, parts = parts_of(output_tensor, found.size())
+    whole, parts = gathered_of(output_tensor, input_tensor, found.size())
     work = found._issue(
         Kind.ALL_GATHER, (input_tensor,), parts, async_op=async_op,
         result=[output_tensor],
@@ -295,11 +293,7 @@ def reduce_scatter_tensor(
     found = _group_of(group, "reduce_scatter_tensor")
     if found is None:
         return None
-    if input.numel() != output.numel() * found.size():
-        raise ValueError(
-            "input tensor must be the same size as output size times world size"
-        )
-    _, parts = parts_of(input, found.size())
+    parts = scattered_of(input, output, found.size())
     return found._issue(
         Kind.REDUCE_SCATTER, parts, (output,), op, async_op=async_op
     )

@@ -325,7 +325,7 @@ def destroy_process_group(group: ProcessGroup | None = None) -> None:
         _others.clear()
         return
     if group not in _backends:
-        raise ValueError("Invalid process group specified")
+        raise _invalid()
     del _backends[group]
     group.shutdown()
 
@@ -342,6 +342,10 @@ def default_group() -> ProcessGroup:
     return _world
 
 
+def _invalid() -> ValueError:
+    return ValueError("Invalid process group specified")
+
+
 def member(group) -> ProcessGroup | None:
     """The group that is meant; None where this process is not in it.
 
@@ -355,7 +359,7 @@ def member(group) -> ProcessGroup | None:
     default_group()
     if group == GroupMember.NON_GROUP_MEMBER:
         return None
-    raise ValueError("Invalid process group specified")
+    raise _invalid()
 
 
 def warn_not_in_group(what: str) -> None:
@@ -427,13 +431,16 @@ def get_process_group_ranks(group: ProcessGroup | None) -> list[int]:
     return list((group or default_group())._handle.ranks)
 
 
+def check_group_rank(rank: int, count: int, group: ProcessGroup) -> None:
+    """ValueError unless the group has such a process."""
+    if not 0 <= rank < count:
+        raise ValueError(f"Group rank {rank} is not part of group {group}")
+
+
 def get_global_rank(group: ProcessGroup, group_rank: int) -> int:
     """The rank in the world of a group's process."""
     ranks = get_process_group_ranks(group)
-    if not 0 <= group_rank < len(ranks):
-        raise ValueError(
-            f"Group rank {group_rank} is not part of group {group}"
-        )
+    check_group_rank(group_rank, len(ranks), group)
     return ranks[group_rank]
 
 

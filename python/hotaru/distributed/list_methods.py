@@ -24,7 +24,7 @@ from .options import (
     ReduceScatterOptions,
     ScatterOptions,
 )
-from .parts import copy_back, parts_of, split_of, written_back
+from .parts import copy_back, gathered_of, scattered_of, split_of, written_back
 from .reduce_op import ReduceOp, kind_of
 from .work import Work
 
@@ -129,12 +129,7 @@ class ListMethods:
     def _allgather_base(self, output, input, opts=None) -> Work:
         """Their tensors one after the other, in one."""
         opts = opts or AllgatherOptions()
-        if output.numel() != input.numel() * self.size():
-            raise ValueError(
-                "output tensor size must be equal to world_size times input "
-                "tensor size"
-            )
-        whole, parts = parts_of(output, self.size())
+        whole, parts = gathered_of(output, input, self.size())
         work = self._collective(Kind.ALL_GATHER, [input], parts, opts, [output])
         return written_back(work, output, whole, opts.asyncOp)
 
@@ -219,12 +214,7 @@ class ListMethods:
     def _reduce_scatter_base(self, output, input, opts=None) -> Work:
         """The same of parts of one tensor."""
         opts = opts or ReduceScatterOptions()
-        if input.numel() != output.numel() * self.size():
-            raise ValueError(
-                "input tensor must be the same size as output size times world "
-                "size"
-            )
-        _, parts = parts_of(input, self.size())
+        parts = scattered_of(input, output, self.size())
         return self._collective(Kind.REDUCE_SCATTER, parts, [output], opts)
 
     reduce_scatter_single = _reduce_scatter_base
@@ -336,8 +326,7 @@ def _single(tensors, name: str) -> list[Tensor]:
 def _alike(tensors, name: str) -> list[Tensor]:
     """The tensors, which have one layout, dtype and shape."""
     tensors = _listed(tensors)
-    if not tensors:
-        raise RuntimeError(f"{name}: requires non-empty tensor list")
+    _check_any(name, tensors)
     first = tensors[0]
     for i, t in enumerate(tensors):
         for what, mine, theirs in (
@@ -358,10 +347,14 @@ def _check_root_tensor(opts, tensors: Sequence, name: str) -> None:
         raise RuntimeError(f"{name}: invalid root tensor: {opts.rootTensor}")
 
 
-def _check_coalesced(tensors: Sequence) -> None:
-    name = "allreduce_coalesced"
+def _check_any(name: str, tensors: Sequence) -> None:
     if not tensors:
         raise RuntimeError(f"{name}: requires non-empty tensor list")
+
+
+def _check_coalesced(tensors: Sequence) -> None:
+    name = "allreduce_coalesced"
+    _check_any(name, tensors)
     for i, t in enumerate(tensors):
         if t.layout != tensors[0].layout:
             raise RuntimeError(f"{name}: invalid tensor layout at index {i}")

@@ -16,6 +16,25 @@ def parts_of(tensor: Tensor, count: int) -> tuple[Tensor, list[Tensor]]:
     return whole, [flat[i * size : (i + 1) * size] for i in range(count)]
 
 
+def gathered_of(output: Tensor, input: Tensor, count: int):
+    """`parts_of` what is gathered; ValueError for another size."""
+    if output.numel() != input.numel() * count:
+        raise ValueError(
+            "output tensor size must be equal to world_size times input tensor "
+            "size"
+        )
+    return parts_of(output, count)
+
+
+def scattered_of(input: Tensor, output: Tensor, count: int) -> list[Tensor]:
+    """Parts of what is scattered; ValueError for another size."""
+    if input.numel() != output.numel() * count:
+        raise ValueError(
+            "input tensor must be the same size as output size times world size"
+        )
+    return parts_of(input, count)[1]
+
+
 def split_of(
     tensor: Tensor, sizes: Sequence[int] | None, count: int
 ) -> tuple[Tensor, list[Tensor]]:

@@ -55,6 +55,11 @@ def factor_of_precision(precision: Tensor) -> Tensor:
     return torch.linalg.solve_triangular(upper.mT, eye, upper=False)
 
 
+def _check_loc(loc: Tensor) -> None:
+    if loc.dim() < 1:
+        raise ValueError("loc must be at least one-dimensional.")
+
+
 class ByMatrix:
     """A symmetric matrix that is given by one of three.
 
@@ -136,8 +141,7 @@ class MultivariateNormal(ByMatrix, Centered):
         scale_tril: Tensor | None = None,
         validate_args: bool | None = None,
     ) -> None:
-        if loc.dim() < 1:
-            raise ValueError("loc must be at least one-dimensional.")
+        _check_loc(loc)
         matrices = covariance_matrix, precision_matrix, scale_tril
         given = self._only_one(matrices, ValueError)
         ((name, matrix),) = given.items()
@@ -196,8 +200,7 @@ class LowRankMultivariateNormal(Centered):
         cov_diag: Tensor,
         validate_args: bool | None = None,
     ) -> None:
-        if loc.dim() < 1:
-            raise ValueError("loc must be at least one-dimensional.")
+        _check_loc(loc)
         event = loc.shape[-1:]
         if cov_factor.dim() < 2:
             raise ValueError(

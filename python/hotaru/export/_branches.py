@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 
 from .. import Tensor
-from .._higher_order_ops._checks import refuse_change, shares
+from .._higher_order_ops._checks import check_specs, refuse_change, shares
 from .._higher_order_ops.cond import cond_op
 from ..utils import _pytree as pytree
 from ._builder import Builder
@@ -43,11 +43,7 @@ def cond(trace, pred, true_fn, false_fn, operands):
         written(trace, function, operands, "torch.cond")
         for function in (true_fn, false_fn)
     )
-    if first.spec != second.spec:
-        raise RuntimeError(
-            "Unmatched output spec from torch.cond branches: true branch "
-            f"tree_spec {first.spec} vs false branch tree_spec {second.spec}."
-        )
+    check_specs(first.spec, second.spec)
     for x, y in zip(first.values, second.values):
         _check_same(trace, x.facts, y.facts)
     outside = give_inputs(trace, [first, second])

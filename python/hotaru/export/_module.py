@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 
+from ..autograd.function import unexpected
 from ..jit._errors import Error
 from ..jit._module import RecursiveScriptModule
 from ..utils import _pytree as pytree
@@ -59,9 +60,7 @@ class _Call:
             raise TypeError(f"forward() missing argument '{missing[0]}'")
         for name in kwargs:
             if name not in rest and name not in self.keywords:
-                raise TypeError(
-                    f"forward() got an unexpected keyword argument '{name}'"
-                )
+                raise unexpected(name)
         return (
             args + tuple(kwargs[name] for name in rest),
             {name: kwargs[name] for name in self.keywords},

@@ -166,7 +166,7 @@ class _Walk(walk.Walk):
     def _of_condition(self, base: str, inputs):
         if base == "__not__":
             return _Condition(inputs[0].tensor.logical_not())
-        raise NotExportedError("it asks for a tensor's value")
+        raise NotExportedError(walk.ASKS_VALUE)
 
     def number(self, value):
         """A tensor of a number."""

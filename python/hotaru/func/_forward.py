@@ -24,6 +24,7 @@ from .._functorch.slices import Draws
 from .._trees import flat as _tree  # fmt: skip
 from ..autograd._entry import grad
 from ..autograd._pushing import pushing
+from ..autograd._tangent_rules import check_size
 from ._arguments import check_listed, check_outputs, check_real, positions
 from ._reverse import Applied
 from ._vmap import vmap
@@ -111,13 +112,7 @@ class Pushforward:
 
 def _check_tangents(primals: list, tangents: list) -> None:
     for primal, tangent in zip(primals, tangents):
-        if primal.shape != tangent.shape:
-            raise RuntimeError(
-                "Trying to set a forward gradient that has a different size "
-                "than that of the original Tensor, this is not supported. "
-                f"Tensor is of size {list(primal.shape)} while the given "
-                f"forward gradient is of size {list(tangent.shape)}."
-            )
+        check_size(primal, tangent)
 
 
 def jvp(

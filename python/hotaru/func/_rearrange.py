@@ -59,6 +59,10 @@ def _sides(pattern: str) -> tuple[_Side, _Side]:
     return _parsed(sides[0]), _parsed(sides[1])
 
 
+def _imbalanced(text: str) -> ValueError:
+    return ValueError(f"Imbalanced parentheses in expression: {text!r}")
+
+
 def _parsed(text: str) -> _Side:
     groups: _Side = []
     open_group: list[str] | None = None
@@ -69,13 +73,13 @@ def _parsed(text: str) -> _Side:
             groups.append(open_group)
             open_group = None
         elif token in "()":
-            raise ValueError(f"Imbalanced parentheses in expression: {text!r}")
+            raise _imbalanced(text)
         elif open_group is None:
             groups.append(token if token == _ELLIPSIS else _named(token))
         else:
             open_group += _named(token)
     if open_group is not None:
-        raise ValueError(f"Imbalanced parentheses in expression: {text!r}")
+        raise _imbalanced(text)
     names = _names(groups)
     for name in names:
         if names.count(name) > 1:

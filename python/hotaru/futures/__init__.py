@@ -16,6 +16,12 @@ def _refuse_to_pickle(self, protocol):
 Future.__reduce_ex__ = _refuse_to_pickle
 
 
+def check_some(future) -> None:
+    """RuntimeError for None."""
+    if future is None:
+        raise RuntimeError("Future can't be None")
+
+
 def collect_all(futures: list[Future]) -> Future[list[Future]]:
     """A future that is complete when all of the given ones are.
 
@@ -25,8 +31,7 @@ def collect_all(futures: list[Future]) -> Future[list[Future]]:
     """
     futures = list(futures)
     for future in futures:
-        if future is None:
-            raise RuntimeError("Future can't be None")
+        check_some(future)
         if not isinstance(future, Future):
             raise TypeError(
                 "collect_all(): expected Futures, not "

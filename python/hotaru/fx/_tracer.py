@@ -148,13 +148,12 @@ class Tracer(TracerBase):
         """Where a module is below the root; NameError if it is not."""
         if self.submodule_paths:
             path = self.submodule_paths.get(mod)
-            if path is None:
-                raise NameError("module is not installed as a submodule")
-            return path
-        for name, module in self.root.named_modules():
-            if module is mod:
-                return name
-        raise NameError("module is not installed as a submodule")
+        else:
+            named = self.root.named_modules()
+            path = next((name for name, m in named if m is mod), None)
+        if path is None:
+            raise NameError("module is not installed as a submodule")
+        return path
 
     def call_module(self, m, forward, args, kwargs):
         """Asked where the program calls a module; `forward` does."""

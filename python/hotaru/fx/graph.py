@@ -133,8 +133,9 @@ class Graph:
         """
         args = () if args is None else args
         kwargs = {} if kwargs is None else kwargs
-        if op not in _node_ops():
-            raise AssertionError(f"op '{op}' is not in _legal_ops")
+        from .node import check_op
+
+        check_op(op)
         if not isinstance(args, tuple):
             raise AssertionError(f"args must be a tuple, got {type(args)}")
         if not isinstance(kwargs, dict):
@@ -437,12 +438,6 @@ def _resolve(arg, made: dict):
     return map_aggregate(
         arg, lambda a: made[a.name] if isinstance(a, _Reference) else a
     )
-
-
-def _node_ops():
-    from .node import _legal_ops
-
-    return _legal_ops
 
 
 def _has(module, qualified_name: str) -> bool:

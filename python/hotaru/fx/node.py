@@ -55,6 +55,13 @@ _legal_ops = dict.fromkeys(
     ]
 )
 
+
+def check_op(op: str) -> None:
+    """AssertionError unless nodes have such an `op`."""
+    if op not in _legal_ops:
+        raise AssertionError(f"op '{op}' is not in _legal_ops")
+
+
 _side_effectful_functions: set = {hotaru._functions._assert}
 _IN_PLACE = {
     getattr(operator, name)
@@ -149,8 +156,7 @@ class Node:
     def __init__(
         self, graph, name, op, target, args, kwargs, return_type=None
     ) -> None:
-        if op not in _legal_ops:
-            raise AssertionError(f"op '{op}' is not in _legal_ops")
+        check_op(op)
         if op == "call_function":
             if not callable(target):
                 raise ValueError(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..futures import Future
+from ..futures import Future, check_some
 
 __all__ = ["Future", "_fork", "_wait", "fork", "wait"]
 
@@ -23,8 +23,7 @@ def wait(future: Future):
 
     RuntimeError for None, TypeError for anything else but a future.
     """
-    if future is None:
-        raise RuntimeError("Future can't be None")
+    check_some(future)
     if not isinstance(future, Future):
         raise TypeError(
             f"wait(): expected a Future, not '{type(future).__name__}'"

@@ -148,14 +148,19 @@ def _compile(lang: str, names, scripter: Scripter, functions: dict) -> dict:
     with scripter.unit:
         defined = define_text(lang, "__torch__", known, scripter=scripter)
         for function in defined:
-            if function.name in all_of_them:
-                raise RuntimeError(f"method '{function.name}' already defined.")
+            check_new(function.name, function.name in all_of_them)
             all_of_them[function.name] = function
         for function in defined:
             function._compile()
         scripter.unit.settle()
     functions.update(all_of_them)
     return known.used
+
+
+def check_new(name: str, known: bool) -> None:
+    """RuntimeError for a method that is there already."""
+    if known:
+        raise RuntimeError(f"method '{name}' already defined.")
 
 
 def define_text(

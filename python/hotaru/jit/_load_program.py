@@ -25,14 +25,11 @@ def load_program(f, map_location=None):
             the place in it. NotImplementedError: operators that are not here,
             all of them at once. ValueError: no such file; what is no device.
     """
-    from ._module import RecursiveScriptModule, place_of
+    from ._module import RecursiveScriptModule, existing, place_of
 
     place = place_of(map_location)
     if isinstance(f, (str, os.PathLike)):
-        path = os.fspath(f)
-        if not os.path.exists(path):
-            raise ValueError(f"The provided filename {path} does not exist")
-        native = _C._load_program(path)
+        native = _C._load_program(existing(f))
     else:
         name = str(getattr(f, "name", "<bytes>"))
         native = _C._load_program_bytes(f.read(), name)

@@ -528,9 +528,7 @@ def load(f, map_location=None, _extra_files=None, _restore_shapes=False):
     place = place_of(map_location)
     extra = {} if _extra_files is None else _extra_files
     if isinstance(f, (str, os.PathLike)):
-        path = os.fspath(f)
-        if not os.path.exists(path):
-            raise ValueError(f"The provided filename {path} does not exist")
+        path = existing(f)
         if os.path.isdir(path):
             raise ValueError(f"The provided filename {path} is a directory")
         native = _C._script_load(path, extra)
@@ -539,6 +537,14 @@ def load(f, map_location=None, _extra_files=None, _restore_shapes=False):
         native = _C._script_load_bytes(f.read(), name, extra)
     module = RecursiveScriptModule._wrap(native)
     return module if place is None else module.to(place)
+
+
+def existing(file) -> str:
+    """A path as a text; ValueError if nothing is there."""
+    path = os.fspath(file)
+    if not os.path.exists(path):
+        raise ValueError(f"The provided filename {path} does not exist")
+    return path
 
 
 def unpackage_script_module(importer, script_module_id: str):

@@ -11,7 +11,7 @@ from .._own_names import is_own
 from .._utils import typename
 from ..nn.modules._arguments import LayerFunction, weight_and_bias
 from . import _marks
-from ._compilation_unit import define_text
+from ._compilation_unit import check_new, define_text
 from ._instance_annotations import warn_of_annotations
 from ._library import modules as _modules
 from ._module import RecursiveScriptModule, ScriptModule
@@ -83,8 +83,7 @@ def add_methods(cls, text: str, names: dict) -> list:
     """Parses methods from source and gives them to the class."""
     methods = define_text(text, cls.name, names, cls)
     for method in methods:
-        if cls.has_method(method.name):
-            raise RuntimeError(f"method '{method.name}' already defined.")
+        check_new(method.name, cls.has_method(method.name))
         cls.add_method(method.name, method)
     return methods
 

@@ -123,12 +123,7 @@ def register_autograd(
         return
     operator = _defined(name, "register_autograd")
     schema = operator.schema
-    if not utils.is_functional_schema(schema):
-        raise RuntimeError(
-            "Cannot register autograd formula for non-functional operator "
-            f"{operator} with schema {schema}. Please create a functional "
-            "operator and register an autograd formula for that."
-        )
+    rules.require_functional(operator, schema)
     rules.refuse_named_tensors(schema, "register_autograd")
     formula = Info(backward, setup_context)
     namespace, short = utils.parse_namespace(operator.qualname)

@@ -10,22 +10,25 @@ from .._dims import wrap_dim
 from .._extension.dtypes import iinfo
 
 
-def lowest(input: Tensor, name: str):
-    """Returns a value that no maximum is smaller than."""
+def _bounds(input: Tensor, name: str):
+    """Bounds of the dtype's integers; None for floating-point numbers."""
     if input.dtype.is_floating_point:
-        return -math.inf
+        return None
     if input.dtype == _C.bool:
         raise NotImplementedError(f"identity of {name} on torch.bool input")
-    return iinfo(input.dtype).min
+    return iinfo(input.dtype)
+
+
+def lowest(input: Tensor, name: str):
+    """Returns a value that no maximum is smaller than."""
+    info = _bounds(input, name)
+    return -math.inf if info is None else info.min
 
 
 def highest(input: Tensor, name: str):
     """Returns a value that no minimum is greater than."""
-    if input.dtype.is_floating_point:
-        return math.inf
-    if input.dtype == _C.bool:
-        raise NotImplementedError(f"identity of {name} on torch.bool input")
-    return iinfo(input.dtype).max
+    info = _bounds(input, name)
+    return math.inf if info is None else info.max
 
 
 def check_mask_dims(mask: Tensor, input: Tensor) -> None:

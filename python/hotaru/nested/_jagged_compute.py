@@ -6,7 +6,7 @@ from .. import _C
 from .._answering.table import answers
 from .._C import Tensor
 from ..nn import functional as F
-from ._base import JAGGED, is_nested, packed
+from ._base import JAGGED, check_batches, is_nested, packed
 from ._jagged import NestedTensor, joined, like, parts, wrap
 from ._jagged_shape import transpose
 
@@ -75,9 +75,7 @@ def _both(a: NestedTensor, b: NestedTensor):
 @answers("bmm", of=JAGGED)
 def bmm(a, b):
     """`matmul` of tensors with three dimensions."""
-    for i, x in enumerate((a, b), 1):
-        if x.dim() != 3:
-            raise RuntimeError(f"batch{i} must be a 3D tensor")
+    check_batches(a, b)
     return matmul(a, b)
 
 

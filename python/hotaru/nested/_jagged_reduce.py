@@ -6,7 +6,7 @@ from .. import _C
 from .._answering.names import words
 from .._answering.table import answers
 from .._C import Tensor
-from ._base import JAGGED, is_nested, packed, plain
+from ._base import JAGGED, check_number, check_truth, is_nested, packed, plain
 from ._jagged import NestedTensor, inner, joined, like, parts, wrap
 from ._jagged_pointwise import pointwise
 
@@ -128,20 +128,14 @@ for _name in ("softmax", "log_softmax"):
 @answers("item", of=JAGGED)
 def item(x):
     """RuntimeError unless there is one number."""
-    if x.numel() != 1:
-        raise RuntimeError(
-            f"a Tensor with {x.numel()} elements cannot be converted to Scalar"
-        )
+    check_number(x)
     return plain(x._values.item)
 
 
 @answers("__bool__", "is_nonzero", of=JAGGED)
 def truth(x) -> bool:
     """RuntimeError unless there is one number."""
-    if x.numel() != 1:
-        raise RuntimeError(
-            "Boolean value of Tensor with more than one value is ambiguous"
-        )
+    check_truth(x)
     return bool(item(x))
 
 

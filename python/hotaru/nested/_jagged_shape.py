@@ -8,7 +8,7 @@ from .. import _C
 from .._answering.names import words
 from .._answering.table import answers
 from .._C import Tensor
-from .._dims import moved_dims
+from .._dims import check_distinct, moved_dims
 from . import _ints
 from ._base import JAGGED, is_nested, packed, plain
 from ._jagged import (
@@ -251,8 +251,7 @@ def permute(x, *dims):
             f"of dimensions ({len(given)})."
         )
     places = [wrap(x, d) for d in given]
-    if len(set(places)) != len(places):
-        raise ValueError("permute(): duplicate dims are not allowed.")
+    check_distinct(places, ValueError)
     if places[0] != 0:
         raise ValueError(
             "Permute is not supported on the batch dimension for jagged NT"

@@ -13,6 +13,14 @@ from ._base import NESTED, Nested, around, packed, plain, wrap
 Sizes = tuple[int, ...]
 
 
+def no_sizes() -> RuntimeError:
+    """The error of who asks for the one shape of several."""
+    return RuntimeError(
+        "Internal error: NestedTensorImpl doesn't support sizes. Please file "
+        "an issue."
+    )
+
+
 class Places(NamedTuple):
     """Where the elements of a nested tensor are in its buffer."""
 
@@ -49,10 +57,7 @@ class StridedNested(Nested, of=NESTED):
     def size(self, dim: int | None = None) -> int:
         """The size along `dim`; RuntimeError where it differs."""
         if dim is None:
-            raise RuntimeError(
-                "Internal error: NestedTensorImpl doesn't support sizes. "
-                "Please file an issue."
-            )
+            raise no_sizes()
         place = wrap(self, dim)
         if place == 0:
             return len(self._at.sizes)

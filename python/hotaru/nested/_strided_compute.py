@@ -7,7 +7,7 @@ from .._answering.table import answers
 from .._C import Tensor
 from ..nn import functional as F
 from . import _packed
-from ._base import STRIDED, around, is_nested, packed
+from ._base import STRIDED, around, check_batches, is_nested, packed
 from ._packed import StridedNested, join, parts, wrap
 
 
@@ -90,20 +90,18 @@ def layer_norm(x, normalized_shape, weight=None, bias=None, eps=1e-5, *_):
         raise ValueError("NestedTensor layer_norm requires weight and bias")
     shape = tuple(normalized_shape)
     count, dims = len(shape), x.dim()
+    irregular = RuntimeError(
+        "normalized_shape extends into irregular dimensions for the nested "
+        "tensor"
+    )
     if count > dims or (count == dims and shape[0] != len(x._at.sizes)):
-        raise RuntimeError(
-            "normalized_shape extends into irregular dimensions for the "
-            "nested tensor"
-        )
+        raise irregular
     for i, length in enumerate(shape):
         if count == dims and i == 0:
             continue
         found = _packed.regular(x, dims - count + i)
         if found is None:
-            raise RuntimeError(
-                "normalized_shape extends into irregular dimensions for the "
-                "nested tensor"
-            )
+            raise irregular
         if found != length:
             raise RuntimeError(
                 f"The shape at dimension {i}of normalized_shape doesn't match "
@@ -117,9 +115,7 @@ def layer_norm(x, normalized_shape, weight=None, bias=None, eps=1e-5, *_):
 @answers("bmm", of=STRIDED)
 def bmm(a, b):
     """Products of matrices, element by element."""
-    for i, x in enumerate((a, b), 1):
-        if x.dim() != 3:
-            raise RuntimeError(f"batch{i} must be a 3D tensor")
+    check_batches(a, b)
     counts = [len(x._at.sizes) if is_nested(x) else len(x) for x in (a, b)]
     if counts[0] != counts[1]:
         raise RuntimeError(
@@ -142,15 +138,18 @@ def _rows(x: Tensor):
     return parts(x) if is_nested(x) else x.unbind(0)
 
 
+def _not_both(a, b) -> RuntimeError:
+    one, other = ("nested" if is_nested(x) else "non-nested" for x in (a, b))
+    return RuntimeError(
+        f"Expected both to be nested, but got a {one} self and {other} other"
+    )
+
+
 @answers("matmul", of=STRIDED)
 def matmul(a, b):
     """Products of the elements' matrices; both nested, or as by `linear`."""
     if not (is_nested(a) and is_nested(b)):
-        words = ["nested" if is_nested(x) else "non-nested" for x in (a, b)]
-        raise RuntimeError(
-            f"Expected both to be nested, but got a {words[0]} self and "
-            f"{words[1]} other"
-        )
+        raise _not_both(a, b)
     for word, x in (("1st", a), ("2nd", b)):
         if x.dim() < 3:
             raise RuntimeError(
@@ -211,11 +210,8 @@ def attention(
         )
     given = (query, key, value)
     if not all(isinstance(x, StridedNested) for x in given):
-        words = ["nested" if is_nested(x) else "non-nested" for x in given]
-        other = words[1] if words[1] != words[0] else words[2]
-        raise RuntimeError(
-            f"Expected both to be nested, but got a {words[0]} self and "
-            f"{other} other"
+        raise _not_both(
+            query, key if is_nested(key) != is_nested(query) else value
         )
     made = [
         F.scaled_dot_product_attention(

@@ -87,10 +87,7 @@ def _other(x, nested: StridedNested, name: str, second: bool = True):
             raise RuntimeError(_both(*((nested, x) if second else (x, nested))))
         return x
     if not isinstance(x, StridedNested):
-        raise RuntimeError(
-            "Internal error: NestedTensorImpl doesn't support sizes. Please "
-            "file an issue."
-        )
+        raise _packed.no_sizes()
     word = base_name(name)
     if x._at.sizes != nested._at.sizes:
         raise RuntimeError(

@@ -10,7 +10,16 @@ from .._answering.table import answers
 from .._C import Tensor
 from ..autograd import Function
 from . import _packed
-from ._base import STRIDED, around, is_nested, packed, plain, write
+from ._base import (
+    STRIDED,
+    around,
+    check_number,
+    check_truth,
+    is_nested,
+    packed,
+    plain,
+    write,
+)
 from ._packed import Places, StridedNested, build, dense, join, parts, wrap
 
 
@@ -482,18 +491,12 @@ def cat(tensors, dim: int = 0):
 @answers("item", of=STRIDED)
 def item(x):
     """RuntimeError unless there is one number."""
-    if x.numel() != 1:
-        raise RuntimeError(
-            f"a Tensor with {x.numel()} elements cannot be converted to Scalar"
-        )
+    check_number(x)
     return plain(x._buffer.item)
 
 
 @answers("__bool__", "is_nonzero", of=STRIDED)
 def truth(x) -> bool:
     """RuntimeError unless there is one number."""
-    if x.numel() != 1:
-        raise RuntimeError(
-            "Boolean value of Tensor with more than one value is ambiguous"
-        )
+    check_truth(x)
     return bool(item(x))

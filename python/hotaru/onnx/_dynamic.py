@@ -47,6 +47,14 @@ def _leaf_dims(spec, leaf, where: str) -> dict[int, str]:
     return out
 
 
+def _check_count(specs, values, of: str) -> None:
+    if len(specs) != len(values):
+        raise ValueError(
+            f"dynamic_shapes: {len(specs)} entries for the {len(values)} "
+            f"of {of}"
+        )
+
+
 def _walk(value, spec, path: str, is_leaf, out: list) -> None:
     if is_leaf(value):
         out.append(_leaf_dims(spec, value, path))
@@ -61,11 +69,8 @@ def _walk(value, spec, path: str, is_leaf, out: list) -> None:
             inner = None if spec is None else spec.get(key)
             _walk(item, inner, f"{path}[{key!r}]", is_leaf, out)
     elif isinstance(value, (tuple, list)):
-        if spec is not None and len(spec) != len(value):
-            raise ValueError(
-                f"dynamic_shapes: {len(spec)} entries for the {len(value)} "
-                f"of {path}"
-            )
+        if spec is not None:
+            _check_count(spec, value, path)
         for i, item in enumerate(value):
             inner = None if spec is None else spec[i]
             _walk(item, inner, f"{path}[{i}]", is_leaf, out)
@@ -102,11 +107,7 @@ def _spread(dynamic_shapes, named: dict, star: tuple):
 def _each(name: str, extra: list[str], specs) -> dict:
     if specs is None:
         return dict.fromkeys(extra)
-    if len(specs) != len(extra):
-        raise ValueError(
-            f"dynamic_shapes: {len(specs)} entries for the {len(extra)} "
-            f"of {name}"
-        )
+    _check_count(specs, extra, name)
     return dict(zip(extra, specs))
 
 

@@ -25,13 +25,10 @@ def load(f):
             node. NotImplementedError: operators that are not here, all of
             them at once. ValueError: no such file.
     """
-    from ..jit._module import RecursiveScriptModule
+    from ..jit._module import RecursiveScriptModule, existing
 
     if isinstance(f, (str, os.PathLike)):
-        path = os.fspath(f)
-        if not os.path.exists(path):
-            raise ValueError(f"The provided filename {path} does not exist")
-        native = _C._onnx_load(path)
+        native = _C._onnx_load(existing(f))
     else:
         name = str(getattr(f, "name", "<bytes>"))
         native = _C._onnx_load_bytes(f.read(), name)

@@ -12,7 +12,7 @@ import hotaru
 from .. import Tensor, no_grad
 from ..nn import Module
 from ..nn.modules.batchnorm import _BatchNorm
-from ._schedules.base import each, warn_outside_step
+from ._schedules.base import check_strategy, each, warn_outside_step
 from .lr_scheduler import LRScheduler
 from .optimizer import Optimizer
 
@@ -253,11 +253,7 @@ class SWALR(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def _set_anneal_func(self, anneal_strategy: str) -> None:
-        if anneal_strategy not in ("cos", "linear"):
-            raise ValueError(
-                "anneal_strategy must be one of 'cos' or 'linear', instead got "
-                f"{anneal_strategy}"
-            )
+        check_strategy(anneal_strategy)
         self._anneal_strategy = anneal_strategy
 
     def _share(self, step: int) -> float:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import pickle
 from types import FunctionType
 
-from ..serialization._names import Marker, written
+from ..serialization._names import Marker, check_found, written
 from ..serialization._pickler import _Apart
 from .importer import (
     Importer,
@@ -82,11 +82,7 @@ class _PlainPickler(PackagePickler):
                 raise pickle.PicklingError(
                     f"Can't pickle {obj!r}: it's not found as {module}.{name}"
                 ) from None
-            if found is not obj:
-                raise pickle.PicklingError(
-                    f"Can't pickle {obj!r}: it's not the same object as "
-                    f"{module}.{name}"
-                )
+            check_found(found, obj, module, name)
         return written(obj, name)
 
 

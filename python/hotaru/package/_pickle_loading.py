@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 
-from ..serialization._names import text_of
+from ..serialization._names import check_reference, text_of
 from ..serialization._places import placement
 from ..storage._typed import TypedStorage, UntypedStorage
 
@@ -50,10 +50,7 @@ class Loading:
 
     def _referred(self, saved):
         """AssertionError: a reference of a kind that packages do not have."""
-        if not isinstance(saved, tuple):
-            raise AssertionError(
-                f"saved_id must be a tuple, got {type(saved).__name__}"
-            )
+        check_reference(saved)
         kind, *what = saved
         kind = text_of(kind)
         if kind == "storage":

@@ -37,6 +37,12 @@ def supported_activities() -> set[ProfilerActivity]:
     return found
 
 
+def check_activities(found) -> None:
+    """AssertionError where there are none."""
+    if not found:
+        raise AssertionError("No activities specified for the profiler")
+
+
 def device_among(activities: set[ProfilerActivity]) -> str | None:
     """The kind of device of which the times are asked for, if any."""
     return next((d for a, d in _DEVICES.items() if a in activities), None)

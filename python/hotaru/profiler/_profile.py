@@ -13,7 +13,12 @@ from collections.abc import Callable
 
 from .. import _C
 from . import _ranges, _session
-from ._activities import ProfilerActivity, device_among, usable_device
+from ._activities import (
+    ProfilerActivity,
+    check_activities,
+    device_among,
+    usable_device,
+)
 from ._collect import events_of
 from ._events import EventList, FunctionEvent
 from ._operators import Operators
@@ -345,8 +350,7 @@ class profile:  # noqa: N801
         self._cpu = ProfilerActivity.CPU in self.activities
         self.use_device = usable_device(device_among(self.activities), 4)
         self._devices = self.use_device is not None
-        if not self._cpu and not self._devices:
-            raise AssertionError("No activities specified for the profiler")
+        check_activities(self._cpu or self._devices)
 
     def _begin(self) -> None:
         self._operators = _session.begin(

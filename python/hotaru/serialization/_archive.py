@@ -40,6 +40,16 @@ def storage_view(storage) -> memoryview:
     return memoryview(memory).cast("B")
 
 
+def archive_name(path: str) -> str:
+    """What is written to a path is called so inside; RuntimeError where the
+    path's folder is not there.
+    """
+    folder, file = os.path.split(path)
+    if folder and not os.path.isdir(folder):
+        raise RuntimeError(f"Parent directory {folder} does not exist.")
+    return os.path.splitext(file)[0] or "archive"
+
+
 class Writer:
     """Writes an archive in order, so to anything with a `write`.
 

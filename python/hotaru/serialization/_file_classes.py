@@ -8,7 +8,7 @@ from contextlib import suppress
 
 from .. import _C
 from .._extension.new_file import NewFile
-from ._archive import Reader, Writer, storage_view
+from ._archive import Reader, Writer, archive_name, storage_view
 from ._options import get_crc32_options
 
 _VERSION = ".data/version"
@@ -37,10 +37,7 @@ class PyTorchFileWriter:
         name = "archive"
         if self._own:
             path = os.fspath(file)
-            folder, last = os.path.split(path)
-            if folder and not os.path.isdir(folder):
-                raise RuntimeError(f"Parent directory {folder} does not exist.")
-            name = os.path.splitext(last)[0] or name
+            name = archive_name(path)
             self._new = NewFile(path)
             file = self._new.file
         self._version = _OLDEST

@@ -6,7 +6,7 @@ import io
 import os
 
 from .._extension.new_file import NewFile
-from ._archive import Reader, Writer
+from ._archive import Reader, Writer, archive_name
 from ._options import get_crc32_options
 
 
@@ -88,16 +88,13 @@ def open_zipfile_writer(target) -> Opened:
     """A Writer; what it writes to a path is there when it is complete."""
     if not isinstance(target, (str, os.PathLike)):
         return open_zipfile_writer_buffer(target)
-    folder, file_name = os.path.split(os.fspath(target))
-    if folder and not os.path.isdir(folder):
-        raise RuntimeError(f"Parent directory {folder} does not exist.")
+    stem = archive_name(os.fspath(target))
     try:
         new = NewFile(target)
     except OSError as error:
         raise RuntimeError(
             f"File {os.fspath(target)} cannot be opened: {error.strerror}."
         ) from None
-    stem = os.path.splitext(file_name)[0] or "archive"
     writer = Writer(new.file, stem, get_crc32_options())
     return _opened_new(new, writer, writer.write_end_of_file)
 

@@ -10,7 +10,7 @@ from ..storage._typed import TypedStorage, UntypedStorage
 from ._archive import _read_all, storage_view
 from ._files import check_seekable
 from ._loader import unpickler
-from ._names import text_of
+from ._names import check_reference, text_of
 from ._options import _serialization_tls
 from ._pickler import Storages, dump
 from ._places import placement
@@ -61,10 +61,7 @@ class _Storages:
 
     def load(self, found_id):
         """The storage, or the class, that a pickle refers to."""
-        if not isinstance(found_id, tuple):
-            raise AssertionError(
-                f"saved_id must be a tuple, got {type(found_id).__name__}"
-            )
+        check_reference(found_id)
         kind = text_of(found_id[0])
         if kind == "module":
             return found_id[1]

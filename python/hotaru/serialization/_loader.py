@@ -8,7 +8,7 @@ import warnings
 
 from .. import _C, _weights_only_unpickler
 from ..storage._typed import TypedStorage, UntypedStorage
-from ._names import Marker, found, storage_type, text_of
+from ._names import Marker, check_reference, found, storage_type, text_of
 from ._options import (
     LoadEndianness,
     _serialization_tls,
@@ -60,10 +60,7 @@ class _ArchiveStorages:
 
     def load(self, found_id):
         """The storage that a pickle refers to."""
-        if not isinstance(found_id, tuple):
-            raise AssertionError(
-                f"saved_id must be a tuple, got {type(found_id).__name__}"
-            )
+        check_reference(found_id)
         kind = text_of(found_id[0])
         if kind != "storage":
             raise AssertionError(

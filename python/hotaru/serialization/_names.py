@@ -74,13 +74,26 @@ def written(obj, name: str | None = None) -> tuple[str, str]:
     return _public(module, name, obj).replace("hotaru", "torch", 1), name
 
 
-def _public(module: str, name: str, obj) -> str:
-    """The package that offers an object of a private file of it."""
-    found = importlib.import_module(module)
-    if getattr(found, name, None) is not obj:
+def check_reference(saved) -> None:
+    """AssertionError unless it is what a pickle says of a storage."""
+    if not isinstance(saved, tuple):
+        raise AssertionError(
+            f"saved_id must be a tuple, got {type(saved).__name__}"
+        )
+
+
+def check_found(found, obj, module: str, name: str) -> None:
+    """PicklingError for an object that its name does not find again."""
+    if found is not obj:
         raise pickle.PicklingError(
             f"Can't pickle {obj!r}: it's not the same object as {module}.{name}"
         )
+
+
+def _public(module: str, name: str, obj) -> str:
+    """The package that offers an object of a private file of it."""
+    found = importlib.import_module(module)
+    check_found(getattr(found, name, None), obj, module, name)
     parts = module.split(".")
     for i, part in enumerate(parts):
         if part.startswith("_"):

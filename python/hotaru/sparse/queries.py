@@ -9,6 +9,7 @@ from .._tensor.sparse_names import expected
 from . import compressed
 from ._kind import ANY, COO
 from .checks import NOT_CONTIGUOUS
+from .coo import check_coordinates
 from .tensor import SparseTensor, parts_of, values_of
 
 
@@ -27,7 +28,7 @@ def _values(tensor: SparseTensor) -> Tensor:
 @answers("indices", of=ANY)
 def indices(tensor: SparseTensor) -> Tensor:
     """The indices of a coalesced tensor."""
-    _check_coordinates(tensor, "indices")
+    check_coordinates(tensor, "indices")
     _check_coalesced(tensor, "indices")
     return parts_of(tensor).index
 
@@ -37,11 +38,6 @@ def values(tensor: SparseTensor) -> Tensor:
     """The values of a coalesced (or compressed) tensor, with its history."""
     _check_coalesced(tensor, "values")
     return values_of(tensor)
-
-
-def _check_coordinates(tensor: SparseTensor, what: str) -> None:
-    if not tensor.is_sparse:
-        raise expected(what, "sparse coordinate tensor", tensor.layout)
 
 
 def _check_coalesced(tensor: SparseTensor, what: str) -> None:
@@ -84,7 +80,7 @@ def contiguous(tensor: SparseTensor, memory_format=None) -> SparseTensor:
 @answers("is_coalesced", of=ANY)
 def is_coalesced(tensor: SparseTensor) -> bool:
     """Tells whether its indices are known to be sorted and different."""
-    _check_coordinates(tensor, "is_coalesced")
+    check_coordinates(tensor, "is_coalesced")
     return _C._sparse_coalesced(tensor)
 
 

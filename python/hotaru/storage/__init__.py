@@ -21,6 +21,7 @@ from ._typed import (
     _reset_warn_typed_storage_removal,
     _set_always_warn_typed_storage_removal,
     _warn_typed_storage_removal,
+    check_memory,
 )
 
 __all__ = [
@@ -85,11 +86,6 @@ def _new(cls, *args, device=None, **kwargs):
     return made
 
 
-def _check_values(self) -> None:
-    if self.device.type == "meta":
-        raise NotImplementedError("Not available for 'meta' device type")
-
-
 def _index(self, key: int) -> int:
     size = self.nbytes()
     if not -size <= key < size:
@@ -99,7 +95,7 @@ def _index(self, key: int) -> int:
 
 def __getitem__(self, key):
     """A byte, or a storage that shares the bytes of a slice of step 1."""
-    _check_values(self)
+    check_memory(self)
     if isinstance(key, slice):
         start, stop, step = key.indices(self.nbytes())
         if step != 1:
@@ -116,7 +112,7 @@ def __getitem__(self, key):
 
 
 def __setitem__(self, key, value) -> None:
-    _check_values(self)
+    check_memory(self)
     if not isinstance(value, int):
         raise RuntimeError(
             "can only set storage content with a int types, but got "
@@ -153,7 +149,7 @@ def __repr__(self) -> str:
 
 def tolist(self) -> list[int]:
     """The bytes."""
-    _check_values(self)
+    check_memory(self)
     return self._bytes().tolist()
 
 

@@ -37,6 +37,12 @@ class _LegacyMeta(type):
         )
 
 
+def refuse_text(args: tuple) -> None:
+    """TypeError for `new("…")`."""
+    if args and isinstance(args[0], str):
+        raise TypeError("new(): invalid data type 'str'")
+
+
 class _LegacyStorage(TypedStorage, metaclass=_LegacyMeta):
     """FloatStorage and its kin: they make TypedStorages."""
 
@@ -61,8 +67,7 @@ class _LegacyStorage(TypedStorage, metaclass=_LegacyMeta):
                 f"{intro}Keyword argument '{name}' cannot be specified"
             )
         if wrap_storage is None:
-            if args and isinstance(args[0], str):
-                raise TypeError("new(): invalid data type 'str'")
+            refuse_text(args)
             untyped = _made(args, cls._dtype, cls._device, intro)
         else:
             untyped = _wrapped(args, wrap_storage, intro)

@@ -117,6 +117,12 @@ def _wrapped(args, storage, intro: str) -> UntypedStorage:
     return storage
 
 
+def check_memory(storage: UntypedStorage) -> None:
+    """NotImplementedError where there are no values."""
+    if storage.device.type == "meta":
+        raise NotImplementedError("Not available for 'meta' device type")
+
+
 class TypedStorage:
     """An UntypedStorage seen as elements of a dtype.
 
@@ -223,19 +229,20 @@ class TypedStorage:
         return self._wrap(self._untyped_storage.__deepcopy__(memo))
 
     def _getitem(self, key):
-        if self._untyped_storage.device.type == "meta":
-            raise NotImplementedError("Not available for 'meta' device type")
+        check_memory(self._untyped_storage)
         if isinstance(key, slice):
             raise RuntimeError(
                 "slices are only supported in UntypedStorage.__getitem__"
             )
-        if not isinstance(key, int):
-            raise RuntimeError(f"can't index a {type(self)} with {type(key)}")
+        self._check_key(key, int)
         return self._tensor()[key].item()
 
-    def _setitem(self, key, value) -> None:
-        if not isinstance(key, (int, slice)):
+    def _check_key(self, key, kinds) -> None:
+        if not isinstance(key, kinds):
             raise RuntimeError(f"can't index a {type(self)} with {type(key)}")
+
+    def _setitem(self, key, value) -> None:
+        self._check_key(key, (int, slice))
         if isinstance(value, TypedStorage):
             raise RuntimeError(f"cannot set item with value type {type(value)}")
         self._tensor()[key] = value
@@ -307,8 +314,7 @@ class TypedStorage:
     def tolist(self) -> list:
         """The elements."""
         _warn_typed_storage_removal()
-        if self._untyped_storage.device.type == "meta":
-            raise NotImplementedError("Not available for 'meta' device type")
+        check_memory(self._untyped_storage)
         return self._tensor().tolist()
 
     def __getitem__(self, key):

@@ -567,6 +567,13 @@ def tree_map_with_path(func, tree, *rests, is_leaf=None):
 _PROTOCOL = 1
 
 
+def _check_protocol(protocol: int) -> None:
+    if protocol != _PROTOCOL:
+        raise ValueError(
+            f"Unknown protocol {protocol}. Available protocols: [{_PROTOCOL}]"
+        )
+
+
 def treespec_dumps(treespec: TreeSpec, protocol: int | None = None) -> str:
     """JSON of a form; NotImplementedError where a class has no name there."""
     if not isinstance(treespec, TreeSpec):
@@ -574,10 +581,8 @@ def treespec_dumps(treespec: TreeSpec, protocol: int | None = None) -> str:
             "treespec_dumps(treespec, protocol): Expected `treespec` to be "
             f"instance of TreeSpec but got item of type {type(treespec)}."
         )
-    if protocol not in (None, _PROTOCOL):
-        raise ValueError(
-            f"Unknown protocol {protocol}. Available protocols: [{_PROTOCOL}]"
-        )
+    if protocol is not None:
+        _check_protocol(protocol)
     import json
 
     return json.dumps([_PROTOCOL, _to_json(treespec)])
@@ -618,10 +623,7 @@ def treespec_loads(serialized: str) -> TreeSpec:
     import json
 
     protocol, content = json.loads(serialized)
-    if protocol != _PROTOCOL:
-        raise ValueError(
-            f"Unknown protocol {protocol}. Available protocols: [{_PROTOCOL}]"
-        )
+    _check_protocol(protocol)
     return _from_json(content)
 
 

@@ -114,6 +114,11 @@ def set_checkpoint_debug_enabled(enabled: bool | None):
         _debug_enabled = before
 
 
+def _check_keywords(kwargs: dict) -> None:
+    if kwargs:
+        raise ValueError("Unexpected keyword arguments: " + ",".join(kwargs))
+
+
 class CheckpointFunction(autograd.Function):
     """The reentrant kind: its backward pass runs one of its own."""
 
@@ -230,8 +235,7 @@ def checkpoint(
             function, args, kwargs, preserve, context_fn, describe, early_stop,
             explain,
         )  # fmt: skip
-    if kwargs:
-        raise ValueError("Unexpected keyword arguments: " + ",".join(kwargs))
+    _check_keywords(kwargs)
     if context_fn is not noop_context_fn or debug is not False:
         raise ValueError(
             "Passing `context_fn` or `debug` is only supported when "
@@ -302,8 +306,7 @@ def checkpoint_sequential(
         )
         use_reentrant = True
     preserve = kwargs.pop("preserve_rng_state", True)
-    if kwargs:
-        raise ValueError("Unexpected keyword arguments: " + ",".join(kwargs))
+    _check_keywords(kwargs)
     if isinstance(functions, nn.Sequential):
         functions = functions.children()
     functions = list(functions)

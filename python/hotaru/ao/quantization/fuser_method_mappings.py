@@ -156,6 +156,10 @@ for _n in (1, 2, 3):
     )
 
 
+def _no_fuser(classes) -> AssertionError:
+    return AssertionError(f"did not find fuser method for: {classes} ")
+
+
 def get_fuser_method(op_list, additional_fuser_method_mapping=None):
     """The fuser of a tuple of classes: (is_qat, *modules) -> module.
 
@@ -166,7 +170,7 @@ def get_fuser_method(op_list, additional_fuser_method_mapping=None):
     )
     found = mapping.get(op_list)
     if found is None:
-        raise AssertionError(f"did not find fuser method for: {op_list} ")
+        raise _no_fuser(op_list)
     return found
 
 
@@ -183,4 +187,4 @@ def get_fuser_method_new(op_pattern, fuser_method_mapping: dict):
     for pattern in _get_valid_patterns(op_pattern):
         if pattern in fuser_method_mapping:
             return fuser_method_mapping[pattern]
-    raise AssertionError(f"did not find fuser method for: {op_pattern} ")
+    raise _no_fuser(op_pattern)

@@ -35,6 +35,15 @@ DEFAULT_SUFFIX = ".distcp"
 _METADATA = ".metadata"
 
 
+def check_id(checkpoint_id) -> None:
+    """RuntimeError where nothing says which folder it is."""
+    if not checkpoint_id:
+        raise RuntimeError(
+            "`checkpoint_id` must be specified if storage_reader/"
+            "storage_writer is None."
+        )
+
+
 @dataclass
 class _StoragePrefix:
     prefix: str

@@ -8,7 +8,7 @@ from typing import Any
 from ... import no_grad
 from ._steps import Steps
 from .default_planner import DefaultLoadPlanner, _EmptyStateDictLoadPlanner
-from .filesystem import FileSystemReader
+from .filesystem import FileSystemReader, check_id
 from .metadata import STATE_DICT_TYPE, Metadata
 from .planner import LoadPlan, LoadPlanner
 from .stateful import Stateful
@@ -22,11 +22,7 @@ def reader_of(
 ) -> StorageReader:
     """The reader, or one of a folder; RuntimeError without either."""
     if reader is None:
-        if not checkpoint_id:
-            raise RuntimeError(
-                "`checkpoint_id` must be specified if storage_reader/"
-                "storage_writer is None."
-            )
+        check_id(checkpoint_id)
         return FileSystemReader(checkpoint_id)
     reader.reset(checkpoint_id)
     return reader

@@ -14,7 +14,7 @@ from ..groups import is_initialized, new_group
 from ..tensor import DTensor
 from ._steps import Steps
 from .default_planner import DefaultSavePlanner
-from .filesystem import FileSystemWriter
+from .filesystem import FileSystemWriter, check_id
 from .metadata import STATE_DICT_TYPE, Metadata
 from .planner import SavePlan, SavePlanner
 from .stateful import Stateful
@@ -43,11 +43,7 @@ def writer_of(
 ) -> StorageWriter:
     """The writer, or one of a folder; RuntimeError without either."""
     if writer is None:
-        if not checkpoint_id:
-            raise RuntimeError(
-                "`checkpoint_id` must be specified if storage_reader/"
-                "storage_writer is None."
-            )
+        check_id(checkpoint_id)
         if "://" in str(checkpoint_id):
             raise RuntimeError(
                 f"Cannot detect which StorageReader or StorageWriter to use "

@@ -174,22 +174,23 @@ def transpose_inference_rule(n: Node):
     return n.type
 
 
+def _fits(type_, after: int) -> bool:
+    """Whether one of the numbers of elements divides the other."""
+    if not isinstance(type_, TensorType):
+        return False
+    before = math.prod(size for size in type_.dims if size != Dyn)
+    divides = before and after and 0 in (before % after, after % before)
+    return before == after or bool(divides)
+
+
 @register_inference_rule(hotaru.reshape)
 def reshape_inference_rule(n: Node):
     """The wanted shape. TypeError: the known sizes do not divide each other."""
     t, wanted = n.args[:2]
     t = t.type
     result = TensorType([Dyn if size == -1 else size for size in wanted])
-    if t != Dyn:
-        if not isinstance(t, TensorType):
-            raise TypeError(f"Cannot reshape in node {n} from {t} to {result}")
-        before = math.prod(size for size in t.dims if size != Dyn)
-        after = math.prod(wanted)
-        fits = before == after or (
-            before and after and (before % after == 0 or after % before == 0)
-        )
-        if not fits:
-            raise TypeError(f"Cannot reshape in node {n} from {t} to {result}")
+    if t != Dyn and not _fits(t, math.prod(wanted)):
+        raise TypeError(f"Cannot reshape in node {n} from {t} to {result}")
     n.type = result
     return result
 

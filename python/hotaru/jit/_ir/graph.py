@@ -14,7 +14,7 @@ from ..._types import (
 )
 from . import text
 from .attributes import kind_of
-from .nodes import Block, Node
+from .nodes import Block, Node, check_kind
 from .values import Value
 
 
@@ -169,11 +169,7 @@ class Graph:
                 1 unless given.
         """
         self._changed()
-        if "::" not in kind:
-            raise RuntimeError(
-                "all symbols must have a namespace, <namespace>::<string>, "
-                f"but found: {kind}"
-            )
+        check_kind(kind)
         inputs = next((a for a in arguments if not isinstance(a, int)), ())
         count = next((a for a in arguments if isinstance(a, int)), 1)
         node = Node(self._top, kind)

@@ -14,6 +14,15 @@ from .attributes import Attributes
 from .values import Value
 
 
+def check_kind(kind: str) -> None:
+    """RuntimeError for a kind of nodes without a namespace."""
+    if "::" not in kind:
+        raise RuntimeError(
+            "all symbols must have a namespace, <namespace>::<string>, "
+            f"but found: {kind}"
+        )
+
+
 class Node(Attributes):
     """One step of a program: `outputs = kind[attributes](inputs)`."""
 
@@ -296,11 +305,7 @@ class Block:
         """The nodes of that kind, in order; unless `recurse` is False with
         those of blocks inside.
         """
-        if "::" not in kind:
-            raise RuntimeError(
-                "all symbols must have a namespace, <namespace>::<string>, "
-                f"but found: {kind}"
-            )
+        check_kind(kind)
         found = []
         for node in self._nodes:
             if node._kind == kind:

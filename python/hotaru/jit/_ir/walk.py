@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from .native import called_graphs
 
+ASKS_VALUE = "it asks for a tensor's value"
+
 __all__ = ["CONSTANT", "Leaving", "NotFollowed", "Walk"]
 
 CONSTANT = "prim::Constant"

@@ -26,11 +26,16 @@ NATIVE_BINARY_FNS = operators(BINARY_NAMES)
 NATIVE_INPLACE_BINARY_FNS = operators(INPLACE_BINARY_NAMES)
 
 
+def check_keywords(kwargs: dict) -> None:
+    """ValueError for one that must be named."""
+    if NAMED_ONLY & set(kwargs):
+        raise ValueError("len(kwargs) must equal 0")
+
+
 @answers(*BINARY_NAMES, *INPLACE_BINARY_NAMES, of=STRIDED, asked=True)
 def binary(operator, first, second, *args, **kwargs):
     """The operator on all pairs, with the mask of whichever has one."""
-    if NAMED_ONLY & set(kwargs):
-        raise ValueError("len(kwargs) must equal 0")
+    check_keywords(kwargs)
     if any(isinstance(x, Tensor) for x in args):
         raise TypeError(
             "MaskedTensor binary ops do not support Tensor arguments aside "

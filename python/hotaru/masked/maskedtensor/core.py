@@ -147,10 +147,14 @@ def _sparse_layouts():
     return lent("sparse_masks")
 
 
-def copies(data: Tensor, mask: Tensor) -> tuple:
-    """Copies of both; of sparse ones at the same indices."""
+def _check_layouts(data: Tensor, mask: Tensor) -> None:
     if data.layout is not mask.layout:
         raise TypeError("data and mask must have the same layout.")
+
+
+def copies(data: Tensor, mask: Tensor) -> tuple:
+    """Copies of both; of sparse ones at the same indices."""
+    _check_layouts(data, mask)
     if data.layout is not _C.strided:
         data, mask = _sparse_layouts().prepared(data, mask)
     return data.clone(), mask.clone()
@@ -209,8 +213,7 @@ def _check_kinds(data, mask) -> None:
 
 
 def _check_members(data: Tensor, mask: Tensor) -> None:
-    if data.layout != mask.layout:
-        raise TypeError("data and mask must have the same layout.")
+    _check_layouts(data, mask)
     if data.layout != _C.strided:
         if data.layout not in (_C.sparse_coo, _C.sparse_csr):
             raise TypeError(f"data layout of {data.layout} is not supported.")

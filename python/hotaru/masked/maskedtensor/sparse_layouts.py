@@ -24,11 +24,16 @@ from ...sparse.tensor import (
 )
 from .. import _sparse as masked_sparse
 from ._kind import SPARSE, asked
-from .binary import BINARY_NAMES, INPLACE_BINARY_NAMES
+from .binary import BINARY_NAMES, INPLACE_BINARY_NAMES, check_keywords
 from .core import MaskedTensor, _masks_match, data_of, mask_of, wrap
 from .passthrough import PASSTHROUGH_NAMES
 from .reductions import REDUCE_NAMES
-from .unary import CAST_NAMES, INPLACE_UNARY_NAMES, NAMED_ONLY, UNARY_NAMES
+from .unary import (
+    CAST_NAMES,
+    INPLACE_UNARY_NAMES,
+    UNARY_NAMES,
+    check_no_keywords,
+)
 
 _LATER = " If you need support for this, please open an issue on Github."
 
@@ -123,11 +128,7 @@ def _of_accessor(accessor, self, *rest):
 
 @_answers("isfinite", "isreal", *UNARY_NAMES, *INPLACE_UNARY_NAMES)
 def _unary(function, input, *args, **kwargs):
-    if NAMED_ONLY & set(kwargs):
-        raise ValueError(
-            "MaskedTensor unary ops require that len(kwargs) == 0. If you need "
-            "support for this, please open an issue on Github."
-        )
+    check_no_keywords(kwargs)
     return _written(function, input, _mapped(function, input, *args, **kwargs))
 
 
@@ -162,8 +163,7 @@ def _alike(function, input, *args, **kwargs):
 
 @_answers(*BINARY_NAMES, *INPLACE_BINARY_NAMES)
 def _binary(function, first, second, *args, **kwargs):
-    if NAMED_ONLY & set(kwargs):
-        raise ValueError("len(kwargs) must equal 0")
+    check_keywords(kwargs)
     if not _masks_match(first, second):
         raise ValueError(f"Input masks must match.{_LATER}")
     masked = first if isinstance(first, MaskedTensor) else second

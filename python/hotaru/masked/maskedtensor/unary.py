@@ -43,15 +43,20 @@ CAST_NAMES = ["to", "type", "type_as", *CASTS]
 NAMED_ONLY = {"alpha", "decimals", "out", "rounding_mode"}
 
 
-@answers(*UNARY_NAMES, *INPLACE_UNARY_NAMES, of=STRIDED, asked=True)
-@answers("isfinite", "isreal", of=STRIDED, asked=True)
-def unary(operator, input, *args, **kwargs):
-    """The operator on all elements, with the input's mask."""
+def check_no_keywords(kwargs: dict) -> None:
+    """ValueError for one that must be named."""
     if NAMED_ONLY & set(kwargs):
         raise ValueError(
             "MaskedTensor unary ops require that len(kwargs) == 0. If you need "
             "support for this, please open an issue on Github."
         )
+
+
+@answers(*UNARY_NAMES, *INPLACE_UNARY_NAMES, of=STRIDED, asked=True)
+@answers("isfinite", "isreal", of=STRIDED, asked=True)
+def unary(operator, input, *args, **kwargs):
+    """The operator on all elements, with the input's mask."""
+    check_no_keywords(kwargs)
     if any(isinstance(x, Tensor) for x in (*args, *kwargs.values())):
         raise TypeError(
             "MaskedTensor unary ops do not support additional Tensor arguments"

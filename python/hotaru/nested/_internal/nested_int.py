@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 
+def _indeterminate() -> ValueError:
+    return ValueError("ge: relation is indeterminate")
+
+
 class NestedIntNode:
     """`coeff` times the size that `t_id` stands for: equal to itself alone,
     and at least 2. ValueError for a comparison that this does not answer.
@@ -39,7 +43,7 @@ class NestedIntNode:
                 return self.coeff >= other.coeff
         elif other <= 2:
             return True
-        raise ValueError("ge: relation is indeterminate")
+        raise _indeterminate()
 
     def lt(self, other) -> bool:
         """The opposite of `ge`."""
@@ -51,7 +55,7 @@ class NestedIntNode:
             return other.ge(self)
         if other < 2:
             return False
-        raise ValueError("ge: relation is indeterminate")
+        raise _indeterminate()
 
     def gt(self, other) -> bool:
         """The opposite of `le`."""

@@ -9,6 +9,12 @@ from ..modules._aspects.traversal import member_of
 MISSING = object()
 
 
+def _check_tensor(value, where: str = "") -> None:
+    known = value is MISSING or value is None
+    if not known and not isinstance(value, Tensor):
+        raise TypeError(f"{where}{value} is not an instance of torch.Tensor")
+
+
 class NamedMemberAccessor:
     """Reads and replaces parameters, buffers and tensors that are plain
     attributes. Modules on the way are looked up once.
@@ -40,8 +46,7 @@ class NamedMemberAccessor:
         """The tensor at a path; AttributeError, TypeError as for modules."""
         module, last = self._split(name)
         found = getattr(module, last)
-        if not isinstance(found, Tensor) and found is not None:
-            raise TypeError(f"{found} is not an instance of torch.Tensor")
+        _check_tensor(found)
         return found
 
     def swap_tensor(self, name: str, value, allow_missing: bool = False):
@@ -49,13 +54,8 @@ class NamedMemberAccessor:
 
         Either may be `MISSING`; what is there may only with `allow_missing`.
         """
-        known = value is MISSING or value is None
-        if not known and not isinstance(value, Tensor):
-            raise TypeError(f"{value} is not an instance of torch.Tensor")
         module, last = self._split(name)
-        known = value is MISSING or value is None
-        if not known and not isinstance(value, Tensor):
-            raise TypeError(f"{value} is not an instance of torch.Tensor")
+        _check_tensor(value)
         for members in (module._parameters, module._buffers):
             if last in members:
                 before = members[last]
@@ -68,12 +68,7 @@ class NamedMemberAccessor:
             before = getattr(module, last, MISSING)
         else:
             before = member_of(module, last)
-        known = before is MISSING or before is None
-        if not known and not isinstance(before, Tensor):
-            raise TypeError(
-                f"attribute `{last}`: {before} is not an instance of "
-                "torch.Tensor"
-            )
+        _check_tensor(before, f"attribute `{last}`: ")
         if value is not MISSING:
             setattr(module, last, value)
         elif hasattr(module, last):

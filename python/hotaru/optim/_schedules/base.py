@@ -79,6 +79,15 @@ def each(name: str, optimizer: Optimizer, value) -> list:
     return [copied(item) for item in value]
 
 
+def check_strategy(anneal_strategy: str) -> None:
+    """ValueError unless it is the name of a curve."""
+    if anneal_strategy not in ("cos", "linear"):
+        raise ValueError(
+            "anneal_strategy must be one of 'cos' or 'linear', instead got "
+            f"{anneal_strategy}"
+        )
+
+
 def check_optimizer(optimizer) -> None:
     """TypeError for anything else."""
     if not isinstance(optimizer, Optimizer):

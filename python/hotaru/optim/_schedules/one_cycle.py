@@ -5,7 +5,13 @@ from __future__ import annotations
 import math
 
 from ..optimizer import Optimizer
-from .base import LRScheduler, check_optimizer, each, warn_outside_step
+from .base import (
+    LRScheduler,
+    check_optimizer,
+    check_strategy,
+    each,
+    warn_outside_step,
+)
 from .momentum import has_beta1, put_momentum
 
 
@@ -57,11 +63,7 @@ class OneCycleLR(LRScheduler):
             raise ValueError(
                 f"Expected float between 0 and 1 pct_start, but got {pct_start}"
             )
-        if anneal_strategy not in ("cos", "linear"):
-            raise ValueError(
-                "anneal_strategy must be one of 'cos' or 'linear', instead got "
-                f"{anneal_strategy}"
-            )
+        check_strategy(anneal_strategy)
         self._schedule_phases = _phases(
             self.total_steps, pct_start, three_phase
         )

@@ -97,12 +97,16 @@ def mul_(a: Tensor, b) -> Tensor:
     return assign(a, mul(a, b), in_place=True)
 
 
+def _unsupported(tensor: Tensor) -> RuntimeError:
+    kind = layout_text(tensor.layout)
+    return RuntimeError(f"unsupported tensor layout: {kind}")
+
+
 @answers("div", of=CSX)
 def div(a: Tensor, b, *, rounding_mode: str | None = None) -> SparseTensor:
     """The quotient by a number; 0 / number is 0, so the elements tell all."""
     if not _is_compressed(a) or not _is_number(b):
-        kind = layout_text(a.layout if is_sparse(a) else b.layout)
-        raise RuntimeError(f"unsupported tensor layout: {kind}")
+        raise _unsupported(a if is_sparse(a) else b)
     values = hotaru.div(values_of(a), b, rounding_mode=rounding_mode)
     return with_values(a, values)
 
@@ -252,9 +256,7 @@ def normal_(tensor: SparseTensor, *args, **kwargs) -> SparseTensor:
 def _refused(name: str):
     def refuse(*args, **kwargs):
         first = next(x for x in (*args, *kwargs.values()) if _is_compressed(x))
-        raise RuntimeError(
-            f"unsupported tensor layout: {layout_text(first.layout)}"
-        )
+        raise _unsupported(first)
 
     answers(name, of=CSX)(refuse)
 

@@ -102,11 +102,16 @@ def summed(values: Tensor, group: Tensor, groups: int) -> Tensor:
     return zero.index_add(0, group, values)
 
 
+def check_coordinates(tensor: SparseTensor, what: str) -> None:
+    """RuntimeError for a compressed tensor, which has no such part."""
+    if not tensor.is_sparse:
+        raise expected(what, "sparse coordinate tensor", tensor.layout)
+
+
 @answers("coalesce", of=ANY)
 def coalesce(tensor: SparseTensor) -> SparseTensor:
     """The same with sorted indices, each once: values of equal ones add up."""
-    if not tensor.is_sparse:
-        raise expected("coalesce", "sparse coordinate tensor", tensor.layout)
+    check_coordinates(tensor, "coalesce")
     if _C._sparse_coalesced(tensor):
         return tensor
     return linear(_coalesced, lambda g: g, tensor)

@@ -7,7 +7,7 @@ import hotaru
 from ... import _C
 from ..._answering.table import answers
 from ..._C import Tensor
-from ..._dims import moved_dims, wrap_dim
+from ..._dims import check_distinct, moved_dims, wrap_dim
 from .. import coo
 from .._kind import COO
 from ..history import linear
@@ -28,8 +28,7 @@ def permute(tensor: SparseTensor, *order, dims=None) -> SparseTensor:
             f"{len(dims)}"
         )
     order = [wrap_dim(d, tensor.dim()) for d in dims]
-    if len(set(order)) != len(order):
-        raise RuntimeError("permute(): duplicate dims are not allowed.")
+    check_distinct(order, RuntimeError)
     sparse = coo.sparse_dims(tensor)
     if any(d >= sparse for d in order[:sparse]):
         raise RuntimeError(
@@ -187,14 +186,18 @@ def _sparse_broadcast_to(tensor: SparseTensor, size) -> SparseTensor:
     return made
 
 
+def _dense_at(i: int) -> RuntimeError:
+    return RuntimeError(
+        "Concatenating sparse tensors, but a dense tensor was found at "
+        f"position {i}."
+    )
+
+
 def _check_joined(tensors, dim: int) -> None:
     first = tensors[0]
     for i, tensor in enumerate(tensors):
         if not is_sparse(tensor) or not tensor.is_sparse:
-            raise RuntimeError(
-                "Concatenating sparse tensors, but a dense tensor was found at "
-                f"position {i}."
-            )
+            raise _dense_at(i)
         dims = coo.sparse_dims(first), first.dim() - coo.sparse_dims(first)
         found = coo.sparse_dims(tensor), tensor.dim() - coo.sparse_dims(tensor)
         if dims != found:
@@ -250,10 +253,7 @@ def stack(tensors, dim: int = 0) -> SparseTensor:
     tensors = list(tensors)
     for i, tensor in enumerate(tensors):
         if not is_sparse(tensor):
-            raise RuntimeError(
-                "Concatenating sparse tensors, but a dense tensor was found at "
-                f"position {i}."
-            )
+            raise _dense_at(i)
     dim = wrap_dim(dim, tensors[0].dim() + 1)
     return cat([unsqueeze(t, dim) for t in tensors], dim)
 

@@ -96,7 +96,7 @@ class Timer:
 
     def autorange(self, callback=None) -> None:
         """NotImplementedError: see `blocked_autorange`."""
-        raise NotImplementedError("See `Timer.blocked_autorange.`")
+        self.repeat()
 
     def _block_size(self, least: float) -> int:
         """Runs for which one look at the clock is short enough."""

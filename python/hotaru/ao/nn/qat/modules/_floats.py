@@ -8,6 +8,7 @@ from .....nn.utils.parametrize import (
     transfer_parametrizations_and_params,
     type_before_parametrizations,
 )
+from ...quantized.modules.utils import require_qconfig
 
 
 def check_float(cls, mod, kind: type | None = None) -> None:
@@ -18,8 +19,7 @@ def check_float(cls, mod, kind: type | None = None) -> None:
             f"qat.{cls.__name__}.from_float only works for {kind.__name__}, "
             f"not {type_before_parametrizations(mod).__name__}"
         )
-    if not hasattr(mod, "qconfig"):
-        raise AssertionError("Input float module must have qconfig defined")
+    require_qconfig(mod)
     if not mod.qconfig:
         raise AssertionError("Input float module must have a valid qconfig")
 

@@ -16,6 +16,7 @@ from .utils import (
     WeightedQuantizedModule,
     _quantize_weight,
     output_qparams,
+    require_qconfig,
     weight_observer_of,
 )
 
@@ -166,10 +167,7 @@ class Linear(KeepsQparams, WeightedQuantizedModule):
                     f"nnq.{cls.__name__}.from_float only works for {names}, "
                     f"but got: {type(mod)}"
                 )
-            if not hasattr(mod, "qconfig"):
-                raise AssertionError(
-                    "Input float module must have qconfig defined"
-                )
+            require_qconfig(mod)
             observed = mod
             if isinstance(mod, _FusedModule):
                 mod = mod[0]

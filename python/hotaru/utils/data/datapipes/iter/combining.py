@@ -6,6 +6,7 @@ from collections.abc import Sized
 
 from .._decorator import functional_datapipe
 from ..datapipe import IterDataPipe
+from ..utils.common import check_pipes
 from .forking import DemultiplexerIterDataPipe, ForkerIterDataPipe
 
 __all__ = [
@@ -44,10 +45,7 @@ class ConcaterIterDataPipe(_Joined):
     """
 
     def __init__(self, *datapipes: IterDataPipe) -> None:
-        if not datapipes:
-            raise ValueError("Expected at least one DataPipe, but got nothing")
-        if not all(isinstance(pipe, IterDataPipe) for pipe in datapipes):
-            raise TypeError("Expected all inputs to be `IterDataPipe`")
+        check_pipes(datapipes, IterDataPipe)
         self.datapipes = datapipes
 
     def __iter__(self):

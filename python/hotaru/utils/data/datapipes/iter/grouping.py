@@ -7,7 +7,7 @@ from collections.abc import Callable, Sized
 
 from .._decorator import functional_datapipe
 from ..datapipe import DataChunk, IterDataPipe
-from ..utils.common import check_function
+from ..utils.common import check_batch_size, check_function
 
 __all__ = [
     "BatcherIterDataPipe",
@@ -44,8 +44,7 @@ class BatcherIterDataPipe(IterDataPipe):
         self, datapipe: IterDataPipe, batch_size: int, drop_last: bool = False,
         wrapper_class=DataChunk,
     ) -> None:  # fmt: skip
-        if batch_size <= 0:
-            raise AssertionError("Batch size is required to be larger than 0!")
+        check_batch_size(batch_size)
         self.datapipe, self.batch_size = datapipe, batch_size
         self.drop_last, self.wrapper_class = drop_last, wrapper_class
 

@@ -11,7 +11,7 @@ from .._decorator import functional_datapipe
 from ..datapipe import DataChunk, IterDataPipe, MapDataPipe
 from ..iter.combinatorics import random_seed
 from ..iter.grouping import batches
-from ..utils.common import check_function
+from ..utils.common import check_batch_size, check_function, check_pipes
 
 
 class SequenceWrapperMapDataPipe(MapDataPipe):
@@ -68,10 +68,7 @@ class MapperMapDataPipe(MapDataPipe):
 
 
 def _checked(datapipes: tuple) -> tuple:
-    if not datapipes:
-        raise ValueError("Expected at least one DataPipe, but got nothing")
-    if not all(isinstance(pipe, MapDataPipe) for pipe in datapipes):
-        raise TypeError("Expected all inputs to be `MapDataPipe`")
+    check_pipes(datapipes, MapDataPipe)
     if not all(isinstance(pipe, Sized) for pipe in datapipes):
         raise TypeError("Expected all inputs to be `Sized`")
     return datapipes
@@ -161,8 +158,7 @@ class BatcherMapDataPipe(MapDataPipe):
         self, datapipe: MapDataPipe, batch_size: int, drop_last: bool = False,
         wrapper_class=DataChunk,
     ) -> None:  # fmt: skip
-        if batch_size <= 0:
-            raise AssertionError("Batch size is required to be larger than 0!")
+        check_batch_size(batch_size)
         self.datapipe, self.batch_size = datapipe, batch_size
         self.drop_last, self.wrapper_class = drop_last, wrapper_class
 

@@ -20,6 +20,20 @@ __all__ = [
 ]
 
 
+def check_pipes(datapipes: tuple, kind: type) -> None:
+    """ValueError for none, TypeError for what is no pipe of the kind."""
+    if not datapipes:
+        raise ValueError("Expected at least one DataPipe, but got nothing")
+    if not all(isinstance(pipe, kind) for pipe in datapipes):
+        raise TypeError(f"Expected all inputs to be `{kind.__name__}`")
+
+
+def check_batch_size(size: int) -> None:
+    """AssertionError for batches of nothing."""
+    if size <= 0:
+        raise AssertionError("Batch size is required to be larger than 0!")
+
+
 def validate_input_col(fn: Callable, input_col) -> None:
     """Raises ValueError unless `fn` takes as many arguments as there are
     columns, None being one; functions without a signature may.

@@ -6,7 +6,7 @@ import hotaru
 
 from ......_quantized import products
 from ......nn.utils.parametrize import type_before_parametrizations
-from ...modules.utils import _quantize_weight
+from ...modules.utils import _quantize_weight, require_qconfig
 
 
 def converted(weight, mod):
@@ -57,8 +57,7 @@ def check_float(cls, mod, kinds: tuple) -> None:
             f"nn.quantized.dynamic.{cls.__name__}.from_float only works for "
             f"{names}"
         )
-    if not hasattr(mod, "qconfig"):
-        raise AssertionError("Input float module must have qconfig defined")
+    require_qconfig(mod)
 
 
 # -- steps: gates of the input and of the state, with biases -------------------

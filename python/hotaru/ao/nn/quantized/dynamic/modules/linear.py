@@ -10,7 +10,7 @@ from ......nn.utils.parametrize import type_before_parametrizations
 from ..... import nn as _ao_nn
 from ....intrinsic.modules import fused as nni
 from ...modules.linear import Linear as _Linear
-from ...modules.utils import _quantize_weight
+from ...modules.utils import _quantize_weight, require_qconfig
 
 __all__ = ["Linear"]
 
@@ -61,8 +61,7 @@ class Linear(_Linear):
                 "nn.quantized.dynamic.Linear.from_float only works for one of"
                 + str([k.__name__ for k in kinds])
             )
-        if not hasattr(mod, "qconfig"):
-            raise AssertionError("Input float module must have qconfig defined")
+        require_qconfig(mod)
         qconfig = mod.qconfig
         if isinstance(mod, nni._FusedModule):
             mod = mod[0]
