@@ -2,6 +2,7 @@
 
 #include "hotaru/autograd/leaf.h"
 #include "hotaru/core/checks/check.h"
+#include "hotaru/ops/operands.h"
 #include "hotaru/ops/refuse.h"
 
 namespace hotaru {
@@ -19,9 +20,7 @@ Tensor original(const Tensor& self) {
 Tensor take_values(const Tensor& self, const Tensor& value) {
   autograd::check_inplace(self);
   check_can_cast(value.dtype(), self.dtype());
-  HOTARU_CHECK(same(value.sizes(), self.sizes()), "output with shape ",
-               shape_text(self.sizes()), " doesn't match the broadcast shape ",
-               shape_text(value.sizes()));
+  check_result_shape(self.sizes(), value.sizes());
   // The writer's node can stand for self itself, unless a view's base is
   // written or a cast comes between.
   const bool direct = autograd::needs_grad(value) && !self.is_view() &&

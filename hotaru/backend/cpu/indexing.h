@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "hotaru/backend/common/index/bounds.h"
 #include "hotaru/core/checks/check.h"
 #include "hotaru/core/tensor.h"
 
@@ -13,13 +14,6 @@ template <class F>
 void visit_index(const Tensor& index, F&& f) {
   if (index.dtype() == DType::kInt32) return f.template operator()<int32_t>();
   f.template operator()<int64_t>();
-}
-
-template <class E = Error>
-[[noreturn]] inline void index_out_of_bounds(int64_t index, int64_t dim,
-                                             int64_t size) {
-  fail<E>("index ", index, " is out of bounds for dimension ", dim,
-          " with size ", size);
 }
 
 /// Sums of integers wrap around instead of overflowing.

@@ -7,6 +7,7 @@
 #include "hotaru/core/cpp_type.h"
 #include "hotaru/ops/conv/conv_grad.h"
 #include "hotaru/ops/create/reorder.h"
+#include "hotaru/ops/operands.h"
 #include "hotaru/ops/registry.h"
 #include "hotaru/ops/shape/pad.h"
 #include "hotaru/ops/shape/view.h"
@@ -46,9 +47,7 @@ Dims as_planes(IntSpan sizes) {
 
 void check_dtypes(const Tensor& input, const Tensor& weight,
                   const Tensor& bias) {
-  HOTARU_CHECK(input.dtype() == weight.dtype(), "expected scalar type ",
-               scalar_type_name(input.dtype()), " but found ",
-               scalar_type_name(weight.dtype()));
+  check_operand(input.dtype(), weight.dtype());
   HOTARU_CHECK(!bias.defined() || bias.dtype() == input.dtype(), "Input type (",
                cpp_type_name(input.dtype()), ") and bias type (",
                bias.defined() ? cpp_type_name(bias.dtype()) : "",

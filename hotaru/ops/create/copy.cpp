@@ -10,6 +10,7 @@
 #include "hotaru/core/rare.h"
 #include "hotaru/ops/create/factory.h"
 #include "hotaru/ops/create/reorder.h"
+#include "hotaru/ops/operands.h"
 #include "hotaru/ops/overlap.h"
 #include "hotaru/ops/registry.h"
 #include "hotaru/ops/shape/view.h"
@@ -108,10 +109,7 @@ Tensor copy_(const Tensor& self, const Tensor& src, bool non_blocking) {
     return self;
   }
   check_written(self);
-  HOTARU_CHECK(same(broadcast_shapes(self.sizes(), src.sizes()), self.sizes()),
-               "output with shape ", shape_text(self.sizes()),
-               " doesn't match the broadcast shape ",
-               shape_text(broadcast_shapes(self.sizes(), src.sizes())));
+  check_result_shape(self.sizes(), broadcast_shapes(self.sizes(), src.sizes()));
   check_overlap(self, src);
   if (src.is_complex()) [[unlikely]]
     warn_of_parts(src, self.dtype());

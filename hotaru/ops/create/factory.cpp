@@ -14,6 +14,7 @@
 #include "hotaru/ops/create/range_bounds.h"
 #include "hotaru/ops/create/reorder.h"
 #include "hotaru/ops/host_value.h"
+#include "hotaru/ops/operands.h"
 #include "hotaru/ops/registry.h"
 #include "hotaru/ops/shape/view.h"
 #include "hotaru/runtime/backend.h"
@@ -111,8 +112,7 @@ bool holds(DType dtype, const Scalar& value) {
 }
 
 void check_holds(DType dtype, const Scalar& value) {
-  HOTARU_CHECK(holds(dtype, value), "value cannot be converted to type ",
-               cpp_name(dtype), " without overflow");
+  check_converts(holds(dtype, value), cpp_name(dtype));
 }
 
 void check_bound(DType dtype, const Scalar& value) {
@@ -121,10 +121,9 @@ void check_bound(DType dtype, const Scalar& value) {
   const double most = half ? double(std::numeric_limits<Half>::max())
                            : double(std::numeric_limits<BFloat16>::max());
   const std::complex<double> number = value.to_complex();
-  HOTARU_CHECK(number.imag() == 0 && (!std::isfinite(number.real()) ||
-                                      std::abs(number.real()) <= most),
-               "value cannot be converted to type ", cpp_type_name(dtype),
-               " without overflow");
+  check_converts(number.imag() == 0 && (!std::isfinite(number.real()) ||
+                                        std::abs(number.real()) <= most),
+                 cpp_type_name(dtype));
 }
 
 Scalar as_element(const Scalar& value, DType dtype) {

@@ -8,6 +8,7 @@
 #include "hotaru/ops/distance/distance.h"
 #include "hotaru/ops/flat.h"
 #include "hotaru/ops/matmul/matmul.h"
+#include "hotaru/ops/operands.h"
 #include "hotaru/ops/operators.h"
 #include "hotaru/ops/reduce/reduce.h"
 #include "hotaru/ops/registry.h"
@@ -36,9 +37,7 @@ void check_operands(const Tensor& x1, const Tensor& x2, double p) {
                x1.size(-1), " X2: ", x2.size(-1));
   // The first one says the dtype of distances between nothing.
   const bool none = x1.size(-1) == 0 || x1.size(-2) == 0 || x2.size(-2) == 0;
-  HOTARU_CHECK(x1.dtype() == x2.dtype() || none, "expected scalar type ",
-               scalar_type_name(x1.dtype()), " but found ",
-               scalar_type_name(x2.dtype()));
+  if (!none) check_operand(x1.dtype(), x2.dtype());
   HOTARU_CHECK(p >= 0, "cdist only supports non-negative p values");
 }
 

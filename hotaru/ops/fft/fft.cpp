@@ -7,6 +7,7 @@
 #include "hotaru/core/checks/check.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/factory.h"
+#include "hotaru/ops/operands.h"
 #include "hotaru/ops/operators.h"
 #include "hotaru/ops/pointwise/complex.h"
 #include "hotaru/ops/registry.h"
@@ -36,8 +37,7 @@ Dims wrapped(const Tensor& self, IntSpan dims) {
   std::vector<bool> seen(size_t(self.dim()) + 1);
   for (const int64_t dim : dims) {
     const int64_t at = wrap_dim(dim, self.dim(), false);
-    HOTARU_CHECK(!seen[size_t(at)], "dim ", at,
-                 " appears multiple times in the list of dims");
+    check_once(seen[size_t(at)], at);
     seen[size_t(at)] = true;
     HOTARU_CHECK(self.size(at) > 0, "Invalid number of data points (",
                  self.size(at), ") specified");

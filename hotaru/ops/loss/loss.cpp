@@ -8,6 +8,7 @@
 #include "hotaru/ops/activation/activation.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/loss/loss_grad.h"
+#include "hotaru/ops/operands.h"
 #include "hotaru/ops/operators.h"
 #include "hotaru/ops/pointwise/elementwise.h"
 #include "hotaru/ops/reduce/reduce.h"
@@ -143,9 +144,7 @@ Tensor binary_cross_entropy(const Tensor& self, const Tensor& target,
       std::ranges::equal(squeeze(target).sizes(), squeeze(self).sizes()))
     return binary_cross_entropy(self, reshape(target, self.sizes()), weight,
                                 reduction);
-  HOTARU_CHECK(target.dtype() == self.dtype(), "Found dtype ",
-               scalar_type_name(target.dtype()), " but expected ",
-               scalar_type_name(self.dtype()));
+  check_found(target.dtype(), self.dtype());
   HOTARU_CHECK_AS(NotImplementedError, self.is_floating_point(),
                   "\"binary_cross_entropy\" not implemented for '",
                   scalar_type_name(self.dtype()), "'");
@@ -264,10 +263,7 @@ Tensor soft_margin_loss(const Tensor& self, const Tensor& target,
     const DType dtype = product.dtype();
     check_can_cast(is_differentiable(dtype) ? dtype : default_dtype(),
                    self.dtype());
-    HOTARU_CHECK(same(product.sizes(), self.sizes()), "output with shape ",
-                 shape_text(self.sizes()),
-                 " doesn't match the broadcast shape ",
-                 shape_text(product.sizes()));
+    check_result_shape(self.sizes(), product.sizes());
     out = reduce_loss(to(log1p(exp(product)), self.dtype()), reduction);
   }
   if (!autograd::needs_grad(self)) return out;

@@ -4,6 +4,7 @@
 #include "hotaru/ops/create/factory.h"
 #include "hotaru/ops/index/gather.h"
 #include "hotaru/ops/loss/loss.h"
+#include "hotaru/ops/operands.h"
 #include "hotaru/ops/operators.h"
 #include "hotaru/ops/reduce/reduce.h"
 #include "hotaru/ops/reduce/scan.h"
@@ -58,9 +59,7 @@ Tensor multi_margin_loss(const Tensor& self, const Tensor& target,
     HOTARU_CHECK(weight.dim() == 1 && weight.numel() == x.size(1),
                  "inconsistent weight size, expected ", x.size(1), " but got ",
                  shape_text(weight.sizes()));
-  HOTARU_CHECK(target.dtype() == DType::kInt64,
-               "expected scalar type Long but found ",
-               scalar_type_name(target.dtype()));
+  check_operand(DType::kInt64, target.dtype());
   const Tensor y = reshape(target, Dims{-1, 1});
   const Tensor gaps = relu(x - gather(x, 1, y) + margin);
   Tensor terms =

@@ -8,6 +8,7 @@
 #include "hotaru/ops/flat.h"
 #include "hotaru/ops/index/gather.h"
 #include "hotaru/ops/loss/loss.h"
+#include "hotaru/ops/operands.h"
 #include "hotaru/ops/operators.h"
 #include "hotaru/ops/reduce/reduce.h"
 #include "hotaru/ops/refuse.h"
@@ -30,10 +31,7 @@ void check(const Tensor& self, const Tensor& target, const Tensor& weight) {
       "weight tensor should be defined either for all ", classes,
       " classes or no classes but got weight tensor of shape: ",
       shape_text(weight.defined() ? weight.sizes() : IntSpan{}));
-  HOTARU_CHECK(!weight.defined() || weight.dtype() == self.dtype(),
-               "expected scalar type ", scalar_type_name(self.dtype()),
-               " but found ",
-               weight.defined() ? scalar_type_name(weight.dtype()) : "");
+  if (weight.defined()) check_operand(self.dtype(), weight.dtype());
 }
 
 /// Sizes of the target that fits `self`.

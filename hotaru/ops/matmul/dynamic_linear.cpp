@@ -7,6 +7,7 @@
 #include "hotaru/ops/create/factory.h"
 #include "hotaru/ops/index/mask.h"
 #include "hotaru/ops/matmul/quantized.h"
+#include "hotaru/ops/operands.h"
 #include "hotaru/ops/pointwise/pointwise.h"
 #include "hotaru/ops/reduce/extremum.h"
 #include "hotaru/ops/registry.h"
@@ -80,9 +81,7 @@ Tensor linear_dynamic(const Tensor& x, const Tensor& weight,
                       const Tensor& scale, const Tensor& zero,
                       const Tensor& bias, bool reduce_range) {
   static const Kernel& quantize = kernel("dynamic_quantize");
-  HOTARU_CHECK(x.dtype() == DType::kFloat32,
-               "expected scalar type Float but found ",
-               scalar_type_name(x.dtype()));
+  check_operand(DType::kFloat32, x.dtype());
   HOTARU_CHECK(weight.dtype() == DType::kInt8 && weight.dim() == 2,
                kDynamicName, "the weight should be a matrix of int8, got ",
                scalar_type_name(weight.dtype()), " of shape ",

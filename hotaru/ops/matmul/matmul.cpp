@@ -8,6 +8,7 @@
 #include "hotaru/ops/create/factory.h"
 #include "hotaru/ops/inplace.h"
 #include "hotaru/ops/matmul/matmul_grad.h"
+#include "hotaru/ops/operands.h"
 #include "hotaru/ops/pointwise/pointwise.h"
 #include "hotaru/ops/registry.h"
 #include "hotaru/ops/shape/view.h"
@@ -127,9 +128,7 @@ void check_batches(const Tensor& a, const Tensor& b) {
                "be: [",
                a.size(0), ", ", a.size(2), "] but got: [", b.size(0), ", ",
                b.size(1), "].");
-  HOTARU_CHECK(a.dtype() == b.dtype(), "expected scalar type ",
-               scalar_type_name(a.dtype()), " but found ",
-               scalar_type_name(b.dtype()));
+  check_operand(a.dtype(), b.dtype());
   check_not_bool("bmm", a);
 }
 

@@ -10,6 +10,7 @@
 #include "hotaru/ops/create/factory.h"
 #include "hotaru/ops/matmul/matmul.h"
 #include "hotaru/ops/matmul/quantized.h"
+#include "hotaru/ops/operands.h"
 #include "hotaru/ops/pointwise/pointwise.h"
 #include "hotaru/ops/registry.h"
 #include "hotaru/ops/shape/view.h"
@@ -49,12 +50,6 @@ void check_activations(const char* op, const Tensor& a, const char* layout) {
                *layout ? layout : "expect A to be contiguous.");
 }
 
-void check_same(const Tensor& a, const Tensor& scales) {
-  HOTARU_CHECK(scales.dtype() == a.dtype(), "expected scalar type ",
-               scalar_type_name(a.dtype()), " but found ",
-               scalar_type_name(scales.dtype()));
-}
-
 /// True if the kernel does it; else the product is made of mm, which has a
 /// gradient.
 bool has_kernel(const Tensor& a) {
@@ -91,7 +86,7 @@ Tensor weight_int8pack_mm(const Tensor& a, const Tensor& b,
                " : expect B.size(1) == ", a.size(1));
   HOTARU_CHECK(scales.dim() == 1 && scales.size(0) == b.size(0), kName,
                " : expect scales to be 1d tensor with size ", b.size(0));
-  check_same(a, scales);
+  check_operand(a.dtype(), scales.dtype());
   if (has_kernel(a))
     return weight_only(NarrowLayout::kInt8, a, b, 0, contiguous(scales));
   const DType wide = DType::kFloat32;
@@ -171,7 +166,7 @@ Tensor weight_int4pack_mm(const Tensor& a, const Tensor& packed, int64_t group,
   HOTARU_CHECK(scales.size(0) >= k / group, kName,
                ": expect qScaleAndZeros to have ", k / group,
                " groups, but got ", scales.size(0));
-  check_same(a, scales);
+  check_operand(a.dtype(), scales.dtype());
   if (has_kernel(a) && n % 2 == 0)
     return weight_only(NarrowLayout::kInt4, a, packed, group,
                        contiguous(scales));

@@ -10,6 +10,7 @@
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/factory.h"
 #include "hotaru/ops/host_value.h"
+#include "hotaru/ops/operands.h"
 #include "hotaru/ops/overlap.h"
 #include "hotaru/ops/pointwise/pointwise.h"
 #include "hotaru/ops/refuse.h"
@@ -256,9 +257,7 @@ void compute_into(const Spec& spec, const Tensor& out, Inputs inputs,
   const DType result = result_dtype(spec, common);
   check_can_cast(result, out.dtype());
   const Dims shape = common_shape(inputs);
-  HOTARU_CHECK(same(shape, out.sizes()), "output with shape ",
-               shape_text(out.sizes()), " doesn't match the broadcast shape ",
-               shape_text(shape));
+  check_result_shape(out.sizes(), shape);
   bool partial = false;
   for (const Tensor* t : inputs)
     partial |= t->storage() == out.storage() &&

@@ -12,6 +12,7 @@
 #include "hotaru/ops/flat.h"
 #include "hotaru/ops/host_value.h"
 #include "hotaru/ops/inplace.h"
+#include "hotaru/ops/operands.h"
 #include "hotaru/ops/operators.h"
 #include "hotaru/ops/pointwise/complex.h"
 #include "hotaru/ops/pointwise/elementwise.h"
@@ -213,9 +214,7 @@ Tensor cross(const Tensor& self, const Tensor& other, int64_t dim) {
                " must have length 3. Got ", self.size(dim), " and ",
                other.size(dim));
   if (self.dtype() == DType::kBool) refuse_dtype("cross", self.dtype());
-  HOTARU_CHECK(self.dtype() == other.dtype(), "expected scalar type ",
-               scalar_type_name(self.dtype()), " but found ",
-               scalar_type_name(other.dtype()));
+  check_operand(self.dtype(), other.dtype());
   const auto part = [dim](const Tensor& t, int64_t i) {
     return select(t, dim, i % 3);
   };

@@ -13,6 +13,7 @@
 #include "hotaru/ops/create/reorder.h"
 #include "hotaru/ops/host_value.h"
 #include "hotaru/ops/inplace.h"
+#include "hotaru/ops/operands.h"
 #include "hotaru/ops/pointwise/complex.h"
 #include "hotaru/ops/pointwise/pointwise.h"
 #include "hotaru/ops/reduce/extremum.h"
@@ -368,9 +369,8 @@ Tensor randperm(int64_t n, TensorOptions options, Generator* generator) {
                  limits.last_exact + 1, " for ",
                  scalar_type_name(*options.dtype), " type.");
   else
-    HOTARU_CHECK(double(n) <= limits.largest,
-                 "value cannot be converted to type ",
-                 concat(dtype_name(*options.dtype), "_t"), " without overflow");
+    check_converts(double(n) <= limits.largest,
+                   concat(dtype_name(*options.dtype), "_t"));
   return draw("RandpermBackward0", out, generator,
               {.draw = Draw::kPermutation});
 }

@@ -7,6 +7,7 @@
 #include "hotaru/core/checks/check.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/reorder.h"
+#include "hotaru/ops/operands.h"
 #include "hotaru/ops/pointwise/pointwise.h"
 #include "hotaru/ops/random/random.h"
 #include "hotaru/ops/reduce/reduce.h"
@@ -27,12 +28,6 @@ const Kernel& kBinomial = kernel("binomial");
 const Kernel& kGammaSlope = kernel("standard_gamma_grad");
 const Kernel& kDirichletSlope = kernel("dirichlet_grad");
 
-void check_same_dtype(const Tensor& first, const Tensor& other) {
-  HOTARU_CHECK(first.dtype() == other.dtype(), "Found dtype ",
-               scalar_type_name(other.dtype()), " but expected ",
-               scalar_type_name(first.dtype()));
-}
-
 /// Untracked and row-major, of these sizes.
 Tensor spread(const Tensor& t, const Dims& sizes) {
   return contiguous(expand(detach(t), sizes));
@@ -49,7 +44,7 @@ Tensor draw_for(const Kernel& kernel, const Tensor& parameters, Gen generator) {
 }
 
 Tensor standard_gamma_grad(const Tensor& self, const Tensor& output) {
-  check_same_dtype(self, output);
+  check_found(output.dtype(), self.dtype());
   if (self.device().is_cpu() && itemsize(self.dtype()) < 4)
     refuse_dtype("_standard_gamma_grad_cpu", self.dtype());
   const Dims sizes = broadcast_shapes(self.sizes(), output.sizes());
@@ -117,7 +112,7 @@ Tensor binomial(const Tensor& count, const Tensor& prob, Gen generator) {
     HOTARU_CHECK_AS(ValueError, t->is_floating_point(),
                     "binomial only supports floating-point dtypes for ", name,
                     ", got: ", scalar_type_name(t->dtype()));
-  check_same_dtype(count, prob);
+  check_found(prob.dtype(), count.dtype());
   const Dims sizes = broadcast_shapes(count.sizes(), prob.sizes());
   const Tensor out = empty(sizes, {count.dtype(), count.device()});
   if (out.numel() > 0)
@@ -131,8 +126,8 @@ Tensor binomial(const Tensor& count, const Tensor& prob, Gen generator) {
 /// How an element x of a Dirichlet draw moves with its parameter, over 1 - x.
 Tensor dirichlet_grad(const Tensor& x, const Tensor& alpha,
                       const Tensor& total) {
-  check_same_dtype(x, alpha);
-  check_same_dtype(x, total);
+  check_found(alpha.dtype(), x.dtype());
+  check_found(total.dtype(), x.dtype());
   const Dims sizes = broadcast_shapes(
       broadcast_shapes(x.sizes(), alpha.sizes()), total.sizes());
   const Tensor out = empty(sizes, {x.dtype(), x.device()});

@@ -5,6 +5,7 @@
 #include "hotaru/ops/autocast.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/factory.h"
+#include "hotaru/ops/operands.h"
 #include "hotaru/ops/operators.h"
 #include "hotaru/ops/reduce/reduce.h"
 #include "hotaru/ops/reduce/scan.h"
@@ -157,9 +158,7 @@ void check_gradient(const Tensor& self, const Along& along, int64_t spacings,
   std::vector<bool> seen(size_t(self.dim()));
   for (const int64_t dim : dims) {
     const auto at = size_t(wrap_dim(dim, self.dim(), false));
-    HOTARU_CHECK(!seen[at], "dim ", at,
-                 " appears multiple times in the list "
-                 "of dims");
+    check_once(seen[at], int64_t(at));
     seen[at] = true;
     HOTARU_CHECK(self.size(dim) >= edge_order + 1,
                  "torch.gradient expected each dimension size to be at least "

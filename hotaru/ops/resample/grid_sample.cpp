@@ -4,6 +4,7 @@
 #include "hotaru/autograd/record.h"
 #include "hotaru/core/checks/check.h"
 #include "hotaru/ops/create/copy.h"
+#include "hotaru/ops/operands.h"
 #include "hotaru/ops/registry.h"
 #include "hotaru/ops/resample/grid_sample_grad.h"
 #include "hotaru/runtime/backend.h"
@@ -38,9 +39,7 @@ void check(const Tensor& input, const Tensor& grid, int64_t mode,
                  "dimensions, but input has sizes ",
                  shape_text(input.sizes()), " with dimension ", d,
                  " being empty");
-  HOTARU_CHECK(input.dtype() == grid.dtype(), "expected scalar type ",
-               scalar_type_name(input.dtype()), " but found ",
-               scalar_type_name(grid.dtype()));
+  check_operand(input.dtype(), grid.dtype());
   HOTARU_CHECK(mode >= 0 && mode <= 2 && padding >= 0 && padding <= 2,
                "grid_sampler(): unknown interpolation mode ", mode,
                " or padding mode ", padding);

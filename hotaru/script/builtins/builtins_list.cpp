@@ -8,6 +8,7 @@
 #include "hotaru/script/builtins/builtins.h"
 #include "hotaru/script/run/interpreter.h"
 #include "hotaru/script/types/enum_type.h"
+#include "hotaru/script/types/python_errors.h"
 
 namespace hotaru::script {
 
@@ -22,7 +23,7 @@ Items& items_of(const Value& list) {
 size_t wrapped(const Value& list, int64_t index) {
   int64_t size = int64_t(items_of(list).size());
   int64_t at = index < 0 ? index + size : index;
-  HOTARU_CHECK_AS(IndexError, at >= 0 && at < size, "list index out of range");
+  HOTARU_CHECK_AS(IndexError, at >= 0 && at < size, kListIndex);
   return size_t(at);
 }
 
@@ -301,7 +302,7 @@ void add_copies(BuiltinTable& table) {
 
 std::vector<size_t> slice_places(size_t size, Optional<int64_t> begin,
                                  Optional<int64_t> end, int64_t step) {
-  HOTARU_CHECK_AS(ValueError, step != 0, "slice step cannot be zero");
+  HOTARU_CHECK_AS(ValueError, step != 0, kSliceStep);
   const int64_t count = int64_t(size);
   const int64_t low = step > 0 ? 0 : -1;
   const int64_t high = step > 0 ? count : count - 1;

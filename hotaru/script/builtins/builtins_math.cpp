@@ -6,6 +6,7 @@
 
 #include "hotaru/core/checks/check.h"
 #include "hotaru/script/builtins/builtins.h"
+#include "hotaru/script/types/python_errors.h"
 
 namespace hotaru::script {
 
@@ -40,8 +41,7 @@ double round_even(double value) {
 
 int64_t to_int(double value) {
   constexpr double kLimit = 9223372036854775808.0;
-  HOTARU_CHECK(value >= -kLimit && value < kLimit, "cannot convert float ",
-               value, " to integer");
+  if (!(value >= -kLimit && value < kLimit)) fail_to_integer(value);
   return int64_t(value);
 }
 

@@ -10,6 +10,7 @@
 #include "hotaru/script/builtins/builtins.h"
 #include "hotaru/script/run/interpreter.h"
 #include "hotaru/script/types/enum_type.h"
+#include "hotaru/script/types/python_errors.h"
 
 namespace hotaru::script {
 
@@ -332,11 +333,9 @@ int64_t parse_int(const std::string& text) {
 }
 
 int64_t truncated(double value) {
-  HOTARU_CHECK_AS(ValueError, !std::isnan(value),
-                  "cannot convert float NaN to integer");
+  if (std::isnan(value)) fail_to_integer<ValueError>("NaN");
   constexpr double kLimit = 9223372036854775808.0;
-  HOTARU_CHECK(value >= -kLimit && value < kLimit, "cannot convert float ",
-               value, " to integer");
+  if (!(value >= -kLimit && value < kLimit)) fail_to_integer(value);
   return int64_t(value);
 }
 

@@ -8,6 +8,7 @@
 #include "hotaru/core/checks/check.h"
 #include "hotaru/script/builtins/builtins.h"
 #include "hotaru/script/run/interpreter.h"
+#include "hotaru/script/types/python_errors.h"
 
 namespace hotaru::script {
 
@@ -105,8 +106,8 @@ std::string formatted(char kind, const Value& value) {
   if (kind == 'd' || kind == 'i') {
     if (!value.is_double()) return std::to_string(value.as_scalar().to_int());
     const double whole = std::trunc(value.to_double());
-    HOTARU_CHECK_AS(ValueError, std::isfinite(whole), "cannot convert float ",
-                    std::isnan(whole) ? "NaN" : "infinity", " to integer");
+    if (!std::isfinite(whole))
+      fail_to_integer<ValueError>(std::isnan(whole) ? "NaN" : "infinity");
     number << std::fixed << std::setprecision(0) << whole + 0.0;  // no "-0"
     return number.str();
   }
@@ -135,8 +136,7 @@ std::string percent_format(Text format, const Value& values) {
       out.push_back('%');
       continue;
     }
-    HOTARU_CHECK_AS(ValueError, next < items.size(),
-                    "Too few arguments for format string: ", format);
+    HOTARU_CHECK_AS(ValueError, next < items.size(), kFewArguments, format);
     const Value& value = items[next++];
     if (kind == 's') {
       out += value_text(value);

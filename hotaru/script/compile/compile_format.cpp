@@ -3,6 +3,7 @@
 #include <charconv>
 
 #include "hotaru/script/compile/compiler.h"
+#include "hotaru/script/types/python_errors.h"
 
 namespace hotaru::script {
 
@@ -48,8 +49,7 @@ Var* FunctionCompiler::python_format(std::string_view text,
         if (error != std::errc() || stop != end)
           fail_at(range, "format field '{", field, "}' is not supported");
       }
-      if (index >= values.size())
-        fail_at(range, "Too few arguments for format string: ", text);
+      if (index >= values.size()) fail_at(range, kFewArguments, text);
       end_literal();
       take(values[index]);
       i = close;

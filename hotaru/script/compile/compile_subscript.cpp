@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "hotaru/script/compile/compiler.h"
+#include "hotaru/script/types/python_errors.h"
 
 namespace hotaru::script {
 
@@ -80,7 +81,7 @@ Var* FunctionCompiler::tuple_subscript(const Expr& expr, Var* base) {
     bounds[i] = *bound < 0 && i < 2 ? *bound + count : *bound;
   }
   int64_t step = bounds[2].value_or(1);
-  if (step == 0) fail_at(index.range, "slice step cannot be zero");
+  if (step == 0) fail_at(index.range, kSliceStep);
   // As in Python: backwards, the last element is the first.
   int64_t least = step > 0 ? 0 : -1;
   int64_t most = step > 0 ? count : count - 1;

@@ -8,6 +8,7 @@
 #include "hotaru/script/program/class_type.h"
 #include "hotaru/script/program/function.h"
 #include "hotaru/script/run/interpreter_impl.h"
+#include "hotaru/script/types/python_errors.h"
 
 namespace hotaru::script {
 
@@ -164,7 +165,7 @@ const Value& list_item(const Value& list, int64_t index) {
   const std::vector<Value>& items = list.as_list().items;
   int64_t size = int64_t(items.size());
   int64_t at = index < 0 ? index + size : index;
-  HOTARU_CHECK_AS(IndexError, at >= 0 && at < size, "list index out of range");
+  HOTARU_CHECK_AS(IndexError, at >= 0 && at < size, kListIndex);
   return items[size_t(at)];
 }
 

@@ -8,6 +8,7 @@
 #include "hotaru/script/program/class_type.h"
 #include "hotaru/script/run/interpreter.h"
 #include "hotaru/script/types/enum_type.h"
+#include "hotaru/script/types/python_errors.h"
 
 namespace hotaru::script {
 
@@ -102,8 +103,7 @@ std::string format_text(std::string_view format, const Value* values,
   size_t begin = 0;
   for (size_t at; (at = format.find(kField, begin)) != std::string_view::npos;
        begin = at + kField.size()) {
-    HOTARU_CHECK_AS(ValueError, next < count,
-                    "Too few arguments for format string: ", format);
+    HOTARU_CHECK_AS(ValueError, next < count, kFewArguments, format);
     out += format.substr(begin, at - begin);
     out += value_text(values[next++]);
   }

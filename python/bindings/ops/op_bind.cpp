@@ -10,6 +10,7 @@
 #include "bindings/tensor/value_convert.h"
 #include "hotaru/core/checks/check.h"
 #include "hotaru/ops/create/factory.h"
+#include "hotaru/ops/operands.h"
 
 namespace hotaru::python {
 namespace {
@@ -101,8 +102,8 @@ bool is_among(std::string_view name, const std::string_view (&names)[N]) {
 
 /// PyTorch's error where elements of this dtype can't be such a number.
 void refuse_beyond_int64(DType dtype) {
-  HOTARU_CHECK(!is_integral(dtype, false) || dtype == DType::kUInt64,
-               "value cannot be converted to type int64_t without overflow");
+  check_converts(!is_integral(dtype, false) || dtype == DType::kUInt64,
+                 "int64_t");
 }
 
 /// Which tensor may be a number, or -1.

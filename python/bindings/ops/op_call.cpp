@@ -15,6 +15,7 @@
 #include "bindings/ops/override.h"
 #include "bindings/runtime/accelerator.h"
 #include "bindings/runtime/callers.h"
+#include "bindings/tensor/checks.h"
 #include "bindings/tensor/tensor_object.h"
 #include "bindings/tensor/value_convert.h"
 #include "hotaru/core/error.h"
@@ -94,10 +95,8 @@ void set_requires_grad(const Operator& op, PyObject* tensor, PyObject* flag) {
   HOTARU_CHECK_AS(TypeError, PyBool_Check(flag), op.name(),
                   "(): argument 'requires_grad' must be bool, not ",
                   Py_TYPE(flag)->tp_name);
-  HOTARU_CHECK(flag != Py_True || !is_tensor(tensor) ||
-                   is_differentiable(tensor_of(tensor).dtype()),
-               "Only Tensors of floating point and complex dtype can require "
-               "gradients");
+  if (is_tensor(tensor))
+    check_gradient(flag == Py_True, tensor_of(tensor).dtype());
   if (flag == Py_True && is_tensor(tensor) &&
       PyObject_SetAttrString(tensor, "requires_grad", Py_True) < 0)
     throw nb::python_error();

@@ -7,6 +7,7 @@
 
 #include "bindings/gil.h"
 #include "bindings/graph/around_calls.h"
+#include "bindings/tensor/checks.h"
 #include "bindings/tensor/value_convert.h"
 #include "hotaru/backend/cpu/simd/simd_target.h"
 #include "hotaru/core/checks/check.h"
@@ -26,10 +27,7 @@ int thread_count(nb::handle given, const char* setter) {
     count = nb::steal(PyNumber_Index(given.ptr()));
   HOTARU_CHECK(PyLong_Check(count.ptr()) && !PyBool_Check(count.ptr()), setter,
                " expects an int, but got ", Py_TYPE(count.ptr())->tp_name);
-  int overflow = 0;
-  const long long n = PyLong_AsLongLongAndOverflow(count.ptr(), &overflow);
-  HOTARU_CHECK_AS(ValueError, overflow == 0,
-                  "Overflow when unpacking long long");
+  const long long n = to_long_long(count.ptr());
   HOTARU_CHECK_AS(ValueError, n >= INT_MIN && n <= INT_MAX,
                   "Overflow when unpacking long");
   HOTARU_CHECK(n > 0, setter, " expects a positive integer");

@@ -9,6 +9,7 @@
 #include "bindings/tensor/value_convert.h"
 #include "hotaru/core/checks/check.h"
 #include "hotaru/script/compile/constant.h"
+#include "hotaru/script/types/python_errors.h"
 
 namespace hotaru::python {
 namespace {
@@ -39,7 +40,7 @@ Value fitted(const ScriptContainer& self, nb::handle object, size_t part) {
 
 size_t place(ScriptContainer& self, int64_t i) {
   const auto size = int64_t(self.items().size());
-  HOTARU_CHECK_AS(IndexError, i >= 0 && i < size, "list index out of range");
+  HOTARU_CHECK_AS(IndexError, i >= 0 && i < size, script::kListIndex);
   return size_t(i);
 }
 

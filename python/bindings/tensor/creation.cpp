@@ -7,6 +7,7 @@
 #include "bindings/ops/op_call.h"
 #include "bindings/runtime/accelerator.h"
 #include "bindings/tensor/buffer.h"
+#include "bindings/tensor/checks.h"
 #include "bindings/tensor/default_device.h"
 #include "bindings/tensor/items.h"
 #include "bindings/tensor/storage_object.h"
@@ -21,6 +22,7 @@
 #include "hotaru/core/sparse/opaque.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/factory.h"
+#include "hotaru/ops/operands.h"
 #include "hotaru/ops/pointwise/pointwise.h"
 #include "hotaru/ops/shape/view.h"
 #include "hotaru/runtime/warning.h"
@@ -146,9 +148,7 @@ Scalar element(PyObject* o, bool integral) {
     return item(t);
   }
   if (PyLong_Check(o)) {
-    int overflow = 0;
-    const long long value = PyLong_AsLongLongAndOverflow(o, &overflow);
-    HOTARU_CHECK_AS(ValueError, !overflow, "Overflow when unpacking long long");
+    const long long value = to_long_long(o);
     if (!PyBool_Check(o)) return int64_t(value);
   }
   if (is_number(o)) return to_scalar(o);
@@ -186,8 +186,7 @@ T number_as(PyObject* o, DType dtype) {
   const Scalar value = element(o, kInteger);
   if constexpr (kIsBool<T>) return T(value.to_complex() != 0.0);
   if constexpr (kInteger)
-    HOTARU_CHECK(holds(dtype, value), "value cannot be converted to type ",
-                 dtype_name(dtype), " without overflow");
+    check_converts(holds(dtype, value), dtype_name(dtype));
   if constexpr (!kIsComplex<T> && !kIsBool<T>)
     HOTARU_CHECK_AS(TypeError, !value.is_complex(),
                     "must be real number, not complex");
@@ -382,9 +381,7 @@ Tensor make_tensor(nb::handle data, nb::handle dtype, nb::handle device,
       data.ptr(),
       dtype.is_none() ? std::nullopt : std::optional(to_dtype(dtype.ptr())),
       device.is_none() ? std::nullopt : std::optional(to_device(device.ptr())));
-  HOTARU_CHECK(!requires_grad || is_differentiable(out.dtype()),
-               "Only Tensors of floating point and complex dtype can "
-               "require gradients");
+  check_gradient(requires_grad, out.dtype());
   if (pinned) out = pin_memory(out);
   if (requires_grad) autograd::set_requires_grad(out, true);
   return out;

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <limits>
 
+#include "bindings/tensor/checks.h"
 #include "bindings/tensor/creation.h"
 #include "bindings/tensor/tensor_object.h"
 #include "bindings/tensor/value_convert.h"
+#include "hotaru/backend/common/index/bounds.h"
 #include "hotaru/core/checks/check.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/factory.h"
@@ -13,6 +15,7 @@
 #include "hotaru/ops/registry.h"
 #include "hotaru/ops/shape/view.h"
 #include "hotaru/runtime/warning.h"
+#include "hotaru/script/types/python_errors.h"
 
 namespace hotaru::python {
 namespace {
@@ -98,10 +101,7 @@ nb::object as_index(PyObject* o) {
 }
 
 int64_t integer(PyObject* o) {
-  int overflow = 0;
-  const long long value = PyLong_AsLongLongAndOverflow(o, &overflow);
-  HOTARU_CHECK_AS(ValueError, !overflow, "Overflow when unpacking long long");
-  return value;
+  return to_long_long(o);
 }
 
 class Indexer {
@@ -197,9 +197,8 @@ class Indexer {
   void index_with(int64_t i) {
     check_dim();
     const int64_t size = view_.size(dim_);
-    HOTARU_CHECK_AS(IndexError, i >= -size && i < size, "index ", i,
-                    " is out of bounds for dimension ", consumed_,
-                    " with size ", size);
+    if (i < -size || i >= size)
+      index_out_of_bounds<IndexError>(i, consumed_, size);
     view_ = select(view_, dim_, i);
     ++consumed_;
   }
@@ -209,7 +208,7 @@ class Indexer {
     const int64_t step = slice_bound(s->step).value_or(1);
     HOTARU_CHECK_AS(IndexError, view_.dim() > 0,
                     "slice() cannot be applied to a 0-dim tensor.");
-    HOTARU_CHECK_AS(ValueError, step != 0, "slice step cannot be zero");
+    HOTARU_CHECK_AS(ValueError, step != 0, script::kSliceStep);
     HOTARU_CHECK_AS(ValueError, step > 0, "step must be greater than zero");
     const auto start = slice_bound(s->start), stop = slice_bound(s->stop);
     if (start || stop || step != 1)

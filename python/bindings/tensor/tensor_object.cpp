@@ -9,6 +9,7 @@
 #include "bindings/ops/dispatch.h"
 #include "bindings/ops/override.h"
 #include "bindings/tensor/buffer.h"
+#include "bindings/tensor/checks.h"
 #include "bindings/tensor/creation.h"
 #include "bindings/tensor/indexing.h"
 #include "bindings/tensor/sparse_object.h"
@@ -648,9 +649,7 @@ void init_tensor(nb::module_& m) {
       "_make_subclass",
       [](nb::handle type, const Tensor& data, bool requires_grad) {
         PyTypeObject* const cls = class_of(type);
-        HOTARU_CHECK(!requires_grad || is_differentiable(data.dtype()),
-                     "Only Tensors of floating point and complex dtype can "
-                     "require gradients");
+        check_gradient(requires_grad, data.dtype());
         Tensor alias = make_alias(data);
         if (requires_grad) autograd::set_requires_grad(alias, true);
         return nb::steal(wrap_as(cls, std::move(alias)));

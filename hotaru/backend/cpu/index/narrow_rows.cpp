@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "hotaru/backend/common/index/bounds.h"
 #include "hotaru/backend/cpu/indexing.h"
 #include "hotaru/core/checks/check.h"
 #include "hotaru/core/half.h"
@@ -106,7 +107,7 @@ void narrow_rows(const KernelCall& call) {
     const I* index = indices.data<I>();
     for (int64_t i = 0; i < indices.numel(); ++i)
       if (uint64_t(index[i]) >= uint64_t(rows)) [[unlikely]]
-        fail<IndexError>("index out of range in self");
+        slice_out_of_bounds("index_select", index[i], 0, rows);
     const int64_t grain = kGrainSize / std::max<int64_t>(columns, 1) + 1;
     parallel_for(0, indices.numel(), grain, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i)

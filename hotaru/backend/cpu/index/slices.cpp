@@ -24,15 +24,7 @@ Dims positions(const Tensor& index, int64_t size,
       if (at < 0 && attributes.wrap) at += size;
       if (uint64_t(at) >= uint64_t(size)) [[unlikely]] {
         const int64_t given = x[int64_t(i) * stride];
-        if (op == "index_select")
-          fail<IndexError>("index out of range in self");
-        if (op == "index_copy_")
-          fail<IndexError>("index_copy_(): index ", given,
-                           " is out of bounds for dimension ", attributes.dim,
-                           " with size ", size);
-        if (op == "index_fill_")
-          index_out_of_bounds<IndexError>(given, attributes.dim, size);
-        index_out_of_bounds(given, attributes.dim, size);
+        slice_out_of_bounds(op, given, attributes.dim, size);
       }
       out[i] = at;
     }

@@ -1,4 +1,5 @@
 // Reading and writing at indices: gather, scatter, whole slices, x[indices].
+#include "hotaru/backend/common/index/bounds.h"
 #include "hotaru/backend/common/index/gather.h"
 #include "hotaru/backend/common/index/index.h"
 #include "hotaru/backend/common/kernel_types.h"
@@ -15,32 +16,18 @@ using Space = Geometry<3>;
 
 // --- texts of errors, the CPU's ----------------------------------------------
 
-template <class E>
-[[noreturn]] void out_of_bounds(int64_t index, int64_t dim, int64_t size) {
-  fail<E>("index ", index, " is out of bounds for dimension ", dim,
-          " with size ", size);
-}
-
 /// They report the index and the size.
 void raise_element(const FailureText& text, int64_t, const int64_t* numbers) {
-  out_of_bounds<Error>(numbers[0], text.dim, numbers[1]);
+  index_out_of_bounds(numbers[0], text.dim, numbers[1]);
 }
 
 void raise_slice(const FailureText& text, int64_t, const int64_t* numbers) {
-  const int64_t index = numbers[0], size = numbers[1];
-  const std::string_view op = text.op;
-  if (op == "index_select") fail<IndexError>("index out of range in self");
-  if (op == "index_copy_")
-    fail<IndexError>("index_copy_(): index ", index,
-                     " is out of bounds for dimension ", text.dim,
-                     " with size ", size);
-  if (op == "index_fill_") out_of_bounds<IndexError>(index, text.dim, size);
-  out_of_bounds<Error>(index, text.dim, size);
+  slice_out_of_bounds(text.op, numbers[0], text.dim, numbers[1]);
 }
 
 /// The code is the number of the index.
 void raise_position(const FailureText&, int64_t code, const int64_t* numbers) {
-  out_of_bounds<IndexError>(numbers[0], code, numbers[1]);
+  index_out_of_bounds<IndexError>(numbers[0], code, numbers[1]);
 }
 
 void raise_flat(const FailureText&, int64_t, const int64_t* numbers) {

@@ -2,6 +2,7 @@
 #include "hotaru/exchange/onnx_out/exporter.h"
 #include "hotaru/exchange/onnx_out/merger.h"
 #include "hotaru/exchange/onnx_out/rows/common.h"
+#include "hotaru/script/types/python_errors.h"
 
 namespace hotaru::exchange::onnx_out {
 
@@ -32,7 +33,7 @@ size_t place(const Lowering& l, const List& list, int i) {
   int64_t at = l.at(i).host.as_int();
   const int64_t size = int64_t(list.items.size());
   if (at < 0) at += size;
-  if (at < 0 || at >= size) l.refuse("list index out of range");
+  if (at < 0 || at >= size) l.refuse(script::kListIndex);
   return size_t(at);
 }
 
