@@ -97,8 +97,8 @@ def is_future(ann) -> bool:
     """True if it is Future[T]. RuntimeError: Future alone."""
     if ann is Future:
         raise RuntimeError(
-            "Attempted to use Future without a contained type. Please add a "
-            "contained type, e.g. Future[int]"
+            "Attempted to use Future without a contained type. "
+            "Please add a contained type, e.g. Future[int]"
         )
     return typing.get_origin(ann) is Future
 

@@ -127,10 +127,10 @@ def _mark(ctx, op, result) -> None:
                 constant += tensors_in((value,), {})
         elif differentiable:
             raise RuntimeError(
-                f"With output_differentiability={which}. At idx {i}, we "
-                f"received an object of type {type(value)} that is not a "
-                "Tensor, so it cannot have be marked as differentiable in "
-                "output_differentiability."
+                f"With output_differentiability={which}. "
+                f"At idx {i}, we received an object of type {type(value)} that "
+                "is not a Tensor, so it cannot have be marked as "
+                "differentiable in output_differentiability."
             )
     if constant:
         ctx.mark_non_differentiable(*constant)

@@ -52,14 +52,14 @@ def parse_qualname(qualname: str) -> tuple[str, str]:
     namespace, found, name = qualname.partition("::")
     if not found:
         raise ValueError(
-            f"Expected there to be a namespace in {qualname}, i.e. The "
-            "operator name should look something like ns::foo"
+            f"Expected there to be a namespace in {qualname}, i.e. "
+            "The operator name should look something like ns::foo"
         )
     if "." in name:
         raise ValueError(
-            "The torch.custom_ops APIs do not handle overloads, i.e. operator "
-            "names with '.' in them. Please name your operator something like "
-            f"ns::foo. Got: {qualname}"
+            "The torch.custom_ops APIs do not handle overloads, i.e. "
+            "operator names with '.' in them. "
+            f"Please name your operator something like ns::foo. Got: {qualname}"
         )
     return namespace, name
 
@@ -89,9 +89,9 @@ def check_function(qualname: str, function) -> None:
     if function.__name__ != name:
         raise ValueError(
             f"custom_op(qualname='{qualname}', ...)(func): expected `func` to "
-            f"have name '{name}' but got '{function.__name__}'. Please either "
-            "change the name of `func` or the qualname that is passed to "
-            "`custom_op`"
+            f"have name '{name}' but got '{function.__name__}'. "
+            "Please either change the name of `func` or the qualname that is "
+            "passed to `custom_op`"
         )
 
 
@@ -106,13 +106,13 @@ def _validated(library: Library, text: str) -> FunctionSchema:
         raise ValueError(
             "custom_op only supports functional operators (ops that do not "
             "mutate any inputs, do not return views of the inputs, and has at "
-            "least one return). Got the following non-functional schema: "
-            f"{schema}"
+            "least one return). "
+            f"Got the following non-functional schema: {schema}"
         )
     if any(a.name == "self" for a in schema.arguments):
         raise ValueError(
-            "custom_op does not support arguments named 'self'. Please rename "
-            f"your argument. Got: {schema}"
+            "custom_op does not support arguments named 'self'. "
+            f"Please rename your argument. Got: {schema}"
         )
     return schema
 
@@ -171,15 +171,15 @@ def _check_match(schema: FunctionSchema, function: Callable) -> None:
     ):
         raise ValueError(
             f"{start}positional-only args, varargs, and kwargs are not "
-            "supported. Please rewrite `func` to not have them. Got `func` "
-            f"with signature: {signature}"
+            "supported. Please rewrite `func` to not have them. "
+            f"Got `func` with signature: {signature}"
         )
     annotated = any(p.annotation is not kinds.empty for p in given)
     if annotated or signature.return_annotation is not kinds.empty:
         raise ValueError(
             f"{start}When passing in a manual schema, we expect `func` to have "
-            "no type annotations to avoid ambiguity. Got `func` with "
-            f"signature: {signature}"
+            "no type annotations to avoid ambiguity. "
+            f"Got `func` with signature: {signature}"
         )
     mine = [(p.name, p.kind is kinds.KEYWORD_ONLY) for p in given]
     if mine != [(a.name, a.kwarg_only) for a in schema.arguments]:
@@ -189,8 +189,8 @@ def _check_match(schema: FunctionSchema, function: Callable) -> None:
     ):
         raise ValueError(
             f"{start}neither func nor manual_schema should have default "
-            f"arguments. Got func's signature: {signature}, manual_schema: "
-            f"{schema}"
+            "arguments. "
+            f"Got func's signature: {signature}, manual_schema: {schema}"
         )
 
 
@@ -203,8 +203,8 @@ class CustomOp:
         if not _private:
             raise RuntimeError(
                 "The CustomOp constructor is private and we do not guarantee "
-                "BC for it. Please use custom_op(...) to create a CustomOp "
-                "object"
+                "BC for it. "
+                "Please use custom_op(...) to create a CustomOp object"
             )
         self._lib = lib
         self._schema = schema
@@ -232,10 +232,10 @@ class CustomOp:
         if not tensors:
             raise NotImplementedError(
                 f"{self}: There were no Tensor inputs to this operator (e.g. "
-                "you passed an empty list of Tensors). If your operator is a "
-                "factory function (that is, it takes no Tensors and constructs "
-                "a new one), then please use CustomOp.impl_factory to register "
-                "an implementation for it"
+                "you passed an empty list of Tensors). "
+                "If your operator is a factory function (that is, it takes no "
+                "Tensors and constructs a new one), then please use "
+                "CustomOp.impl_factory to register an implementation for it"
             )
         kind = tensors[0].device.type
         if kind == "meta":
@@ -245,8 +245,8 @@ class CustomOp:
             )
         raise NotImplementedError(
             f"{self}: when running with device='{kind}' tensors: there is no "
-            f"{kind} impl registered for this CustomOp. Please register one "
-            f"via CustomOp.impl(device_type='{kind}')"
+            f"{kind} impl registered for this CustomOp. "
+            f"Please register one via CustomOp.impl(device_type='{kind}')"
         )
 
     def _register_impl(self, kind: str, func: Callable, stacklevel: int):
@@ -324,8 +324,8 @@ class CustomOp:
         def refuse(detail: str):
             raise RuntimeError(
                 "Cannot use torch._custom_ops APIs to register backward "
-                f"formula for {detail}. Got operator {self._qualname} with "
-                f"schema: {schema}"
+                f"formula for {detail}. "
+                f"Got operator {self._qualname} with schema: {schema}"
             )
 
         if schema.is_mutable:
@@ -354,8 +354,8 @@ class CustomOp:
                     "impl_backward/impl_save_for_backward: the operator "
                     f"{self._qualname} already has an Autograd kernel "
                     f"registered to DispatchKey::{key} vi a pre-existing "
-                    "torch.library or TORCH_LIBRARY registration. Please "
-                    "either remove those registrations or don't use the "
+                    "torch.library or TORCH_LIBRARY registration. "
+                    "Please either remove those registrations or don't use the "
                     "torch._custom_ops APIs"
                 )
 
@@ -426,9 +426,9 @@ def get_op(qualname: str):
         return utils.lookup_op(qualname)
     except AttributeError:
         raise ValueError(
-            f"Could not find the operator {qualname}. Please make sure you "
-            "have already registered the operator and (if registered from "
-            "C++) loaded it via torch.ops.load_library."
+            f"Could not find the operator {qualname}. "
+            "Please make sure you have already registered the operator and (if "
+            "registered from C++) loaded it via torch.ops.load_library."
         ) from None
 
 

@@ -167,8 +167,8 @@ class _Parser:
                 argument.has_default_value() or argument.kwarg_only
             ):
                 raise RuntimeError(
-                    "Non-default positional argument follows default "
-                    f"argument. Parameter {argument.name}"
+                    "Non-default positional argument follows default argument. "
+                    f"Parameter {argument.name}"
                 )
         if vararg and seen:
             raise self._words.error(

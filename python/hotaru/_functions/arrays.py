@@ -86,8 +86,8 @@ def asarray(
     number = type(obj).__module__ == "numpy" and not hasattr(obj, "ctypes")
     if copy is False and number and getattr(obj, "ndim", None) == 0:
         raise RuntimeError(
-            "can't alias NumPy scalars. Either remove copy=False or transform "
-            "it in a ndarray."
+            "can't alias NumPy scalars. "
+            "Either remove copy=False or transform it in a ndarray."
         )
     shared = _shared(obj, dtype)
     if shared is None:

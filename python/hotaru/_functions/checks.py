@@ -15,9 +15,9 @@ __all__ = [
 def _raise(error, message) -> None:
     if message is None:
         raise error(
-            "Expected cond to be True, but got False. (Could this error "
-            "message be improved? If so, please report an enhancement request "
-            "to PyTorch.)"
+            "Expected cond to be True, but got False. "
+            "(Could this error message be improved? "
+            "If so, please report an enhancement request to PyTorch.)"
         )
     if not callable(message):
         raise TypeError("message must be a callable")

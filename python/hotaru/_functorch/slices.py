@@ -55,23 +55,21 @@ class Inputs:
         if not isinstance(in_dims, (int, tuple)):
             raise ValueError(
                 f"{call}expected `in_dims` to be int or a (potentially nested) "
-                "tuple matching the structure of inputs, got: "
-                f"{type(in_dims)}."
+                f"tuple matching the structure of inputs, got: {type(in_dims)}."
             )
         if not args:
             raise ValueError(
-                f"vmap({name_of(function)})(<inputs>): got no inputs. Maybe "
-                "you forgot to add inputs, or you are trying to vmap over a "
-                "function with no inputs. The latter is unsupported."
+                f"vmap({name_of(function)})(<inputs>): got no inputs. "
+                "Maybe you forgot to add inputs, or you are trying to vmap "
+                "over a function with no inputs. The latter is unsupported."
             )
         self._leaves, self._structure = _tree.flatten(args)
         dims = _tree.spread(in_dims, self._structure)
         if dims is None:
             raise ValueError(
                 f"{call}in_dims is not compatible with the structure of "
-                "`inputs`. in_dims has structure "
-                f"{_tree.flatten(in_dims)[1]} but inputs has structure "
-                f"{self._structure}."
+                f"`inputs`. in_dims has structure {_tree.flatten(in_dims)[1]} "
+                f"but inputs has structure {self._structure}."
             )
         for leaf, dim in zip(self._leaves, dims):
             _check_dim(call, leaf, dim, negative)

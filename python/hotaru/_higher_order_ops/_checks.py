@@ -166,8 +166,8 @@ def row_count(xs: list) -> int:
         raise RuntimeError("Leading dimensions of mapped xs cannot be 0.")
     if any(shape[0] != count for shape in shapes):
         raise RuntimeError(
-            "Leading dimensions of mapped xs must be consistent. Got shapes "
-            f"{shapes}."
+            "Leading dimensions of mapped xs must be consistent. "
+            f"Got shapes {shapes}."
         )
     return count
 

@@ -52,8 +52,8 @@ def make_autograd_impl(operator, info: Info) -> Callable:
         if info.backward is None:
             raise RuntimeError(
                 f"Trying to backward through {operator} but no autograd "
-                "formula was registered. Please use register_autograd to add "
-                "one."
+                "formula was registered. "
+                "Please use register_autograd to add one."
             )
         found = info.backward(ctx, *grads)
         return (*(found if isinstance(found, tuple) else (found,)), None)

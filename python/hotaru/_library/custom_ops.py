@@ -260,8 +260,8 @@ class CustomOpDef:
         schema = lib._parsed(text)
         if utils.has_kwarg_only_tensors(schema):
             raise NotImplementedError(
-                "custom_op with kwarg-only Tensor args. Please make your "
-                f"tensors not kwarg-only. Got: {text}"
+                "custom_op with kwarg-only Tensor args. "
+                f"Please make your tensors not kwarg-only. Got: {text}"
             )
         tags = [*self._tags, Tag.pt2_compliant_tag]
         lib.define(text, tags=tags)
@@ -289,9 +289,9 @@ class CustomOpDef:
                 return None
             raise RuntimeError(
                 f"There was no fake impl registered for {self}. This is "
-                "necessary for torch.compile/export/fx tracing to work. Please "
-                f"use `{self._init_fn.__name__}.register_fake` to add an fake "
-                "impl."
+                "necessary for torch.compile/export/fx tracing to work. "
+                f"Please use `{self._init_fn.__name__}.register_fake` to add "
+                "an fake impl."
             )
         return self._fake(*args, **kwargs)
 

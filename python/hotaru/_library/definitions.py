@@ -76,8 +76,8 @@ class Library:
             raise ValueError(f"Unsupported kind: {kind}")
         if ns in _RESERVED and kind in ("DEF", "FRAGMENT"):
             raise ValueError(
-                f"{ns} is a reserved namespace. Please try creating a library "
-                "with another name."
+                f"{ns} is a reserved namespace. "
+                "Please try creating a library with another name."
             )
         if kind == "DEF" and ns in _owned:
             raise RuntimeError(
@@ -102,12 +102,11 @@ class Library:
         namespace, _, name = schema.name.rpartition("::")
         if namespace and namespace != self.ns:
             raise RuntimeError(
-                f"Explicitly provided namespace ({namespace}) in schema "
-                "string does not match namespace of enclosing "
-                f"TORCH_LIBRARY_FRAGMENT block ({self.ns}).  Move this "
-                "definition to the (unique) TORCH_LIBRARY block corresponding "
-                "to this namespace (and consider deleting the namespace from "
-                "your schema string.)"
+                f"Explicitly provided namespace ({namespace}) in schema string "
+                "does not match namespace of enclosing TORCH_LIBRARY_FRAGMENT "
+                f"block ({self.ns}).  Move this definition to the (unique) "
+                "TORCH_LIBRARY block corresponding to this namespace (and "
+                "consider deleting the namespace from your schema string.)"
             )
         return FunctionSchema(
             f"{self.ns}::{name}",

@@ -17,8 +17,7 @@ def refuse_named_tensors(schema: FunctionSchema, asked: str) -> None:
     if utils.has_kwarg_only_tensors(schema):
         raise NotImplementedError(
             f"{asked} with kwarg-only Tensor args. In the original definition "
-            "of the op, please make your tensors not kwarg-only. Got: "
-            f"{schema}"
+            f"of the op, please make your tensors not kwarg-only. Got: {schema}"
         )
 
 

@@ -48,8 +48,8 @@ def _checked(returned) -> tuple:
     what = f"{len(returned)} returns" if many else f"a {type(returned)}"
     raise RuntimeError(
         "Expected the vmap staticmethod to have two returns, an output and "
-        "out_dims with pytree structure compatible with the output. Got "
-        f"{what} instead"
+        "out_dims with pytree structure compatible with the output. "
+        f"Got {what} instead"
     )
 
 

@@ -158,9 +158,8 @@ def convert(schema: FunctionSchema, argument: Argument, value, position: int):
         raise MismatchError(
             f"{name}() Expected a value of type '{argument.type}' for argument "
             f"'{argument.name}' but instead found type "
-            f"'{type(value).__name__}'.\nPosition: {position}\n"
-            f"Value: {value!r}\nDeclaration: {schema}\n"
-            f"Cast error details: {refused}"
+            f"'{type(value).__name__}'.\nPosition: {position}\nValue: "
+            f"{value!r}\nDeclaration: {schema}\nCast error details: {refused}"
         ) from None
 
 

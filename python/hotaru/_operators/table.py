@@ -141,8 +141,8 @@ def define(schema: FunctionSchema, tags: list, source: str) -> Operator:
                 f"Tried to register an operator ({schema}) with the same name "
                 "and overload name multiple times. Each overload's schema "
                 "should only be registered with a single call to def(). "
-                f"Duplicate registration: registered at {source}. Original "
-                f"registration: registered at {other.source}"
+                f"Duplicate registration: registered at {source}. "
+                f"Original registration: registered at {other.source}"
             )
         if is_native(schema.name):
             raise NotImplementedError(

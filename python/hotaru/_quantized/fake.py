@@ -173,8 +173,8 @@ def _check_constants(function: str, **arguments: Tensor) -> None:
         if tensor.requires_grad and hotaru.is_grad_enabled():
             raise RuntimeError(
                 f"The function '{function}' is not differentiable with respect "
-                f"to argument '{name}'. This input cannot have requires_grad "
-                "True."
+                f"to argument '{name}'. "
+                "This input cannot have requires_grad True."
             )
 
 

@@ -413,8 +413,8 @@ def _made_like(function, x, dtype=None, **kwargs):
     if dtype not in (None, x.dtype):
         raise RuntimeError(
             "It is currently not supported to specify a dtype that doesn't "
-            "match the input tensor's dtype via empty_like.  Specified: "
-            f"{dtype} Input tensor's dtype: {x.dtype}"
+            "match the input tensor's dtype via empty_like.  "
+            f"Specified: {dtype} Input tensor's dtype: {x.dtype}"
         )
     if function.__name__ == "zeros_like":
         return requantized(_C.ops.zeros_like(x._integers, dtype=_C.float32), x)

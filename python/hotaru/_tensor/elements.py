@@ -121,8 +121,8 @@ def _mapped(name, self, function, *others):
     tensors = (self, *others)
     if any(t.requires_grad for t in tensors):
         raise RuntimeError(
-            f"Can't call {name}() on Variable that requires grad. Use "
-            f"var.detach().{name}() instead."
+            f"Can't call {name}() on Variable that requires grad. "
+            f"Use var.detach().{name}() instead."
         )
     lists = [t.expand_as(self).reshape(-1).tolist() for t in tensors]
     made = [function(*values) for values in zip(*lists, strict=True)]

@@ -79,10 +79,10 @@ def set_(self, source=None, storage_offset=0, size=None, stride=None):
     else:
         raise TypeError(
             "set_() received an invalid combination of arguments - got "
-            f"({type(source).__name__}), but expected one of:\n * ()\n"
-            " * (torch.Storage source)\n * (torch.Storage source, int "
-            "storage_offset, tuple of ints size, tuple of ints stride = None)"
-            "\n * (Tensor source)"
+            f"({type(source).__name__}), but expected one of:\n * ()\n "
+            "* (torch.Storage source)\n "
+            "* (torch.Storage source, int storage_offset, tuple of ints size, "
+            "tuple of ints stride = None)\n * (Tensor source)"
         )
     if memory.device != self.device:
         raise RuntimeError(

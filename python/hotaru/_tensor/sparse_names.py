@@ -44,8 +44,8 @@ def _inside(name: str):
     def method(self, *args, **kwargs):
         raise NotImplementedError(
             f"Could not run 'aten::{name}' with arguments from the "
-            f"'{self.device.type.upper()}' backend. It is of sparse tensors "
-            "alone: convert with to_sparse()."
+            f"'{self.device.type.upper()}' backend. "
+            "It is of sparse tensors alone: convert with to_sparse()."
         )
 
     method.__name__ = name

@@ -232,8 +232,8 @@ def _dump_named(cls) -> str:
     if cls not in NAMED_TUPLES:
         raise NotImplementedError(
             f"Can't serialize TreeSpec of namedtuple class {cls} because we "
-            "didn't register a serializated_type_name. Please register using "
-            "`_register_namedtuple`."
+            "didn't register a serializated_type_name. "
+            "Please register using `_register_namedtuple`."
         )
     return NAMED_TUPLES[cls]
 

@@ -75,10 +75,10 @@ class Unpickler(pickle._Unpickler):
         path = path.removeprefix("builtins.")
         raise UnpicklingError(
             f"Unsupported global: GLOBAL {path} was not an allowed global by "
-            "default. Please use "
-            f"`torch.serialization.add_safe_globals([{path}])` or the "
-            f"`torch.serialization.safe_globals([{path}])` context manager to "
-            "allowlist this global if you trust this class/function."
+            "default. "
+            f"Please use `torch.serialization.add_safe_globals([{path}])` or "
+            f"the `torch.serialization.safe_globals([{path}])` context manager "
+            "to allowlist this global if you trust this class/function."
         )
 
     def load_newobj(self) -> None:

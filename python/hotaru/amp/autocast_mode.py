@@ -154,8 +154,8 @@ def _can_enable(device_type: str, dtype: _C.dtype) -> bool:
             return False
         if dtype == bfloat16 and not cuda.is_bf16_supported():
             raise RuntimeError(
-                "Current CUDA Device does not support bfloat16. Please switch "
-                "dtype to float16."
+                "Current CUDA Device does not support bfloat16. "
+                "Please switch dtype to float16."
             )
     elif dtype not in (bfloat16, float16):
         name = device_type.upper()

@@ -138,8 +138,8 @@ def _check_nested(i: int, output, grad: Tensor) -> None:
              for x in (output, grad)]  # fmt: skip
     if "not nested" in kinds:
         raise RuntimeError(
-            "Expected both self and other to be nested tensors. Self is "
-            f"{kinds[0]}. While Other is {kinds[1]}."
+            "Expected both self and other to be nested tensors. "
+            f"Self is {kinds[0]}. While Other is {kinds[1]}."
         )
     if not output.is_same_size(grad):
         sizes = [
@@ -157,9 +157,9 @@ def _check_gradient(i: int, output, grad: Tensor) -> None:
     if grad.is_complex() != output.dtype.is_complex:
         raise RuntimeError(
             "For complex Tensors, both grad_output and output are required to "
-            f"have the same dtype. Mismatch in dtype: grad_output[{i}] has a "
-            f"dtype of {grad.dtype} and output[{i}] has a dtype of "
-            f"{output.dtype}."
+            "have the same dtype. "
+            f"Mismatch in dtype: grad_output[{i}] has a dtype of {grad.dtype} "
+            f"and output[{i}] has a dtype of {output.dtype}."
         )
 
 
@@ -342,13 +342,13 @@ def _batched(
         if isinstance(slices, Tensor) and slices[0].shape != output.shape:
             raise RuntimeError(
                 "If `is_grads_batched=True`, we interpret the first dimension "
-                "of each grad_output as the batch dimension. The sizes of the "
-                "remaining dimensions are expected to match the shape of "
-                "corresponding output, but a mismatch was detected: "
-                f"grad_output[{i}] has a shape of {slices.shape[2:]} and "
-                f"output[{i}] has a shape of {output.shape}. If you only want "
-                "some tensors in `grad_output` to be considered batched, "
-                "consider using vmap."
+                "of each grad_output as the batch dimension. "
+                "The sizes of the remaining dimensions are expected to match "
+                "the shape of corresponding output, but a mismatch was "
+                f"detected: grad_output[{i}] has a shape of {slices.shape[2:]} "
+                f"and output[{i}] has a shape of {output.shape}. "
+                "If you only want some tensors in `grad_output` to be "
+                "considered batched, consider using vmap."
             )
 
     def vjp(*grads):

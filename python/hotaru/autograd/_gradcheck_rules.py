@@ -21,11 +21,10 @@ def check_same(first: Tensor, second: Tensor, nondet_tol: float) -> None:
     """Demands that what two backward passes gave agrees."""
     if first.numel() and (first - second).abs().max() > nondet_tol:
         raise GradcheckError(
-            "Backward is not reentrant, i.e., running backward with "
-            "same input and grad_output multiple times gives different "
-            "values, although analytical gradient matches numerical "
-            "gradient.The tolerance for nondeterminism was "
-            f"{nondet_tol}."
+            "Backward is not reentrant, i.e., running backward with same input "
+            "and grad_output multiple times gives different values, although "
+            "analytical gradient matches numerical gradient.The tolerance for "
+            f"nondeterminism was {nondet_tol}."
         )
 
 
@@ -112,9 +111,8 @@ def check_batched(func, inputs: tuple) -> None:
         raise
     except RuntimeError as error:  # sparse ones have no batches
         raise GradcheckError(
-            f"While computing batched gradients, got: {error}\n\n"
-            "gradcheck or gradgradcheck failed while testing batched gradient "
-            "computation."
+            f"While computing batched gradients, got: {error}\n\ngradcheck or "
+            "gradgradcheck failed while testing batched gradient computation."
         ) from error
 
 

@@ -27,13 +27,13 @@ def _check(name: str, grad_out: float, is_complex: bool) -> None:
     """ValueError: what these functions could do only in older versions."""
     if grad_out != 1.0:
         raise ValueError(
-            f"Expected grad_out to be 1.0. {name} no longer supports values of "
-            "grad_out != 1.0."
+            "Expected grad_out to be 1.0. "
+            f"{name} no longer supports values of grad_out != 1.0."
         )
     if is_complex:
         raise ValueError(
-            f"Expected output to be non-complex. {name} no longer supports "
-            "functions that return complex outputs."
+            "Expected output to be non-complex. "
+            f"{name} no longer supports functions that return complex outputs."
         )
 
 

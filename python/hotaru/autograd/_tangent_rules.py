@@ -48,9 +48,9 @@ def check_size(output: Tensor, tangent: Tensor) -> None:
     if tangent.shape != output.shape:
         raise RuntimeError(
             "Trying to set a forward gradient that has a different size than "
-            "that of the original Tensor, this is not supported. Tensor is of "
-            f"size {list(output.shape)} while the given forward gradient is of "
-            f"size {list(tangent.shape)}."
+            "that of the original Tensor, this is not supported. "
+            f"Tensor is of size {list(output.shape)} while the given forward "
+            f"gradient is of size {list(tangent.shape)}."
         )
 
 

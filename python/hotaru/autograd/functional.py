@@ -376,8 +376,8 @@ def jacobian(
         if vectorize and strict:
             raise RuntimeError(
                 "torch.autograd.functional.jacobian: `strict=True` and "
-                "`vectorized=True` are not supported together. Please either "
-                "set `strict=False` or `vectorize=False`."
+                "`vectorized=True` are not supported together. "
+                "Please either set `strict=False` or `vectorize=False`."
             )
         found = tuple(
             _rows(i, output, call.inputs, create_graph, strict)

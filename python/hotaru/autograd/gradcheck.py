@@ -151,11 +151,10 @@ def _check_inputs(inputs: tuple) -> None:
         )
         if overlaps:
             raise RuntimeError(
-                f"The {i}th input has a dimension with stride 0. gradcheck "
-                "only supports "
-                "inputs that are non-overlapping to be able to compute the "
-                "numerical gradients correctly. You should call .contiguous on "
-                "the input before passing it to gradcheck."
+                f"The {i}th input has a dimension with stride 0. "
+                "gradcheck only supports inputs that are non-overlapping to be "
+                "able to compute the numerical gradients correctly. You should "
+                "call .contiguous on the input before passing it to gradcheck."
             )
 
 

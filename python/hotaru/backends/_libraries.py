@@ -21,8 +21,8 @@ from ._ways import ways
 def _check_depthwise(value) -> None:
     if value not in ("auto", "cudnn", "native"):
         raise RuntimeError(
-            f"Unknown cuDNN depthwise kernel mode: {value}. Expected one of: "
-            "auto, cudnn, native"
+            f"Unknown cuDNN depthwise kernel mode: {value}. "
+            "Expected one of: auto, cudnn, native"
         )
 
 

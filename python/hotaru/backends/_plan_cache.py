@@ -23,8 +23,8 @@ class CufftPlanCache:
     def size(self, value) -> None:
         raise RuntimeError(
             ".size is a read-only property showing the number of plans "
-            "currently in the cache. To change the cache capacity, set "
-            "cufft_plan_cache.max_size."
+            "currently in the cache. "
+            "To change the cache capacity, set cufft_plan_cache.max_size."
         )
 
     @property

@@ -159,8 +159,8 @@ class DeviceMesh:
         if isinstance(mesh_dim, str):
             if mesh_dim not in (self.mesh_dim_names or ()):
                 raise KeyError(
-                    f"Mesh dimension '{mesh_dim}' does not exist. Available "
-                    f"mesh dimensions are: {self.mesh_dim_names}"
+                    f"Mesh dimension '{mesh_dim}' does not exist. "
+                    f"Available mesh dimensions are: {self.mesh_dim_names}"
                 )
             return self.mesh_dim_names.index(mesh_dim)
         if mesh_dim is None:
@@ -248,8 +248,8 @@ class DeviceMesh:
         firsts = [known[name][0] for name in names]
         if firsts != sorted(firsts):
             raise KeyError(
-                f"Invalid mesh_dim_names {names} specified. Mesh dim indices "
-                "should be in ascending order."
+                f"Invalid mesh_dim_names {names} specified. "
+                "Mesh dim indices should be in ascending order."
             )
         index = tuple(
             slice(None) if d in dims else place[d] for d in range(self.ndim)
@@ -292,8 +292,8 @@ class DeviceMesh:
         root = self._root
         if name in root.mesh_dim_names:
             raise ValueError(
-                f"{name} already exists for submesh of the {root}. Please "
-                "specify another valid mesh_dim_name."
+                f"{name} already exists for submesh of the {root}. "
+                "Please specify another valid mesh_dim_name."
             )
         if name in root._flattened:
             known = root._flattened[name]
@@ -406,8 +406,8 @@ def init_device_mesh(
             )
         if len(mesh_shape) != len(mesh_dim_names):
             raise RuntimeError(
-                "mesh_shape and mesh_dim_names should have same length! Found "
-                f"len(mesh_dim_names): {len(mesh_dim_names)} and "
+                "mesh_shape and mesh_dim_names should have same length! "
+                f"Found len(mesh_dim_names): {len(mesh_dim_names)} and "
                 f"len(mesh_shape):{len(mesh_shape)}."
             )
     if not device_type.isalpha():

@@ -461,8 +461,8 @@ def get_node_local_rank(fallback_rank: int | None = None) -> int:
     if fallback_rank is not None:
         return int(fallback_rank)
     raise RuntimeError(
-        "LOCAL_RANK is not in the environment. Consider passing fallback_rank "
-        "to allow `get_node_local_rank` to work"
+        "LOCAL_RANK is not in the environment. "
+        "Consider passing fallback_rank to allow `get_node_local_rank` to work"
     )
 
 

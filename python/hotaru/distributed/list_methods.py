@@ -193,9 +193,9 @@ class ListMethods:
         if len(lists[0]) != self.size():
             title = which.capitalize()
             raise RuntimeError(
-                f"{name}: Incorrect {which} list size {len(lists[0])}. {title} "
-                f"list size should be {self.size()}, same as size of the "
-                "process group."
+                f"{name}: Incorrect {which} list size {len(lists[0])}. "
+                f"{title} list size should be {self.size()}, same as size of "
+                "the process group."
             )
         return list(lists[0])
 

@@ -107,8 +107,8 @@ def batch_isend_irecv(p2p_op_list) -> list[Work]:
         isinstance(op, P2POp) for op in p2p_op_list
     ):
         raise ValueError(
-            "Invalid ``p2p_op_list``. Each op is expected to to be of type "
-            "``torch.distributed.P2POp``."
+            "Invalid ``p2p_op_list``. "
+            "Each op is expected to to be of type ``torch.distributed.P2POp``."
         )
     if not p2p_op_list:
         raise ValueError("Invalid ``p2p_op_list``: it is empty")

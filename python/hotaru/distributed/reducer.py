@@ -375,15 +375,14 @@ class Reducer:
         raise RuntimeError(
             "Expected to have finished reduction in the prior iteration before "
             "starting a new one. This error indicates that your module has "
-            "parameters that were not used in producing loss. You can enable "
-            "unused parameter detection by passing the keyword argument "
-            "`find_unused_parameters=True` to "
+            "parameters that were not used in producing loss. "
+            "You can enable unused parameter detection by passing the keyword "
+            "argument `find_unused_parameters=True` to "
             "`torch.nn.parallel.DistributedDataParallel`, and by making sure "
-            "all `forward` function outputs participate in calculating loss.\n"
-            f"Parameters which did not receive grad for rank "
-            f"{self.group.rank()}: {', '.join(names)}\n"
-            "Parameter indices which did not receive grad for rank "
-            f"{self.group.rank()}: {which}"
+            "all `forward` function outputs participate in calculating "
+            "loss.\nParameters which did not receive grad for rank "
+            f"{self.group.rank()}: {', '.join(names)}\nParameter indices which "
+            f"did not receive grad for rank {self.group.rank()}: {which}"
         )
 
     def _hook_of(self, index: int):
@@ -421,10 +420,10 @@ class Reducer:
     def _mark(self, index: int) -> None:
         if index in self._ready:
             raise RuntimeError(
-                "Expected to mark a variable ready only once. Parameter "
-                f"{self.names.get(index, index)} (index {index}) was reduced "
-                "already in this iteration: it is used by two backward passes, "
-                "or in a part that is checkpointed and used again."
+                "Expected to mark a variable ready only once. "
+                f"Parameter {self.names.get(index, index)} (index {index}) was "
+                "reduced already in this iteration: it is used by two backward "
+                "passes, or in a part that is checkpointed and used again."
             )
         self._ready.add(index)
         self._order.append(index)

@@ -248,9 +248,8 @@ def _dimensions(tensor, shape, path: str) -> dict:
     for place, dim in shape.items():
         if type(place) is not int or not 0 <= place < tensor.dim():
             raise UserError(
-                f"Unexpected dimension {place!r} of a tensor of "
-                f"{tensor.dim()} dimensions specified at "
-                f"`dynamic_shapes{path}` {_WANTED}"
+                f"Unexpected dimension {place!r} of a tensor of {tensor.dim()} "
+                f"dimensions specified at `dynamic_shapes{path}` {_WANTED}"
             )
         if dim is None or (isinstance(dim, _DimHint) and dim.kind == "STATIC"):
             continue

@@ -75,8 +75,8 @@ class ExportedProgram:
 
     def __call__(self, *args, **kwargs):
         raise RuntimeError(
-            "Unable to call ExportedProgram directly. You should use "
-            "`exported_program.module()` instead."
+            "Unable to call ExportedProgram directly. "
+            "You should use `exported_program.module()` instead."
         )
 
     @property

@@ -137,8 +137,8 @@ def jvp(
     """
     if not isinstance(primals, tuple):
         raise RuntimeError(
-            f"{_API}: Expected primals to be a tuple. E.g. it should be valid "
-            "to call f(*primals)."
+            f"{_API}: Expected primals to be a tuple. E.g. "
+            "it should be valid to call f(*primals)."
         )
     leaves, structure = _tree.flatten(primals)
     vectors, other = _tree.flatten(tangents)

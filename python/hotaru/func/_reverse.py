@@ -80,8 +80,8 @@ def grad_and_value(func, argnums=0, has_aux: bool = False):
         if output.dim() != 0:
             raise RuntimeError(
                 f"{api}: Expected f(*args) to return a scalar Tensor, got "
-                f"tensor with {output.dim()} dims. Maybe you wanted to use the "
-                "vjp or jacrev APIs instead?"
+                f"tensor with {output.dim()} dims. "
+                "Maybe you wanted to use the vjp or jacrev APIs instead?"
             )
         leaves, structure = _tree.flatten(run.single(run.own))
         again = is_grad_enabled() and run.level.shared((output,))
@@ -141,8 +141,8 @@ class Pullback:
         if structure != self._structure:
             raise RuntimeError(
                 "Expected pytree structure of cotangents to be the same as "
-                "pytree structure of outputs to the function. cotangents: "
-                f"{_tree.short(structure)}, primal output: "
+                "pytree structure of outputs to the function. "
+                f"cotangents: {_tree.short(structure)}, primal output: "
                 f"{_tree.short(self._structure)}"
             )
         if create_graph is None:

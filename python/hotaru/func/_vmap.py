@@ -35,8 +35,8 @@ def _join(function, results: list, out_dims, size: int):
             if not isinstance(leaf, Tensor):
                 raise ValueError(
                     f"vmap({name}, ...): `{name}` must only return Tensors, "
-                    f"got type {type(leaf)}. Did you mean to set out_dims= to "
-                    "None for output?"
+                    f"got type {type(leaf)}. "
+                    "Did you mean to set out_dims= to None for output?"
                 )
         joined.append(stack_results(column, dim, size))
     return _tree.unflatten(joined, structure)
@@ -143,8 +143,8 @@ def vmap(
         )
     if chunk_size is not None and chunk_size <= 0:
         raise ValueError(
-            "vmap: chunk_size should be None or greater than 0. (got "
-            f"{chunk_size})"
+            "vmap: chunk_size should be None or greater than 0. "
+            f"(got {chunk_size})"
         )
 
     @functools.wraps(func, updated=())

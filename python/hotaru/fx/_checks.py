@@ -18,17 +18,15 @@ def lint(graph) -> None:
         if arg.graph is not graph:
             raise RuntimeError(
                 f"Argument '{arg}'{context}does not belong to this Graph, but "
-                "was used as an argument! If you are copying nodes from "
-                "another graph, make sure to use ``arg_transform`` on "
-                "node_copy() to remap values\n"
-                f"{graph}"
+                "was used as an argument! "
+                "If you are copying nodes from another graph, make sure to use "
+                f"``arg_transform`` on node_copy() to remap values\n{graph}"
             )
         if arg not in seen:
             raise RuntimeError(
                 f"Argument '{arg}'{context}was used before it has been "
                 "defined! Please check that Nodes in the graph are "
-                "topologically ordered\n"
-                f"{graph}"
+                f"topologically ordered\n{graph}"
             )
 
     for node in graph.nodes:

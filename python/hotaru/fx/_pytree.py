@@ -36,9 +36,9 @@ def tree_flatten_spec(pytree_obj, spec) -> list:
         raise RuntimeError(
             f"{type(pytree_obj)} does not have a flatten_fn_spec associated "
             "with it. Please register one with "
-            "torch.fx._pytree.register_pytree_flatten_spec.  If you have "
-            "serialized your model, make sure that any custom pytrees have "
-            "been registered before loading it."
+            "torch.fx._pytree.register_pytree_flatten_spec.  "
+            "If you have serialized your model, make sure that any custom "
+            "pytrees have been registered before loading it."
         )
     children = SUPPORTED_NODES[spec.type](pytree_obj, spec)
     found: list = []

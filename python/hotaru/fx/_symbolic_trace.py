@@ -43,8 +43,8 @@ def wrap(fn_or_name):
     """
     if not callable(fn_or_name) and not isinstance(fn_or_name, str):
         raise RuntimeError(
-            "Unsupported type for global function! Must be either a callable "
-            "or string name"
+            "Unsupported type for global function! "
+            "Must be either a callable or string name"
         )
     name = fn_or_name if isinstance(fn_or_name, str) else fn_or_name.__name__
     frame = inspect.currentframe().f_back

@@ -16,10 +16,10 @@ def annotate(val, type):
         return val
     if val.node.type:
         raise RuntimeError(
-            f"Tried to annotate a value that already had a type on it! "
-            f"Existing type is {val.node.type} and new type is {type}. This "
-            "could happen if you tried to annotate a function parameter value "
-            "(in which case you should use the type slot on the function "
+            "Tried to annotate a value that already had a type on it! "
+            f"Existing type is {val.node.type} and new type is {type}. "
+            "This could happen if you tried to annotate a function parameter "
+            "value (in which case you should use the type slot on the function "
             "signature) or you called annotate on the same value twice"
         )
     val.node.type = type

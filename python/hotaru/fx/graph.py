@@ -373,8 +373,8 @@ class Graph:
         except ImportError:
             raise ModuleNotFoundError(
                 "`print_tabular` relies on the library `tabulate`, which could "
-                "not be found on this machine. Run `pip install tabulate` to "
-                "install the library.",
+                "not be found on this machine. "
+                "Run `pip install tabulate` to install the library.",
                 name="tabulate",
             ) from None
         rows = [[n.op, n.name, n.target, n.args, n.kwargs] for n in self.nodes]

@@ -132,8 +132,8 @@ class Interpreter:
         def value_of(node: Node):
             if node not in self.env:
                 raise RuntimeError(
-                    f"Node {n} referenced nonexistent value {node}! Run "
-                    "Graph.lint() to diagnose such issues"
+                    f"Node {n} referenced nonexistent value {node}! "
+                    "Run Graph.lint() to diagnose such issues"
                 )
             return self.env[node]
 

@@ -89,9 +89,9 @@ def check_for_mutable_operation(target, args, kwargs) -> None:
             schema = _with_out(schema)
         if "!)" in schema:
             raise RuntimeError(
-                f"Tried to trace mutable operation aten::{schema}. FX only "
-                "supports functional code, so operations that mutate operands "
-                "in-place (e.g. via `out` arguments) are not supported"
+                f"Tried to trace mutable operation aten::{schema}. "
+                "FX only supports functional code, so operations that mutate "
+                "operands in-place (e.g. via `out` arguments) are not supported"
             )
         return
 

@@ -225,12 +225,12 @@ class TracerBase:
 
     def iter(self, obj: Proxy):
         raise TraceError(
-            "Proxy object cannot be iterated. This can be attempted when the "
-            "Proxy is used in a loop or as a *args or **kwargs function "
-            "argument. See the torch.fx docs on pytorch.org for a more "
-            "detailed explanation of what types of control flow can be "
-            "traced, and check out the Proxy docstring for help "
-            "troubleshooting Proxy iteration errors"
+            "Proxy object cannot be iterated. "
+            "This can be attempted when the Proxy is used in a loop or as a "
+            "*args or **kwargs function argument. See the torch.fx docs on "
+            "pytorch.org for a more detailed explanation of what types of "
+            "control flow can be traced, and check out the Proxy docstring for "
+            "help troubleshooting Proxy iteration errors"
         )
 
     def keys(self, obj: Proxy):
@@ -315,9 +315,9 @@ class Proxy:
 
     def __len__(self) -> int:
         raise RuntimeError(
-            "'len' is not supported in symbolic tracing by default. If you "
-            "want this call to be recorded, please call torch.fx.wrap('len') "
-            "at module scope"
+            "'len' is not supported in symbolic tracing by default. "
+            "If you want this call to be recorded, please call "
+            "torch.fx.wrap('len') at module scope"
         )
 
     @classmethod

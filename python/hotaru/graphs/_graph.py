@@ -22,8 +22,8 @@ def check_mode(mode: str) -> None:
     """ValueError for what is no capture error mode of PyTorch's."""
     if mode not in _MODES:
         raise ValueError(
-            "Unknown capture error mode. Expected `global`, `thread_local`, "
-            f"or `relaxed`, got {mode}"
+            "Unknown capture error mode. "
+            f"Expected `global`, `thread_local`, or `relaxed`, got {mode}"
         )
 
 

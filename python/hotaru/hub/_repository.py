@@ -226,9 +226,9 @@ def _check_not_of_a_fork(owner: str, name: str, ref: str) -> None:
                     return
             page += 1
     raise ValueError(
-        f"Cannot find {ref} in https://github.com/{owner}/{name}. If it's a "
-        "commit from a forked repo, please call hub.load() with forked repo "
-        "directly."
+        f"Cannot find {ref} in https://github.com/{owner}/{name}. "
+        "If it's a commit from a forked repo, please call hub.load() with "
+        "forked repo directly."
     )
 
 

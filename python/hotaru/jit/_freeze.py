@@ -37,8 +37,8 @@ def optimize_for_inference(mod, other_methods=None) -> ScriptModule:
     """
     if not isinstance(mod, ScriptModule):
         raise RuntimeError(
-            "optimize_for_inference expects a ScriptModule as input. Please "
-            "use torch.jit.script or torch.jit.trace to script your "
+            "optimize_for_inference expects a ScriptModule as input. "
+            "Please use torch.jit.script or torch.jit.trace to script your "
             "'nn.Module'."
         )
     if mod._c.has_attribute("training"):

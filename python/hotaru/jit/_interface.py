@@ -35,8 +35,8 @@ def interface(obj: type) -> type:
     bases = obj.__bases__
     if bases not in ((object,), (Module,)):
         raise RuntimeError(
-            "TorchScript interface does not support inheritance yet. Please "
-            "directly inherit from 'object' or 'nn.Module'."
+            "TorchScript interface does not support inheritance yet. "
+            "Please directly inherit from 'object' or 'nn.Module'."
         )
     kind = "module interface" if bases == (Module,) else "interface"
     methods = {k: v for k, v in vars(obj).items() if inspect.isfunction(v)}

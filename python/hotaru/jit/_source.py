@@ -28,9 +28,9 @@ def source_of(function) -> SourceText:
         file = inspect.getsourcefile(function) or "<unknown>"
     except (OSError, TypeError) as error:
         raise OSError(
-            f"Can't get source for {function}. TorchScript requires source "
-            "access in order to carry out compilation, make sure original .py "
-            "files are available."
+            f"Can't get source for {function}. "
+            "TorchScript requires source access in order to carry out "
+            "compilation, make sure original .py files are available."
         ) from error
     return SourceText("".join(_dedented(lines)), file, max(line, 1))
 

@@ -345,9 +345,9 @@ def _check_input(value) -> None:
             _check_input(item)
     elif not isinstance(value, _C.Tensor):
         raise RuntimeError(
-            f"Type '{type(value).__name__}' cannot be traced. Only Tensors and "
-            "(possibly nested) Lists, Dicts, and Tuples of Tensors can be "
-            "traced"
+            f"Type '{type(value).__name__}' cannot be traced. "
+            "Only Tensors and (possibly nested) Lists, Dicts, and Tuples of "
+            "Tensors can be traced"
         )
 
 

@@ -190,8 +190,7 @@ def mean(
         if _whole(dtype):
             raise ValueError(
                 "mean(): Could not infer output dtype. Input dtype must be "
-                "either a floating point or complex dtype. Got: "
-                f"{input.dtype}"
+                f"either a floating point or complex dtype. Got: {input.dtype}"
             )
     input, mask = parts(input, mask)
     over = dims(dim, input)

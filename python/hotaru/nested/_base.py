@@ -61,8 +61,8 @@ class _Nested(Kind):
         if not x.is_jagged:
             raise NotImplementedError(
                 f"Could not run 'aten::{name}' with arguments from the "
-                f"'NestedTensor{x.device.type.upper()}' backend. Call it on "
-                "the elements of unbind()."
+                f"'NestedTensor{x.device.type.upper()}' backend. "
+                "Call it on the elements of unbind()."
             )
         if name in _REFUSED:
             raise RuntimeError(_REFUSED[name])

@@ -235,15 +235,13 @@ def _check(values, offsets, lengths) -> None:
     if values.device != offsets.device:
         raise AssertionError(
             "values and offsets must be on the same device, but got "
-            f"values.device={values.device} and "
-            f"offsets.device={offsets.device}"
+            f"values.device={values.device} and offsets.device={offsets.device}"
         )
     count = offsets.shape[0] - 1
     if lengths is not None and lengths.shape[0] != count:
         raise AssertionError(
-            "offsets and lengths batch sizes must match: "
-            f"offsets.shape[0] - 1 = {count}, "
-            f"lengths.shape[0] = {lengths.shape[0]}"
+            "offsets and lengths batch sizes must match: offsets.shape[0] - 1 "
+            f"= {count}, lengths.shape[0] = {lengths.shape[0]}"
         )
 
 

@@ -144,8 +144,7 @@ def spread(x: NestedTensor, t: Tensor) -> Tensor:
         raise RuntimeError(
             f"The expanded size of the tensor ({longest}) must match the "
             f"existing size ({rows.shape[1]}) at non-singleton dimension "
-            f"{place}.  Target sizes: {target}.  Tensor sizes: "
-            f"{list(t.shape)}"
+            f"{place}.  Target sizes: {target}.  Tensor sizes: {list(t.shape)}"
         )
     else:
         found = rows[element, position.clamp(max=longest - 1)]

@@ -72,8 +72,8 @@ class StridedNested(Nested, of=NESTED):
     def stride(self, dim: int | None = None):
         """RuntimeError: strides are the elements'."""
         raise RuntimeError(
-            "Internal error: NestedTensorImpl doesn't support strides. Please "
-            "file an issue."
+            "Internal error: NestedTensorImpl doesn't support strides. "
+            "Please file an issue."
         )
 
     def dim(self) -> int:

@@ -184,9 +184,9 @@ def embedding(x, weight, *args, **kwargs):
     index, table = (x, weight) if is_nested(x) else (weight, x)
     if index.dim() >= 3:
         raise RuntimeError(
-            "Expected indices.dim() < 3 to be true, but got false.  (Could "
-            "this error message be improved?  If so, please report an "
-            "enhancement request to PyTorch.)"
+            "Expected indices.dim() < 3 to be true, but got false.  "
+            "(Could this error message be improved?  "
+            "If so, please report an enhancement request to PyTorch.)"
         )
     index_parts = parts(index)
     return join([F.embedding(p, table, *args, **kwargs) for p in index_parts])

@@ -170,8 +170,8 @@ def get_item(x, index):
             kind = "slice.Tensor" if isinstance(part, slice) else "index.Tensor"
             raise NotImplementedError(
                 f"Could not run 'aten::{kind}' with arguments from the "
-                "'NestedTensorCPU' backend. Call it on the elements of "
-                "unbind()."
+                "'NestedTensorCPU' backend. "
+                "Call it on the elements of unbind()."
             )
     return result
 
@@ -428,8 +428,7 @@ def split_with_sizes(x, split_size, dim: int = 0):
         raise RuntimeError(
             f"split_with_sizes expects split_sizes to sum exactly to {last} "
             f"(input tensor's size at dimension {x.dim() - 1}), but got "
-            "split_sizes="
-            f"{list(split_size)}"
+            f"split_sizes={list(split_size)}"
         )
     found, begin = [], 0
     for length in split_size:

@@ -152,8 +152,8 @@ def jagged_from_list(tensors, offsets, dtype=None, device=None):
         raise RuntimeError(
             "Cannot represent given tensor list as a nested tensor with the "
             "jagged layout. Note that the jagged layout only allows for a "
-            "single ragged dimension. For example: (B, *, D_0, D_1, ..., D_N),"
-            " with ragged * dim."
+            "single ragged dimension. "
+            "For example: (B, *, D_0, D_1, ..., D_N), with ragged * dim."
         )
     place = ragged[0] if ragged else 0
     dtype = tensors[0].dtype if dtype is None else dtype

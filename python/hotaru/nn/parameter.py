@@ -73,12 +73,11 @@ def _detached(data: Tensor, kind: str) -> Tensor:
     made = data.detach()
     if type(made) is not type(data):
         raise RuntimeError(
-            f"Creating a {kind} from an instance of type "
-            f"{type(data).__name__} requires that detach() returns an instance "
-            f"of the same type, but return type {type(made).__name__} was "
-            "found instead. To use the type as a Parameter, please correct "
-            "the detach() semantics defined by its __torch_dispatch__() "
-            "implementation."
+            f"Creating a {kind} from an instance of type {type(data).__name__} "
+            "requires that detach() returns an instance of the same type, but "
+            f"return type {type(made).__name__} was found instead. "
+            "To use the type as a Parameter, please correct the detach() "
+            "semantics defined by its __torch_dispatch__() implementation."
         )
     return made
 
@@ -152,8 +151,8 @@ class UninitializedTensorMixin:
 
     def share_memory_(self):
         raise RuntimeError(
-            "Can't share memory on an uninitialized parameter or buffer. Call "
-            "`forward` to initialize the parameters before calling "
+            "Can't share memory on an uninitialized parameter or buffer. "
+            "Call `forward` to initialize the parameters before calling "
             "`module.share_memory()`."
         )
 

@@ -72,9 +72,9 @@ def register_custom_op_symbolic(
     """
     if symbolic_name.count("::") != 1:
         raise ValueError(
-            f"Failed to register operator {symbolic_name}. The symbolic name "
-            "must match the format domain::name, and should start with a "
-            "letter and contain only alphanumerical characters"
+            f"Failed to register operator {symbolic_name}. "
+            "The symbolic name must match the format domain::name, and should "
+            "start with a letter and contain only alphanumerical characters"
         )
     _symbolics[symbolic_name, opset_version] = symbolic_fn
 

@@ -26,8 +26,8 @@ def split_names(group: dict) -> None:
         return
     if not all(named):
         raise ValueError(
-            "all optimizer params should be with/without names. Some param "
-            "names are missing"
+            "all optimizer params should be with/without names. "
+            "Some param names are missing"
         )
     group["params"] = [param for _, param in params]
     group["param_names"] = [name for name, _ in params]

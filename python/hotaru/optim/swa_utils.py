@@ -92,8 +92,8 @@ def get_swa_avg_fn():
 def _check_decay(decay: float) -> None:
     if not 0.0 <= decay <= 1.0:
         raise ValueError(
-            f"Invalid decay value {decay} provided. Please provide a value in "
-            "[0,1] range."
+            f"Invalid decay value {decay} provided. "
+            "Please provide a value in [0,1] range."
         )
 
 

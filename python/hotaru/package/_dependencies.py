@@ -236,9 +236,9 @@ class Dependencies:
             if not is_mangled(module_name):
                 raise
             raise ModuleNotFoundError(
-                f"Module not found: '{module_name}'. Make sure the "
-                "PackageImporter that created this module is present in "
-                "`self.importer`"
+                f"Module not found: '{module_name}'. "
+                "Make sure the PackageImporter that created this module is "
+                "present in `self.importer`"
             ) from None
 
     def _intern_module(self, module_name: str, dependencies: bool) -> None:

@@ -75,7 +75,7 @@ class Tree:
             if not at.is_package:
                 name = ".".join(parts[: i + 1])
                 raise ImportError(
-                    f"inconsistent module structure. module {name} is not a "
-                    "package, but has submodules"
+                    "inconsistent module structure. "
+                    f"module {name} is not a package, but has submodules"
                 )
         return at

@@ -113,8 +113,8 @@ class SobolEngine:
             raise ValueError(
                 "The balance properties of Sobol' points require n to be a "
                 f"power of 2. {self.num_generated} points have been previously "
-                f"generated, then: n={self.num_generated}+2**{m}={total}. If "
-                "you still want to do this, please use 'SobolEngine.draw()' "
+                f"generated, then: n={self.num_generated}+2**{m}={total}. "
+                "If you still want to do this, please use 'SobolEngine.draw()' "
                 "instead."
             )
         return self.draw(n=n, out=out, dtype=dtype)

@@ -205,11 +205,11 @@ class Reader:
         text = self.get_record("version").strip()
         if text.isdigit() and int(text) > _NEWEST:
             raise RuntimeError(
-                "Attempted to read a PyTorch file with version "
-                f"{int(text)}, but the maximum supported version for reading "
-                f"is {_NEWEST}. The version of your PyTorch installation may "
-                "be too old, please upgrade PyTorch to latest version to "
-                "mitigate this issue."
+                f"Attempted to read a PyTorch file with version {int(text)}, "
+                f"but the maximum supported version for reading is {_NEWEST}. "
+                "The version of your PyTorch installation may be too old, "
+                "please upgrade PyTorch to latest version to mitigate this "
+                "issue."
             )
 
     def close(self) -> None:

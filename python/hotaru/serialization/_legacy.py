@@ -113,8 +113,8 @@ class _Storages:
         if there < size:
             raise RuntimeError(
                 f"unexpected EOF: storage {key} has {size} bytes, and "
-                f"{size - there} of them are not there. The file might be "
-                "corrupted."
+                f"{size - there} of them are not there. "
+                "The file might be corrupted."
             )
         if sys.byteorder != "little":
             raw.byteswap(typed._dtype)

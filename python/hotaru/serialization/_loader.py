@@ -132,8 +132,8 @@ def load_archive(
     if _serialization_tls.skip_data:
         raise RuntimeError(
             "`torch.load` called within a torch.serialization.skip_data "
-            "context manager is not supported yet. Please call torch.load "
-            "outside the skip_data context manager."
+            "context manager is not supported yet. "
+            "Please call torch.load outside the skip_data context manager."
         )
     storages = _ArchiveStorages(reader, map_location, mapped)
     text = io.BytesIO(reader.get_record("data.pkl"))

@@ -86,8 +86,7 @@ class set_default_mmap_options:  # noqa: N801  (PyTorch's name)
         if flags not in (MAP_PRIVATE, MAP_SHARED):
             raise ValueError(
                 "Invalid argument in function set_default_mmap_options, "
-                "expected mmap.MAP_PRIVATE or mmap.MAP_SHARED, but got "
-                f"{flags}"
+                f"expected mmap.MAP_PRIVATE or mmap.MAP_SHARED, but got {flags}"
             )
         self.prev = _Settings.mmap_flags
         _Settings.mmap_flags = flags

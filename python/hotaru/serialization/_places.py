@@ -70,9 +70,9 @@ def validate_cuda_device(location: str) -> int:
     if index >= cuda.device_count():
         raise RuntimeError(
             f"Attempting to deserialize object on CUDA device {index} but "
-            f"torch.cuda.device_count() is {cuda.device_count()}. Please use "
-            "torch.load with map_location to map your storages to an existing "
-            "device."
+            f"torch.cuda.device_count() is {cuda.device_count()}. "
+            "Please use torch.load with map_location to map your storages to "
+            "an existing device."
         )
     return index
 

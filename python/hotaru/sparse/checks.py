@@ -53,7 +53,6 @@ def check_sparse_dims(size, sparse: int, dense: int) -> None:
     """RuntimeError unless a size has as many dimensions."""
     if len(size) != sparse + dense:
         raise RuntimeError(
-            "'len(size) == sparse_dim + dense_dim' is not satisfied: "
-            f"len(size) = {len(size)}, sparse_dim = {sparse}, dense_dim = "
-            f"{dense}"
+            "'len(size) == sparse_dim + dense_dim' is not satisfied: len(size) "
+            f"= {len(size)}, sparse_dim = {sparse}, dense_dim = {dense}"
         )

@@ -45,8 +45,8 @@ class check_sparse_tensor_invariants:  # noqa: N801
     def __enter__(self) -> None:
         if self.saved_state is not None:
             raise RuntimeError(
-                "This context manager instance is already activated. Use a "
-                "different context manager instance for context nesting."
+                "This context manager instance is already activated. "
+                "Use a different context manager instance for context nesting."
             )
         self.saved_state = _enabled
         _switch(self.state)

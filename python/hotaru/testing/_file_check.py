@@ -128,8 +128,8 @@ class FileCheck:
             checks += _read_checks(texts[0])
         if not checks:
             raise RuntimeError(
-                "No checks have been added to this instance of"
-                "Filecheck! Check for bad input."
+                "No checks have been added to this instance ofFilecheck! "
+                "Check for bad input."
             )
         _Run(texts[-1]).all(checks)
 
@@ -140,8 +140,8 @@ def _as_text(value) -> str:
     if isinstance(value, _C.Graph):
         return str(value)
     raise TypeError(
-        "run(): incompatible function arguments. It takes texts and graphs, "
-        f"not {type(value).__name__}"
+        "run(): incompatible function arguments. "
+        f"It takes texts and graphs, not {type(value).__name__}"
     )
 
 

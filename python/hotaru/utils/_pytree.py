@@ -596,8 +596,8 @@ def _to_json(spec: TreeSpec) -> dict:
     kind = _nodes.KINDS[spec.type]
     if kind.serialized_name is None:
         raise NotImplementedError(
-            f"No registered serialization name for {spec.type} found. Please "
-            "update your _register_pytree_node call with a "
+            f"No registered serialization name for {spec.type} found. "
+            "Please update your _register_pytree_node call with a "
             "`serialized_type_name` kwarg."
         )
     if kind.dump_context is not None:
@@ -607,9 +607,9 @@ def _to_json(spec: TreeSpec) -> dict:
             context = json.dumps(spec.context)
         except TypeError as error:
             raise TypeError(
-                "Unable to serialize context. Please make the context json "
-                "dump-able, or register a custom serializer using "
-                "_register_pytree_node."
+                "Unable to serialize context. "
+                "Please make the context json dump-able, or register a custom "
+                "serializer using _register_pytree_node."
             ) from error
     return {
         "type": kind.serialized_name,

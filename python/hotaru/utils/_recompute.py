@@ -96,8 +96,8 @@ class GraphExecGroup:
     def __enter__(self) -> None:
         if _thread.group is not None:
             raise RuntimeError(
-                "GraphExecGroup contexts cannot be nested. Already inside "
-                f"group {_thread.group}"
+                "GraphExecGroup contexts cannot be nested. "
+                f"Already inside group {_thread.group}"
             )
         _thread.group = self
 
@@ -256,8 +256,7 @@ class Frame:
         if self.complete:
             raise CheckpointError(
                 "torch.utils.checkpoint: trying to save more tensors during "
-                "recomputation than during the original forward pass.\n"
-                f"{_TIP}"
+                f"recomputation than during the original forward pass.\n{_TIP}"
             )
         self._more_is_fine = True
 
@@ -269,10 +268,9 @@ class Frame:
         if first != second:
             raise CheckpointError(
                 "torch.utils.checkpoint: A different number of tensors was "
-                "saved during the original forward and recomputation.\n"
-                f"Number of tensors saved during forward: {first}\n"
-                f"Number of tensors saved during recomputation: {second}.\n"
-                f"{_TIP}"
+                "saved during the original forward and recomputation.\nNumber "
+                f"of tensors saved during forward: {first}\nNumber of tensors "
+                f"saved during recomputation: {second}.\n{_TIP}"
             )
         different = ""
         for place, weak in enumerate(self._holders):

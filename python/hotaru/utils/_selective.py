@@ -212,9 +212,9 @@ class _CachedTorchDispatchMode(TorchDispatchMode):
         entry, calls[number] = calls[number], None
         if entry is None:
             raise RuntimeError(
-                "Trying to backward an extra time. You are only allowed to "
-                "backward once on any region computed under selective "
-                "activation checkpoint."
+                "Trying to backward an extra time. "
+                "You are only allowed to backward once on any region computed "
+                "under selective activation checkpoint."
             )
         return entry
 

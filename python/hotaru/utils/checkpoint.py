@@ -60,8 +60,8 @@ def detach_variable(inputs: tuple) -> tuple:
     """
     if not isinstance(inputs, tuple):
         raise RuntimeError(
-            "Only tuple of tensors is supported. Got Unsupported input type: "
-            f"{type(inputs).__name__}"
+            "Only tuple of tensors is supported. "
+            f"Got Unsupported input type: {type(inputs).__name__}"
         )
     return tuple(
         value.detach().requires_grad_(value.requires_grad)
@@ -275,8 +275,8 @@ def _without_reentry(
     if preserve and cuda.is_initialized() and not surroundings.had_device:
         raise RuntimeError(
             "PyTorch's device state was initialized in the forward pass of a "
-            "Checkpoint, which is not allowed. Please open an issue if you "
-            "need this feature."
+            "Checkpoint, which is not allowed. "
+            "Please open an issue if you need this feature."
         )
     return result
 

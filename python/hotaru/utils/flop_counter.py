@@ -90,8 +90,7 @@ def register_flop_formula(targets, get_raw: bool = False) -> Callable:
                 raise ValueError(
                     "register_flop_formula(targets): expected each target to "
                     "be OpOverloadPacket (i.e. torch.ops.mylib.foo), or "
-                    f"JitFunction, got {target} which is of type "
-                    f"{type(target)}"
+                    f"JitFunction, got {target} which is of type {type(target)}"
                 )
             if target in flop_registry:
                 raise RuntimeError(f"duplicate registrations for {target}")

@@ -274,17 +274,15 @@ class MovingAverageMinMaxObserver(MinMaxObserver):
     ) -> None:
         if not is_per_tensor(qscheme):
             raise NotImplementedError(
-                "MovingAverageMinMaxObserver's qscheme only support "
-                "                torch.per_tensor_symmetric and "
-                "torch.per_tensor_affine.                 "
-                f"but got: {qscheme}"
+                "MovingAverageMinMaxObserver's qscheme only "
+                "support                 torch.per_tensor_symmetric and "
+                f"torch.per_tensor_affine.                 but got: {qscheme}"
             )
         self.averaging_constant = averaging_constant
         if is_dynamic and averaging_constant != 1:
             raise NotImplementedError(
                 "MovingAverageMinMaxObserver doesn't support dynamic "
-                "quantization for averaging constant of "
-                f"{averaging_constant}"
+                f"quantization for averaging constant of {averaging_constant}"
             )
         super().__init__(
             dtype=dtype,

@@ -179,8 +179,8 @@ _BACKENDS = ("fbgemm", "x86", "qnnpack", "onednn")
 def _check_backend(backend: str) -> None:
     if backend not in _BACKENDS:
         raise AssertionError(
-            f"backend: {backend} not supported. backend must be one of "
-            f"{list(_BACKENDS)}"
+            f"backend: {backend} not supported. "
+            f"backend must be one of {list(_BACKENDS)}"
         )
 
 

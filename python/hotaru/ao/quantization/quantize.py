@@ -160,8 +160,8 @@ def _add_observer_(
         elif _observed(child) and kind in _NOT_STATIC:
             raise NotImplementedError(
                 f"prepare: {kind.__name__} has no form whose scales are fixed "
-                "beforehand (torch.ao.nn.quantizable is not there). Use "
-                "quantize_dynamic for it, or set its qconfig to None"
+                "beforehand (torch.ao.nn.quantizable is not there). "
+                "Use quantize_dynamic for it, or set its qconfig to None"
             )
         else:
             _add_observer_(

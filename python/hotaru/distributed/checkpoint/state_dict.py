@@ -213,8 +213,8 @@ def _init_optim_state(optimizer: Optimizer) -> None:
             "state_dict can only be used if the optimizer states are "
             "initialized (usually after one step() with gradients) or "
             "gradients are None. For the later case, state_dict will fake the "
-            "gradients as zero to initialize the optimizer states. However, "
-            "the gradients are not None."
+            "gradients as zero to initialize the optimizer states. "
+            "However, the gradients are not None."
         )
     rates = []
     for group in optimizer.param_groups:

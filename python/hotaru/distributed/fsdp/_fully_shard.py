@@ -231,8 +231,8 @@ def _check_module(module) -> None:
 def _check_parameter(param: Parameter, placement_of: Callable | None) -> None:
     if param.dim() == 0:
         raise ValueError(
-            "fully_shard doesn't support scalar parameters. Change it to a 1D "
-            "tensor with numel equal to 1."
+            "fully_shard doesn't support scalar parameters. "
+            "Change it to a 1D tensor with numel equal to 1."
         )
     placed = placement_of(param) if placement_of is not None else None
     if placed is not None and placed != Shard(0):

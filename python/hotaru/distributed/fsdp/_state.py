@@ -95,9 +95,9 @@ class State:
                 name = f"{prefix}.{place.name}" if prefix else place.name
                 raise ValueError(
                     f"Parameter '{name}' is shared with a parameter already "
-                    "managed by another FSDP group. For shared/tied "
-                    "parameters, use fully_shard([module_a, module_b]) to "
-                    "place them in the same FSDP group."
+                    "managed by another FSDP group. "
+                    "For shared/tied parameters, use fully_shard([module_a, "
+                    "module_b]) to place them in the same FSDP group."
                 )
 
     def before(self, module: Module, args: tuple, kwargs: dict):

@@ -82,8 +82,7 @@ class DTensor(Wrapping, of=DISTRIBUTED):
         if (shape is None) != (stride is None):
             raise RuntimeError(
                 f"Found shape:{shape}, stride:{stride}. Please pass both shape "
-                "and stride at the same time."
-                "at the same time."
+                "and stride at the same time.at the same time."
             )
         if shape is None:
             shape = list(local_tensor.shape)
@@ -290,9 +289,9 @@ def distribute_tensor(
             )
         if tensor.placements != placed:
             raise ValueError(
-                f"Cannot distribute a DTensor with placements "
-                f"{tensor.placements} to a different placements {placed}. do "
-                "you want to call `redistribute` instead?"
+                "Cannot distribute a DTensor with placements "
+                f"{tensor.placements} to a different placements {placed}. "
+                "do you want to call `redistribute` instead?"
             )
         return tensor
     if any(isinstance(p, Partial) for p in placed):

@@ -153,8 +153,8 @@ def _mesh_of(tensors: Sequence):
     for tensor in tensors[1:]:
         if tensor._spec.mesh is not mesh and tensor._spec.mesh != mesh:
             raise RuntimeError(
-                "DTensor does not support cross-mesh operation yet! Got "
-                f"meshes: {mesh} {tensor._spec.mesh}"
+                "DTensor does not support cross-mesh operation yet! "
+                f"Got meshes: {mesh} {tensor._spec.mesh}"
             )
     if mesh.get_coordinate() is None:
         raise RuntimeError(

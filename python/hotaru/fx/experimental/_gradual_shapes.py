@@ -17,8 +17,8 @@ def expand_to_tensor_dim(t, n: int) -> TensorType:
         raise TypeError(f"Cannot match the type {t}")
     if len(t.dims) != n:
         raise TypeError(
-            f"Cannot extend tensor. Tensor {t} has rank {len(t.dims)}. It "
-            f"should have rank {n}"
+            f"Cannot extend tensor. Tensor {t} has rank {len(t.dims)}. "
+            f"It should have rank {n}"
         )
     return t
 
@@ -80,8 +80,8 @@ def calculate_out_dimension(d_in, module_instance, index: int):
         return Dyn
     if not isinstance(d_in, int) and not hasattr(d_in, "free_symbols"):
         raise TypeError(
-            f"{d_in} in {module_instance} must be a number or Dyn. Received "
-            f"{type(d_in)}"
+            f"{d_in} in {module_instance} must be a number or Dyn. "
+            f"Received {type(d_in)}"
         )
     padding, kernel, stride, dilation = (
         _pair(getattr(module_instance, name))[index]

@@ -82,9 +82,9 @@ class Node(Attributes):
     def _single(self, values, what: str) -> Value:
         if len(values) != 1:
             raise RuntimeError(
-                f"Tried to access a single {what} on node '{self._kind}' "
-                f"which has {len(values)} {what}s. You may consider using "
-                f"node.{what}s() instead."
+                f"Tried to access a single {what} on node '{self._kind}' which "
+                f"has {len(values)} {what}s. "
+                f"You may consider using node.{what}s() instead."
             )
         return values[0]
 

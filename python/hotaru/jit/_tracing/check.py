@@ -51,8 +51,8 @@ def check_result(result, strict: bool) -> None:
     """
     if result is None:
         raise RuntimeError(
-            "The traced function didn't return any values! Side-effects are "
-            "not captured in traces, so it would be a no-op."
+            "The traced function didn't return any values! "
+            "Side-effects are not captured in traces, so it would be a no-op."
         )
     _check_part(result, strict)
 

@@ -43,8 +43,8 @@ def binary(operator, first, second, *args, **kwargs):
         )
     if not _masks_match(first, second):
         raise ValueError(
-            "Input masks must match. If you need support for this, please open "
-            "an issue on Github."
+            "Input masks must match. "
+            "If you need support for this, please open an issue on Github."
         )
     found = operator(data_of(first), data_of(second), *args, **kwargs)
     if writes(operator.__name__):

@@ -234,8 +234,8 @@ def _tensors_match(a, b, exact=True, rtol=1e-05, atol=1e-08) -> bool:
         raise ValueError("Neither `a` nor `b` can be a MaskedTensor.")
     if a.layout != b.layout:
         raise ValueError(
-            "`a` and `b` must have the same layout. Got "
-            f"{a.layout} and {b.layout}"
+            "`a` and `b` must have the same layout. "
+            f"Got {a.layout} and {b.layout}"
         )
     if a.dim() != b.dim():
         return False

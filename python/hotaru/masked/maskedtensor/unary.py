@@ -47,8 +47,8 @@ def check_no_keywords(kwargs: dict) -> None:
     """ValueError for one that must be named."""
     if NAMED_ONLY & set(kwargs):
         raise ValueError(
-            "MaskedTensor unary ops require that len(kwargs) == 0. If you need "
-            "support for this, please open an issue on Github."
+            "MaskedTensor unary ops require that len(kwargs) == 0. "
+            "If you need support for this, please open an issue on Github."
         )
 
 

@@ -272,8 +272,8 @@ def _check(query, key, value, block_mask, enable_gqa: bool) -> None:
     if not enable_gqa and heads != shared:
         raise ValueError(
             "Expect query and key/value to have the same number of heads but "
-            f"got Hq={heads} and Hkv={shared}. Try setting enable_gqa=True "
-            "for GQA."
+            f"got Hq={heads} and Hkv={shared}. "
+            "Try setting enable_gqa=True for GQA."
         )
     if heads % shared:
         raise ValueError(

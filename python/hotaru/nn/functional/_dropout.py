@@ -47,8 +47,8 @@ def dropout1d(
             "dropout1d: Expected 2D or 3D input, but received a "
             f"{input.dim()}D input. Note that dropout1d exists to provide "
             "channel-wise dropout on inputs with 1 spatial dimension, a "
-            "channel dimension, and an optional batch dimension (i.e. 2D or 3D "
-            "inputs)."
+            "channel dimension, and an optional batch dimension (i.e. "
+            "2D or 3D inputs)."
         )
     return _unbatched_channels(input, p, training, inplace, 3)
 

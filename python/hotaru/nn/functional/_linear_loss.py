@@ -55,9 +55,8 @@ def linear_cross_entropy(
     if places and input.dim() == 1:
         raise RuntimeError(
             "K-dimensional loss defined by linear_weight shape "
-            f"{tuple(linear_weight.shape)} requires batched input, "
-            f"(N, {features}), got unbatched input with shape "
-            f"{tuple(input.shape)}"
+            f"{tuple(linear_weight.shape)} requires batched input, (N, "
+            f"{features}), got unbatched input with shape {tuple(input.shape)}"
         )
     shape = tuple(linear_weight.shape[:-1])
     if linear_bias is not None and tuple(linear_bias.shape) != shape:

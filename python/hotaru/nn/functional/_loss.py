@@ -90,8 +90,8 @@ def _weighted(
         return loss.sum() / weight.sum()
     if reduction not in ("sum", "none"):
         raise ValueError(
-            f"Invalid reduction mode: {reduction}. Expected one of 'none', "
-            "'mean', 'sum'."
+            f"Invalid reduction mode: {reduction}. "
+            "Expected one of 'none', 'mean', 'sum'."
         )
     return _reduce(loss, reduction)
 
@@ -214,9 +214,8 @@ def binary_cross_entropy(
     if target.shape != input.shape:
         raise ValueError(
             f"Using a target size ({target.size()}) that is different to the "
-            "input size "
-            f"({input.size()}) is deprecated. Please ensure they have the same "
-            "size."
+            f"input size ({input.size()}) is deprecated. "
+            "Please ensure they have the same size."
         )
     if weight is not None and weight.shape != target.shape:
         weight = hotaru.broadcast_to(weight, target.shape)

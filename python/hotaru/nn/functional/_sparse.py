@@ -153,8 +153,8 @@ def _check_bags(
             )
             raise ValueError(
                 "if input is 2D, then offsets has to be None, as input is "
-                "treated is a mini-batch of fixed length sequences. However, "
-                f"found offsets of type {kind}"
+                "treated is a mini-batch of fixed length sequences. "
+                f"However, found offsets of type {kind}"
             )
     elif input.dim() == 1:
         if offsets is None:

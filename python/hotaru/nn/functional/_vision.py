@@ -164,11 +164,10 @@ def _sizes(size: list[int], input: Tensor) -> list[int]:
         return [size[0]] * axes
     if len(size) != axes:
         raise ValueError(
-            "Input and output must have the same number of spatial "
-            "dimensions, but got input with spatial dimensions of "
-            f"{list(input.shape[2:])} and output size of {size}. Please "
-            "provide input tensor in (N, C, d1, d2, ...,dK) format and output "
-            "size in (o1, o2, ...,oK) format."
+            "Input and output must have the same number of spatial dimensions, "
+            f"but got input with spatial dimensions of {list(input.shape[2:])} "
+            f"and output size of {size}. Please provide input tensor in (N, C, "
+            "d1, d2, ...,dK) format and output size in (o1, o2, ...,oK) format."
         )
     return list(size)
 

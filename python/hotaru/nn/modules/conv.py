@@ -122,9 +122,8 @@ def _check(
             )
     if padding_mode not in _PADDING_MODES:
         raise ValueError(
-            "padding_mode must be one of "
-            "{'zeros', 'reflect', 'replicate', 'circular'}, "
-            f"but got padding_mode='{padding_mode}'"
+            "padding_mode must be one of {'zeros', 'reflect', 'replicate', "
+            f"'circular'}}, but got padding_mode='{padding_mode}'"
         )
 
 

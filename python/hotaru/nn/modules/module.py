@@ -296,9 +296,9 @@ class Module(HookMixin, StateMixin, TraversalMixin, ConversionMixin):
             if param.grad_fn is not None:
                 raise ValueError(
                     f"Cannot assign non-leaf Tensor to parameter '{name}'. "
-                    "Model parameters must be created explicitly. To express "
-                    f"'{name}' as a function of another Tensor, compute the "
-                    "value in the forward() method."
+                    "Model parameters must be created explicitly. "
+                    f"To express '{name}' as a function of another Tensor, "
+                    "compute the value in the forward() method."
                 )
         hooks = _global_parameter_registration_hooks
         if hooks and param is not None:

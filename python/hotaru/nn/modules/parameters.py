@@ -106,8 +106,8 @@ class ParameterDict(Module):
         if not isinstance(key, str):
             raise TypeError(
                 "Index given to ParameterDict cannot be used as a key as it is "
-                f"not a string (type is '{type(key).__name__}'). Open an issue "
-                "on github if you need non-string keys."
+                f"not a string (type is '{type(key).__name__}'). "
+                "Open an issue on github if you need non-string keys."
             )
         return key
 

@@ -60,8 +60,8 @@ def check_sizes(
         )
     if input.size(-1) != input_size:
         raise RuntimeError(
-            "input.size(-1) must be equal to input_size. Expected "
-            f"{input_size}, got {input.size(-1)}"
+            "input.size(-1) must be equal to input_size. "
+            f"Expected {input_size}, got {input.size(-1)}"
         )
 
 
@@ -507,8 +507,8 @@ class RNN(RNNBase):
             raise ValueError(_NO_PROJECTION)
         if nonlinearity not in ("tanh", "relu"):
             raise ValueError(
-                f"Unknown nonlinearity '{nonlinearity}'. Select from 'tanh' or "
-                "'relu'."
+                f"Unknown nonlinearity '{nonlinearity}'. "
+                "Select from 'tanh' or 'relu'."
             )
         super().__init__(
             f"RNN_{nonlinearity.upper()}",

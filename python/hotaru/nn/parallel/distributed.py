@@ -276,9 +276,9 @@ class DistributedDataParallel(Module):
         if self.process_group is not distributed.group.WORLD:
             raise RuntimeError(
                 "DDP Pickling/Unpickling are only supported when using DDP "
-                "with the default process group. That is, when you have called "
-                "init_process_group and have not passed process_group argument "
-                "to DDP constructor"
+                "with the default process group. "
+                "That is, when you have called init_process_group and have not "
+                "passed process_group argument to DDP constructor"
             )
         state = dict(self.__dict__)
         for name in (

@@ -90,15 +90,15 @@ def _batch_size(args: tuple, kwargs: dict, dim: int) -> int:
         if found is not None and found != size:
             raise RuntimeError(
                 "When computing batch size, found at least one input with "
-                f"batch size {found} and one with batch size {size}. Please "
-                "specify it explicitly using the batch size kwarg in "
+                f"batch size {found} and one with batch size {size}. "
+                "Please specify it explicitly using the batch size kwarg in "
                 "call_for_per_sample_grads"
             )
         found = size
     if found is None:
         raise RuntimeError(
-            "Unable to find a tensor in the passed args and kwargs. They may "
-            "not be pytree-able and so ExpandedWeights cannot compute the "
-            "batch size from the inputs. Please specify it explicitly"
+            "Unable to find a tensor in the passed args and kwargs. "
+            "They may not be pytree-able and so ExpandedWeights cannot compute "
+            "the batch size from the inputs. Please specify it explicitly"
         )
     return found

@@ -194,8 +194,8 @@ def orthogonal(
     weight = _tensor_of(module, name)
     if weight.ndim < 2:
         raise ValueError(
-            "Expected a matrix or batch of matrices. Got a tensor of "
-            f"{weight.ndim} dimensions."
+            "Expected a matrix or batch of matrices. "
+            f"Got a tensor of {weight.ndim} dimensions."
         )
     if orthogonal_map is None:
         square = weight.size(-2) == weight.size(-1)

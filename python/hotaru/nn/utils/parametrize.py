@@ -153,8 +153,8 @@ class ParametrizationList(ModuleList):
     def _store(self, value) -> None:
         if not isinstance(value, Tensor):
             raise ValueError(
-                "`right_inverse` should return a tensor. Got "
-                f"{type(value).__name__}"
+                "`right_inverse` should return a tensor. "
+                f"Got {type(value).__name__}"
             )
         if value.dtype != self.original.dtype:
             raise ValueError(
@@ -167,8 +167,8 @@ class ParametrizationList(ModuleList):
     def _store_several(self, values) -> None:
         if not isinstance(values, Sequence):
             raise ValueError(
-                "'right_inverse' must return a sequence of tensors. Got "
-                f"{type(values).__name__}."
+                "'right_inverse' must return a sequence of tensors. "
+                f"Got {type(values).__name__}."
             )
         if len(values) != self.ntensors:
             raise ValueError(
@@ -179,8 +179,8 @@ class ParametrizationList(ModuleList):
             if not isinstance(value, Tensor):
                 raise ValueError(
                     "'right_inverse' must return a sequence of tensors or "
-                    f"reference-type opaques. Got element {i} of type "
-                    f"{type(value).__name__}."
+                    "reference-type opaques. "
+                    f"Got element {i} of type {type(value).__name__}."
                 )
             if original.dtype != value.dtype:
                 raise ValueError(
@@ -284,8 +284,8 @@ def _check_further(module: Module, name: str, parametrization: Module) -> None:
         return
     if not isinstance(inverse, Tensor):
         raise ValueError(
-            "parametrization.right_inverse must return a tensor. Got: "
-            f"{type(inverse).__name__}"
+            "parametrization.right_inverse must return a tensor. "
+            f"Got: {type(inverse).__name__}"
         )
     for what in ("dtype", "shape"):
         before, after = getattr(present, what), getattr(inverse, what)

@@ -151,8 +151,8 @@ def _with_tied(module: Module, given: dict) -> dict:
         if len(values) > 1:
             raise ValueError(
                 "functional_call got multiple values for keys "
-                f"{sorted(names)}, which are tied. Consider using "
-                "tie_weights=False"
+                f"{sorted(names)}, which are tied. "
+                "Consider using tie_weights=False"
             )
         (value,) = values.values()
         all_given.update(dict.fromkeys(names, value))

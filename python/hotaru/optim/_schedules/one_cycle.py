@@ -116,8 +116,8 @@ class OneCycleLR(LRScheduler):
         step = self.last_epoch
         if step > self.total_steps:
             raise ValueError(
-                f"Tried to step {step} times. The specified number of total "
-                f"steps is {self.total_steps}"
+                f"Tried to step {step} times. "
+                f"The specified number of total steps is {self.total_steps}"
             )
         start = 0.0
         for phase in self._schedule_phases:

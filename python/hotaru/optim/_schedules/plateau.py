@@ -117,9 +117,9 @@ class ReduceLROnPlateau(LRScheduler):
                     "The number of param groups in the `optimizer` "
                     f"({len(groups)}) differs from when `ReduceLROnPlateau` "
                     f"was initialized ({len(self.min_lrs)}), usually due to a "
-                    "new param group being added to the optimizer. Please "
-                    "modify the `min_lrs` field to match the length of the "
-                    "`optimizer` param groups."
+                    "new param group being added to the optimizer. "
+                    "Please modify the `min_lrs` field to match the length of "
+                    "the `optimizer` param groups."
                 )
             self.min_lrs = [self.default_min_lr] * len(groups)
         for group, least in zip(groups, self.min_lrs):

@@ -35,9 +35,8 @@ def resize_(tensor: SparseTensor, *size, memory_format=None) -> SparseTensor:
     if size[-1] < old:
         raise RuntimeError(
             "torch.resize_: Resizing columns of sparse CSR tensors to a "
-            "smaller value is not supported. The original number of columns "
-            f"is {old} while the requested new number of columns is "
-            f"{size[-1]}."
+            "smaller value is not supported. The original number of columns is "
+            f"{old} while the requested new number of columns is {size[-1]}."
         )
     lead, rows = size[:-2], size[-2]
     nnz = min(parts.values.shape[-1], rows * size[-1])
@@ -99,8 +98,8 @@ def copy_(tensor: Tensor, source: Tensor, non_blocking: bool = False) -> Tensor:
     if tensor.layout is not source.layout:
         raise RuntimeError(
             "torch.copy_: copy of sparse compressed tensors having different "
-            "layouts is not supported. self layout is "
-            f"{layout_text(tensor.layout)} and src layout is "
+            "layouts is not supported. "
+            f"self layout is {layout_text(tensor.layout)} and src layout is "
             f"{layout_text(source.layout)}"
         )
     if tensor._nnz() != source._nnz():

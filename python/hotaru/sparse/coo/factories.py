@@ -147,9 +147,9 @@ def new(tensor: Tensor, *args, device=None) -> SparseTensor:
         return sparse_coo_tensor(args, **options)
     if len(args) == 1 and isinstance(args[0], list):
         raise TypeError(
-            "SparseTensor.new(sequence) only accepts sizes.  Please use "
-            "torch.sparse_coo_tensor() or construct a strided tensor and "
-            "convert it to sparse via to_sparse."
+            "SparseTensor.new(sequence) only accepts sizes.  "
+            "Please use torch.sparse_coo_tensor() or construct a strided "
+            "tensor and convert it to sparse via to_sparse."
         )
     if len(args) == 1 and isinstance(args[0], tuple):
         return sparse_coo_tensor(args[0], **options)

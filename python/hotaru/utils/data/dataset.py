@@ -100,8 +100,8 @@ def _samples(dataset: Dataset, indices: list):
     found = dataset.__getitems__(indices)
     if len(found) != len(indices):
         raise ValueError(
-            "Nested dataset's output size mismatch. Expected "
-            f"{len(indices)}, got {len(found)}"
+            "Nested dataset's output size mismatch. "
+            f"Expected {len(indices)}, got {len(found)}"
         )
     return found
 

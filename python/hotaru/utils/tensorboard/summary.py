@@ -32,8 +32,8 @@ def scalar(tag: str, value, new_style: bool, double_precision: bool) -> Summary:
     single = array(value)
     if single.size != 1:
         raise AssertionError(
-            "Tensor should contain one element (0 dimensions). Was given "
-            f"size: {single.size} and {single.ndim} dimensions."
+            "Tensor should contain one element (0 dimensions). "
+            f"Was given size: {single.size} and {single.ndim} dimensions."
         )
     number = float(single.item())
     if not new_style:
@@ -115,8 +115,8 @@ def rows(value, formats: str) -> np.ndarray:
     letters = formats.upper()
     if picture.ndim != len(letters) or len(set(letters)) != len(letters):
         raise AssertionError(
-            f"size of input tensor and input format are different. tensor "
-            f"shape: {picture.shape}, input_format: {formats}"
+            "size of input tensor and input format are different. "
+            f"tensor shape: {picture.shape}, input_format: {formats}"
         )
     if "C" not in letters:
         picture, letters = picture[..., None], letters + "C"

@@ -189,8 +189,8 @@ def unpack_expanded_weight_or_tensor(
     if maybe_expanded_weight.requires_grad:
         raise RuntimeError(
             "ExpandedWeights currently does not support a mixture of "
-            "ExpandedWeight parameters and normal Parameters. Please file and "
-            "issue with pytorch/pytorch"
+            "ExpandedWeight parameters and normal Parameters. "
+            "Please file and issue with pytorch/pytorch"
         )
     return func(maybe_expanded_weight)
 

@@ -63,8 +63,8 @@ class Timer:
             )
         if global_setup:
             raise ValueError(
-                f"global_setup is C++ only, got `{global_setup}`. Most likely "
-                "this code can simply be moved to `setup`."
+                f"global_setup is C++ only, got `{global_setup}`. "
+                "Most likely this code can simply be moved to `setup`."
             )
         stmt, setup = (textwrap.dedent(text).strip() for text in (stmt, setup))
         self._globals = dict(globals or {})

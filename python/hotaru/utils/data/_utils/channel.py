@@ -159,9 +159,9 @@ class Channel:
             for descriptor in descriptors:
                 os.close(descriptor)
             raise RuntimeError(
-                "Too many open files. Communication with the workers is no "
-                "longer possible. Please increase the limit using `ulimit -n` "
-                "in the shell"
+                "Too many open files. "
+                "Communication with the workers is no longer possible. "
+                "Please increase the limit using `ulimit -n` in the shell"
             )
         return self._unpack(memoryview(data), list(descriptors))
 

@@ -90,8 +90,8 @@ class non_deterministic:  # noqa: N801
         if _determinism and (said is None or said(*args, **kwargs)):
             raise TypeError(
                 f"{self.cls.__name__} is non-deterministic, but you set "
-                "'guaranteed_datapipes_determinism'. You can turn off "
-                "determinism for this DataPipe if that is acceptable for your "
-                "application"
+                "'guaranteed_datapipes_determinism'. "
+                "You can turn off determinism for this DataPipe if that is "
+                "acceptable for your application"
             )
         return self.cls(*args, **kwargs)

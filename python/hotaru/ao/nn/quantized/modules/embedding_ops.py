@@ -25,8 +25,8 @@ class EmbeddingPackedParams(nn.Module):
         super().__init__()
         if dtype not in _DTYPES:
             raise NotImplementedError(
-                f"Unsupported dtype on quantized embedding! Supports quint8 "
-                f"and quint4x2. Got dtype: {dtype}"
+                "Unsupported dtype on quantized embedding! "
+                f"Supports quint8 and quint4x2. Got dtype: {dtype}"
             )
         self.dtype = dtype
         self.set_weight(

@@ -19,8 +19,8 @@ class FXFloatFunctional(nn.Module):
 
     def forward(self, x):
         raise RuntimeError(
-            f"{self._said} is not intended to use the 'forward'. Please use "
-            "the underlying operation"
+            f"{self._said} is not intended to use the 'forward'. "
+            "Please use the underlying operation"
         )
 
     def _seen(self, made):

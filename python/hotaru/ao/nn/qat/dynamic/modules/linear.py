@@ -27,7 +27,6 @@ class Linear(_Linear):
 
         if not _activation_is_memoryless(qconfig):
             raise ValueError(
-                "Dynamic QAT requires a memoryless observer."
-                "This means a MovingAverage observer with averaging constant "
-                "equal to 1"
+                "Dynamic QAT requires a memoryless observer.This means a "
+                "MovingAverage observer with averaging constant equal to 1"
             )
