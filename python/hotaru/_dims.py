@@ -18,7 +18,6 @@ def wrap_dim(dim: int, count: int) -> int:
 
 
 def check_distinct(dims: list[int], error: type) -> None:
-    """Raises that error for an order that has a dimension twice."""
     if len(set(dims)) != len(dims):
         raise error("permute(): duplicate dims are not allowed.")
 

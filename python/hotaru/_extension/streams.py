@@ -34,7 +34,6 @@ def _restore(before: tuple) -> None:
 
 
 def check_stream(stream) -> None:
-    """TypeError for what is no stream."""
     if not isinstance(stream, _C.Stream):
         raise TypeError(
             f"expected a Stream or None, but got {type(stream).__name__}"

@@ -34,7 +34,6 @@ def check_scan(combine_fn, dim, reverse, error: type) -> None:
 
 
 def check_specs(first, second) -> None:
-    """RuntimeError unless both branches give one structure."""
     if first != second:
         raise RuntimeError(
             "Unmatched output spec from torch.cond branches: true branch "

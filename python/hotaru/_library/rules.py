@@ -22,7 +22,6 @@ def refuse_named_tensors(schema: FunctionSchema, asked: str) -> None:
 
 
 def require_functional(operator, schema: FunctionSchema) -> None:
-    """RuntimeError for the derivative of what writes or returns views."""
     if not utils.is_functional_schema(schema):
         raise RuntimeError(
             "Cannot register autograd formula for non-functional operator "

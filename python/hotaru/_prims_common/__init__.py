@@ -18,7 +18,6 @@ def dtype_to_type(dtype) -> type:
 
 
 def check_equal(what: str, one, other) -> None:
-    """AssertionError unless both are the same."""
     if one != other:
         raise AssertionError(f"{what} {one} and {other} are not equal!")
 

@@ -38,7 +38,6 @@ class _Named:
 
 
 def no_sign() -> RuntimeError:
-    """The error of who asks whether numbers have a sign."""
     return RuntimeError("isSignedType not supported for quantized types")
 
 

@@ -138,7 +138,6 @@ def new(like, *args, **keywords):
 
 
 def check_device(mine: str, given) -> None:
-    """RuntimeError for a device of another type than the tensor's."""
     if given is not None and _C.device(given).type != mine:
         raise RuntimeError(
             f"legacy constructor expects device type: {mine} but device "

@@ -41,7 +41,6 @@ NO_ROW = "the xla backend has no row for it"
 
 
 def refuse_dropout(probability: float) -> None:
-    """NotWritten for what drops anything."""
     if probability > 0:
         raise NotWritten("its dropout draws random numbers")
 

@@ -58,7 +58,6 @@ def get_autocast_dtype(device_type: str) -> _C.dtype:
 
 
 def check_device_type(device_type) -> None:
-    """ValueError for what is no text."""
     if not isinstance(device_type, str):
         raise ValueError(
             f"Expected `device_type` of type `str`, got: `{type(device_type)}`"

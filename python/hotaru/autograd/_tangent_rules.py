@@ -44,7 +44,6 @@ def check_count(found: tuple, outputs: list) -> None:
 
 
 def check_size(output: Tensor, tangent: Tensor) -> None:
-    """RuntimeError unless both have one shape."""
     if tangent.shape != output.shape:
         raise RuntimeError(
             "Trying to set a forward gradient that has a different size than "

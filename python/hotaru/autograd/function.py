@@ -452,7 +452,6 @@ def _in_order(forward, args: tuple, kwargs: dict) -> tuple:
 
 
 def unexpected(name: str) -> TypeError:
-    """The error of a keyword that `forward` does not have."""
     return TypeError(f"forward() got an unexpected keyword argument '{name}'")
 
 

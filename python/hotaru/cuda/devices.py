@@ -71,7 +71,6 @@ def device_index(device, optional: bool = False) -> int:
 
 
 def no_index(device) -> ValueError:
-    """The error of an argument that is no index and has none."""
     return ValueError(
         "Expected a torch.device with a specified index or an integer, "
         f"but got:{device}"

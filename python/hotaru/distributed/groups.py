@@ -432,7 +432,6 @@ def get_process_group_ranks(group: ProcessGroup | None) -> list[int]:
 
 
 def check_group_rank(rank: int, count: int, group: ProcessGroup) -> None:
-    """ValueError unless the group has such a process."""
     if not 0 <= rank < count:
         raise ValueError(f"Group rank {rank} is not part of group {group}")
 

@@ -17,7 +17,6 @@ Future.__reduce_ex__ = _refuse_to_pickle
 
 
 def check_some(future) -> None:
-    """RuntimeError for None."""
     if future is None:
         raise RuntimeError("Future can't be None")
 

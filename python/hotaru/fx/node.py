@@ -57,7 +57,6 @@ _legal_ops = dict.fromkeys(
 
 
 def check_op(op: str) -> None:
-    """AssertionError unless nodes have such an `op`."""
     if op not in _legal_ops:
         raise AssertionError(f"op '{op}' is not in _legal_ops")
 

@@ -158,7 +158,6 @@ def _compile(lang: str, names, scripter: Scripter, functions: dict) -> dict:
 
 
 def check_new(name: str, known: bool) -> None:
-    """RuntimeError for a method that is there already."""
     if known:
         raise RuntimeError(f"method '{name}' already defined.")
 

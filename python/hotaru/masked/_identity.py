@@ -32,7 +32,6 @@ def highest(input: Tensor, name: str):
 
 
 def check_mask_dims(mask: Tensor, input: Tensor) -> None:
-    """IndexError for a mask of more dimensions than the input."""
     if mask.dim() > input.dim():
         raise IndexError(
             "_input_mask expected broadcastable mask (got mask dimensionality "

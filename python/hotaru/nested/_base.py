@@ -158,7 +158,6 @@ def check_batches(a, b) -> None:
 
 
 def check_number(x: Nested) -> None:
-    """RuntimeError unless there is one number."""
     if x.numel() != 1:
         raise RuntimeError(
             f"a Tensor with {x.numel()} elements cannot be converted to Scalar"
@@ -166,7 +165,6 @@ def check_number(x: Nested) -> None:
 
 
 def check_truth(x: Nested) -> None:
-    """The same, of who asks whether it is true."""
     if x.numel() != 1:
         raise RuntimeError(
             "Boolean value of Tensor with more than one value is ambiguous"

@@ -14,7 +14,6 @@ Sizes = tuple[int, ...]
 
 
 def no_sizes() -> RuntimeError:
-    """The error of who asks for the one shape of several."""
     return RuntimeError(
         "Internal error: NestedTensorImpl doesn't support sizes. Please file "
         "an issue."

@@ -38,7 +38,6 @@ def supported_activities() -> set[ProfilerActivity]:
 
 
 def check_activities(found) -> None:
-    """AssertionError where there are none."""
     if not found:
         raise AssertionError("No activities specified for the profiler")
 

@@ -75,7 +75,6 @@ def written(obj, name: str | None = None) -> tuple[str, str]:
 
 
 def check_reference(saved) -> None:
-    """AssertionError unless it is what a pickle says of a storage."""
     if not isinstance(saved, tuple):
         raise AssertionError(
             f"saved_id must be a tuple, got {type(saved).__name__}"
@@ -83,7 +82,6 @@ def check_reference(saved) -> None:
 
 
 def check_found(found, obj, module: str, name: str) -> None:
-    """PicklingError for an object that its name does not find again."""
     if found is not obj:
         raise pickle.PicklingError(
             f"Can't pickle {obj!r}: it's not the same object as {module}.{name}"

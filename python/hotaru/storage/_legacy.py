@@ -38,7 +38,6 @@ class _LegacyMeta(type):
 
 
 def refuse_text(args: tuple) -> None:
-    """TypeError for `new("…")`."""
     if args and isinstance(args[0], str):
         raise TypeError("new(): invalid data type 'str'")
 

@@ -118,7 +118,6 @@ def _wrapped(args, storage, intro: str) -> UntypedStorage:
 
 
 def check_memory(storage: UntypedStorage) -> None:
-    """NotImplementedError where there are no values."""
     if storage.device.type == "meta":
         raise NotImplementedError("Not available for 'meta' device type")
 

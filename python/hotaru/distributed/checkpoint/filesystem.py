@@ -36,7 +36,6 @@ _METADATA = ".metadata"
 
 
 def check_id(checkpoint_id) -> None:
-    """RuntimeError where nothing says which folder it is."""
     if not checkpoint_id:
         raise RuntimeError(
             "`checkpoint_id` must be specified if storage_reader/"

@@ -15,7 +15,6 @@ from .values import Value
 
 
 def check_kind(kind: str) -> None:
-    """RuntimeError for a kind of nodes without a namespace."""
     if "::" not in kind:
         raise RuntimeError(
             "all symbols must have a namespace, <namespace>::<string>, "

@@ -27,7 +27,6 @@ NATIVE_INPLACE_BINARY_FNS = operators(INPLACE_BINARY_NAMES)
 
 
 def check_keywords(kwargs: dict) -> None:
-    """ValueError for one that must be named."""
     if NAMED_ONLY & set(kwargs):
         raise ValueError("len(kwargs) must equal 0")
 

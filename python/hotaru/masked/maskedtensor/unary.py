@@ -44,7 +44,6 @@ NAMED_ONLY = {"alpha", "decimals", "out", "rounding_mode"}
 
 
 def check_no_keywords(kwargs: dict) -> None:
-    """ValueError for one that must be named."""
     if NAMED_ONLY & set(kwargs):
         raise ValueError(
             "MaskedTensor unary ops require that len(kwargs) == 0. "

@@ -43,7 +43,6 @@ def _check_known(reduction: str) -> None:
 
 
 def check_exponent(p: int) -> None:
-    """ValueError unless it is one of `multi_margin_loss`."""
     if p not in (1, 2):
         raise ValueError("only p == 1 and p == 2 supported")
 

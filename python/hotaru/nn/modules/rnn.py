@@ -44,7 +44,6 @@ def given_weights(layer: RNNBase) -> list[Tensor] | None:
 
 
 def check_mode(mode: str, known) -> None:
-    """ValueError for a kind of layer that is none of the known."""
     if mode not in known:
         raise ValueError(f"Unrecognized RNN mode: {mode}")
 

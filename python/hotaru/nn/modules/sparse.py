@@ -10,7 +10,6 @@ from .module import Module
 
 
 def check_weight(weight: Tensor, shape: list[int]) -> None:
-    """AssertionError for a table of another shape."""
     if list(weight.shape) != shape:
         raise AssertionError(
             "Shape of weight does not match num_embeddings and embedding_dim"

@@ -16,7 +16,6 @@ cache_depth = 0
 
 
 def refuse_scripting() -> None:
-    """RuntimeError in compiled programs."""
     if hotaru.jit.is_scripting():
         raise RuntimeError("Parametrization is not working with scripting.")
 

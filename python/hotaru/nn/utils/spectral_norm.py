@@ -25,7 +25,6 @@ __all__ = [
 
 
 def check_iterations(n_power_iterations: int) -> None:
-    """ValueError unless there are some."""
     if n_power_iterations <= 0:
         raise ValueError(
             "Expected n_power_iterations to be positive, but got "

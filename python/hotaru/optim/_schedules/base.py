@@ -80,7 +80,6 @@ def each(name: str, optimizer: Optimizer, value) -> list:
 
 
 def check_strategy(anneal_strategy: str) -> None:
-    """ValueError unless it is the name of a curve."""
     if anneal_strategy not in ("cos", "linear"):
         raise ValueError(
             "anneal_strategy must be one of 'cos' or 'linear', instead got "

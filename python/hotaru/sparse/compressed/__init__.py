@@ -128,7 +128,6 @@ def plain(dense: Tensor, layout, dims: int) -> SparseTensor:
 
 
 def check_alike(counts: Tensor) -> None:
-    """RuntimeError unless all batches have as many elements."""
     if counts.numel() > 1 and not bool((counts == counts[0]).all()):
         raise RuntimeError(
             "Expect the same number of specified elements per batch."

@@ -103,7 +103,6 @@ def summed(values: Tensor, group: Tensor, groups: int) -> Tensor:
 
 
 def check_coordinates(tensor: SparseTensor, what: str) -> None:
-    """RuntimeError for a compressed tensor, which has no such part."""
     if not tensor.is_sparse:
         raise expected(what, "sparse coordinate tensor", tensor.layout)
 

@@ -14,7 +14,6 @@ class WeightedQuantizedModule(nn.Module):
 
 
 def require_qconfig(mod) -> None:
-    """AssertionError for a module that nothing says how to quantise."""
     if not hasattr(mod, "qconfig"):
         raise AssertionError("Input float module must have qconfig defined")
 

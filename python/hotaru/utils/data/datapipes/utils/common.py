@@ -29,7 +29,6 @@ def check_pipes(datapipes: tuple, kind: type) -> None:
 
 
 def check_batch_size(size: int) -> None:
-    """AssertionError for batches of nothing."""
     if size <= 0:
         raise AssertionError("Batch size is required to be larger than 0!")
 
