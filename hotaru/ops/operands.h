@@ -1,5 +1,5 @@
-// What operands have to have in common, and results with what they are written
-// into, in the words of PyTorch's errors.
+// Traits that operands have to have in common, and results with what they are
+// written into, in the words of PyTorch's errors.
 #pragma once
 
 #include <string_view>

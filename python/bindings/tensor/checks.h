@@ -1,4 +1,4 @@
-// What the ways to make tensors refuse alike.
+// Checks by which the ways to make tensors refuse alike.
 #pragma once
 
 #include <Python.h>

@@ -24,7 +24,7 @@ def refuse(operator: str, text: str):
 
 
 def check_scan(combine_fn, dim, reverse, error: type) -> None:
-    """What loops over rows ask of their arguments; `error`, or RuntimeError."""
+    """Checks arguments of loops over rows; `error`, or RuntimeError."""
     if not callable(combine_fn):
         raise error(f"Combine_fn must be a callable, but got {combine_fn}")
     if not isinstance(dim, int):

@@ -197,7 +197,7 @@ def dtype_of(number: int) -> dtype:
 
 
 def missing(operator: str, name: str, schema) -> str:
-    """What is said where an argument has no value."""
+    """Text for where an argument has no value."""
     return (
         f"{operator}() is missing value for argument '{name}'. "
         f"Declaration: {schema}"
@@ -205,7 +205,7 @@ def missing(operator: str, name: str, schema) -> str:
 
 
 def unknown(operator: str, name: str, schema) -> str:
-    """What is said of a keyword that is no argument's."""
+    """Text about a keyword that is no argument's."""
     return (
         f"Unknown keyword argument '{name}' for operator '{operator}'. "
         f"Schema: {schema}"

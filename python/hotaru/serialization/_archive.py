@@ -41,8 +41,9 @@ def storage_view(storage) -> memoryview:
 
 
 def archive_name(path: str) -> str:
-    """What is written to a path is called so inside; RuntimeError where the
-    path's folder is not there.
+    """Name inside of an archive that is written to a path.
+
+    RuntimeError where the path's folder is not there.
     """
     folder, file = os.path.split(path)
     if folder and not os.path.isdir(folder):

@@ -38,7 +38,7 @@ class Case(NamedTuple):
     dtype: object = F32
     precision: str = "highest"
     graphed: bool = False
-    #: What computes the result from the same tensors; None: the function, of
+    #: Computes the result from the same tensors; None: the function, of
     #: integers.
     exact: object = None
     #: How far off a result may be.
@@ -235,7 +235,7 @@ def _values_and_places(values, places):
 
 
 def _places(x, find):
-    """What `find` takes of each row: a list of numbers; gives places."""
+    """Places that `find` gives for each row, a list of numbers."""
     rows = x.tolist()
     places = [find(row) for row in rows]
     values = [

@@ -1,4 +1,4 @@
-// What backends say of positions that are out of range.
+// Errors of backends for positions that are out of range.
 #pragma once
 
 #include <string_view>
@@ -14,7 +14,7 @@ template <class E = Error>
           " with size ", size);
 }
 
-/// Of an operator that reads or writes whole slices.
+/// For an operator that reads or writes whole slices.
 [[noreturn]] inline void slice_out_of_bounds(std::string_view op, int64_t index,
                                              int64_t dim, int64_t size) {
   if (op == "index_select") fail<IndexError>("index out of range in self");

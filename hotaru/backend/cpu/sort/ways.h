@@ -75,7 +75,7 @@ constexpr auto kSortWays = std::to_array<Way<EntryLine<Entry>>>({
      [](const EntryLine<Entry>& line) { radix_sort(line); }},
 });
 
-/// Of the first k > 0 of a line.
+/// Ways to the first k > 0 of a line.
 template <class Entry>
 constexpr auto kFirstWays = std::to_array<Way<EntryLine<Entry>>>({
     {"heap", "one pass over each line, with the best so far in a heap", "",

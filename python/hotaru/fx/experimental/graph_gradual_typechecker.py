@@ -175,7 +175,7 @@ def transpose_inference_rule(n: Node):
 
 
 def _fits(type_, after: int) -> bool:
-    """Whether one of the numbers of elements divides the other."""
+    """Tells whether one of the numbers of elements divides the other."""
     if not isinstance(type_, TensorType):
         return False
     before = math.prod(size for size in type_.dims if size != Dyn)
