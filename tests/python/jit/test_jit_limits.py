@@ -6,6 +6,7 @@ code of any size compiles.
 
 import io
 import threading
+import time
 import zipfile
 from typing import Dict, List
 
@@ -62,6 +63,17 @@ def test_chains_of_elif(n):
     loaded = again(f)
     for i in (0, 1, n // 2, n - 1, n):
         assert f(i) == loaded(i) == (i * 7 % 11 if i < n else -1)
+
+
+def test_long_chains_are_lowered_sooner_than_read():
+    """The first call lowers a chain, every part of which is read once: by
+    processor time it is a tenth of what reading the source takes.
+    """
+    begin = time.process_time()
+    f = compiled(chain(4000)).f
+    read = time.process_time()
+    assert f(4000) == -1
+    assert time.process_time() - read < read - begin
 
 
 def test_chains_in_loops_and_with_names():
