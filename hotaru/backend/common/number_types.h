@@ -1,4 +1,4 @@
-// The types that products and convolutions have code for, as lists of macros:
+// The types that linear algebra and convolutions have code for, as lists:
 // explicit instantiations cannot be written by a template.
 #pragma once
 
@@ -17,3 +17,8 @@
 #define HOTARU_FOR_WAY_TYPES(each) \
   each(int64_t) each(::hotaru::Half) each(::hotaru::BFloat16) each(float) \
       each(double) each(std::complex<float>)
+
+/// each(T) for the numbers of at least 32 bits a part: those that matrices are
+/// factored in.
+#define HOTARU_FOR_WIDE_TYPES(each) \
+  each(float) each(double) each(std::complex<float>) each(std::complex<double>)

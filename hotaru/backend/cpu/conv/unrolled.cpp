@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "hotaru/backend/common/kernel_types.h"
+#include "hotaru/backend/common/number_types.h"
 #include "hotaru/backend/cpu/matmul/gemm.h"
 #include "hotaru/runtime/threads/parallel.h"
 
@@ -109,24 +110,18 @@ void unrolled_weight(const Geometry& g, T* w, const T* y, const T* x) {
   });
 }
 
-#define HOTARU_INSTANTIATE(...) \
-  template void unrolled_forward(const Geometry&, __VA_ARGS__*, \
-                                 const __VA_ARGS__*, const __VA_ARGS__*, \
-                                 const __VA_ARGS__*); \
-  template void unrolled_data(const Geometry&, __VA_ARGS__*, \
-                              const __VA_ARGS__*, const __VA_ARGS__*, \
-                              const __VA_ARGS__*); \
-  template void unrolled_weight(const Geometry&, __VA_ARGS__*, \
-                                const __VA_ARGS__*, const __VA_ARGS__*);
+#define HOTARU_INSTANTIATE(T) \
+  template void unrolled_forward(const Geometry&, T*, const T*, const T*, \
+                                 const T*); \
+  template void unrolled_data(const Geometry&, T*, const T*, const T*, \
+                              const T*); \
+  template void unrolled_weight(const Geometry&, T*, const T*, const T*);
 HOTARU_INSTANTIATE(uint8_t)
 HOTARU_INSTANTIATE(int8_t)
 HOTARU_INSTANTIATE(int16_t)
 HOTARU_INSTANTIATE(int32_t)
 HOTARU_INSTANTIATE(int64_t)
-HOTARU_INSTANTIATE(float)
-HOTARU_INSTANTIATE(double)
-HOTARU_INSTANTIATE(std::complex<float>)
-HOTARU_INSTANTIATE(std::complex<double>)
+HOTARU_FOR_WIDE_TYPES(HOTARU_INSTANTIATE)
 #undef HOTARU_INSTANTIATE
 
 }  // namespace hotaru::cpu

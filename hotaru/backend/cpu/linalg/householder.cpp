@@ -1,5 +1,6 @@
 // QR by Householder's reflections, by blocks of columns (G. Golub and C. Van
 // Loan, Matrix computations, 5.2).
+#include "hotaru/backend/common/number_types.h"
 #include "hotaru/backend/cpu/linalg/operands.h"
 #include "hotaru/backend/cpu/linalg/reflectors.h"
 
@@ -68,13 +69,9 @@ void factor_qr(int64_t m, int64_t columns, T* w, int64_t n, T* taus,
   }
 }
 
-#define HOTARU_INSTANTIATE(...) \
-  template void factor_qr(int64_t, int64_t, __VA_ARGS__*, int64_t, \
-                          __VA_ARGS__*, int64_t);
-HOTARU_INSTANTIATE(float)
-HOTARU_INSTANTIATE(double)
-HOTARU_INSTANTIATE(std::complex<float>)
-HOTARU_INSTANTIATE(std::complex<double>)
+#define HOTARU_INSTANTIATE(T) \
+  template void factor_qr(int64_t, int64_t, T*, int64_t, T*, int64_t);
+HOTARU_FOR_WIDE_TYPES(HOTARU_INSTANTIATE)
 #undef HOTARU_INSTANTIATE
 
 namespace {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "hotaru/backend/common/number_types.h"
 #include "hotaru/backend/cpu/linalg/spectra/condensed.h"
 #include "hotaru/backend/cpu/linalg/vectors.h"
 #include "hotaru/backend/cpu/matmul/gemm.h"
@@ -152,16 +153,12 @@ void apply_reflections(int64_t rows, int64_t count, MatrixRef<T> v,
   }
 }
 
-#define HOTARU_INSTANTIATE(...) \
-  template __VA_ARGS__ reflector(int64_t, __VA_ARGS__*, int64_t); \
-  template class BlockReflector<__VA_ARGS__>; \
-  template void apply_reflections(int64_t, int64_t, MatrixRef<__VA_ARGS__>, \
-                                  const __VA_ARGS__*, int64_t, __VA_ARGS__*, \
-                                  int64_t);
-HOTARU_INSTANTIATE(float)
-HOTARU_INSTANTIATE(double)
-HOTARU_INSTANTIATE(std::complex<float>)
-HOTARU_INSTANTIATE(std::complex<double>)
+#define HOTARU_INSTANTIATE(T) \
+  template T reflector(int64_t, T*, int64_t); \
+  template class BlockReflector<T>; \
+  template void apply_reflections(int64_t, int64_t, MatrixRef<T>, const T*, \
+                                  int64_t, T*, int64_t);
+HOTARU_FOR_WIDE_TYPES(HOTARU_INSTANTIATE)
 #undef HOTARU_INSTANTIATE
 
 }  // namespace hotaru::cpu

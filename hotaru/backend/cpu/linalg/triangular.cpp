@@ -3,6 +3,7 @@
 // data structures for dense matrix library software", 2004).
 #include "hotaru/backend/cpu/linalg/triangular.h"
 
+#include "hotaru/backend/common/number_types.h"
 #include "hotaru/backend/cpu/linalg/operands.h"
 #include "hotaru/backend/cpu/linalg/vectors.h"
 #include "hotaru/backend/cpu/matmul/areas.h"
@@ -63,14 +64,10 @@ void solve_triangular(Triangle triangle, int64_t m, int64_t n, const T* a,
   });
 }
 
-#define HOTARU_INSTANTIATE(...) \
-  template void solve_triangular(Triangle, int64_t, int64_t, \
-                                 const __VA_ARGS__*, int64_t, __VA_ARGS__*, \
-                                 int64_t);
-HOTARU_INSTANTIATE(float)
-HOTARU_INSTANTIATE(double)
-HOTARU_INSTANTIATE(std::complex<float>)
-HOTARU_INSTANTIATE(std::complex<double>)
+#define HOTARU_INSTANTIATE(T) \
+  template void solve_triangular(Triangle, int64_t, int64_t, const T*, \
+                                 int64_t, T*, int64_t);
+HOTARU_FOR_WIDE_TYPES(HOTARU_INSTANTIATE)
 #undef HOTARU_INSTANTIATE
 
 namespace {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "hotaru/backend/common/number_types.h"
 #include "hotaru/backend/cpu/linalg/spectra/schur.h"
 
 namespace hotaru::cpu {
@@ -110,14 +111,10 @@ void Balance<T>::restore(C* v) const {
                        v + at->second * n_);
 }
 
-#define HOTARU_INSTANTIATE(...) \
-  template class Balance<__VA_ARGS__>; \
-  template void Balance<__VA_ARGS__>::restore( \
-      std::complex<Real<__VA_ARGS__>>*) const;
-HOTARU_INSTANTIATE(float)
-HOTARU_INSTANTIATE(double)
-HOTARU_INSTANTIATE(std::complex<float>)
-HOTARU_INSTANTIATE(std::complex<double>)
+#define HOTARU_INSTANTIATE(T) \
+  template class Balance<T>; \
+  template void Balance<T>::restore(std::complex<Real<T>>*) const;
+HOTARU_FOR_WIDE_TYPES(HOTARU_INSTANTIATE)
 #undef HOTARU_INSTANTIATE
 
 }  // namespace hotaru::cpu

@@ -3,6 +3,7 @@
 // performance of reduction to Hessenberg form", 2006).
 #include <algorithm>
 
+#include "hotaru/backend/common/number_types.h"
 #include "hotaru/backend/cpu/linalg/reflectors.h"
 #include "hotaru/backend/cpu/linalg/spectra/condensed.h"
 #include "hotaru/backend/cpu/linalg/spectra/schur.h"
@@ -133,13 +134,9 @@ void hessenberg(int64_t n, int64_t low, int64_t high, T* a, T* z) {
   if (z) panels.product_of_all(z);
 }
 
-#define HOTARU_INSTANTIATE(...) \
-  template void hessenberg(int64_t, int64_t, int64_t, __VA_ARGS__*, \
-                           __VA_ARGS__*);
-HOTARU_INSTANTIATE(float)
-HOTARU_INSTANTIATE(double)
-HOTARU_INSTANTIATE(std::complex<float>)
-HOTARU_INSTANTIATE(std::complex<double>)
+#define HOTARU_INSTANTIATE(T) \
+  template void hessenberg(int64_t, int64_t, int64_t, T*, T*);
+HOTARU_FOR_WIDE_TYPES(HOTARU_INSTANTIATE)
 #undef HOTARU_INSTANTIATE
 
 }  // namespace hotaru::cpu

@@ -4,6 +4,7 @@
 // multishift QR algorithm", parts I and II, 2002).
 #include "hotaru/backend/cpu/linalg/spectra/schur.h"
 
+#include "hotaru/backend/common/number_types.h"
 #include "hotaru/backend/cpu/linalg/spectra/condensed.h"
 #include "hotaru/backend/cpu/linalg/spectra/small_schur.h"
 #include "hotaru/backend/cpu/matmul/gemm.h"
@@ -285,14 +286,11 @@ void block_values(int64_t n, const T* h, int64_t ldh,
   }
 }
 
-#define HOTARU_INSTANTIATE(...) \
-  template bool schur(int64_t, int64_t, int64_t, __VA_ARGS__*, __VA_ARGS__*); \
-  template void block_values(int64_t, const __VA_ARGS__*, int64_t, \
-                             std::complex<Real<__VA_ARGS__>>*);
-HOTARU_INSTANTIATE(float)
-HOTARU_INSTANTIATE(double)
-HOTARU_INSTANTIATE(std::complex<float>)
-HOTARU_INSTANTIATE(std::complex<double>)
+#define HOTARU_INSTANTIATE(T) \
+  template bool schur(int64_t, int64_t, int64_t, T*, T*); \
+  template void block_values(int64_t, const T*, int64_t, \
+                             std::complex<Real<T>>*);
+HOTARU_FOR_WIDE_TYPES(HOTARU_INSTANTIATE)
 #undef HOTARU_INSTANTIATE
 
 }  // namespace hotaru::cpu

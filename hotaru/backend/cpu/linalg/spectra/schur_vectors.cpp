@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "hotaru/backend/common/number_types.h"
 #include "hotaru/backend/cpu/linalg/spectra/condensed.h"
 #include "hotaru/backend/cpu/linalg/spectra/schur.h"
 #include "hotaru/backend/cpu/matmul/gemm.h"
@@ -188,14 +189,11 @@ void schur_vectors(int64_t n, const T* h, const T* z,
   }
 }
 
-#define HOTARU_INSTANTIATE(...) \
-  template void schur_vectors(int64_t, const __VA_ARGS__*, const __VA_ARGS__*, \
-                              const std::complex<Real<__VA_ARGS__>>*, \
-                              std::complex<Real<__VA_ARGS__>>*);
-HOTARU_INSTANTIATE(float)
-HOTARU_INSTANTIATE(double)
-HOTARU_INSTANTIATE(std::complex<float>)
-HOTARU_INSTANTIATE(std::complex<double>)
+#define HOTARU_INSTANTIATE(T) \
+  template void schur_vectors(int64_t, const T*, const T*, \
+                              const std::complex<Real<T>>*, \
+                              std::complex<Real<T>>*);
+HOTARU_FOR_WIDE_TYPES(HOTARU_INSTANTIATE)
 #undef HOTARU_INSTANTIATE
 
 }  // namespace hotaru::cpu

@@ -1,6 +1,8 @@
 // QR with two shifts (G. Golub and C. Van Loan, Matrix computations, 7.5).
 #include "hotaru/backend/cpu/linalg/spectra/small_schur.h"
 
+#include "hotaru/backend/common/number_types.h"
+
 namespace hotaru::cpu {
 
 template <class T>
@@ -132,17 +134,13 @@ bool small_schur(const Window<T>& w, Real<T> norm) {
   return true;
 }
 
-#define HOTARU_INSTANTIATE(...) \
-  template struct SmallReflection<__VA_ARGS__>; \
-  template struct Window<__VA_ARGS__>; \
-  template SmallReflection<__VA_ARGS__> first_reflection( \
-      const __VA_ARGS__*, int64_t, int64_t, \
-      const std::complex<Real<__VA_ARGS__>>*); \
-  template bool small_schur(const Window<__VA_ARGS__>&, Real<__VA_ARGS__>);
-HOTARU_INSTANTIATE(float)
-HOTARU_INSTANTIATE(double)
-HOTARU_INSTANTIATE(std::complex<float>)
-HOTARU_INSTANTIATE(std::complex<double>)
+#define HOTARU_INSTANTIATE(T) \
+  template struct SmallReflection<T>; \
+  template struct Window<T>; \
+  template SmallReflection<T> first_reflection(const T*, int64_t, int64_t, \
+                                               const std::complex<Real<T>>*); \
+  template bool small_schur(const Window<T>&, Real<T>);
+HOTARU_FOR_WIDE_TYPES(HOTARU_INSTANTIATE)
 #undef HOTARU_INSTANTIATE
 
 }  // namespace hotaru::cpu

@@ -4,6 +4,7 @@
 #include <functional>
 #include <type_traits>
 
+#include "hotaru/backend/common/number_types.h"
 #include "hotaru/backend/cpu/linalg/operands.h"
 #include "hotaru/backend/cpu/linalg/reflectors.h"
 #include "hotaru/backend/cpu/linalg/spectra/bidiagonal.h"
@@ -140,14 +141,10 @@ SvdOutcome singular_values(int64_t m, int64_t n, const T* a, Real<T>* values,
   return outcome;
 }
 
-#define HOTARU_INSTANTIATE(...) \
-  template SvdOutcome singular_values(int64_t, int64_t, const __VA_ARGS__*, \
-                                      Real<__VA_ARGS__>*, __VA_ARGS__*, \
-                                      int64_t, __VA_ARGS__*, int64_t);
-HOTARU_INSTANTIATE(float)
-HOTARU_INSTANTIATE(double)
-HOTARU_INSTANTIATE(std::complex<float>)
-HOTARU_INSTANTIATE(std::complex<double>)
+#define HOTARU_INSTANTIATE(T) \
+  template SvdOutcome singular_values(int64_t, int64_t, const T*, Real<T>*, \
+                                      T*, int64_t, T*, int64_t);
+HOTARU_FOR_WIDE_TYPES(HOTARU_INSTANTIATE)
 #undef HOTARU_INSTANTIATE
 
 std::string singular_values_failed(SvdOutcome outcome) {

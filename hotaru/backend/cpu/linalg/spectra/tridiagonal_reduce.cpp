@@ -3,6 +3,7 @@
 // reduction of matrices to condensed forms for eigenvalue computations", 1989).
 #include <algorithm>
 
+#include "hotaru/backend/common/number_types.h"
 #include "hotaru/backend/cpu/linalg/reflectors.h"
 #include "hotaru/backend/cpu/linalg/spectra/condensed.h"
 #include "hotaru/backend/cpu/linalg/spectra/tridiagonal.h"
@@ -123,15 +124,11 @@ void apply_tridiagonal_basis(int64_t n, const T* a, const T* taus,
                       columns);
 }
 
-#define HOTARU_INSTANTIATE(...) \
-  template void tridiagonalize(int64_t, __VA_ARGS__*, Real<__VA_ARGS__>*, \
-                               Real<__VA_ARGS__>*, __VA_ARGS__*); \
-  template void apply_tridiagonal_basis( \
-      int64_t, const __VA_ARGS__*, const __VA_ARGS__*, int64_t, __VA_ARGS__*);
-HOTARU_INSTANTIATE(float)
-HOTARU_INSTANTIATE(double)
-HOTARU_INSTANTIATE(std::complex<float>)
-HOTARU_INSTANTIATE(std::complex<double>)
+#define HOTARU_INSTANTIATE(T) \
+  template void tridiagonalize(int64_t, T*, Real<T>*, Real<T>*, T*); \
+  template void apply_tridiagonal_basis(int64_t, const T*, const T*, int64_t, \
+                                        T*);
+HOTARU_FOR_WIDE_TYPES(HOTARU_INSTANTIATE)
 #undef HOTARU_INSTANTIATE
 
 }  // namespace hotaru::cpu
