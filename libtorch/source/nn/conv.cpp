@@ -54,6 +54,19 @@ void reset_layer(const Tensor& weight, const Tensor& bias) {
   init::uniform_(bias, -bound, bound);
 }
 
+/// Makes the parameters of a layer whose weight is rows x columns / groups x
+/// kernel, with a bias or without.
+template <class Layer>
+void make_parameters(Layer& self, int64_t rows, int64_t columns) {
+  const auto& o = self.options;
+  self.weight = self.register_parameter(
+      "weight",
+      torch::empty(joined({rows, columns / o.groups()}, o.kernel_size())));
+  self.bias = self.register_parameter(
+      "bias", o.bias() ? torch::empty(o.out_channels()) : Tensor(), o.bias());
+  self.reset_parameters();
+}
+
 void check_channels(int64_t in, int64_t out, int64_t groups) {
   TORCH_CHECK(in > 0 && out > 0 && groups > 0,
               "in_channels, groups and out_channels must be a positive "
@@ -138,14 +151,7 @@ void ConvImpl<D, Derived>::reset() {
     for (const int64_t stride : *options.stride())
       TORCH_CHECK(stride == 1,
                   "padding='same' is not supported for strided convolutions");
-  weight = this->register_parameter(
-      "weight", torch::empty(joined({options.out_channels(),
-                                     options.in_channels() / options.groups()},
-                                    options.kernel_size())));
-  bias = this->register_parameter(
-      "bias", options.bias() ? torch::empty(options.out_channels()) : Tensor(),
-      options.bias());
-  reset_parameters();
+  make_parameters(*this, options.out_channels(), options.in_channels());
 }
 template <size_t D, class Derived>
 void ConvImpl<D, Derived>::reset_parameters() {
@@ -183,14 +189,7 @@ template <size_t D, class Derived>
 void ConvTransposeImpl<D, Derived>::reset() {
   check_channels(options.in_channels(), options.out_channels(),
                  options.groups());
-  weight = this->register_parameter(
-      "weight", torch::empty(joined({options.in_channels(),
-                                     options.out_channels() / options.groups()},
-                                    options.kernel_size())));
-  bias = this->register_parameter(
-      "bias", options.bias() ? torch::empty(options.out_channels()) : Tensor(),
-      options.bias());
-  reset_parameters();
+  make_parameters(*this, options.in_channels(), options.out_channels());
 }
 template <size_t D, class Derived>
 void ConvTransposeImpl<D, Derived>::reset_parameters() {

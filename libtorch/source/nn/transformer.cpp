@@ -1,6 +1,8 @@
 #include "torch/nn/modules/transformer.h"
 
+#include <initializer_list>
 #include <limits>
+#include <string>
 
 #include "torch/nn/functional/activation.h"
 #include "torch/nn/init.h"
@@ -22,6 +24,33 @@ MultiheadAttention attention(const TransformerLayerOptions& o) {
 
 LayerNorm norm_of(const TransformerLayerOptions& o) {
   return LayerNorm(LayerNormOptions({o.d_model()}));
+}
+
+/// Registers what lies behind a layer's attentions: two linear maps, and the
+/// norms and the dropouts of its parts, which are numbered.
+template <class Layer>
+void register_rest(Layer& self, std::initializer_list<LayerNorm*> norms,
+                   std::initializer_list<Dropout*> dropouts) {
+  const TransformerLayerOptions& o = self.options;
+  self.linear1 =
+      self.register_module("linear1", Linear(o.d_model(), o.dim_feedforward()));
+  self.dropout = self.register_module("dropout", Dropout(o.dropout()));
+  self.linear2 =
+      self.register_module("linear2", Linear(o.dim_feedforward(), o.d_model()));
+  int n = 0;
+  for (LayerNorm* norm : norms)
+    *norm = self.register_module("norm" + std::to_string(++n), norm_of(o));
+  n = 0;
+  for (Dropout* dropout : dropouts)
+    *dropout = self.register_module("dropout" + std::to_string(++n),
+                                    Dropout(o.dropout()));
+}
+
+Tensor attended(MultiheadAttention& attention, const Tensor& query,
+                const Tensor& memory, const Tensor& padding,
+                const Tensor& mask) {
+  return std::get<0>(attention(query, memory, memory, padding,
+                               /*need_weights=*/false, mask));
 }
 
 /// Registers a stack's layers and the norm behind them, if there is one, in
@@ -59,17 +88,8 @@ TransformerEncoderLayerImpl::TransformerEncoderLayerImpl(
   TransformerEncoderLayerImpl::reset();
 }
 void TransformerEncoderLayerImpl::reset() {
-  const auto& o = options;
-  self_attn = register_module("self_attn", attention(o));
-  linear1 =
-      register_module("linear1", Linear(o.d_model(), o.dim_feedforward()));
-  dropout = register_module("dropout", Dropout(o.dropout()));
-  linear2 =
-      register_module("linear2", Linear(o.dim_feedforward(), o.d_model()));
-  norm1 = register_module("norm1", norm_of(o));
-  norm2 = register_module("norm2", norm_of(o));
-  dropout1 = register_module("dropout1", Dropout(o.dropout()));
-  dropout2 = register_module("dropout2", Dropout(o.dropout()));
+  self_attn = register_module("self_attn", attention(options));
+  register_rest(*this, {&norm1, &norm2}, {&dropout1, &dropout2});
 }
 void TransformerEncoderLayerImpl::reset_parameters() {
   self_attn->_reset_parameters();
@@ -79,10 +99,9 @@ void TransformerEncoderLayerImpl::reset_parameters() {
 Tensor TransformerEncoderLayerImpl::forward(
     const Tensor& src, const Tensor& src_mask,
     const Tensor& src_key_padding_mask) {
-  const Tensor attended =
-      std::get<0>(self_attn(src, src, src, src_key_padding_mask,
-                            /*need_weights=*/false, src_mask));
-  const Tensor x = norm1(src + dropout1(attended));
+  const Tensor own =
+      attended(self_attn, src, src, src_key_padding_mask, src_mask);
+  const Tensor x = norm1(src + dropout1(own));
   const Tensor inner = activated(options.activation(), linear1(x));
   return norm2(x + dropout2(linear2(dropout(inner))));
 }
@@ -93,20 +112,10 @@ TransformerDecoderLayerImpl::TransformerDecoderLayerImpl(
   TransformerDecoderLayerImpl::reset();
 }
 void TransformerDecoderLayerImpl::reset() {
-  const auto& o = options;
-  self_attn = register_module("self_attn", attention(o));
-  multihead_attn = register_module("multihead_attn", attention(o));
-  linear1 =
-      register_module("linear1", Linear(o.d_model(), o.dim_feedforward()));
-  dropout = register_module("dropout", Dropout(o.dropout()));
-  linear2 =
-      register_module("linear2", Linear(o.dim_feedforward(), o.d_model()));
-  norm1 = register_module("norm1", norm_of(o));
-  norm2 = register_module("norm2", norm_of(o));
-  norm3 = register_module("norm3", norm_of(o));
-  dropout1 = register_module("dropout1", Dropout(o.dropout()));
-  dropout2 = register_module("dropout2", Dropout(o.dropout()));
-  dropout3 = register_module("dropout3", Dropout(o.dropout()));
+  self_attn = register_module("self_attn", attention(options));
+  multihead_attn = register_module("multihead_attn", attention(options));
+  register_rest(*this, {&norm1, &norm2, &norm3},
+                {&dropout1, &dropout2, &dropout3});
 }
 void TransformerDecoderLayerImpl::reset_parameters() {
   self_attn->_reset_parameters();
@@ -118,12 +127,11 @@ Tensor TransformerDecoderLayerImpl::forward(
     Tensor tgt, const Tensor& memory, const Tensor& tgt_mask,
     const Tensor& memory_mask, const Tensor& tgt_key_padding_mask,
     const Tensor& memory_key_padding_mask) {
-  const Tensor own = std::get<0>(self_attn(tgt, tgt, tgt, tgt_key_padding_mask,
-                                           /*need_weights=*/false, tgt_mask));
+  const Tensor own =
+      attended(self_attn, tgt, tgt, tgt_key_padding_mask, tgt_mask);
   const Tensor x = norm1(tgt + dropout1(own));
   const Tensor other =
-      std::get<0>(multihead_attn(x, memory, memory, memory_key_padding_mask,
-                                 /*need_weights=*/false, memory_mask));
+      attended(multihead_attn, x, memory, memory_key_padding_mask, memory_mask);
   const Tensor y = norm2(x + dropout2(other));
   const Tensor inner = activated(options.activation(), linear1(y));
   return norm3(y + dropout3(linear2(dropout(inner))));
