@@ -11,7 +11,12 @@ from ._utils.collate import default_collate, default_convert
 from ._utils.worker import get_worker_info
 from .dataset import IterableDataset, _Subscriptable
 from .iterators import LoaderIterator, SingleProcessIterator, WorkerIterator
-from .sampler import BatchSampler, RandomSampler, SequentialSampler
+from .sampler import (
+    BatchSampler,
+    RandomSampler,
+    Sampler,
+    SequentialSampler,
+)
 
 # PyTorch's names of the iterators, which libraries check against.
 _BaseDataLoaderIter = LoaderIterator
@@ -21,7 +26,7 @@ _MultiProcessingDataLoaderIter = WorkerIterator
 __all__ = ["DataLoader", "get_worker_info"]
 
 
-class _Endless:
+class _InfiniteConstantSampler(Sampler):
     """The sampler of an iterable dataset: it goes on until that ends."""
 
     def __iter__(self):
@@ -104,9 +109,9 @@ class DataLoader(_Subscriptable):
         self.in_order = in_order
         self.generator = generator
 
-        self.iterable = isinstance(dataset, IterableDataset)
-        self.reported_length: int | None = None  # by the iterable dataset
-        if self.iterable:
+        self._iterable = isinstance(dataset, IterableDataset)
+        self._reported_length: int | None = None  # by the iterable dataset
+        if self._iterable:
             if pipes.is_pipe(dataset):
                 dataset = self.dataset = pipes.shuffled(dataset, shuffle)
                 shuffle = None  # the pipe does
@@ -116,8 +121,8 @@ class DataLoader(_Subscriptable):
         if batch_sampler is not None:
             batch_size = None
         if sampler is None:
-            if self.iterable:
-                sampler = _Endless()
+            if self._iterable:
+                sampler = _InfiniteConstantSampler()
             elif shuffle:
                 sampler = RandomSampler(dataset, generator=generator)
             else:
@@ -163,7 +168,7 @@ class DataLoader(_Subscriptable):
         self._context = _checked_context(context, self.num_workers)
 
     @property
-    def index_sampler(self):
+    def _index_sampler(self):
         """Where the tasks come from: lists of indices, or single ones."""
         return (
             self.sampler if self.batch_sampler is None else self.batch_sampler
@@ -178,7 +183,7 @@ class DataLoader(_Subscriptable):
     def fetcher_arguments(self) -> tuple:
         """Arguments that make_fetcher takes."""
         return (
-            self.iterable,
+            self._iterable,
             self.dataset,
             self._auto_collation,
             self.collate_fn,
@@ -186,9 +191,9 @@ class DataLoader(_Subscriptable):
         )
 
     def __len__(self) -> int:
-        if not self.iterable:
-            return len(self.index_sampler)
-        count = self.reported_length = len(self.dataset)
+        if not self._iterable:
+            return len(self._index_sampler)
+        count = self._reported_length = len(self.dataset)
         if self.batch_size is None:
             return count
         if self.drop_last:

@@ -27,9 +27,9 @@ class LoaderIterator:
 
     def __init__(self, loader) -> None:
         self._dataset = loader.dataset
-        self._iterable = loader.iterable
-        self._expected = loader.reported_length
-        self._sampler = loader.index_sampler
+        self._iterable = loader._iterable
+        self._expected = loader._reported_length
+        self._sampler = loader._index_sampler
         self._num_workers = loader.num_workers
         self._pin = loader.pin_memory and _can_pin(loader)
         self._indices = iter(self._sampler)
@@ -175,7 +175,7 @@ class WorkerIterator(LoaderIterator):
 
     def restart(self, loader) -> None:
         """Begins another pass with the same workers."""
-        self._expected = loader.reported_length
+        self._expected = loader._reported_length
         self._pipe_seed = self._seed_pipe(loader)
         self._guard(self._resume)
         self._guard(self._start)
