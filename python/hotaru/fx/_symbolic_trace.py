@@ -6,6 +6,7 @@ import inspect
 
 from .. import nn
 from . import _tracer
+from ._compatibility import compatibility  # noqa: F401  (libraries' name)
 from ._patching import WRAPPED_FUNCTIONS, WRAPPED_METHODS
 from ._tracer import (
     PH,

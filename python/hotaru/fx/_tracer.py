@@ -199,8 +199,10 @@ class Tracer(TracerBase):
                     def make(node, name=name):
                         return ParameterProxy(self, node, name, value)
 
+                # Subclasses' own may know no factory.
+                given = {} if make is None else {"proxy_factory_fn": make}
                 cache[name] = self.create_proxy(
-                    "get_attr", name, (), {}, proxy_factory_fn=make
+                    "get_attr", name, (), {}, **given
                 )
             return cache[name]
         return None
