@@ -17,6 +17,7 @@ from .jit._marks import (
     is_scripting,
     unused,
 )
+from .jit._marks import copied as _copy_to_script_wrapper  # noqa: F401
 
 __all__ = [
     "BroadcastingList1",

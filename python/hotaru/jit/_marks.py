@@ -12,6 +12,11 @@ from typing import Any, Callable
 Final = typing.Final
 
 EXPORT, IGNORE, UNUSED = "export", "ignore", "unused"
+# PyTorch's text, which libraries' own marks are made of.
+COPIED = (
+    "if this method is not scripted, copy the python method onto the scripted "
+    "model"
+)
 _MARK = "_hotaru_script_mark"
 # Mark of classes that declare an interface.
 INTERFACE = "__hotaru_interface__"
@@ -22,6 +27,19 @@ def mark_of(function) -> str | None:
     if builtins.isinstance(function, property):
         function = function.fget
     return getattr(function, _MARK, None)
+
+
+def copied(function):
+    """Marks a method that a compiled module has in Python, too, where it is
+    not compiled; gives it back.
+    """
+    function._torchscript_modifier = COPIED
+    return function
+
+
+def is_copied(function) -> bool:
+    """True if it has that mark."""
+    return getattr(function, "_torchscript_modifier", None) == COPIED
 
 
 def is_interface(cls) -> bool:

@@ -98,9 +98,9 @@ def finished(module: nn.Module, native) -> RecursiveScriptModule:
     object.__setattr__(out, "_originals", list(module.parameters()))
     for name in dir(type(module)):
         method = _static(type(module), name)
-        if inspect.isfunction(method) and _marks.mark_of(method) in (
-            _marks.IGNORE,
-            _marks.UNUSED,
+        if inspect.isfunction(method) and (
+            _marks.mark_of(method) in (_marks.IGNORE, _marks.UNUSED)
+            or (_marks.is_copied(method) and not native.has_method(name))
         ):
             object.__setattr__(out, name, types.MethodType(method, out))
     for name, method in _own_methods(module):

@@ -70,3 +70,30 @@ def test_isinstance_warns_of_empty_containers():
         warnings.simplefilter("error")
         assert torch.jit.isinstance([1], List[int])
         assert torch.jit.isinstance(torch.ones(0), Any)
+
+
+def test_marked_methods_are_copied_onto_the_compiled_module():
+    class Named(torch.nn.Module):
+        def forward(self, x):
+            return self.compiled(x)
+
+        @internal._copy_to_script_wrapper
+        def __len__(self):
+            return 3
+
+        @internal._copy_to_script_wrapper
+        def text(self):
+            return f"{type(self).__name__} {self.training}"
+
+        def plain(self):
+            return 1
+
+        @internal._copy_to_script_wrapper
+        def compiled(self, x):
+            return x + 1
+
+    script = torch.jit.script(Named())
+    assert script.text() == "RecursiveScriptModule True"
+    assert not hasattr(script, "plain")
+    assert script(torch.ones(1)).item() == 2
+    assert script.compiled(torch.ones(1)).item() == 2
