@@ -5,7 +5,17 @@ from __future__ import annotations
 from .utils import _pytree
 from .utils._python_dispatch import _get_current_dispatch_mode_stack
 
-__all__ = ["detect_fake_mode"]
+__all__ = ["active_fake_mode", "detect_fake_mode"]
+
+
+def active_fake_mode():
+    """The innermost FakeTensorMode that is entered, or None."""
+    from ._subclasses.fake_tensor import FakeTensorMode
+
+    for mode in reversed(_get_current_dispatch_mode_stack()):
+        if isinstance(mode, FakeTensorMode):
+            return mode
+    return None
 
 
 def detect_fake_mode(inputs=None):

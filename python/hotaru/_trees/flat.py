@@ -73,7 +73,7 @@ def _is_node(value) -> bool:
 def _children(value) -> tuple[list, object]:
     """Takes a node apart: what it consists of, and its context."""
     if not _is_known(value):
-        children, context = KINDS[type(value)].flatten(value)
+        children, context = KINDS[type(value)].flatten_fn(value)
         return list(children), context
     context = getattr(value, "default_factory", None)
     return list(value.values() if isinstance(value, dict) else value), context
@@ -113,7 +113,7 @@ def _build(leaves, structure: Structure):
         return kind(*children)
     if kind in (list, deque) or issubclass(kind, tuple):
         return kind(children)
-    return KINDS[kind].unflatten(children, structure.context)
+    return KINDS[kind].unflatten_fn(children, structure.context)
 
 
 def mapped(function, value):

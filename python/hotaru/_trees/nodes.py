@@ -58,13 +58,14 @@ class ConstantNode:
 class Kind:
     """How containers of a class are taken apart and made.
 
-    `flatten` gives the children and the context, `keyed` the children with
-    their keys instead; `unflatten` makes one of both.
+    `flatten_fn` gives the children and the context, `flatten_with_keys_fn` the
+    children with their keys instead; `unflatten_fn` makes one of both.
     """
 
-    flatten: object
-    unflatten: object
-    keyed: object = None
+    type: type
+    flatten_fn: object
+    unflatten_fn: object
+    flatten_with_keys_fn: object = None
     serialized_name: str | None = None
     dump_context: object = None
     load_context: object = None
@@ -154,6 +155,7 @@ def _register_sequence(cls, name: str, rebuilt=None) -> None:
     register(
         cls,
         Kind(
+            cls,
             lambda items: (list(items), None),
             lambda items, _: make(items),
             lambda items: (_sequence_keys(items), None),
@@ -166,6 +168,7 @@ def _register_mapping(cls, name: str) -> None:
     register(
         cls,
         Kind(
+            cls,
             lambda items: (list(items.values()), list(items)),
             lambda items, keys: cls(zip(keys, items)),
             lambda items: (_mapping_keys(items), list(items)),
@@ -206,6 +209,7 @@ def _load_factory(dumped: dict) -> list:
 register(
     defaultdict,
     Kind(
+        defaultdict,
         lambda items: (list(items.values()), _default_of(items)),
         lambda items, context: defaultdict(context[0], zip(context[1], items)),
         lambda items: (_mapping_keys(items), _default_of(items)),
@@ -217,6 +221,7 @@ register(
 register(
     deque,
     Kind(
+        deque,
         lambda items: (list(items), items.maxlen),
         lambda items, length: deque(items, maxlen=length),
         lambda items: (_sequence_keys(items), items.maxlen),
@@ -256,6 +261,7 @@ def _named_keys(items):
 register(
     namedtuple,
     Kind(
+        namedtuple,
         lambda items: (list(items), type(items)),
         lambda items, cls: cls(*items),
         _named_keys,
@@ -266,9 +272,9 @@ register(
 )
 
 _PARTS = {
-    "_flatten_with_keys": "keyed",
-    "_flatten": "flatten",
-    "_unflatten": "unflatten",
+    "_flatten_with_keys": "flatten_with_keys_fn",
+    "_flatten": "flatten_fn",
+    "_unflatten": "unflatten_fn",
     "_serialize": "dump_context",
     "_deserialize": "load_context",
 }

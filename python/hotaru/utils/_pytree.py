@@ -40,7 +40,8 @@ __all__ = [
     "tree_unflatten", "treespec_dumps", "treespec_loads", "treespec_pprint",
 ]  # fmt: skip
 
-PyTree = typing.Any
+PyTree = Context = typing.Any
+NodeDef = Kind
 SUPPORTED_NODES = _nodes.KINDS
 BUILTIN_TYPES = _nodes.BUILTINS
 _MAPPINGS = (dict, OrderedDict, defaultdict)
@@ -122,7 +123,7 @@ class TreeSpec:
         if self.type is None:
             return next(leaves)
         children = [child._make(leaves) for child in self._children]
-        return _nodes.KINDS[self.type].unflatten(children, self.context)
+        return _nodes.KINDS[self.type].unflatten_fn(children, self.context)
 
     def flatten_up_to(self, tree) -> list:
         """Lists the parts of a tree in the places of this form's leaves.
@@ -149,7 +150,7 @@ class TreeSpec:
             )
         if mappings:
             return self._same_values(tree)
-        children, context = _nodes.KINDS[cls].flatten(tree)
+        children, context = _nodes.KINDS[cls].flatten_fn(tree)
         if len(children) != self.num_children:
             raise ValueError(
                 f"Node arity mismatch; expected {self.num_children}, but got "
@@ -234,6 +235,7 @@ def register_pytree_node(
     _nodes.register(
         cls,
         Kind(
+            cls,
             flatten_fn,
             unflatten_fn,
             flatten_with_keys_fn,
@@ -352,6 +354,9 @@ def tree_is_leaf(tree, is_leaf=None) -> bool:
     return _nodes.kind_class(tree) not in _nodes.KINDS
 
 
+_is_leaf = tree_is_leaf
+
+
 def tree_flatten(tree, is_leaf=None) -> tuple[list, TreeSpec]:
     """The leaves from left to right, and the form."""
     leaves: list = []
@@ -363,7 +368,7 @@ def _flatten(tree, leaves: list, is_leaf) -> TreeSpec:
         leaves.append(tree)
         return _LEAF
     cls = _nodes.kind_class(tree)
-    children, context = _nodes.KINDS[cls].flatten(tree)
+    children, context = _nodes.KINDS[cls].flatten_fn(tree)
     specs = [_flatten(child, leaves, is_leaf) for child in children]
     return TreeSpec(cls, context, specs)
 
@@ -386,7 +391,7 @@ def tree_iter(tree, is_leaf=None):
         yield tree
         return
     kind = _nodes.KINDS[_nodes.kind_class(tree)]
-    for child in kind.flatten(tree)[0]:
+    for child in kind.flatten_fn(tree)[0]:
         yield from tree_iter(child, is_leaf)
 
 
@@ -401,7 +406,7 @@ def _collect(tree, leaves: list, is_leaf) -> None:
         leaves.append(tree)
         return
     kind = _nodes.KINDS[_nodes.kind_class(tree)]
-    for child in kind.flatten(tree)[0]:
+    for child in kind.flatten_fn(tree)[0]:
         _collect(child, leaves, is_leaf)
 
 
@@ -498,7 +503,7 @@ def _broadcast_to_and_flatten(tree, treespec: TreeSpec, is_leaf=None):
         return [tree] * treespec.num_leaves
     if treespec.is_leaf() or _nodes.kind_class(tree) is not treespec.type:
         return None
-    children, context = _nodes.KINDS[treespec.type].flatten(tree)
+    children, context = _nodes.KINDS[treespec.type].flatten_fn(tree)
     if len(children) != treespec.num_children or context != treespec.context:
         return None
     found: list = []
@@ -539,7 +544,7 @@ def _paths(path: tuple, tree, is_leaf):
         yield path, tree
         return
     cls = _nodes.kind_class(tree)
-    keyed = _nodes.KINDS[cls].keyed
+    keyed = _nodes.KINDS[cls].flatten_with_keys_fn
     if keyed is None:
         raise ValueError(
             f"Did not find a flatten_with_keys_fn for type: {cls}. Please pass "

@@ -25,6 +25,60 @@ def test_kinds_of_trees_by_their_functions():
         _ = _pytree._set_flatten
 
 
+def test_kinds_of_trees_are_what_libraries_take_apart():
+    from collections import OrderedDict, defaultdict, deque, namedtuple
+
+    from hotaru.utils import _pytree
+
+    pair = namedtuple("pair", "a b")
+    for tree in (
+        (1, 2), [1, 2], {"b": 1, "a": 2}, OrderedDict(b=1), deque([1, 2], 3),
+        defaultdict(int, b=1), pair(1, 2),
+    ):  # fmt: skip
+        cls = namedtuple if type(tree) is pair else type(tree)
+        node = _pytree.SUPPORTED_NODES[cls]
+        assert isinstance(node, _pytree.NodeDef)
+        assert node.type is cls
+        values, context = node.flatten_fn(tree)
+        made = node.unflatten_fn(values, context)
+        assert (type(made), made) == (type(tree), tree)
+        keyed, same = node.flatten_with_keys_fn(tree)
+        assert ([child for _, child in keyed], same) == (values, context)
+    assert _pytree._is_leaf(3)
+    assert not _pytree._is_leaf([3])
+    assert _pytree._is_leaf([3], is_leaf=lambda tree: True)
+
+
+def test_a_kind_that_is_added_is_in_the_registry():
+    from hotaru.utils import _pytree
+
+    class Box:
+        def __init__(self, value):
+            self.value = value
+
+    _pytree.register_pytree_node(
+        Box, lambda box: ([box.value], None), lambda items, _: Box(*items)
+    )
+    node = _pytree.SUPPORTED_NODES[Box]
+    assert (node.type, node.flatten_with_keys_fn) == (Box, None)
+    assert node.unflatten_fn([3], None).value == 3
+    _pytree.SUPPORTED_NODES.pop(Box)
+    assert _pytree._is_leaf(Box(1))
+
+
+def test_the_fake_mode_that_is_active():
+    from hotaru._guards import active_fake_mode
+    from hotaru._subclasses.fake_tensor import FakeTensorMode
+
+    outer, inner = FakeTensorMode(), FakeTensorMode()
+    assert active_fake_mode() is None
+    with outer:
+        with inner:
+            assert active_fake_mode() is inner
+        assert active_fake_mode() is outer
+    assert active_fake_mode() is None
+
+
 def test_copies_by_their_operator():
     x = hotaru.ones(3, requires_grad=True)
     out = hotaru.ops.aten._to_copy.default(x, dtype=hotaru.float64)
