@@ -90,6 +90,7 @@ LENT = {
     "_are_functorch_transforms_active": (
         "autograd._transforms:_are_functorch_transforms_active"
     ),
+    "functorch_extension": "_functorch.extension",
     "_jit_try_infer_type": "fx._infer:try_infer_type",
     "_EnableTorchFunction": "overrides:_EnableTorchFunction",
     "questions": "_operators.questions:NAMES",

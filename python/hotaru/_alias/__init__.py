@@ -9,11 +9,15 @@ import hotaru
 
 from .. import _C, _overrides
 from .._own_names import add_root
-from .finder import AliasFinder
+from .finder import AliasFinder, ModuleFinder
 from .rename import rename_loaded
 
 _PACKAGE = __package__.partition(".")[0]
-_IN_EXTENSION = ("_fft", "_linalg", "_nn", "_sparse", "_special")
+_IN_EXTENSION = (
+    "_fft", "_functorch", "_linalg", "_nn", "_sparse", "_special"
+)  # fmt: skip
+# PyTorch's wheel brings this package, too; here it is one module.
+_FUNCTORCH = ("functorch", "_functorch.face")
 
 
 class _InExtension(types.ModuleType):
@@ -52,6 +56,9 @@ def install(alias: str = "torch") -> None:
             f"already, from {getattr(present, '__file__', 'an unknown place')}"
         )
     sys.meta_path.insert(0, AliasFinder(alias, _PACKAGE))
+    name, module = _FUNCTORCH
+    if not any(isinstance(f, ModuleFinder) for f in sys.meta_path):
+        sys.meta_path.insert(1, ModuleFinder(name, f"{_PACKAGE}.{module}"))
     for name in _IN_EXTENSION:
         full = f"{alias}._C.{name}"
         sys.modules[full] = _InExtension(full)

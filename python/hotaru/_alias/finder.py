@@ -67,6 +67,25 @@ class AliasFinder:
             yield distribution(self.alias)
 
 
+class ModuleFinder:
+    """Finds one module of another package by a name of its own, which hides
+    an installed package of that name.
+    """
+
+    def __init__(self, name: str, module: str) -> None:
+        self._name = name
+        self._module = module
+
+    def find_spec(self, fullname: str, path=None, target=None):
+        """The spec of that module; None for others."""
+        if fullname != self._name:
+            return None
+        module = importlib.import_module(self._module)
+        return importlib.machinery.ModuleSpec(
+            fullname, _AliasLoader(module), origin=module.__file__
+        )
+
+
 class _AliasLoader:
     """Gives out a module that is loaded already."""
 

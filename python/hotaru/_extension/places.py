@@ -80,6 +80,8 @@ def attribute(name: str):
         return vars(_C).setdefault(name, found)
     if name == "TensorBase":
         return vars(_C).setdefault(name, _C.Tensor)
+    if name == "_functorch":
+        return vars(_C).setdefault(name, lent("functorch_extension"))
     if name in ("_fft", "_linalg", "_nn", "_sparse", "_special"):
         from .functions import place as place_of
 

@@ -1,7 +1,6 @@
 """Transforms of functions by functorch's names: those of `func`, and a warning.
 
-`functionalize` and `make_functional` are not among them; `func.functional_call`
-takes a module's place.
+`functionalize` is not among them.
 """
 
 from __future__ import annotations
@@ -10,21 +9,23 @@ import functools
 import warnings
 
 from .. import func as _func
+from . import make_functional as _modules
 
 __all__ = [
-    "grad", "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp", "vjp",
-    "vmap",
+    "combine_state_for_ensemble", "grad", "grad_and_value", "hessian",
+    "jacfwd", "jacrev", "jvp", "make_functional",
+    "make_functional_with_buffers", "vjp", "vmap",
 ]  # fmt: skip
 
 
-def _deprecated(name: str):
-    function = getattr(_func, name)
-    place = "torch" if name == "vmap" else "torch.func"
+def _deprecated(name: str, new: str = ""):
+    function = getattr(_modules if new else _func, name)
+    new = new or (f"torch.{name}" if name == "vmap" else f"torch.func.{name}")
     text = (
         "We've integrated functorch into PyTorch. As the final step of the "
         f"integration, `functorch.{name}` is deprecated as of PyTorch 2.0 and "
         "will be deleted in a future version of PyTorch >= 2.3. Please use "
-        f"`{place}.{name}` instead; see the PyTorch 2.0 release notes and/or "
+        f"`{new}` instead; see the PyTorch 2.0 release notes and/or "
         "the `torch.func` migration guide for more details "
         "https://pytorch.org/docs/main/func.migrating.html"
     )
@@ -38,6 +39,13 @@ def _deprecated(name: str):
     return call
 
 
+combine_state_for_ensemble = _deprecated(
+    "combine_state_for_ensemble", "torch.func.stack_module_state"
+)
+make_functional = _deprecated("make_functional", "torch.func.functional_call")
+make_functional_with_buffers = _deprecated(
+    "make_functional_with_buffers", "torch.func.functional_call"
+)
 grad = _deprecated("grad")
 grad_and_value = _deprecated("grad_and_value")
 hessian = _deprecated("hessian")
