@@ -133,7 +133,10 @@ def _spoils(program: Program) -> bool:
     if lines == program.lines:
         return False
     counted = type(program)(program.seed, lines)
-    return isinstance(_fed(counted, *counted.function())["gradients"], str)
+    seen = _fed(counted, *counted.function())
+    # A write that is refused where it is counted tells nothing.
+    refused = any(key.startswith("error") for key in seen)
+    return refused or isinstance(seen["gradients"], str)
 
 
 def _fed(program: Program, run, state) -> dict:
