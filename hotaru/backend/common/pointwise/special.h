@@ -19,15 +19,10 @@ inline constexpr double kInf = std::numeric_limits<double>::infinity();
 inline constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 }  // namespace detail
 
-/// Functions of one number. Values outside a function's domain give NaN.
-#define HOTARU_SPECIAL_UNARY(X) \
-  X(airy_ai) \
-  X(bessel_j0) \
-  X(bessel_j1) \
-  X(bessel_y0) \
-  X(bessel_y1) \
+/// Functions of one number that have a form of straight-line code for floats
+/// (special_float.h).
+#define HOTARU_SPECIAL_FLOAT(X) \
   X(entr) \
-  X(erfcx) \
   X(erfinv) \
   X(frexp_exponent) \
   X(frexp_mantissa) \
@@ -35,13 +30,23 @@ inline constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
   X(i0e) \
   X(i1) \
   X(i1e) \
-  X(log_ndtr) \
   X(modified_bessel_k0) \
   X(modified_bessel_k1) \
   X(ndtr) \
   X(ndtri) \
   X(scaled_modified_bessel_k0) \
-  X(scaled_modified_bessel_k1) \
+  X(scaled_modified_bessel_k1)
+
+/// Functions of one number. Values outside a function's domain give NaN.
+#define HOTARU_SPECIAL_UNARY(X) \
+  HOTARU_SPECIAL_FLOAT(X) \
+  X(airy_ai) \
+  X(bessel_j0) \
+  X(bessel_j1) \
+  X(bessel_y0) \
+  X(bessel_y1) \
+  X(erfcx) \
+  X(log_ndtr) \
   X(spherical_bessel_j0)
 
 /// Functions of two. Polynomials: f(x, n), where n is cut to an integer, 0 for

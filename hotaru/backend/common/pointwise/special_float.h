@@ -6,23 +6,6 @@
 
 #include "hotaru/backend/common/pointwise/vector_functions.h"
 
-/// Functions in special.h's list that have such a form.
-#define HOTARU_SPECIAL_FLOAT(X) \
-  X(entr) \
-  X(erfinv) \
-  X(frexp_exponent) \
-  X(frexp_mantissa) \
-  X(i0) \
-  X(i0e) \
-  X(i1) \
-  X(i1e) \
-  X(modified_bessel_k0) \
-  X(modified_bessel_k1) \
-  X(ndtr) \
-  X(ndtri) \
-  X(scaled_modified_bessel_k0) \
-  X(scaled_modified_bessel_k1)
-
 namespace hotaru::special_float {
 
 using vmath::select;
