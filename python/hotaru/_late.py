@@ -102,6 +102,7 @@ LENT = {
     "register_flatten_spec": "fx._pytree:register_pytree_flatten_spec",
     "define_composed": "_library.composed:define",
     "namespace": "_ops.namespaces:namespace",
+    "dispatch_questions": "_dispatch.questions",
     "derivatives": "_dispatch.derivative:Derivatives",
     "higher_order_operators": "_higher_order_ops",
     "torchvision": "_torchvision",

@@ -219,7 +219,7 @@ class CustomOp:
     def __repr__(self) -> str:
         return f'<CustomOp(op="{self._qualname}")>'
 
-    def __call__(self, *args, **kwargs):
+    def __call__(self, /, *args, **kwargs):
         return get_op(self._qualname)(*args, **kwargs)
 
     def _destroy(self) -> None:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from .. import _C
-from .._ops import aten
+from .._ops import _packet, aten
 from .calls import Call
 
 
 class Question:
-    """An operator that gives no tensor: `aten._local_scalar_dense`."""
+    """An operator that gives no tensor: `aten._local_scalar_dense`. It is its
+    packet, too.
+    """
 
     namespace = "aten"
     _overloadname = "default"
@@ -36,13 +38,42 @@ class Question:
         """As in "aten::sym_size"."""
         return f"aten::{self._name}"
 
+    def overloads(self) -> list[str]:
+        """Their names: the default one alone."""
+        return ["default"]
+
     def __str__(self) -> str:
         return f"aten.{self.__name__}"
 
-    def __call__(self, *args):
-        if _C._dispatch_applies(*args):
-            return Call(self, args, {}).below()
-        return self._answer(*args)
+    def __copy__(self):
+        return self
+
+    def __deepcopy__(self, memo):
+        return self
+
+    def __reduce__(self):
+        return _packet, (self._name,)
+
+    def __call__(self, /, *args, **kwargs):
+        x = self._asked_of(args, kwargs)
+        if _C._dispatch_applies(x):
+            return Call(self, (x,), {}).below()
+        return self._answer(x)
+
+    def _asked_of(self, args: tuple, kwargs: dict):
+        """The tensor. RuntimeError for other arguments."""
+        values = (*args, *kwargs.values())
+        if len(values) == 1 and not kwargs.keys() - {"self"}:
+            if isinstance(values[0], _C.Tensor):
+                return values[0]
+            raise RuntimeError(
+                f"{self.name()}() Expected a value of type 'Tensor' for "
+                "argument 'self' but instead found type "
+                f"'{type(values[0]).__name__}'."
+            )
+        raise RuntimeError(
+            f"{self.name()}() takes one argument, self, but got {len(values)}"
+        )
 
 
 SCALAR = Question("_local_scalar_dense", lambda x: x.item())

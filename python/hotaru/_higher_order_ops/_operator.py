@@ -35,7 +35,7 @@ class HigherOrderOperator:
         """Its name."""
         return self.__name__
 
-    def __call__(self, *args, **kwargs):
+    def __call__(self, /, *args, **kwargs):
         relevant = tuple(pytree.tree_leaves((args, kwargs)))
         if _C._overridden(*relevant):
             return _C._handle_torch_function(self, relevant, args, kwargs)

@@ -6,6 +6,8 @@ is defined when it is first asked for.
 
 from __future__ import annotations
 
+from operator import attrgetter, methodcaller
+
 from .definitions import Library
 
 _library: Library | None = None
@@ -63,13 +65,50 @@ _DEFINED = {
 }
 
 
+# Methods of a tensor that answer a question about it, by what they give.
+_QUESTIONS = {
+    "bool": "is_coalesced is_complex is_conj is_contiguous is_distributed "
+    "is_floating_point is_inference is_neg is_nonzero is_signed",
+    "int": "dense_dim element_size get_device numel q_per_channel_axis "
+    "q_zero_point sparse_dim storage_offset",
+    "float": "q_scale",
+    "Scalar": "item",
+}
+for _given, _names in _QUESTIONS.items():
+    for _name in _names.split():
+        _DEFINED[_name] = f"(Tensor self) -> {_given}", methodcaller(_name)
+for _name, _given in {
+    "is_leaf": "bool", "retains_grad": "bool", "output_nr": "int",
+    "_version": "int",
+}.items():  # fmt: skip
+    _DEFINED[_name] = f"(Tensor self) -> {_given}", attrgetter(_name)
+for _name, _other in {"is_same_size": "other", "is_set_to": "tensor"}.items():
+    _DEFINED[_name] = (
+        f"(Tensor self, Tensor {_other}) -> bool",
+        lambda self, other, name=_name: getattr(self, name)(other),
+    )
+
+# Overloads beside the default ones, of questions that have such.
+_FURTHER = {
+    "size": {
+        "": ("(Tensor self) -> int[]", lambda self: list(self.size())),
+        ".int": ("(Tensor self, int dim) -> int", lambda x, d: x.size(d)),
+    },
+    "stride": {
+        "": ("(Tensor self) -> int[]", lambda self: list(self.stride())),
+        ".int": ("(Tensor self, int dim) -> int", lambda x, d: x.stride(d)),
+    },
+}
+
+
 def define(name: str) -> None:
     """Defines the operator of this name, if it is one of these."""
     global _library
-    if name not in _DEFINED:
-        return
-    if _library is None:
+    overloads = _FURTHER.pop(name, None)
+    if overloads is None:
+        overloads = {"": _DEFINED.pop(name)} if name in _DEFINED else {}
+    if overloads and _library is None:
         _library = Library("aten", "FRAGMENT")
-    schema, kernel = _DEFINED.pop(name)
-    _library.define(name + schema)
-    _library.impl(name, kernel, "CompositeImplicitAutograd")
+    for overload, (schema, kernel) in overloads.items():
+        _library.define(name + overload + schema)
+        _library.impl(name + overload, kernel, "CompositeImplicitAutograd")

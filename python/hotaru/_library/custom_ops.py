@@ -118,7 +118,7 @@ class CustomOpDef:
     def __repr__(self) -> str:
         return f"<CustomOpDef({self._qualname})>"
 
-    def __call__(self, *args, **kwargs):
+    def __call__(self, /, *args, **kwargs):
         return self._opoverload(*args, **kwargs)
 
     def register_kernel(
@@ -282,7 +282,7 @@ class CustomOpDef:
             return repr(self._init_fn)
         return f"{code.co_filename}:{code.co_firstlineno}"
 
-    def _run_fake(self, *args, **kwargs):
+    def _run_fake(self, /, *args, **kwargs):
         if self._fake is None:
             writes = self._opoverload._schema
             if writes.is_mutable and not writes.returns:
@@ -295,7 +295,7 @@ class CustomOpDef:
             )
         return self._fake(*args, **kwargs)
 
-    def _bumped(self, *args, **kwargs):
+    def _bumped(self, /, *args, **kwargs):
         """Runs the kernel and counts a version of all that it writes to."""
         schema = self._opoverload._schema
         written = utils.mutated_tensors(schema, args, kwargs)

@@ -43,7 +43,7 @@ class Kernel:
     func: Callable
     source: str
 
-    def __call__(self, *args, **kwargs):
+    def __call__(self, /, *args, **kwargs):
         return self.func(*args, **kwargs)
 
 

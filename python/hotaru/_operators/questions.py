@@ -87,7 +87,7 @@ def all_schemas() -> list[FunctionSchema]:
     return found + [o.schema for o in defined]
 
 
-def resolve_packet(name: str, *args, **kwargs) -> str:
+def resolve_packet(name: str, /, *args, **kwargs) -> str:
     """The name of the overload of "ns::name" that arguments fit.
 
     RuntimeError where they fit none.

@@ -11,6 +11,11 @@ from .packets import DefinedPacket, OpOverloadPacket, OwnPacket
 
 # Functions in Python that PyTorch has among its operators alone.
 _IN_PYTHON = {"_sparse_compressed_tensor_with_dims"}
+# Questions that `__torch_dispatch__` is asked, which stand beside it.
+_ASKED = {
+    "_local_scalar_dense", "dim", "lift_fresh", "sym_numel", "sym_size",
+    "sym_storage_offset", "sym_stride",
+}  # fmt: skip
 
 
 class _OpNamespace(types.ModuleType):
@@ -23,6 +28,9 @@ class _OpNamespace(types.ModuleType):
     def __getattr__(self, name: str) -> OpOverloadPacket:
         if self.name == "aten" and name in _IN_PYTHON:
             return vars(self).setdefault(name, lent(name))
+        if self.name == "aten" and name in _ASKED:
+            lent("dispatch_questions")  # they put themselves here
+            return vars(self)[name]
         made = None
         if not name.startswith("__"):
             made = self._find(name)

@@ -84,7 +84,7 @@ class OpOverload:
     def __str__(self) -> str:
         return f"{self.overloadpacket}.{self._overloadname}"
 
-    def __call__(self, *args, **kwargs):
+    def __call__(self, /, *args, **kwargs):
         relevant = tuple(arguments_of(args, kwargs))
         if _C._overridden(*relevant):
             return _C._handle_torch_function(self, relevant, args, kwargs)

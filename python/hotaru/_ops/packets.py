@@ -103,7 +103,7 @@ class OpOverloadPacket:
         setattr(self, name, made)
         return made
 
-    def __call__(self, *args, **kwargs):
+    def __call__(self, /, *args, **kwargs):
         relevant = tuple(arguments_of(args, kwargs))
         if _C._overridden(*relevant):
             return _C._handle_torch_function(self, relevant, args, kwargs)

@@ -98,7 +98,7 @@ class _Own:
         """As in "aten::sym_size.int"."""
         return f"aten::{self.__name__.removesuffix('.default')}"
 
-    def __call__(self, *args, **kwargs):
+    def __call__(self, /, *args, **kwargs):
         return self._function(*args, **kwargs)
 
     def __str__(self) -> str:

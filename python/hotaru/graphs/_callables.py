@@ -134,7 +134,7 @@ class _ClassForward:
     def __init__(self, module: Module) -> None:
         self.module = module
 
-    def __call__(self, *args, **kwargs):
+    def __call__(self, /, *args, **kwargs):
         return type(self.module).forward(self.module, *args, **kwargs)
 
 

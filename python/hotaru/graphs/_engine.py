@@ -72,7 +72,7 @@ class Engined(Watching):
         self.programs = 0
         self._signatures: dict[tuple, int] = {}
 
-    def __call__(self, *args, **kwargs):
+    def __call__(self, /, *args, **kwargs):
         stance = _stance.now()
         if stance == "force_eager" or _C.is_current_stream_capturing():
             return self.function(*args, **kwargs)

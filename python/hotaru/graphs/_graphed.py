@@ -67,7 +67,7 @@ class Graphed(_C._FastCall, Watching):
 
     # -- one call ----------------------------------------------------------
 
-    def _slow(self, *args, **kwargs):
+    def _slow(self, /, *args, **kwargs):
         """Does what the native side cannot do."""
         if (
             _C.is_current_stream_capturing()
