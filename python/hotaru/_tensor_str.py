@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
+
 from . import _C
 from ._functions import get_printoptions, set_printoptions
 
-__all__ = ["PRINT_OPTS"]
+__all__ = ["PRINT_OPTS", "printoptions"]
 
 _OPENING = len("tensor(")
 
@@ -25,6 +27,17 @@ class _PrinterOptions:
 
 
 PRINT_OPTS = _PrinterOptions()
+
+
+@contextmanager
+def printoptions(**kwargs):
+    """Tensors print by these options of `set_printoptions` within."""
+    before = _C._get_print_options()
+    try:
+        set_printoptions(**kwargs)
+        yield
+    finally:
+        _C._set_print_options(before)
 
 
 def _tensor_str(self, indent: int) -> str:

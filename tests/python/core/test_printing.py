@@ -208,3 +208,22 @@ def test_several_tensors_among_results_are_a_tuple(hotaru):
         type(hotaru.histogramdd(hotaru.rand(4, 2), [2, 2]).bin_edges) is tuple
     )
     assert type(hotaru.unbind(hotaru.ones(2))) is tuple
+
+
+def test_options_for_a_while(hotaru):
+    from hotaru._tensor_str import PRINT_OPTS, printoptions
+
+    x = hotaru.tensor([1.23456])
+    hotaru.set_printoptions(precision=3, sci_mode=True)
+    before = hotaru.get_printoptions()
+    with printoptions(precision=2):
+        assert repr(x) == "tensor([1.23])"
+        with printoptions(profile="full"):
+            assert PRINT_OPTS.threshold == math.inf
+        assert PRINT_OPTS.precision == 2
+    assert hotaru.get_printoptions() == before
+    with pytest.raises(KeyError), printoptions(edgeitems=1):
+        raise KeyError
+    with pytest.raises(TypeError), printoptions(nonesuch=1):
+        pass
+    assert hotaru.get_printoptions() == before
