@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Mapping, Sequence
 
@@ -23,6 +24,14 @@ from .containers import (
     is_sequence,
     like_mapping,
     like_sequence,
+)
+
+# Numpy's names of dtypes whose elements are texts or objects.
+np_str_obj_array_pattern = re.compile(r"[SaUO]")
+
+default_collate_err_msg_format = (
+    "default_collate: batch must contain tensors, numpy arrays, numbers, "
+    "dicts or lists; found {}"
 )
 
 
@@ -73,7 +82,9 @@ def _find(kind: type, first, table: dict):
     # numpy's types are in every table, without importing numpy.
     of_numpy = any(base.__module__ == "numpy" for base in kind.__mro__)
     if of_numpy and not isinstance(first, (str, bytes)):
-        return collate_numpy_fn
+        if issubclass(kind, sys.modules["numpy"].ndarray):
+            return collate_numpy_array_fn
+        return collate_numpy_scalar_fn
     for base, function in table.items():
         if isinstance(first, base):
             return function
@@ -81,10 +92,7 @@ def _find(kind: type, first, table: dict):
 
 
 def _unknown(what) -> TypeError:
-    return TypeError(
-        "default_collate: batch must contain tensors, numpy arrays, numbers, "
-        f"dicts or lists; found {what}"
-    )
+    return TypeError(default_collate_err_msg_format.format(what))
 
 
 def _unsupported(kind: str) -> RuntimeError:
@@ -111,15 +119,19 @@ def collate_tensor_fn(batch, *, collate_fn_map: dict | None = None) -> Tensor:
     return stack(tuple(batch), 0) if out is None else out
 
 
-def collate_numpy_fn(batch, *, collate_fn_map: dict | None = None):
-    """Arrays are stacked, numpy's numbers make a tensor."""
-    first = batch[0]
-    if not isinstance(first, sys.modules["numpy"].ndarray):
-        return as_tensor(batch)
-    if first.dtype.kind in "SUO":
-        raise _unknown(first.dtype)
+def collate_numpy_array_fn(batch, *, collate_fn_map: dict | None = None):
+    """Stacks arrays. TypeError for those of texts and objects."""
+    if np_str_obj_array_pattern.search(batch[0].dtype.str):
+        raise _unknown(batch[0].dtype)
     tensors = [as_tensor(sample) for sample in batch]
     return collate(tensors, collate_fn_map=collate_fn_map)
+
+
+def collate_numpy_scalar_fn(
+    batch, *, collate_fn_map: dict | None = None
+) -> Tensor:
+    """A tensor of numpy's numbers."""
+    return as_tensor(batch)
 
 
 def collate_float_fn(batch, *, collate_fn_map: dict | None = None) -> Tensor:
@@ -166,7 +178,9 @@ def default_convert(data):
         return data
     kind = type(data)
     if kind.__module__ == "numpy" and kind.__name__ not in ("str_", "bytes_"):
-        text = kind.__name__ == "ndarray" and data.dtype.kind in "SUO"
+        text = kind.__name__ == "ndarray" and np_str_obj_array_pattern.search(
+            data.dtype.str
+        )
         return data if text else as_tensor(data)
     if isinstance(data, Mapping):
         return like_mapping(data, {k: default_convert(data[k]) for k in data})
