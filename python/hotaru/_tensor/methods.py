@@ -67,11 +67,19 @@ def numpy(self, *, force: bool = False):
         raise
 
 
-def __dlpack__(self, **options):
+def __dlpack__(
+    self, *, stream=None, max_version=None, dl_device=None, copy=None
+):
     """A capsule of DLPack; see `interchange.dlpack`."""
     from .._functions.interchange import dlpack
 
-    return dlpack(self, **options)
+    return dlpack(
+        self,
+        stream=stream,
+        max_version=max_version,
+        dl_device=dl_device,
+        copy=copy,
+    )
 
 
 def __dlpack_device__(self) -> tuple[int, int]:

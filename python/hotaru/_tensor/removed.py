@@ -6,25 +6,34 @@ import warnings
 
 from .._C import Tensor
 
-_GONE = {
-    "eig": "torch.linalg.eig, whose results are complex, or torch.linalg."
-    "eigvals",
-    "lstsq": "torch.linalg.lstsq, which takes its arguments in the other order",
-    "solve": "torch.linalg.solve, which takes its arguments in the other order",
-    "symeig": "torch.linalg.eigh, or torch.linalg.eigvalsh; UPLO='U' if upper",
-}
+
+def _gone(name: str, instead: str) -> RuntimeError:
+    return RuntimeError(
+        "This function was deprecated since version 1.9 and is now removed: "
+        f"{name}. Use torch.linalg.{instead}."
+    )
 
 
-def _gone(name: str, instead: str):
-    def method(self, *args, **kwargs):
-        raise RuntimeError(
-            "This function was deprecated since version 1.9 and is now "
-            f"removed: {name}. Use {instead}."
-        )
+def eig(self, eigenvectors=False):
+    """RuntimeError: use torch.linalg.eig or eigvals."""
+    raise _gone(
+        "eig", "eig, whose results are complex, or torch.linalg.eigvals"
+    )
 
-    method.__name__ = method.__qualname__ = name
-    method.__doc__ = f"RuntimeError: use {instead}."
-    return method
+
+def lstsq(self, other):
+    """RuntimeError: use torch.linalg.lstsq."""
+    raise _gone("lstsq", "lstsq, which takes its arguments in the other order")
+
+
+def solve(self, other):
+    """RuntimeError: use torch.linalg.solve."""
+    raise _gone("solve", "solve, which takes its arguments in the other order")
+
+
+def symeig(self, eigenvectors=False):
+    """RuntimeError: use torch.linalg.eigh or eigvalsh."""
+    raise _gone("symeig", "eigh, or torch.linalg.eigvalsh; UPLO='U' if upper")
 
 
 def reinforce(self, reward):
@@ -55,7 +64,3 @@ def is_distributed(self) -> bool:
 def const_data_ptr(self) -> int:
     """The address, for who only reads."""
     return self.data_ptr()
-
-
-for _name, _instead in _GONE.items():
-    globals()[_name] = _gone(_name, _instead)

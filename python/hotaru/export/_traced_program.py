@@ -186,7 +186,9 @@ class TracedProgram(ExportedProgram):
         object.__setattr__(made, "eval", refuse("eval"))
         return made
 
-    def run_decompositions(self, decomp_table=None, **_):
+    def run_decompositions(
+        self, decomp_table=None, decompose_custom_triton_ops=False
+    ):
         """Not here: programs stay in operators of the training IR."""
         raise NotImplementedError(
             "ExportedProgram.run_decompositions is not implemented in hotaru: "

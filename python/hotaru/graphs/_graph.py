@@ -178,21 +178,21 @@ class graph:  # noqa: N801
     its text names the line.
 
     Args:
-        graph: a :class:`Graph` that was not captured yet.
+        cuda_graph: a :class:`Graph` that was not captured yet.
         pool: see :meth:`Graph.capture_begin`.
         stream: a queued stream to capture; by default one for this block.
     """
 
     def __init__(
         self,
-        graph: Graph,
+        cuda_graph: Graph,
         pool: _C.GraphPool | None = None,
         stream: _C.Stream | None = None,
         capture_error_mode: str = "global",
         **kwargs,
     ) -> None:
         # PyTorch's torch.cuda.graph calls it so.
-        self.cuda_graph = graph
+        self.cuda_graph = cuda_graph
         self._pool = pool
         self._stream = stream
         self._mode = capture_error_mode

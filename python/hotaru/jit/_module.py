@@ -12,6 +12,7 @@ from .. import _C
 from .._late import lent
 from .._own_names import no_member, not_iterable
 from ..nn import Module
+from ..nn.modules._aspects.conversion import parse_to
 from . import _native_module
 from ._errors import make_error
 from ._source import frame_names
@@ -327,9 +328,15 @@ class RecursiveScriptModule(ScriptModule):
         return self.train(False)
 
     def to(self, *args, **kwargs):
-        """Moves or converts floating-point parameters and buffers."""
-        device, dtype = _to_arguments(*args, **kwargs)
+        """Moves or converts floating-point parameters and buffers; takes what
+        `nn.Module.to` takes.
+        """
+        device, dtype, _, memory_format = parse_to(args, kwargs)
         self._c.to(device, dtype)
+        if memory_format is not None:
+            for each in (*self.parameters(), *self.buffers()):
+                if each.dim() in (4, 5):
+                    each.data = each.data.to(memory_format=memory_format)
         return self
 
     def cpu(self):
@@ -487,17 +494,6 @@ def _named(items, prefix, remove_duplicate):
             continue
         seen.add(id(tensor))
         yield (f"{prefix}.{name}" if prefix else name), tensor
-
-
-def _to_arguments(*args, device=None, dtype=None, non_blocking=False, **_):
-    for argument in args:
-        if isinstance(argument, _C.dtype):
-            dtype = argument
-        elif isinstance(argument, _C.Tensor):
-            device, dtype = argument.device, argument.dtype
-        elif not isinstance(argument, bool):
-            device = argument
-    return device, dtype
 
 
 def place_of(map_location):

@@ -116,8 +116,11 @@ def trace_module(
     check_inputs=None,
     check_tolerance=1e-5,
     strict=True,
+    _force_outplace=False,
+    _module_class=None,
+    _compilation_unit=None,
     example_inputs_is_kwarg=False,
-    **_,
+    _store_inputs=True,
 ):
     """`trace` of several methods: `inputs` holds example inputs by name, and
     `check_inputs` such dicts.

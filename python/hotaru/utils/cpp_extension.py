@@ -91,10 +91,23 @@ def include_paths(device_type: str = "cpu") -> list[str]:
     return _paths()["include"]
 
 
-def library_paths(device_type: str = "cpu", **_) -> list[str]:
-    """The folders of the libraries that extensions are linked with."""
+def library_paths(
+    device_type: str = "cpu",
+    torch_include_dirs: bool = True,
+    cross_target_platform: str | None = None,
+) -> list[str]:
+    """The folders of the libraries that extensions are linked with.
+
+    Without `torch_include_dirs` none: all of them are this package's.
+    NotImplementedError for another platform.
+    """
     _refuse_cuda(device_type == "cuda")
-    return _paths()["library"]
+    if cross_target_platform is not None:
+        raise NotImplementedError(
+            "hotaru builds extensions for this platform alone, not for "
+            f"{cross_target_platform}"
+        )
+    return _paths()["library"] if torch_include_dirs else []
 
 
 def _refuse_cuda(wanted) -> None:

@@ -64,3 +64,23 @@ def test_names_of_compiled_modules_on_their_base():
     assert torch.jit.ScriptModule.save is save
     with pytest.raises(NotImplementedError, match="__len__"):
         made.forward_magic_method("__len__")
+
+
+def test_compiled_modules_convert_by_what_others_take():
+    made = torch.nn.Sequential(torch.nn.Conv2d(2, 3, 2), torch.nn.ReLU())
+    compiled = torch.jit.script(made)
+    last = torch.channels_last
+    x = torch.ones(1, 2, 3, 3)
+    wanted = compiled(x)
+    assert compiled.to(memory_format=last) is compiled
+    weight = next(compiled.parameters())
+    assert weight.is_contiguous(memory_format=last)
+    torch.testing.assert_close(compiled(x), wanted)
+    compiled.to(tensor=torch.ones(1, dtype=torch.float64))
+    assert next(compiled.parameters()).dtype == torch.float64
+    assert compiled(x.double()).dtype == torch.float64
+    for arguments in ({"nonesuch": 1}, {"copy": 3}):
+        with pytest.raises(TypeError, match="invalid combination"):
+            compiled.to(**arguments)
+    with pytest.raises(TypeError, match="invalid combination"):
+        compiled.to(1, 2, 3)

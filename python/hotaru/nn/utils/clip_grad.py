@@ -78,7 +78,13 @@ def clip_grad_norm_(
     return total
 
 
-def clip_grad_norm(parameters, max_norm: float, *args, **kwargs) -> Tensor:
+def clip_grad_norm(
+    parameters,
+    max_norm: float,
+    norm_type: float = 2.0,
+    error_if_nonfinite: bool = False,
+    foreach: bool | None = None,
+) -> Tensor:
     """Old name of `clip_grad_norm_`."""
     warnings.warn(
         "`torch.nn.utils.clip_grad_norm` is now deprecated in favor of "
@@ -86,7 +92,9 @@ def clip_grad_norm(parameters, max_norm: float, *args, **kwargs) -> Tensor:
         FutureWarning,
         stacklevel=2,
     )
-    return clip_grad_norm_(parameters, max_norm, *args, **kwargs)
+    return clip_grad_norm_(
+        parameters, max_norm, norm_type, error_if_nonfinite, foreach
+    )
 
 
 def clip_grad_value_(
