@@ -139,7 +139,7 @@ _OTHERS = {
     "_higher_order_ops.cond": "cond",
     "_higher_order_ops.while_loop": "while_loop",
     "_functions.rare": """
-        ccol_indices_copy col_indices_copy crow_indices_copy indices_copy
+        _shape_as_tensor ccol_indices_copy col_indices_copy crow_indices_copy indices_copy
         native_norm resize_as_sparse_ row_indices_copy slice_inverse
         values_copy
     """,
@@ -222,6 +222,8 @@ for _name in _MADE_IN:  # the extension has some, which are not complete
 
 # Its older name.
 _segment_reduce = ops.segment_reduce
+# The format that operators took once where none was given.
+legacy_contiguous_format = _C.contiguous_format
 # A layout that no tensor has here, for programs that compare with it.
 _mkldnn = _C._mkldnn
 

@@ -25,6 +25,12 @@ _HERE = {
         "_get_privateuse1_backend_name", "_get_tracing_state", "_infer_size",
         "_is_alias_of", "_log_api_usage_once", "has_lapack",
     ),
+    "script_switches": (
+        "_jit_can_fuse_on_cpu", "_jit_can_fuse_on_gpu",
+        "_jit_override_can_fuse_on_cpu", "_jit_override_can_fuse_on_gpu",
+        "_jit_set_profiling_executor", "_jit_set_profiling_mode", "_jit_set_texpr_fuser_enabled",
+        "_jit_texpr_fuser_enabled",
+    ),
     "conv_backends": ("_ConvBackend", "_select_conv_backend"),
 }  # fmt: skip
 _FILES = {name: file for file, names in _HERE.items() for name in names}

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from .. import Tensor, linalg, strided
+from .. import Tensor, int64, linalg, strided, tensor
 from .._dims import wrap_dim
 from .._overrides import overridable as _overridable
 from .copies import copy_of as _copy_of
 
 __all__ = [
-    "ccol_indices_copy", "col_indices_copy", "crow_indices_copy",
+    "_shape_as_tensor", "ccol_indices_copy", "col_indices_copy", "crow_indices_copy",
     "indices_copy", "native_norm", "resize_as_sparse_",
     "row_indices_copy", "slice_inverse", "values_copy",
 ]  # fmt: skip
@@ -75,6 +75,11 @@ def native_norm(
     check_whole(input, dim, keepdim, dtype)
     values = input.coalesce().values() if input.is_sparse else input.values()
     return linalg.vector_norm(values, 2 if p is None else p)
+
+
+def _shape_as_tensor(self: Tensor) -> Tensor:
+    """The shape as a tensor of integers; a trace asks for it when it runs."""
+    return tensor(self.shape, dtype=int64)
 
 
 _overridable(globals(), __all__, "hotaru")

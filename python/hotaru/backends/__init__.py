@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys as _sys
 
+from ._einsum import OptEinsum
 from ._flags import Library, disable_global_flags, flags_frozen
 from ._libraries import (
     Cpu,
@@ -28,7 +29,7 @@ mkldnn = Mkldnn("mkldnn")
 mps = Mps("mps")
 nnpack = Nnpack("nnpack")
 openmp = Library("openmp")
-opt_einsum = Library("opt_einsum")
+opt_einsum = OptEinsum("opt_einsum")
 quantized = Quantized("quantized")
 
 for _library in (

@@ -318,3 +318,57 @@ def test_jacobians_by_one_input():
         jacobians(f, 0, (x.detach(), y), f(x, y), 1e-6)
     with pytest.raises(NotImplementedError, match="complex"):
         jacobians(f, 0, (x, y), (x.to(torch.complex128),), 1e-6)
+
+
+def test_shapes_as_tensors():
+    found = torch._shape_as_tensor(torch.ones(2, 3))
+    assert (found.tolist(), found.dtype) == ([2, 3], torch.int64)
+    found = torch._shape_as_tensor(torch.tensor(1.0, device="meta"))
+    assert (found.tolist(), found.dtype) == ([], torch.int64)
+    assert found.device.type == "cpu"
+    traced = torch.jit.trace(
+        lambda x: torch._shape_as_tensor(x)[1] + x.sum(), (torch.ones(2, 3),)
+    )
+    assert traced(torch.ones(2, 5)).item() == 15
+
+
+def test_the_format_of_older_programs():
+    assert torch.legacy_contiguous_format is torch.contiguous_format
+    made = torch.zeros_like(
+        torch.ones(2, 3).t(), memory_format=torch.legacy_contiguous_format
+    )
+    assert made.is_contiguous()
+
+
+def test_switches_of_the_script_interpreter_are_kept():
+    extension = torch._C
+    for name in ("_jit_set_profiling_executor", "_jit_set_profiling_mode"):
+        change = getattr(extension, name)
+        assert [change(v) for v in (False, True, True)] == [True, False, True]
+    for switch, asked in (
+        ("_jit_override_can_fuse_on_cpu", "_jit_can_fuse_on_cpu"),
+        ("_jit_override_can_fuse_on_gpu", "_jit_can_fuse_on_gpu"),
+        ("_jit_set_texpr_fuser_enabled", "_jit_texpr_fuser_enabled"),
+    ):
+        before = getattr(extension, asked)()
+        for value in (True, False, before):
+            assert getattr(extension, switch)(value) is None
+            assert getattr(extension, asked)() is value
+    with pytest.raises(TypeError):
+        extension._jit_set_profiling_mode("no")
+
+
+def test_no_package_orders_the_products_of_einsum():
+    library = torch.backends.opt_einsum
+    assert library.is_available() is False
+    assert (library.enabled, library.strategy) == (False, None)
+    assert library.get_opt_einsum() is None
+    library.enabled = False
+    with pytest.raises(ValueError, match="opt_einsum is not available"):
+        library.enabled = True
+    with (
+        pytest.raises(ValueError, match="opt_einsum is not available"),
+        library.flags(enabled=False, strategy="greedy"),
+    ):
+        pass
+    assert library.set_flags(False) == (False, None)

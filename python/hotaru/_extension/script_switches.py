@@ -1,0 +1,55 @@
+"""Switches of PyTorch's script interpreter and its fusers.
+
+hotaru's has neither a profiling executor nor such fusers: a switch keeps what
+it was set to, for whoever asks, and changes nothing of what programs compute.
+"""
+
+from __future__ import annotations
+
+_set = {
+    "profiling_executor": True,
+    "profiling_mode": True,
+    "fuse_on_cpu": False,
+    "fuse_on_gpu": False,
+    "texpr_fuser": False,
+}
+
+
+def _put(name: str, value: bool) -> bool:
+    """Sets a switch; returns what it was before."""
+    if not isinstance(value, bool):
+        raise TypeError(f"expected a bool, got {type(value).__name__}")
+    before, _set[name] = _set[name], value
+    return before
+
+
+def _jit_set_profiling_executor(value: bool) -> bool:
+    return _put("profiling_executor", value)
+
+
+def _jit_set_profiling_mode(value: bool) -> bool:
+    return _put("profiling_mode", value)
+
+
+def _jit_override_can_fuse_on_cpu(value: bool) -> None:
+    _put("fuse_on_cpu", value)
+
+
+def _jit_override_can_fuse_on_gpu(value: bool) -> None:
+    _put("fuse_on_gpu", value)
+
+
+def _jit_set_texpr_fuser_enabled(value: bool) -> None:
+    _put("texpr_fuser", value)
+
+
+def _jit_can_fuse_on_cpu() -> bool:
+    return _set["fuse_on_cpu"]
+
+
+def _jit_can_fuse_on_gpu() -> bool:
+    return _set["fuse_on_gpu"]
+
+
+def _jit_texpr_fuser_enabled() -> bool:
+    return _set["texpr_fuser"]
