@@ -139,9 +139,9 @@ _OTHERS = {
     "_higher_order_ops.cond": "cond",
     "_higher_order_ops.while_loop": "while_loop",
     "_functions.rare": """
-        _shape_as_tensor ccol_indices_copy col_indices_copy crow_indices_copy indices_copy
-        native_norm resize_as_sparse_ row_indices_copy slice_inverse
-        values_copy
+        _shape_as_tensor ccol_indices_copy col_indices_copy crow_indices_copy
+        indices_copy native_norm resize_as_sparse_ row_indices_copy
+        slice_inverse values_copy
     """,
     "_overrides": "DisableTorchFunction DisableTorchFunctionSubclass",
     "_symbolic": "SymBool SymFloat",

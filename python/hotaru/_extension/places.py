@@ -28,7 +28,8 @@ _HERE = {
     "script_switches": (
         "_jit_can_fuse_on_cpu", "_jit_can_fuse_on_gpu",
         "_jit_override_can_fuse_on_cpu", "_jit_override_can_fuse_on_gpu",
-        "_jit_set_profiling_executor", "_jit_set_profiling_mode", "_jit_set_texpr_fuser_enabled",
+        "_jit_set_profiling_executor", "_jit_set_profiling_mode",
+        "_jit_set_texpr_fuser_enabled",
         "_jit_texpr_fuser_enabled",
     ),
     "conv_backends": ("_ConvBackend", "_select_conv_backend"),

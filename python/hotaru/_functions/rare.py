@@ -8,8 +8,8 @@ from .._overrides import overridable as _overridable
 from .copies import copy_of as _copy_of
 
 __all__ = [
-    "_shape_as_tensor", "ccol_indices_copy", "col_indices_copy", "crow_indices_copy",
-    "indices_copy", "native_norm", "resize_as_sparse_",
+    "_shape_as_tensor", "ccol_indices_copy", "col_indices_copy",
+    "crow_indices_copy", "indices_copy", "native_norm", "resize_as_sparse_",
     "row_indices_copy", "slice_inverse", "values_copy",
 ]  # fmt: skip
 
