@@ -8,6 +8,7 @@ as a program it checks all of them in this process.
 
 from __future__ import annotations
 
+import itertools
 from typing import NamedTuple
 
 import hotaru.nn.functional as F
@@ -291,7 +292,75 @@ SORTING = [
     _firsts("parted", (3, 319)),
     _firsts("parted", (3, 319), I64),
 ]
-CASES = CONVOLUTIONS + PRODUCTS + ATTENTION + SORTING
+
+
+def _by_python(function, of):
+    """Cases of a reduction of rows, columns or all; `of` does a line of it."""
+
+    def lines(x, dim):
+        if dim is None:
+            return [x.flatten().tolist()]
+        return (x if dim == 1 else x.t()).tolist()
+
+    def case(kernel, way, shape, dim, dtype=F32):
+        return Case(
+            kernel,
+            way,
+            lambda x: function(x, dim),
+            (shape,),
+            dtype,
+            exact=lambda x: torch.tensor(
+                [of(line) for line in lines(x, dim)], dtype=F64
+            ).squeeze(() if dim is not None else 0),
+        )
+
+    return case
+
+
+def _running(line):
+    return list(itertools.accumulate(line))
+
+
+def _turned(running, dim):
+    return running.t() if dim == 0 else running
+
+
+_sums = _by_python(torch.sum, sum)
+_least = _by_python(torch.amin, min)
+_running_sums = _by_python(lambda x, dim: _turned(x.cumsum(dim), dim), _running)
+REDUCTIONS = [
+    *[
+        case
+        for dtype in (F32, F64, I64, BF16)
+        for case in (
+            _sums("sum", "one_line", (7, 9), None, dtype),
+            _sums("sum", "columns", (20, 9), 0, dtype),
+            _sums("sum", "lines", (9, 20), 1, dtype),
+        )
+    ],
+    _sums("sum", "one_line", (70, 1000), None),
+    _sums("sum", "columns", (40, 150), 0),
+    _sums("sum", "lines", (20, 3), 0),
+    _least("amin", "one_line", (20, 9), None),
+    _least("amin", "columns", (20, 9), 0),
+    _least("amin", "lines", (9, 20), 1),
+    *[
+        case
+        for dtype in (F32, F64)
+        for case in (
+            _running_sums("cumsum", "columns", (9, 70), 0, dtype),
+            _running_sums("cumsum", "four_lines", (7, 30), 1, dtype),
+            _running_sums("cumsum", "lines", (30, 3), 0, dtype),
+        )
+    ],
+]
+CASES = [
+    *CONVOLUTIONS,
+    *PRODUCTS,
+    *ATTENTION,
+    *SORTING,
+    *REDUCTIONS,
+]
 
 
 def tensors(case: Case) -> list:

@@ -8,9 +8,11 @@
 //                    int64_t width);         acc starts as kIdentity
 #pragma once
 
+#include <array>
 #include <type_traits>
 
 #include "hotaru/backend/common/reduce/row_reduction.h"
+#include "hotaru/backend/common/ways.h"
 #include "hotaru/backend/cpu/lines.h"
 #include "hotaru/backend/cpu/reduce/reduce_fast.h"
 #include "hotaru/runtime/kernel.h"
@@ -218,6 +220,74 @@ void by_columns(const ReduceShape& shape, const T* x, const F& store) {
       });
 }
 
+// Results side by side from which they pay for loops over them.
+inline constexpr int64_t kSideBySide = 4;
+
+/// What the table asks of a call: how its elements lie, and how many make one
+/// result.
+struct Sizes {
+  const ReduceShape& shape;
+  int64_t length;
+
+  bool is_one_line() const {
+    return shape.kept.sizes.empty() && shape.reduced.sizes.size() <= 1;
+  }
+  bool lies_across() const {
+    const auto &kept = shape.kept, &reduced = shape.reduced;
+    return !reduced.sizes.empty() && !kept.sizes.empty() && length > 0 &&
+           kept.inner_stride() == 1 && reduced.inner_stride() != 1;
+  }
+};
+
+/// A call as reduce_loop() is asked for it.
+template <class R, class T, class F>
+struct Call : Sizes {
+  const T* x;
+  const F& store;
+
+  void one_line() const {
+    const T* const from = x;
+    const int64_t stride = shape.reduced.inner_stride();
+    store(0, parallel_reduce(
+                 0, length, kGrainSize, R::kIdentity,
+                 [&](int64_t begin, int64_t end, auto) {
+                   return line<R>(from + begin * stride, end - begin, stride);
+                 },
+                 [](auto a, auto b) { return R::combine(a, b); }));
+  }
+  void columns() const { by_columns<R>(shape, x, store); }
+  void lines() const {
+    const auto &kept = shape.kept, &reduced = shape.reduced;
+    const T* const from = x;
+    const F& put = store;
+    const bool nothing = length == 0;
+    parallel_for(
+        0, kept.numel(), row_grain(length), [&](int64_t begin, int64_t end) {
+          Walk<2> walk(kept.sizes, {kept.in, kept.out}, begin);
+          for (int64_t i = begin; i < end; ++i, walk.next())
+            put(walk.at[1], nothing
+                                ? R::kIdentity
+                                : reduce::lines<R>(from + walk.at[0], reduced));
+        });
+  }
+};
+
+/// C: Call, or what answers in its place.
+template <class C>
+constexpr auto kWays = std::to_array<Way<C>>({
+    {"one_line", "all to one number, of which threads take parts",
+     "one result, from elements that are the same step apart",
+     [](const C& c) { return c.is_one_line(); }, "", nullptr,
+     [](const C& c) { c.one_line(); }},
+    {"columns", "results side by side at once, row by row of what they are of",
+     "elements side by side that belong to different results",
+     [](const C& c) { return c.lies_across(); }, "4 results side by side",
+     [](const C& c) { return c.shape.kept.inner_size() >= kSideBySide; },
+     [](const C& c) { c.columns(); }},
+    {"lines", "result by result, each along its lines", "", nullptr, "",
+     nullptr, [](const C& c) { c.lines(); }},
+});
+
 }  // namespace reduce
 
 /// Reduces `in` over the dimensions in which out has size 1 and calls
@@ -225,34 +295,12 @@ void by_columns(const ReduceShape& shape, const T* x, const F& store) {
 /// out and in.
 template <class R, class T, class F>
 void reduce_loop(const ReduceShape& shape, const Tensor& in, const F& store) {
-  const auto& kept = shape.kept;
-  const auto& reduced = shape.reduced;
-  const T* x = in.data<T>();
-  const int64_t length = reduced.numel();
-  if (kept.sizes.empty() && reduced.sizes.size() <= 1) {
-    const int64_t stride = reduced.inner_stride();
-    store(0, parallel_reduce(
-                 0, length, kGrainSize, R::kIdentity,
-                 [&](int64_t begin, int64_t end, auto) {
-                   return reduce::line<R>(x + begin * stride, end - begin,
-                                          stride);
-                 },
-                 [](auto a, auto b) { return R::combine(a, b); }));
-    return;
-  }
-  if (!reduced.sizes.empty() && !kept.sizes.empty() && length > 0 &&
-      kept.inner_stride() == 1 && reduced.inner_stride() != 1 &&
-      kept.inner_size() >= 4)
-    return reduce::by_columns<R>(shape, x, store);
-  parallel_for(
-      0, kept.numel(), row_grain(length), [&](int64_t begin, int64_t end) {
-        Walk<2> walk(kept.sizes, {kept.in, kept.out}, begin);
-        for (int64_t i = begin; i < end; ++i, walk.next())
-          store(walk.at[1], length == 0
-                                ? R::kIdentity
-                                : reduce::lines<R>(x + walk.at[0], reduced));
-      });
+  using Call = reduce::Call<R, T, F>;
+  run_first<reduce::kWays<Call>>(
+      Call{{shape, shape.reduced.numel()}, in.data<T>(), store});
 }
+/// What the loops say to a reduction of a call's last operand to its first.
+WayAnswers explain_reduction(const KernelCall& call);
 
 /// out = finish(reduction of in); finish maps R::Acc to O.
 template <class R, class T, class O, class F>
@@ -303,6 +351,7 @@ struct ReduceRegistration {
                   [](const KernelCall& call) -> std::unique_ptr<PreparedCall> {
                     return std::make_unique<PreparedReduction<f>>(call);
                   });
+    k.set_explain(DeviceType::kCPU, &explain_reduction);
     if constexpr (row != nullptr) set_row_reduction(k, row);
   }
 };

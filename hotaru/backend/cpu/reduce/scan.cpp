@@ -6,6 +6,7 @@
 #include "hotaru/backend/common/kernel_types.h"
 #include "hotaru/backend/common/reduce/formulas.h"
 #include "hotaru/backend/common/reduce/line.h"
+#include "hotaru/backend/common/ways.h"
 #include "hotaru/backend/cpu/independent.h"
 #include "hotaru/backend/cpu/lines.h"
 #include "hotaru/backend/cpu/number.h"
@@ -73,41 +74,101 @@ void scan_columns(const T* x, int64_t x_step, T* y, int64_t y_step, int64_t n,
   }
 }
 
+/// How the lines of a call lie, which is all that its table asks.
+struct ScanLines {
+  explicit ScanLines(const KernelCall& call)
+      : out(call.tensor(0)),
+        in(call.tensor(1)),
+        dim(call.attributes<LineAttributes>().dim),
+        n(line_size(in, dim)),
+        in_stride(line_stride(in, dim)),
+        out_stride(line_stride(out, dim)) {}
+
+  bool lies_across() const {
+    return in.numel() > 0 && side_by_side(dim, out, in);
+  }
+  bool is_contiguous() const { return in_stride == 1 && out_stride == 1; }
+
+  const Tensor &out, &in;
+  int64_t dim, n, in_stride, out_stride;
+};
+
 /// Operands: result, input, of one dtype.
 template <class S, class T>
-void scan(const KernelCall& call) {
-  const Tensor &out = call.tensor(0), &in = call.tensor(1);
-  const int64_t dim = call.attributes<LineAttributes>().dim;
-  const int64_t n = line_size(in, dim);
-  const int64_t in_stride = line_stride(in, dim);
-  const int64_t out_stride = line_stride(out, dim);
-  const T* x = in.data<T>();
-  T* y = out.data<T>();
-  if constexpr (std::is_floating_point_v<T>) {
-    if (in.numel() > 0 && side_by_side(dim, out, in))
-      return for_columns(
-          dim, n,
-          [&](const auto& at, int64_t width) {
-            scan_columns<S>(x + at[1], in_stride, y + at[0], out_stride, n,
-                            width);
-          },
-          out, in);
-    if (in_stride == 1 && out_stride == 1)
-      return for_lines_with(
-          dim, n, [n] { return FourLines<S, T>(n); },
-          [&](const auto& at, auto& lines) { lines.add(x + at[1], y + at[0]); },
-          out, in);
+struct Scan : ScanLines {
+  explicit Scan(const KernelCall& call)
+      : ScanLines(call), x(in.data<T>()), y(out.data<T>()) {}
+
+  void columns() const {
+    for_columns(
+        dim, n,
+        [x = x, y = y, x_step = in_stride, y_step = out_stride, n = n](
+            const auto& at, int64_t width) {
+          scan_columns<S>(x + at[1], x_step, y + at[0], y_step, n, width);
+        },
+        out, in);
   }
-  for_lines(
-      dim, n,
-      [&](const auto& at) {
-        // Steps of 1 are constants of a loop of their own.
-        if (in_stride == 1 && out_stride == 1)
-          scan_line<S>(x + at[1], 1, y + at[0], 1, n);
-        else
-          scan_line<S>(x + at[1], in_stride, y + at[0], out_stride, n);
-      },
-      out, in);
+  void four_lines() const {
+    for_lines_with(
+        dim, n, [n = n] { return FourLines<S, T>(n); },
+        [x = x, y = y](const auto& at, auto& lines) {
+          lines.add(x + at[1], y + at[0]);
+        },
+        out, in);
+  }
+  void lines() const {
+    for_lines(
+        dim, n,
+        [x = x, y = y, x_step = in_stride, y_step = out_stride,
+         n = n](const auto& at) {
+          // Steps of 1 are constants of a loop of their own.
+          if (x_step == 1 && y_step == 1)
+            scan_line<S>(x + at[1], 1, y + at[0], 1, n);
+          else
+            scan_line<S>(x + at[1], x_step, y + at[0], y_step, n);
+        },
+        out, in);
+  }
+
+  const T* x;
+  T* y;
+};
+
+/// C: Scan, or what answers in its place; of float and double.
+template <class C>
+constexpr auto kScanWays = std::to_array<Way<C>>({
+    {"columns", "neighbouring lines at once, an element of each at a time",
+     "4 lines side by side", [](const C& c) { return c.lies_across(); }, "",
+     nullptr, [](const C& c) { c.columns(); }},
+    {"four_lines", "contiguous lines, four at a time", "contiguous lines",
+     [](const C& c) { return c.is_contiguous(); }, "", nullptr,
+     [](const C& c) { c.four_lines(); }},
+    {"lines", "line by line", "", nullptr, "", nullptr,
+     [](const C& c) { c.lines(); }},
+});
+
+template <class S, class T>
+void scan(const KernelCall& call) {
+  const Scan<S, T> lines(call);
+  if constexpr (std::is_floating_point_v<T>)
+    run_first<kScanWays<Scan<S, T>>>(lines);
+  else
+    lines.lines();
+}
+
+/// A call that is only asked about.
+struct Asked : ScanLines {
+  using ScanLines::ScanLines;
+  void columns() const {}
+  void four_lines() const {}
+  void lines() const {}
+};
+
+[[gnu::cold]] WayAnswers explain_scan(const KernelCall& call) {
+  const DType dtype = call.tensor(0).dtype();
+  // Of other dtypes there is one way.
+  if (dtype != DType::kFloat32 && dtype != DType::kFloat64) return {};
+  return explain<kScanWays<Asked>>(Asked(call));
 }
 
 template <bool kLargest>
@@ -162,7 +223,8 @@ void extremes(const KernelCall& call) {
         k##Formula##Types.visit( \
             call, [&]<class T>() { scan<formulas::Formula<T>, T>(call); }); \
       }, \
-      check_types<k##Formula##Types>);
+      check_types<k##Formula##Types>); \
+  const KernelWays ways_of_##Formula(DeviceType::kCPU, kernel, explain_scan);
 HOTARU_SCANS(HOTARU_REGISTER)
 #undef HOTARU_REGISTER
 HOTARU_KERNEL(kCPU, "cummax", extremes<true>, check_types<kExtremeTypes<true>>);
