@@ -317,6 +317,10 @@ def _by_python(function, of):
     return case
 
 
+def _largest(line):
+    return [max(line), line.index(max(line))]
+
+
 def _running(line):
     return list(itertools.accumulate(line))
 
@@ -327,6 +331,10 @@ def _turned(running, dim):
 
 _sums = _by_python(torch.sum, sum)
 _least = _by_python(torch.amin, min)
+_maxima = _by_python(
+    lambda x, dim: torch.stack([t.double() for t in x.max(dim)], -1), _largest
+)
+_places_of_max = _by_python(torch.argmax, lambda line: _largest(line)[1])
 _running_sums = _by_python(lambda x, dim: _turned(x.cumsum(dim), dim), _running)
 REDUCTIONS = [
     *[
@@ -344,6 +352,10 @@ REDUCTIONS = [
     _least("amin", "one_line", (20, 9), None),
     _least("amin", "columns", (20, 9), 0),
     _least("amin", "lines", (9, 20), 1),
+    _maxima("max_dim", "columns", (20, 9), 0),
+    _maxima("max_dim", "lines", (9, 20), 1),
+    _places_of_max("argmax", "columns", (20, 9), 0),
+    _places_of_max("argmax", "lines", (20, 7), 0),
     *[
         case
         for dtype in (F32, F64)
