@@ -20,11 +20,13 @@ BF16, F16, I64 = torch.bfloat16, torch.float16, torch.int64
 C64 = torch.complex64
 #: Algorithms that not every processor has, or whose gains hang on its vectors.
 BY_MACHINE = {
+    "amx",
     "amx_planes",
     "pair_scores",
     "pair_values",
     "pairs",
     "spread",
+    "whole",
     "wide",
 }
 
@@ -366,12 +368,37 @@ REDUCTIONS = [
         )
     ],
 ]
+
+
+def _pictures(
+    kernel, way, channels, outputs, size, taps=3, precision="highest", **kwargs
+):
+    """A convolution that a graph makes of blocks of channels."""
+
+    def call(x, w):
+        return F.relu(F.conv2d(x, w, **kwargs))
+
+    shapes = (
+        (1, channels, size, size),
+        (outputs, channels // kwargs.get("groups", 1), taps, taps),
+    )
+    return Case(kernel, way, call, shapes, F32, precision, True)
+
+
+BLOCKED = [
+    _pictures("blocked_conv", "depthwise", 32, 32, 12, groups=32),
+    _pictures("blocked_conv", "whole", 32, 32, 5, padding=1, stride=2),
+    _pictures("blocked_conv", "tiles", 32, 32, 9, 1),
+    _pictures("blocked_conv", "amx", 32, 32, 9, 1, "medium"),
+    _pictures("winograd_conv", "winograd", 32, 32, 12, padding=1),
+]
 CASES = [
     *CONVOLUTIONS,
     *PRODUCTS,
     *ATTENTION,
     *SORTING,
     *REDUCTIONS,
+    *BLOCKED,
 ]
 
 

@@ -8,7 +8,6 @@
 
 #include "hotaru/backend/cpu/conv/amx/blocked_amx.h"
 #include "hotaru/backend/cpu/conv/blocked/blocked_conv.h"
-#include "hotaru/backend/cpu/conv/blocked/blocked_whole.h"
 #include "hotaru/backend/cpu/matmul/gemm_kernel.h"
 #include "hotaru/backend/cpu/pool/blocked_pool.h"
 #include "hotaru/backend/cpu/prepared.h"
@@ -177,38 +176,6 @@ void blocked_weight(const KernelCall& call) {
   });
 }
 
-BlockedConv::Operands operands(const KernelCall& call) {
-  return {call.tensor(1).data<float>(), call.tensor(2).data<float>(),
-          call.tensor(3).data<float>(), data_or_null(call.tensor(4)),
-          call.tensor(0).data<float>()};
-}
-
-/// A convolution of class Conv that runs again and again.
-template <class Conv>
-class PreparedConv final : public PreparedCall {
- public:
-  explicit PreparedConv(const KernelCall& call) : call_(call), conv_(call) {}
-  void run() override { conv_.run(operands(call_)); }
-
- private:
-  const KernelCall& call_;
-  const Conv conv_;
-};
-
-std::unique_ptr<PreparedCall> prepare_conv(const KernelCall& call) {
-  if (call.attributes<BlockedConvAttributes>().depthwise)
-    return std::make_unique<PreparedConv<BlockedDepthwise>>(call);
-  if (BlockedAmx::serves(call))
-    return std::make_unique<PreparedConv<BlockedAmx>>(call);
-  if (call.tensor(0).dtype() == DType::kFloat32 &&
-      call.tensor(1).dtype() == DType::kFloat32 &&
-      call.tensor(2).dtype() == DType::kFloat32 &&
-      call.attributes<BlockedConvAttributes>().conv.groups == 1 &&
-      BlockedWhole::serves(call))
-    return std::make_unique<PreparedConv<BlockedWhole>>(call);
-  return std::make_unique<PreparedConv<BlockedConv>>(call);
-}
-
 template <BlockedPool (*kMake)(const KernelCall&)>
 class PreparedPool final : public PreparedCall {
  public:
@@ -248,7 +215,6 @@ HOTARU_KERNEL(kCPU, "blocked_weight", blocked_weight);
 HOTARU_KERNEL(kCPU, "blocked_mean", mean);
 HOTARU_KERNEL(kCPU, "blocked_scale", scale);
 
-const PreparedKernel<prepare_conv> registered_conv("blocked_conv");
 const PreparedKernel<prepare_as<PreparedPool<&BlockedPool::maximum>>>
     registered_max_pool("blocked_max_pool");
 const PreparedKernel<prepare_as<PreparedPool<&BlockedPool::average>>>

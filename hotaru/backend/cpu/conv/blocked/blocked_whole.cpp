@@ -182,9 +182,7 @@ bool BlockedWhole::serves(const KernelCall& call) {
   const auto& a = call.attributes<BlockedConvAttributes>();
   if (a.plain_input || a.depthwise) return false;
   const BlockedSizes s(call);
-  // One tap's work on a weight's line is soon done: tiles that use a pixel for
-  // several blocks are faster.
-  return s.taps() > 1 && find_kernel(s) && row_edges(s) && column_edges(s);
+  return find_kernel(s) && row_edges(s) && column_edges(s);
 }
 
 BlockedWhole::BlockedWhole(const KernelCall& call)

@@ -1,10 +1,8 @@
 #include "hotaru/backend/cpu/conv/blocked/winograd.h"
 
 #include <algorithm>
-#include <memory>
 #include <vector>
 
-#include "hotaru/backend/cpu/prepared.h"
 #include "hotaru/backend/cpu/scratch.h"
 #include "hotaru/core/tensor.h"
 #include "hotaru/runtime/backend.h"
@@ -224,25 +222,7 @@ void winograd_weight(const KernelCall& call) {
     }
 }
 
-class PreparedWinograd final : public PreparedCall {
- public:
-  explicit PreparedWinograd(const KernelCall& call)
-      : call_(call), conv_(call) {}
-  void run() override {
-    const Tensor& residual = call_.tensor(4);
-    conv_.run({call_.tensor(1).data<float>(), call_.tensor(2).data<float>(),
-               call_.tensor(3).data<float>(),
-               residual.defined() ? residual.data<float>() : nullptr,
-               call_.tensor(0).data<float>()});
-  }
-
- private:
-  const KernelCall& call_;
-  const Winograd conv_;
-};
-
 HOTARU_KERNEL(kCPU, "winograd_weight", winograd_weight);
-const PreparedKernel<prepare_as<PreparedWinograd>> registered("winograd_conv");
 
 }  // namespace
 }  // namespace hotaru::cpu
