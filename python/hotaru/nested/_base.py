@@ -95,6 +95,28 @@ def _number(function, x):
     return function(x._whole().detach())
 
 
+@answers("item", of=STRIDED)
+@answers("item", of=JAGGED)
+def _item(x):
+    """RuntimeError unless there is one number."""
+    if x.numel() != 1:
+        raise RuntimeError(
+            f"a Tensor with {x.numel()} elements cannot be converted to Scalar"
+        )
+    return plain(x._whole().item)
+
+
+@answers("__bool__", "is_nonzero", of=STRIDED)
+@answers("__bool__", "is_nonzero", of=JAGGED)
+def _truth(x) -> bool:
+    """RuntimeError unless there is one number."""
+    if x.numel() != 1:
+        raise RuntimeError(
+            "Boolean value of Tensor with more than one value is ambiguous"
+        )
+    return bool(_item(x))
+
+
 class Nested(Wrapping, of=NESTED):
     """A tensor of tensors, which other tensors keep. It has no memory.
 

@@ -6,7 +6,7 @@ from .. import _C
 from .._answering.names import words
 from .._answering.table import answers
 from .._C import Tensor
-from ._base import JAGGED, check_number, check_truth, is_nested, packed, plain
+from ._base import JAGGED, is_nested, packed
 from ._jagged import NestedTensor, inner, joined, like, parts, wrap
 from ._jagged_pointwise import pointwise
 
@@ -123,20 +123,6 @@ def _check_soft(x, place: int, name: str) -> None:
 
 for _name in ("softmax", "log_softmax"):
     JAGGED[_name] = _soft(_name)
-
-
-@answers("item", of=JAGGED)
-def item(x):
-    """RuntimeError unless there is one number."""
-    check_number(x)
-    return plain(x._values.item)
-
-
-@answers("__bool__", "is_nonzero", of=JAGGED)
-def truth(x) -> bool:
-    """RuntimeError unless there is one number."""
-    check_truth(x)
-    return bool(item(x))
 
 
 @answers("is_same_size", of=JAGGED)

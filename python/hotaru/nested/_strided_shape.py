@@ -10,16 +10,7 @@ from .._answering.table import answers
 from .._C import Tensor
 from ..autograd import Function
 from . import _packed
-from ._base import (
-    STRIDED,
-    around,
-    check_number,
-    check_truth,
-    is_nested,
-    packed,
-    plain,
-    write,
-)
+from ._base import STRIDED, around, is_nested, packed, write
 from ._packed import Places, StridedNested, build, dense, join, parts, wrap
 
 
@@ -485,17 +476,3 @@ def cat(tensors, dim: int = 0):
         )
     rows = zip(*map(parts, tensors))
     return join([_C.ops.cat(row, place - 1) for row in rows], tensors[0])
-
-
-@answers("item", of=STRIDED)
-def item(x):
-    """RuntimeError unless there is one number."""
-    check_number(x)
-    return plain(x._buffer.item)
-
-
-@answers("__bool__", "is_nonzero", of=STRIDED)
-def truth(x) -> bool:
-    """RuntimeError unless there is one number."""
-    check_truth(x)
-    return bool(item(x))
