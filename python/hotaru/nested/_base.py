@@ -179,20 +179,6 @@ def check_batches(a, b) -> None:
             raise RuntimeError(f"batch{i} must be a 3D tensor")
 
 
-def check_number(x: Nested) -> None:
-    if x.numel() != 1:
-        raise RuntimeError(
-            f"a Tensor with {x.numel()} elements cannot be converted to Scalar"
-        )
-
-
-def check_truth(x: Nested) -> None:
-    if x.numel() != 1:
-        raise RuntimeError(
-            "Boolean value of Tensor with more than one value is ambiguous"
-        )
-
-
 def wrap(x: Nested, dim: int, count: int | None = None) -> int:
     """The dimension from 0 on; IndexError where there is none."""
     return wrap_dim(dim, x.dim() if count is None else count)

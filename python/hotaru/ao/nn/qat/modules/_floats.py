@@ -8,7 +8,7 @@ from .....nn.utils.parametrize import (
     transfer_parametrizations_and_params,
     type_before_parametrizations,
 )
-from ...quantized.modules.utils import require_qconfig
+from ..._qconfig import require_qconfig
 
 
 def check_float(cls, mod, kind: type | None = None) -> None:

@@ -10,13 +10,13 @@ from .....nn.modules.linear import Linear as _Linear
 from .....nn.modules.linear import NonDynamicallyQuantizableLinear
 from .....nn.utils.fusion import fuse_linear_bn_weights, with_norm
 from .....nn.utils.parametrize import type_before_parametrizations
+from ..._qconfig import require_qconfig
 from ...intrinsic.modules.fused import _FusedModule
 from .utils import (
     KeepsQparams,
     WeightedQuantizedModule,
     _quantize_weight,
     output_qparams,
-    require_qconfig,
     weight_observer_of,
 )
 

@@ -13,11 +13,6 @@ class WeightedQuantizedModule(nn.Module):
     """A module whose weight is quantised."""
 
 
-def require_qconfig(mod) -> None:
-    if not hasattr(mod, "qconfig"):
-        raise AssertionError("Input float module must have qconfig defined")
-
-
 def output_qparams(mod) -> tuple[float, int]:
     """Scale and zero point of a module's output, as it was observed.
 

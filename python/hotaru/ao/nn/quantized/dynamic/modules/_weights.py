@@ -6,7 +6,8 @@ import hotaru
 
 from ......_quantized import products
 from ......nn.utils.parametrize import type_before_parametrizations
-from ...modules.utils import _quantize_weight, require_qconfig
+from ...._qconfig import require_qconfig
+from ...modules.utils import _quantize_weight
 
 
 def converted(weight, mod):

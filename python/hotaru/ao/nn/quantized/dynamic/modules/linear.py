@@ -10,7 +10,8 @@ from ......nn.utils.parametrize import type_before_parametrizations
 from ..... import nn as _ao_nn
 from ....intrinsic.modules import fused as nni
 from ...modules.linear import Linear as _Linear
-from ...modules.utils import _quantize_weight, require_qconfig
+from ...._qconfig import require_qconfig
+from ...modules.utils import _quantize_weight
 
 __all__ = ["Linear"]
 
