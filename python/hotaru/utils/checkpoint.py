@@ -200,17 +200,11 @@ def checkpoint(
         CheckpointError: from the backward pass, where the runs differ.
     """
     if use_reentrant is None:
-        warnings.warn(
+        use_reentrant = _reenters_by_default(
             "torch.utils.checkpoint: the use_reentrant parameter should be "
             "passed explicitly. Starting in PyTorch 2.9, calling checkpoint "
-            "without use_reentrant will raise an exception. "
-            "use_reentrant=False is recommended, but if you need to preserve "
-            "the current default behavior, you can pass use_reentrant=True. "
-            "Refer to docs for more details on the differences between the two "
-            "variants.",
-            stacklevel=2,
+            "without use_reentrant will raise an exception."
         )
-        use_reentrant = True
     preserve = kwargs.pop("preserve_rng_state", True)
     if not use_reentrant:
         if _debug_enabled is not None:
@@ -242,6 +236,17 @@ def checkpoint(
             "use_reentrant=False."
         )
     return CheckpointFunction.apply(function, preserve, *args)
+
+
+def _reenters_by_default(warning: str) -> bool:
+    warnings.warn(
+        f"{warning} use_reentrant=False is recommended, but if you need to "
+        "preserve the current default behavior, you can pass "
+        "use_reentrant=True. Refer to docs for more details on the "
+        "differences between the two variants.",
+        stacklevel=3,
+    )
+    return True
 
 
 def _without_reentry(
@@ -294,17 +299,11 @@ def checkpoint_sequential(
         preserve_rng_state: as in `checkpoint`; ValueError for other names.
     """
     if use_reentrant is None:
-        warnings.warn(
+        use_reentrant = _reenters_by_default(
             "torch.utils.checkpoint.checkpoint_sequential: the use_reentrant "
             "parameter should be passed explicitly. In version 2.9 we will "
-            "raise an exception if use_reentrant is not passed. "
-            "use_reentrant=False is recommended, but if you need to preserve "
-            "the current default behavior, you can pass use_reentrant=True. "
-            "Refer to docs for more details on the differences between the two "
-            "variants.",
-            stacklevel=2,
+            "raise an exception if use_reentrant is not passed."
         )
-        use_reentrant = True
     preserve = kwargs.pop("preserve_rng_state", True)
     _check_keywords(kwargs)
     if isinstance(functions, nn.Sequential):
