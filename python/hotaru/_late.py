@@ -100,6 +100,7 @@ LENT = {
     "cuda_index": "cuda.devices:device_index",
     "qualified_name": "fx._names:qualified_name",
     "register_flatten_spec": "fx._pytree:register_pytree_flatten_spec",
+    "define_quantized": "_quantized.joined:define",
     "define_composed": "_library.composed:define",
     "namespace": "_ops.namespaces:namespace",
     "dispatch_questions": "_dispatch.questions",

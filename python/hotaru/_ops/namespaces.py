@@ -49,6 +49,8 @@ class _OpNamespace(types.ModuleType):
             if isinstance(op, _C.Op):
                 return OpOverloadPacket(name, op)
             lent("define_composed")(name)
+        if space == "quantized":
+            lent("define_quantized")(name)
         if space == "higher_order":  # its operators are functions in Python
             lent("higher_order_operators")
             if name in vars(self):

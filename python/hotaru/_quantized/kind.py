@@ -35,6 +35,14 @@ def need_one_scale(function, x) -> None:
 class _Quantized(Kind):
     writes_back = False
 
+    def answer(self, function, args, kwargs):
+        # Operators of their own namespace have names of others.
+        packet = getattr(function, "overloadpacket", function)
+        whole = getattr(packet, "_qualified_op_name", "")
+        if whole.startswith("quantized::"):
+            return OWN[function.__name__.partition(".")[0]](*args, **kwargs)
+        return super().answer(function, args, kwargs)
+
     def refuse(self, function, name, args, kwargs):
         if args:
             need_one_scale(function, args[0])
@@ -42,4 +50,6 @@ class _Quantized(Kind):
 
 
 HANDLERS = Table()
+# By name, what operators of `torch.ops.quantized` do.
+OWN: dict = {}
 QUANTIZED = _Quantized("quantized", HANDLERS)
