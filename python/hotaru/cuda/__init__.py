@@ -14,6 +14,7 @@ from .._own_names import part
 from . import devices, memory, random, streams
 from ._begin import DeferredCudaCallError
 from ._begin import begin as _lazy_init
+from ._begin import is_in_bad_fork as _is_in_bad_fork
 from .devices import *
 from .memory import *
 from .random import (

@@ -35,6 +35,26 @@ def device_count() -> int:
     return count
 
 
+# By a fork: whether the parent used CUDA already.
+_forks = {"parent used": False, "bad": False}
+
+
+def _before_fork() -> None:
+    _forks["parent used"] = _C._cuda_initialized()
+
+
+def _after_in_child() -> None:
+    _forks["bad"] |= _forks["parent used"]
+
+
+os.register_at_fork(before=_before_fork, after_in_child=_after_in_child)
+
+
+def is_in_bad_fork() -> bool:
+    """True in a process that was forked after CUDA began: it cannot use it."""
+    return _forks["bad"]
+
+
 def begin() -> None:
     """Uses the current device for the first time.
 

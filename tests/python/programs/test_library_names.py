@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import re
 
 import pytest
@@ -217,3 +218,15 @@ def test_what_is_compiled_runs_on_the_processor():
     assert is_compile_supported("cpu")
     assert is_compile_supported("cuda:0") == hotaru.cuda.is_available()
     assert not is_compile_supported("mps")
+
+
+@pytest.mark.parametrize("began", [False, True])
+def test_a_fork_after_cuda_began_is_a_bad_one(began, monkeypatch):
+    cuda = hotaru.cuda
+    assert cuda._is_in_bad_fork() is False
+    monkeypatch.setattr(_C, "_cuda_initialized", lambda: began)
+    child = os.fork()
+    if child == 0:
+        os._exit(cuda._is_in_bad_fork())
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == began
+    assert cuda._is_in_bad_fork() is False
