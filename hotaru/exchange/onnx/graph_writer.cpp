@@ -4,6 +4,7 @@
 #include <array>
 
 #include "hotaru/core/checks/check.h"
+#include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/factory.h"
 #include "hotaru/script/archive/literal.h"
 
@@ -257,15 +258,8 @@ bool GraphWriter::write_special(const Node& node, Scope& scope) {
   if (node.op == "SequenceMap") return write_sequence_map(node, scope), true;
   if (node.op == "Identity" && node.inputs.size() == 1)
     return set(node, 0, input(node, 0, scope), scope), true;
-  if (node.op == "Cast" && node.inputs.size() == 1) {
-    // Numbers on the host are int64; to anything else they become tensors.
-    const Attribute* to = node.find("to");
-    Operand value = input(node, 0, scope);
-    bool same = to && io::onnx::dtype_of(to->i) == DType::kInt64 &&
-                value.host_kind() != Kind::kTensor;
-    if (same) set(node, 0, value, scope);
-    return same;
-  }
+  if (node.op == "Cast" && node.inputs.size() == 1)
+    return write_cast(node, scope);
   if (node.op == "Optional") {
     Operand value = input(node, 0, scope);
     Kind kind =
@@ -276,6 +270,32 @@ bool GraphWriter::write_special(const Node& node, Scope& scope) {
     return set(node, 0, result, scope), true;
   }
   return false;
+}
+
+// Numbers of the host stay there as int64 and int32; to anything else they
+// become tensors.
+bool GraphWriter::write_cast(const Node& node, Scope& scope) {
+  const Attribute* wanted = node.find("to");
+  const auto dtype = wanted ? io::onnx::dtype_of(wanted->i) : std::nullopt;
+  if (dtype != DType::kInt64 && dtype != DType::kInt32) return false;
+  Operand value = input(node, 0, scope);
+  const bool number = value.kind == Kind::kInt || value.kind == Kind::kInts;
+  if (number) {
+    value.dtype = *dtype;
+  } else if (value.kind == Kind::kBool) {
+    value = {.kind = Kind::kInt,
+             .text = concat("int(", value.text, ")"),
+             .dtype = *dtype};
+  } else if (is_short(value,
+                      dtype == DType::kInt64 ? DType::kInt32 : DType::kInt64)) {
+    value =
+        constant(to(value.constant->tensor, *dtype),
+                 node.outputs.empty() ? "" : node.outputs[0], Role::kBuffer);
+  } else if (dtype != DType::kInt64 || value.host_kind() == Kind::kTensor) {
+    return false;
+  }
+  set(node, 0, value, scope);
+  return true;
 }
 
 bool GraphWriter::write_constant(const Node& node, Scope& scope) {

@@ -76,6 +76,7 @@ class GraphWriter {
   bool is_known(const Node& node, const Scope& scope);
   /// Operators that are no functions; false for all others.
   bool write_special(const Node& node, Scope& scope);
+  bool write_cast(const Node& node, Scope& scope);
   bool write_constant(const Node& node, Scope& scope);
   bool write_function(const Node& node, Scope& scope);
 
@@ -96,7 +97,16 @@ class GraphWriter {
                              const io::onnx::Attribute& attribute,
                              const script::Parameter& parameter);
   void bind_results(const Node& node, script::Function& function,
-                    const std::string& call, Scope& scope);
+                    const std::string& call, Scope& scope, DType numbers);
+
+  // Numbers of the host that are no int64 (write_call.cpp).
+  std::optional<DType> common_dtype(const std::vector<Operand>& inputs) const;
+  /// Dtype of the numbers that the operator makes of them; none where it does
+  /// not keep them as they are. Constants beside them become such numbers.
+  std::optional<DType> other_numbers(const Node& node,
+                                     std::vector<Operand>& inputs);
+  /// Makes tensors of those that the operator takes as data.
+  void to_tensors(const Node& node, std::vector<Operand>& inputs);
 
   // Control flow (write_flow.cpp).
   Block block(const Graph& graph, Scope& scope);

@@ -129,12 +129,17 @@ Kind joined(Kind a, Kind b) {
   return Kind::kMissing;
 }
 
+bool is_short(const Operand& operand, DType dtype) {
+  if (!operand.constant) return false;
+  const Tensor& tensor = operand.constant->tensor;
+  return tensor.dtype() == dtype && tensor.dim() <= 1 &&
+         tensor.numel() <= kMaxShape;
+}
+
 Kind Operand::host_kind() const {
-  if (!constant) return kind;
-  const Tensor& tensor = constant->tensor;
-  bool shape = tensor.dtype() == DType::kInt64 && tensor.dim() <= 1 &&
-               tensor.numel() <= kMaxShape;
-  return !shape ? Kind::kTensor : tensor.dim() == 0 ? Kind::kInt : Kind::kInts;
+  if (!constant) return is_other() ? Kind::kTensor : kind;
+  if (!is_short(*this, DType::kInt64)) return Kind::kTensor;
+  return constant->tensor.dim() == 0 ? Kind::kInt : Kind::kInts;
 }
 
 std::optional<Value> constant_value(const Tensor& tensor, TypePtr type) {
@@ -245,15 +250,18 @@ std::string expression(Constant& constant, ModuleTree& tree) {
 
 std::string tensor_text(const Operand& operand, ModuleTree& tree) {
   if (operand.constant) return expression(*operand.constant, tree);
+  const std::string as_other =
+      operand.is_other() ? concat(".to(", int(operand.dtype), ")") : "";
   switch (operand.kind) {
     case Kind::kTensor:
       return operand.text;
     case Kind::kMaybeTensor:
       return concat("unchecked_cast(Tensor, ", operand.text, ")");
     case Kind::kInts:
-      return concat("_host_tensor(", operand.text, ", ", kDevice, ")");
+      return concat("_host_tensor(", operand.text, ", ", kDevice, ")",
+                    as_other);
     default:
-      return concat("torch.tensor(", operand.text, ")");
+      return concat("torch.tensor(", operand.text, ")", as_other);
   }
 }
 
@@ -266,6 +274,8 @@ std::string argument(const Operand& operand, TypePtr type, ModuleTree& tree) {
     return argument(operand, type->item(), tree);
   }
   if (type->kind == TypeKind::kTensor) return tensor_text(operand, tree);
+  if (type->kind == TypeKind::kBool && operand.is_other())
+    return concat("bool(", tensor_text(operand, tree), ")");
   if (is_one_int(type)) {
     return concat("(",
                   operand.constant

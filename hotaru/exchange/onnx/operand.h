@@ -52,8 +52,14 @@ struct Operand {
   std::shared_ptr<Constant> constant = nullptr;
   /// Set for kInts known to have one small element, which Tuple[int] takes.
   bool one = false;
+  /// Dtype of the tensor that kInt or kInts stands for: numbers that went
+  /// through a Cast, and truths as 0 and 1.
+  DType dtype = DType::kInt64;
 
-  /// Kind that a constant may be on the host, else kTensor.
+  /// Numbers of the host of another dtype than int64.
+  bool is_other() const { return !constant && dtype != DType::kInt64; }
+  /// Kind that a constant may be on the host, else kTensor; that of other
+  /// numbers than int64 is kTensor, too.
   Kind host_kind() const;
 };
 
@@ -68,6 +74,9 @@ constexpr int kOtherDtype = 5;
 /// tensor of numbers, 10 to wait for a tensor's numbers; none where that cannot
 /// be.
 std::optional<int> cost(const Operand& operand, script::TypePtr type);
+
+/// True for a constant of that dtype that looks like a shape, or a part of one.
+bool is_short(const Operand& operand, DType dtype);
 
 /// The numbers of a constant as a value of that type; none if they don't fit.
 std::optional<Value> constant_value(const Tensor& tensor, script::TypePtr type);

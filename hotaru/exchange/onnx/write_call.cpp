@@ -4,6 +4,7 @@
 
 #include "hotaru/core/checks/check.h"
 #include "hotaru/exchange/onnx/graph_writer.h"
+#include "hotaru/ops/create/copy.h"
 #include "hotaru/script/archive/literal.h"
 
 namespace hotaru::exchange::onnx {
@@ -48,6 +49,27 @@ struct Condition {
 std::optional<Condition> condition(std::string_view name) {
   if (!name.ends_with("__0") && !name.ends_with("__1")) return std::nullopt;
   return Condition{name.substr(0, name.size() - 3), name.back() - '0'};
+}
+
+bool is_one_of(const io::onnx::Node& node,
+               std::initializer_list<std::string_view> names) {
+  return node.domain.empty() &&
+         std::find(names.begin(), names.end(), node.op) != names.end();
+}
+
+/// Operators whose first input is data and all others say how.
+bool takes_first(const io::onnx::Node& node) {
+  return is_one_of(node, {"Gather", "Slice", "Squeeze", "Unsqueeze", "Reshape",
+                          "Split", "Expand", "Tile"});
+}
+
+bool compares(const io::onnx::Node& node) {
+  return is_one_of(
+      node, {"Equal", "Greater", "Less", "GreaterOrEqual", "LessOrEqual"});
+}
+
+bool is_number(Kind kind) {
+  return kind == Kind::kInt || kind == Kind::kInts;
 }
 
 /// True if the function knows a node's attribute.
@@ -263,7 +285,8 @@ std::string GraphWriter::call_text(const Node& node,
 }
 
 void GraphWriter::bind_results(const Node& node, Function& function,
-                               const std::string& call, Scope& scope) {
+                               const std::string& call, Scope& scope,
+                               DType numbers) {
   std::vector<TypePtr> types = results_of(function, node.outputs.size());
   const bool list = gives_list(function, node.outputs.size());
   const bool several = list || function.result_type()->kind == TypeKind::kTuple;
@@ -275,6 +298,7 @@ void GraphWriter::bind_results(const Node& node, Function& function,
   for (size_t i = 0; i < types.size(); ++i) {
     Operand result = variable(kind_of(types[i]));
     result.one = function.short_name().find("__one") != std::string::npos;
+    if (is_number(result.kind)) result.dtype = numbers;
     HOTARU_CHECK(result.kind != Kind::kMissing, where(node), ": ",
                  function.short_name(), " returns a ", types[i]->annotation());
     names += concat(i ? ", " : "", result.text);
@@ -284,6 +308,63 @@ void GraphWriter::bind_results(const Node& node, Function& function,
   if (list) return;
   line(concat(names, several && types.size() == 1 ? "," : "", " = ", call,
               comment));
+}
+
+std::optional<DType> GraphWriter::common_dtype(
+    const std::vector<Operand>& inputs) const {
+  std::optional<DType> dtype;
+  for (const Operand& each : inputs)
+    if (is_number(each.kind)) dtype = each.dtype;
+  for (const Operand& each : inputs) {
+    const bool fits = is_number(each.kind) ? each.dtype == dtype
+                                           : dtype && is_short(each, *dtype);
+    if (!fits) return std::nullopt;
+  }
+  return dtype;
+}
+
+std::optional<DType> GraphWriter::other_numbers(const Node& node,
+                                                std::vector<Operand>& inputs) {
+  auto is_other = [](const Operand& each) { return each.is_other(); };
+  if (std::none_of(inputs.begin(), inputs.end(), is_other)) return std::nullopt;
+  if (takes_first(node)) {
+    if (!inputs[0].is_other()) return std::nullopt;
+    return inputs[0].dtype;
+  }
+  const bool chooses = is_one_of(node, {"Where"});
+  if (chooses && (inputs.size() != 3 || !is_number(inputs[0].kind) ||
+                  inputs[0].dtype != DType::kBool))
+    return std::nullopt;
+  if (!chooses && !compares(node) &&
+      !is_one_of(node, {"Add", "Sub", "Mul", "Div", "Neg", "Min", "Max", "Mod",
+                        "Concat"}))
+    return std::nullopt;
+  const std::vector<Operand> data(inputs.begin() + (chooses ? 1 : 0),
+                                  inputs.end());
+  std::optional<DType> dtype = common_dtype(data);
+  // Truths choose between constants, too.
+  auto is_shape = [](const Operand& each) {
+    return is_short(each, DType::kInt64);
+  };
+  if (!dtype && chooses && std::all_of(data.begin(), data.end(), is_shape))
+    dtype = DType::kInt64;
+  if (!dtype) return std::nullopt;
+  for (Operand& each : inputs) {
+    if (!each.constant || each.constant->tensor.dtype() == DType::kInt64)
+      continue;
+    each = constant(to(each.constant->tensor, DType::kInt64), "",
+                    ModuleTree::Role::kBuffer);
+  }
+  return compares(node) ? DType::kBool : *dtype;
+}
+
+void GraphWriter::to_tensors(const Node& node, std::vector<Operand>& inputs) {
+  const size_t data = takes_first(node) ? 1 : inputs.size();
+  for (size_t i = 0; i < std::min(data, inputs.size()); ++i) {
+    if (!inputs[i].is_other()) continue;
+    inputs[i] = {.kind = Kind::kTensor,
+                 .text = argument(inputs[i], Kind::kTensor, tree_)};
+  }
 }
 
 // A domain that the file forgot is taken as the newest.
@@ -324,11 +405,24 @@ void GraphWriter::write_call(const Node& node, Scope& scope) {
     inputs.pop_back();
   HOTARU_CHECK(!node.outputs.empty(), where(node), ": has no output");
   std::string reason;
+  std::vector<Operand> numbers = inputs;
+  if (const auto dtype = other_numbers(node, numbers)) {
+    const auto kept = choose(node, numbers, functions, reason);
+    if (kept && is_number(kind_of(
+                    results_of(*kept->function, node.outputs.size())[0]))) {
+      return bind_results(node, *kept->function,
+                          call_text(node, numbers, *kept->function, opset),
+                          scope, *dtype);
+    }
+    reason.clear();
+  }
+  to_tensors(node, inputs);
   std::optional<Choice> choice = choose(node, inputs, functions, reason);
   HOTARU_CHECK_AS(NotImplementedError, choice, where(node), ", opset ", opset,
                   ": ", reason);
   bind_results(node, *choice->function,
-               call_text(node, inputs, *choice->function, opset), scope);
+               call_text(node, inputs, *choice->function, opset), scope,
+               compares(node) ? DType::kBool : DType::kInt64);
 }
 
 }  // namespace hotaru::exchange::onnx

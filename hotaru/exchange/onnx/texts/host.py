@@ -6,8 +6,9 @@ def _host_tensor(numbers: List[int], on_device: torch.device) -> Tensor:
 
 
 def _host_ints(x: Tensor) -> List[int]:
-    flat = x.to(torch.int64).reshape([-1])
-    return annotate(List[int], flat.tolist())
+    # Numbers that were just made are known as long as they are not converted.
+    whole = x if x.dtype == torch.int32 else x.to(torch.int64)
+    return annotate(List[int], whole.reshape([-1]).tolist())
 
 
 def _host_floats(x: Tensor) -> List[float]:

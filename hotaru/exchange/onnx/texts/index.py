@@ -191,6 +191,21 @@ def Where_v9__int(condition: bool, X: int, Y: int) -> int:
     return X if condition else Y
 
 
+# The condition's truths are 0 and 1.
+def Where_v9__lists(
+    condition: List[int], X: List[int], Y: List[int]
+) -> List[int]:
+    count = max([len(condition), len(X), len(Y)])
+    if len(condition) != 1 and len(condition) != count:
+        raise ValueError("Where: lists that don't broadcast")
+    x, _ = _math_lists(X, [0] * count)
+    y, _ = _math_lists(Y, [0] * count)
+    return [
+        x[i] if condition[i if len(condition) > 1 else 0] != 0 else y[i]
+        for i in range(count)
+    ]
+
+
 def Where_v9__list(condition: bool, X: List[int], Y: List[int]) -> List[int]:
     count = len(Y) if len(X) == 1 else len(X)
     chosen = X if condition else Y

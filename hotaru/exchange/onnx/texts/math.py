@@ -311,8 +311,16 @@ def Max(
     return _bits_unordered(out, all_inputs[0].dtype)
 
 
-def Max__host(A: int, B: int) -> int:
-    return max(A, B)
+def Max__host(all_inputs: List[int]) -> int:
+    return max(all_inputs)
+
+
+def Max__lists(all_inputs: List[List[int]]) -> List[int]:
+    out = all_inputs[0]
+    for i in range(1, len(all_inputs)):
+        a, b = _math_lists(out, all_inputs[i])
+        out = [max(a[j], b[j]) for j in range(len(a))]
+    return out
 
 
 def Min(
@@ -324,8 +332,16 @@ def Min(
     return _bits_unordered(out, all_inputs[0].dtype)
 
 
-def Min__host(A: int, B: int) -> int:
-    return min(A, B)
+def Min__host(all_inputs: List[int]) -> int:
+    return min(all_inputs)
+
+
+def Min__lists(all_inputs: List[List[int]]) -> List[int]:
+    out = all_inputs[0]
+    for i in range(1, len(all_inputs)):
+        a, b = _math_lists(out, all_inputs[i])
+        out = [min(a[j], b[j]) for j in range(len(a))]
+    return out
 
 
 def Clip(
@@ -377,6 +393,18 @@ def Equal__host(
     return A == B
 
 
+# Truths are 0 and 1.
+def Equal__lists(
+    A: List[int],
+    B: List[int],
+    *,
+    axis: Optional[int] = None,
+    broadcast: int = 0,
+) -> List[int]:
+    a, b = _math_lists(A, B)
+    return [int(a[i] == b[i]) for i in range(len(a))]
+
+
 def Greater(
     A: Tensor, B: Tensor, *, axis: Optional[int] = None, broadcast: int = 0
 ) -> Tensor:
@@ -388,6 +416,17 @@ def Greater__host(
     A: int, B: int, *, axis: Optional[int] = None, broadcast: int = 0
 ) -> bool:
     return A > B
+
+
+def Greater__lists(
+    A: List[int],
+    B: List[int],
+    *,
+    axis: Optional[int] = None,
+    broadcast: int = 0,
+) -> List[int]:
+    a, b = _math_lists(A, B)
+    return [int(a[i] > b[i]) for i in range(len(a))]
 
 
 def Less(
@@ -403,6 +442,17 @@ def Less__host(
     return A < B
 
 
+def Less__lists(
+    A: List[int],
+    B: List[int],
+    *,
+    axis: Optional[int] = None,
+    broadcast: int = 0,
+) -> List[int]:
+    a, b = _math_lists(A, B)
+    return [int(a[i] < b[i]) for i in range(len(a))]
+
+
 def GreaterOrEqual_v12(A: Tensor, B: Tensor) -> Tensor:
     return torch.ge(_bits_ordered(A), _bits_ordered(B))
 
@@ -411,12 +461,22 @@ def GreaterOrEqual_v12__host(A: int, B: int) -> bool:
     return A >= B
 
 
+def GreaterOrEqual_v12__lists(A: List[int], B: List[int]) -> List[int]:
+    a, b = _math_lists(A, B)
+    return [int(a[i] >= b[i]) for i in range(len(a))]
+
+
 def LessOrEqual_v12(A: Tensor, B: Tensor) -> Tensor:
     return torch.le(_bits_ordered(A), _bits_ordered(B))
 
 
 def LessOrEqual_v12__host(A: int, B: int) -> bool:
     return A <= B
+
+
+def LessOrEqual_v12__lists(A: List[int], B: List[int]) -> List[int]:
+    a, b = _math_lists(A, B)
+    return [int(a[i] <= b[i]) for i in range(len(a))]
 
 
 def And(
@@ -469,6 +529,39 @@ def Cast(
         # Not-a-number stays what it is.
         return torch.clamp(wide, -limit, limit).to(to)
     return input.to(to)
+
+
+# Made of numbers at once, so that their values are known at capture.
+def Cast__number(
+    input: int,
+    *,
+    to: int,
+    saturate: bool = True,
+    round_mode: str = "up",
+    on_device: torch.device,
+) -> Tensor:
+    if to >= 23 and to <= 26:
+        return Cast(torch.tensor(input), to=to, saturate=saturate)
+    # A float32 is made of a float without a conversion by an operator.
+    if to == torch.float32:
+        return torch.tensor(float(input), dtype=to, device=on_device)
+    return torch.tensor(input, dtype=to, device=on_device)
+
+
+def Cast__numbers(
+    input: List[int],
+    *,
+    to: int,
+    saturate: bool = True,
+    round_mode: str = "up",
+    on_device: torch.device,
+) -> Tensor:
+    if to >= 23 and to <= 26:
+        return Cast(_host_tensor(input, on_device), to=to, saturate=saturate)
+    if to == torch.float32:
+        reals = [float(x) for x in input]
+        return torch.tensor(reals, dtype=to, device=on_device)
+    return torch.tensor(input, dtype=to, device=on_device)
 
 
 def CastLike_v15(

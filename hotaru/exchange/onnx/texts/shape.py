@@ -602,6 +602,19 @@ def _shape_range_of_ints(
     )
 
 
+# From a constant to a number, which may be known where a tensor is not.
+def _shape_range_to(start: float, limit: Tensor, delta: float) -> Tensor:
+    end = float(limit)
+    ahead = max(end, start) if delta > 0 else min(end, start)
+    return torch.arange(
+        start, ahead, delta, dtype=limit.dtype, device=limit.device
+    )
+
+
+def Range_v11__limit(start: float, limit: Tensor, delta: float) -> Tensor:
+    return _shape_range_to(start, limit, delta)
+
+
 def Range_v11(start: Tensor, limit: Tensor, delta: Tensor) -> Tensor:
     return _shape_range(start, limit, delta)
 
