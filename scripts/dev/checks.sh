@@ -10,6 +10,7 @@ quick_checks() {
   step docs .venv/bin/python scripts/check_docs.py || true
   step comments .venv/bin/python scripts/check_comments.py || true
   step python-version .venv/bin/python scripts/check_python_version.py || true
+  step texts .venv/bin/python scripts/check_texts.py || true
   step layers-drawn .venv/bin/python scripts/draw_layers.py --check || true
   step include-costs .venv/bin/python scripts/include_costs.py \
     --limit hotaru/core/error.h=25 --limit hotaru/core/tensor.h=70 || true

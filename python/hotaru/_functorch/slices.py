@@ -41,6 +41,33 @@ def name_of(function) -> str:
     return repr(function)
 
 
+def one_size(dims, leaves) -> int:
+    """The size that all mapped arguments have in their mapped dimension.
+
+    ValueError: there is none, or they differ.
+    """
+    sizes = [
+        leaf.size(dim) for dim, leaf in zip(dims, leaves) if dim is not None
+    ]
+    if not sizes:
+        raise ValueError("vmap: Expected at least one Tensor to vmap over")
+    if any(size != sizes[0] for size in sizes):
+        raise ValueError(
+            "vmap: Expected all tensors to have the same size in the mapped "
+            f"dimension, got sizes {sizes} for the mapped dimension"
+        )
+    return sizes[0]
+
+
+def check_result(name: str, result) -> None:
+    """ValueError for a result that is no tensor and should be mapped."""
+    if not isinstance(result, Tensor):
+        raise ValueError(
+            f"vmap({name}, ...): `{name}` must only return Tensors, got type "
+            f"{type(result)}. Did you mean to set out_dims= to None for output?"
+        )
+
+
 class Inputs:
     """Arguments of a mapped call: which are cut, where, and how often.
 
@@ -74,22 +101,7 @@ class Inputs:
         for leaf, dim in zip(self._leaves, dims):
             _check_dim(call, leaf, dim, negative)
         self._dims = dims
-        self.size = self._one_size()
-
-    def _one_size(self) -> int:
-        sizes = [
-            leaf.size(dim)
-            for leaf, dim in zip(self._leaves, self._dims)
-            if dim is not None
-        ]
-        if not sizes:
-            raise ValueError("vmap: Expected at least one Tensor to vmap over")
-        if any(size != sizes[0] for size in sizes):
-            raise ValueError(
-                "vmap: Expected all tensors to have the same size in the "
-                f"mapped dimension, got sizes {sizes} for the mapped dimension"
-            )
-        return sizes[0]
+        self.size = one_size(self._dims, self._leaves)
 
     def slice(self, index: int) -> tuple:
         """The arguments of one call. Slices are views: writes are seen."""

@@ -24,6 +24,7 @@ from ._numbers import SymbolicInt
 
 __all__ = ["python_module"]
 
+_NO_FORM = "it has no form in an exported program"
 # Names of dtypes, by the numbers that scripts have for them.
 _DTYPES = {
     0: "uint8", 1: "int8", 2: "int16", 3: "int32", 4: "int64", 5: "float16",
@@ -231,7 +232,7 @@ def _computed(base: str, inputs):
     if base in ("Int", "Float") and type(inputs[0]) is SymbolicInt:
         return inputs[0] if base == "Int" else inputs[0] / 1
     if base not in TABLE:
-        raise NotExportedError("it has no form in an exported program")
+        raise NotExportedError(_NO_FORM)
     return TABLE[base](*inputs)
 
 
@@ -260,7 +261,7 @@ def _called(space: str, text: str, schema, inputs):
         return _tensor_of(*args, **kwargs)
     packet = getattr(getattr(ops, space), base, None)
     if packet is None:
-        raise NotExportedError("it has no form in an exported program")
+        raise NotExportedError(_NO_FORM)
     return getattr(packet, overload or "default")(*args, **kwargs)
 
 

@@ -15,7 +15,13 @@ import functools
 
 from .. import Tensor, equal
 from .._functorch.function_rules import OneCall, function_call, watching
-from .._functorch.slices import Inputs, name_of, run_slices, stack_results
+from .._functorch.slices import (
+    Inputs,
+    check_result,
+    name_of,
+    run_slices,
+    stack_results,
+)
 from .._trees import flat as _tree
 
 
@@ -32,12 +38,7 @@ def _join(function, results: list, out_dims, size: int):
             joined.append(_unmapped(name, column))
             continue
         for leaf in column:
-            if not isinstance(leaf, Tensor):
-                raise ValueError(
-                    f"vmap({name}, ...): `{name}` must only return Tensors, "
-                    f"got type {type(leaf)}. "
-                    "Did you mean to set out_dims= to None for output?"
-                )
+            check_result(name, leaf)
         joined.append(stack_results(column, dim, size))
     return _tree.unflatten(joined, structure)
 

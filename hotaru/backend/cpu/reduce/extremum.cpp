@@ -48,7 +48,7 @@ int64_t position(const T* x, int64_t n, int64_t stride) {
 // Lines side by side, and elements of each, from which whole rows pay.
 constexpr int64_t kSideBySide = 8, kRows = 2;
 
-/// What the table asks of a call: how lines lie that are not contiguous and
+/// Facts that the table asks of a call: how lines lie that are not contiguous and
 /// have results of equal strides. None of other lines and dtypes.
 struct ExtremeSizes {
   const ReduceShape* shape;
@@ -103,7 +103,7 @@ struct Extremes : ExtremeSizes {
   void lines() const { by_lines(); }
 };
 
-/// Of floats; C: Extremes, or what answers in its place.
+/// Loops of floats; C: Extremes, or what answers in its place.
 template <class C>
 constexpr auto kExtremeWays = std::to_array<Way<C>>({
     {"columns", "neighbouring lines at once, row by row",
@@ -152,7 +152,7 @@ struct Asked : ExtremeSizes {
   const Tensor &out = call.tensor(0), &in = *call.operands().back().tensor,
                &last = call.tensor(call.operands().size() - 2);
   const int64_t dim = call.attributes<LineAttributes>().dim;
-  // Of other dtypes there is one way.
+  // For other dtypes there is one way.
   if (in.dtype() != DType::kFloat32) return {};
   const auto shape = shape_across<float>(out, last, in, line_stride(in, dim));
   return explain<kExtremeWays<Asked>>(Asked{{shape ? &*shape : nullptr}});

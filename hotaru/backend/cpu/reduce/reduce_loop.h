@@ -223,8 +223,8 @@ void by_columns(const ReduceShape& shape, const T* x, const F& store) {
 // Results side by side from which they pay for loops over them.
 inline constexpr int64_t kSideBySide = 4;
 
-/// What the table asks of a call: how its elements lie, and how many make one
-/// result.
+/// Facts that the table asks of a call: how its elements lie, and how many make
+/// one result.
 struct Sizes {
   const ReduceShape& shape;
   int64_t length;
@@ -299,7 +299,7 @@ void reduce_loop(const ReduceShape& shape, const Tensor& in, const F& store) {
   run_first<reduce::kWays<Call>>(
       Call{{shape, shape.reduced.numel()}, in.data<T>(), store});
 }
-/// What the loops say to a reduction of a call's last operand to its first.
+/// Answers of the loops to a reduction of a call's last operand to its first.
 WayAnswers explain_reduction(const KernelCall& call);
 
 /// out = finish(reduction of in); finish maps R::Acc to O.

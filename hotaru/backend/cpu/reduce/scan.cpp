@@ -166,7 +166,7 @@ struct Asked : ScanLines {
 
 [[gnu::cold]] WayAnswers explain_scan(const KernelCall& call) {
   const DType dtype = call.tensor(0).dtype();
-  // Of other dtypes there is one way.
+  // For other dtypes there is one way.
   if (dtype != DType::kFloat32 && dtype != DType::kFloat64) return {};
   return explain<kScanWays<Asked>>(Asked(call));
 }

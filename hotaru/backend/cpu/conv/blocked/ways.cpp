@@ -63,7 +63,7 @@ bool serves_whole(const BlockedCall& c) {
   return c.reads_floats() && c.call.tensor(2).dtype() == DType::kFloat32 &&
          c.attributes().conv.groups == 1 && BlockedWhole::serves(c.call);
 }
-/// What one tap computes of a weight's line is soon done: tiles that use a
+/// One tap's part of a weight's line is soon done: tiles that use a
 /// pixel for several blocks are faster.
 bool pays_whole(const BlockedCall& c) {
   return numel_of(c.attributes().kernel) > 1;
@@ -104,7 +104,7 @@ bool pays_winograd(const BlockedCall& c) {
          a.out_channels >= kWinogradChannels && tiles >= kWinogradTiles;
 }
 
-/// What a graph's pass asks of a "blocked_conv" call, and makes it by.
+/// Ways of a "blocked_conv" call that a graph's pass asks about, and makes.
 constexpr auto kWinogradWays = std::to_array<Way<BlockedCall>>({
     {"winograd", "16 multiplications in place of 36, other roundings",
      "float32 in one group; blocked pictures; 3 x 3 taps, strides of 1, no "

@@ -8,9 +8,9 @@ from ......_quantized import products
 from ......nn.modules.linear import NonDynamicallyQuantizableLinear
 from ......nn.utils.parametrize import type_before_parametrizations
 from ..... import nn as _ao_nn
+from ...._qconfig import require_qconfig
 from ....intrinsic.modules import fused as nni
 from ...modules.linear import Linear as _Linear
-from ...._qconfig import require_qconfig
 from ...modules.utils import _quantize_weight
 
 __all__ = ["Linear"]

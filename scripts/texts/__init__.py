@@ -1,0 +1,1 @@
+"""The texts of errors, as the sources make them."""
