@@ -27,7 +27,7 @@ from ._surroundings.raw import (
 
 TENSOR = ("tensor",)
 _EXACT = frozenset((tuple, list, dict))
-_SIMPLE = frozenset((type(None), bool, int, complex, str, bytes, type))
+_SIMPLE = frozenset((type(None), bool, int, str, bytes, type))
 
 
 class Met:
@@ -91,6 +91,9 @@ def _flatten(value, leaves: list, met: Met) -> tuple:
     elif kind is float:
         # Equal where the bits are: zeros have signs, and NaN equals itself.
         return ("float", kind, value.hex())
+    elif kind is complex:
+        # A kind of its own: native keys compare by value alone.
+        return ("complex", kind, (value.real.hex(), value.imag.hex()))
     elif kind in _SIMPLE:
         return ("constant", kind, value)
     elif isinstance(value, (tuple, list)):
@@ -112,7 +115,12 @@ def _flatten(value, leaves: list, met: Met) -> tuple:
         content = tuple([_flatten(v, leaves, met) for v in items])
     elif what == "dict":
         pairs = value.items() if exact else pairs_of(value)
-        content = tuple([(k, _flatten(v, leaves, met)) for k, v in pairs])
+        content = tuple(
+            [
+                (k if type(k) is str else _Key(k), _flatten(v, leaves, met))
+                for k, v in pairs
+            ]
+        )
     else:
         content = _attributes(value, leaves, met)
     identity = met.identity(value)
@@ -157,6 +165,34 @@ class _Same:
             return id(self.value)
 
 
+class _Key:
+    """Equal for keys that are equal and alike: 1 is not True, 0.0 not -0.0."""
+
+    def __init__(self, value) -> None:
+        self.value = value
+        self._parts = _exactly(value)
+
+    def __eq__(self, other) -> bool:
+        return isinstance(other, _Key) and self._parts == other._parts
+
+    def __hash__(self) -> int:
+        return hash(self.value)
+
+    def __repr__(self) -> str:
+        return repr(self.value)
+
+
+def _exactly(value) -> tuple:
+    kind = type(value)
+    if kind is float:
+        return (kind, value.hex())
+    if kind is complex:
+        return (kind, value.real.hex(), value.imag.hex())
+    if isinstance(value, tuple):
+        return (kind, *map(_exactly, value))
+    return (kind, value)
+
+
 class _Identity:
     """Equal for the same object alone."""
 
@@ -186,6 +222,8 @@ def _rebuild(form: tuple, leaves, given, made: list):
         return content
     if what == "float":
         return float.fromhex(content)
+    if what == "complex":
+        return complex(*map(float.fromhex, content))
     if what == "object":
         return content.value
     if what == "given":
@@ -220,7 +258,13 @@ def _rebuild(form: tuple, leaves, given, made: list):
 
 
 def _pairs(content: tuple, leaves, given, made: list) -> list:
-    return [(k, _rebuild(item, leaves, given, made)) for k, item in content]
+    return [
+        (
+            k.value if type(k) is _Key else k,
+            _rebuild(item, leaves, given, made),
+        )
+        for k, item in content
+    ]
 
 
 def objects(form: tuple):
@@ -248,6 +292,8 @@ def describe(form: tuple, leaves) -> str:
         return repr(content)
     if what == "float":
         return repr(float.fromhex(content))
+    if what == "complex":
+        return repr(complex(*map(float.fromhex, content)))
     if what == "object":
         return repr(content.value)
     if what in ("given", "again", "kept"):

@@ -296,6 +296,10 @@ class Reach(Visits):
         if kind is float:
             self._parts.append((kind, value.hex()))
             return
+        if kind is complex:
+            parts = (value.real.hex(), value.imag.hex())
+            self._parts.append((kind, parts))
+            return
         known = self.seen.get(id(value))
         if known is not None:
             self._parts.append(("again", known[0]))

@@ -13,7 +13,7 @@ from .homes import top_of
 from .raw import has_slots
 
 #: Classes whose values are equal where they are the same.
-SIMPLE = (type(None), bool, int, complex, str, bytes)
+SIMPLE = (type(None), bool, int, str, bytes)
 _OPTIMIZERS = {
     "state", "param_groups", "defaults", "step", "_opt_called", "_lifted",
 }  # fmt: skip
@@ -83,7 +83,8 @@ def native_of(value) -> _C.ScriptModule | None:
 
 
 def key_part(key):
-    return key if isinstance(key, SIMPLE) else Same(key)
+    """Tells keys apart that dictionaries take for one, as 1 and True."""
+    return (type(key), key) if type(key) in SIMPLE else Same(key)
 
 
 def own_member(owner, name: str) -> bool:
