@@ -188,7 +188,12 @@ Scalar item(const Tensor& self) {
                "Tensor.item() cannot be called on meta tensors");
   HOTARU_CHECK(self.numel() == 1, "a Tensor with ", self.numel(),
                " elements cannot be converted to Scalar");
-  if (is_rare(self.dtype())) return item(to(self, carrier(self.dtype())));
+  if (is_rare(self.dtype())) {
+    const Scalar carried = item(to(self, carrier(self.dtype())));
+    if (self.dtype() != DType::kUInt64 || carried.to_int() >= 0) return carried;
+    // Numbers of Python's beyond int64 become floats, too.
+    return double(uint64_t(carried.to_int()));
+  }
   const Tensor host = to(self, Device{DeviceType::kCPU});
   Scalar out;
   visit_dtype(AllTypes{}, host.dtype(), "item", [&]<class T>() {

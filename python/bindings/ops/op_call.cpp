@@ -91,7 +91,7 @@ class Values {
 };
 
 void set_requires_grad(const Operator& op, PyObject* tensor, PyObject* flag) {
-  if (!flag) return;
+  if (!flag || flag == Py_None) return;
   HOTARU_CHECK_AS(TypeError, PyBool_Check(flag), op.name(),
                   "(): argument 'requires_grad' must be bool, not ",
                   Py_TYPE(flag)->tp_name);

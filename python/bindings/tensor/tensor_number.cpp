@@ -228,6 +228,8 @@ Scalar only_number(PyObject* self, const char* wanted) {
 PyObject* as_int(PyObject* self) {
   return guarded([&]() -> PyObject* {
     const Scalar value = only_number(self, "int");
+    if (tensor_of(self).dtype() == DType::kUInt64)
+      return item_of(tensor_of(self));
     if (value.is_integral()) return PyLong_FromLongLong(value.to_int());
     return PyLong_FromDouble(value.to_double());
   });
@@ -241,11 +243,12 @@ PyObject* as_float(PyObject* self) {
 }
 
 PyObject* as_index(PyObject* self) {
-  return guarded([&] {
+  return guarded([&]() -> PyObject* {
     const Tensor& t = tensor_of(self);
     HOTARU_CHECK_AS(TypeError, is_integral(t.dtype(), true) && t.numel() == 1,
                     "only integer tensors of a single element can be converted "
                     "to an index");
+    if (t.dtype() == DType::kUInt64) return item_of(t);
     return PyLong_FromLongLong(number_of(self, "index").to_int());
   });
 }

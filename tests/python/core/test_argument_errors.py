@@ -334,3 +334,12 @@ def test_integers_beside_floats_are_floats(dtype, other):
         assert slope.dtype == other
     with pytest.raises(NotImplementedError, match="logaddexp2_cpu"):
         torch.logaddexp2(a, a)
+
+
+def test_gradients_of_new_tensors_may_be_left_open():
+    x = torch.zeros(2, requires_grad=None)
+    y = torch.rand_like(x, requires_grad=None)
+    assert not x.requires_grad
+    assert not y.requires_grad
+    with pytest.raises(TypeError, match="must be bool"):
+        torch.zeros(2, requires_grad=1)
