@@ -73,6 +73,10 @@ def logspace(
 def _row(name: str, ends, steps, out, dtype, more, kwargs):
     operator = getattr(ops, name)
     given = () if steps is None else (steps,)
+    if dtype is not None and not isinstance(dtype, _C.dtype):
+        return operator(*ends, *given, *more, dtype=dtype, **kwargs)
+    if out is not None:
+        ends = [_number(end) for end in ends]
     wanted = dtype if out is None else out.dtype
     complex_ends = any(map(_is_complex, ends))
     if not complex_ends and (wanted is None or not wanted.is_complex):
@@ -116,6 +120,12 @@ def _complex_row(operator, ends, given, dtype, kwargs) -> Tensor:
     real = ops.linspace(*(end.real for end in ends), *given, **kwargs)
     imag = ops.linspace(*(end.imag for end in ends), *given, **kwargs)
     return ops.complex(real, imag)
+
+
+def _number(end):
+    """Number that a tensor without dimensions holds: `out` has any dtype."""
+    scalar = isinstance(end, Tensor) and end.dim() == 0
+    return end.item() if scalar and end.device.type != "meta" else end
 
 
 def _is_complex(end) -> bool:

@@ -65,3 +65,17 @@ def test_an_output_of_another_dtype():
     with pytest.warns(UserWarning, match="torch.range is deprecated"):
         torch.range(0, 3, out=whole)
     assert whole.tolist() == [[0, 1], [2, 3]]
+
+
+@pytest.mark.parametrize("name", ["linspace", "logspace"])
+def test_ends_that_are_tensors_go_into_any_output(name):
+    operator = getattr(torch, name)
+    zero, two = torch.tensor(0.0), torch.tensor(2)
+    wanted = [0, 1, 2] if name == "linspace" else [1, 10, 100]
+    for ends in [(zero, two), (zero, 2), (0, two)]:
+        for dtype in [torch.int32, torch.float64, torch.complex64]:
+            out = torch.empty(0, dtype=dtype)
+            assert operator(*ends, 3, out=out) is out
+            assert torch.allclose(out, torch.tensor(wanted, dtype=dtype))
+    with pytest.raises(TypeError, match="dtype=str"):
+        operator(0, 1, 3, dtype="float")
