@@ -189,10 +189,35 @@ def dim_order(self, *, ambiguity_check=False) -> tuple[int, ...]:
             "The tensor does not have unique dim order, or cannot map to "
             "exact one of the given memory formats."
         )
-    if self.numel() == 0:
+    dense = self.is_contiguous()
+    last = _C._has_format(self, _C.channels_last)
+    if dense and not last:
         return tuple(range(self.dim()))
-    stride = self.stride()
-    return tuple(sorted(range(self.dim()), key=lambda d: -stride[d]))
+    if last and not dense:
+        return (0, *range(2, self.dim()), 1)
+    return _outermost_first(self.stride(), self.shape)
+
+
+def _outermost_first(stride, size) -> tuple[int, ...]:
+    """Dimensions by their strides; expanded ones stay where they stand.
+
+    An expanded dimension, of stride 0, compares with no other, so this is the
+    insertion sort of PyTorch: a comparison without an answer is passed over.
+    """
+    order = list(reversed(range(len(size))))
+    for i in range(1, len(order)):
+        at = i
+        for before in reversed(range(i)):
+            a, b = order[before], order[at]
+            if stride[a] == 0 or stride[b] == 0:
+                continue
+            keys = (stride[a], size[a]), (stride[b], size[b])
+            if keys[0] > keys[1]:
+                order[before], order[at] = b, a
+                at = before
+            elif stride[a] < stride[b]:
+                break
+    return tuple(reversed(order))
 
 
 def _check_pin_device(device) -> None:

@@ -81,6 +81,24 @@ def test_order_of_dimensions_that_is_ambiguous():
         x.dim_order(ambiguity_check="yes")
 
 
+@pytest.mark.parametrize(
+    ("size", "stride", "order"),
+    [
+        # Orders of PyTorch 2.13.
+        ((2, 3, 4), (12, 0, 1), (0, 1, 2)),
+        ((2, 3, 4), (0, 0, 0), (0, 1, 2)),
+        ((2, 3, 4), (1, 0, 12), (2, 1, 0)),
+        ((1, 3, 1), (1, 1, 3), (0, 1, 2)),
+        ((2, 3, 4, 5), (60, 1, 15, 3), (0, 2, 3, 1)),
+        ((3, 2), (2, 2), (0, 1)),
+        ((3,), (0,), (0,)),
+        ((), (), ()),
+    ],
+)
+def test_order_of_dimensions_that_are_expanded(size, stride, order):
+    assert torch.zeros(200).as_strided(size, stride).dim_order() == order
+
+
 def test_functions_on_elements():
     with pytest.raises(TypeError, match="must be real number, not str"):
         torch.zeros(2).apply_(lambda value: "no")
