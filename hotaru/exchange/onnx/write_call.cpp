@@ -327,8 +327,15 @@ std::optional<DType> GraphWriter::other_numbers(const Node& node,
                                                 std::vector<Operand>& inputs) {
   auto is_other = [](const Operand& each) { return each.is_other(); };
   if (std::none_of(inputs.begin(), inputs.end(), is_other)) return std::nullopt;
+  const auto to_host = [&](Operand& each) {
+    if (each.constant && each.constant->tensor.dtype() != DType::kInt64)
+      each = constant(to(each.constant->tensor, DType::kInt64), "",
+                      ModuleTree::Role::kBuffer);
+  };
   if (takes_first(node)) {
     if (!inputs[0].is_other()) return std::nullopt;
+    for (Operand& each : inputs)
+      if (is_short(each, DType::kInt32)) to_host(each);
     return inputs[0].dtype;
   }
   const bool chooses = is_one_of(node, {"Where"});
@@ -349,12 +356,7 @@ std::optional<DType> GraphWriter::other_numbers(const Node& node,
   if (!dtype && chooses && std::all_of(data.begin(), data.end(), is_shape))
     dtype = DType::kInt64;
   if (!dtype) return std::nullopt;
-  for (Operand& each : inputs) {
-    if (!each.constant || each.constant->tensor.dtype() == DType::kInt64)
-      continue;
-    each = constant(to(each.constant->tensor, DType::kInt64), "",
-                    ModuleTree::Role::kBuffer);
-  }
+  for (Operand& each : inputs) to_host(each);
   return compares(node) ? DType::kBool : *dtype;
 }
 

@@ -20,7 +20,7 @@ from ..utils._python_dispatch import _disable_current_modes
 from ._errors import DataDependentError
 from ._frames import script_places
 from ._known import KnownValues
-from ._numbers import SymbolicInt
+from ._numbers import SymbolicFloat, SymbolicInt
 
 __all__ = ["python_module"]
 
@@ -269,6 +269,8 @@ def _tensor_of(data, dtype=None, device=None):
     """`torch.tensor` of numbers, those that only the run knows included."""
     if type(data) is SymbolicInt:
         return full((), data, dtype=dtype or int64, device=device)
+    if type(data) is SymbolicFloat:
+        return full((), data, dtype=dtype, device=device)
     if isinstance(data, list) and any(type(x) is SymbolicInt for x in data):
         return stack([_tensor_of(x, dtype or int64, device) for x in data])
     return tensor_of(data, dtype=dtype, device=device)

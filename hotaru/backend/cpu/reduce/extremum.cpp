@@ -48,8 +48,8 @@ int64_t position(const T* x, int64_t n, int64_t stride) {
 // Lines side by side, and elements of each, from which whole rows pay.
 constexpr int64_t kSideBySide = 8, kRows = 2;
 
-/// Facts that the table asks of a call: how lines lie that are not contiguous and
-/// have results of equal strides. None of other lines and dtypes.
+/// Facts that the table asks of a call: how lines lie that are not contiguous
+/// and have results of equal strides. None of other lines and dtypes.
 struct ExtremeSizes {
   const ReduceShape* shape;
 
