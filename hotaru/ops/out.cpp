@@ -160,8 +160,10 @@ void put(const Operator& op, const Tensor& out, const Tensor& result) {
   if (is_range(op.schema().name) && out.numel() == result.numel())
     return void(copy_(out, view(result, out.sizes())));
   warn_of_resize(op, out, result);
-  // Beside a view's own elements lies what a graph knows nothing of.
-  HOTARU_CHECK(!graph::capturing() || !out.impl()->base ||
+  // Beside a view's own elements, and those of what is no value of the graph,
+  // lies what a graph knows nothing of.
+  const bool alone = out.numel() == 0 || out.storage()->pending();
+  HOTARU_CHECK(!graph::capturing() || (alone && !out.impl()->base) ||
                    same(out.sizes(), result.sizes()),
                "operation not permitted when stream is capturing: out=, a view "
                "of shape ",

@@ -176,11 +176,8 @@ Tensor to(const Tensor& self, Optional<DType> dtype, Optional<Device> device,
     return copy ? clone(self) : self;
   const Tensor like = make_alias(self);
   const Tensor plain = empty_like(like);
-  const bool dense = self.is_contiguous();
-  return copied(
-      dense ? empty(self.sizes(), {wanted, where})
-            : empty_strided(self.sizes(), plain.strides(), {wanted, where}),
-      self, "ToCopyBackward0", non_blocking);
+  return copied(empty_strided(self.sizes(), plain.strides(), {wanted, where}),
+                self, "ToCopyBackward0", non_blocking);
 }
 
 Scalar item(const Tensor& self) {
@@ -188,12 +185,7 @@ Scalar item(const Tensor& self) {
                "Tensor.item() cannot be called on meta tensors");
   HOTARU_CHECK(self.numel() == 1, "a Tensor with ", self.numel(),
                " elements cannot be converted to Scalar");
-  if (is_rare(self.dtype())) {
-    const Scalar carried = item(to(self, carrier(self.dtype())));
-    if (self.dtype() != DType::kUInt64 || carried.to_int() >= 0) return carried;
-    // Numbers of Python's beyond int64 become floats, too.
-    return double(uint64_t(carried.to_int()));
-  }
+  if (is_rare(self.dtype())) return item(to(self, carrier(self.dtype())));
   const Tensor host = to(self, Device{DeviceType::kCPU});
   Scalar out;
   visit_dtype(AllTypes{}, host.dtype(), "item", [&]<class T>() {

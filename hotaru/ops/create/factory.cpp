@@ -217,8 +217,13 @@ Tensor ones(IntSpan size, TensorOptions options) {
 }
 
 Tensor empty_like(const Tensor& self) {
-  if (self.is_contiguous())
-    return allocate(self.sizes(), self.dtype(), self.device());
+  if (self.is_contiguous()) {
+    Tensor out = allocate(self.sizes(), self.dtype(), self.device());
+    // Dimensions of one element keep their strides.
+    if (out.strides() != self.strides()) [[unlikely]]
+      out.impl()->set_geometry(self.sizes(), self.strides(), 0);
+    return out;
+  }
   if (is_dense(self.sizes(), self.strides()))
     return allocate(self.sizes(), self.strides(), self.dtype(), self.device());
   // Gaps are closed; the order of dimensions stays.

@@ -145,7 +145,7 @@ Scalar element(PyObject* o, bool integral) {
     HOTARU_CHECK_AS(ValueError, t.numel() == 1,
                     "only one element tensors can be converted to Python "
                     "scalars");
-    return item(t);
+    return integral ? item(t) : number_in(t);
   }
   if (PyLong_Check(o)) {
     const long long value = to_long_long(o);

@@ -194,7 +194,7 @@ PyObject* positive(PyObject* a) {
 }
 
 Scalar number_of(PyObject* self, const char* wanted) {
-  return named(wanted, [&] { return item(tensor_of(self)); });
+  return named(wanted, [&] { return number_in(tensor_of(self)); });
 }
 
 int truth(PyObject* self) {

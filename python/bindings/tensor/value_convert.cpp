@@ -66,7 +66,7 @@ bool to_float(PyObject* object, double* out) {
   }
   if (!is_number(object) && !is_number_tensor(object)) return false;
   const Scalar value =
-      is_tensor(object) ? item(tensor_of(object)) : to_scalar(object);
+      is_tensor(object) ? number_in(tensor_of(object)) : to_scalar(object);
   if (value.is_complex()) return false;
   *out = value.to_double();
   return true;
@@ -136,7 +136,7 @@ bool to_single(PyObject* object, const ArgType& type, Value* out) {
       if (is_number(object))
         *out = to_scalar(object);
       else if (is_number_tensor(object))
-        *out = item(tensor_of(object));
+        *out = number_in(tensor_of(object));
       else
         return false;
       return true;
@@ -282,6 +282,12 @@ Tensor number_tensor(PyObject* object) {
                   DType::kUInt64);
   out.impl()->wrapped_number = true;
   return out;
+}
+
+Scalar number_in(const Tensor& tensor) {
+  const Scalar value = item(tensor);
+  const bool beyond = tensor.dtype() == DType::kUInt64 && value.to_int() < 0;
+  return beyond ? Scalar(double(uint64_t(value.to_int()))) : value;
 }
 
 Scalar to_scalar(PyObject* object) {

@@ -20,6 +20,9 @@ bool is_numpy_scalar(PyObject* object);
 bool is_numpy_number(PyObject* object);
 /// int, float, bool, complex or a numpy number; an int beyond int64 as a float.
 Scalar to_scalar(PyObject* object);
+/// The number that a tensor of one element holds; a double beyond int64, as it
+/// is of an int of Python's.
+Scalar number_in(const Tensor& tensor);
 /// The same for elements of a dtype: of an int beyond int64 uint64 has the
 /// bits.
 Scalar to_scalar(PyObject* object, DType dtype);

@@ -327,15 +327,20 @@ class Captured:
         self.stream = None
 
     def _find_parameters(self, outputs, inputs) -> list[Tensor]:
-        """Trainable parameters of the modules, and whatever else the results
-        depend on.
+        """Leaves that the results depend on, those of the modules first, and
+        trainable parameters of these that are not to be unused.
         """
+        reached = {id(t): t for t in _results.leaves_of(outputs)}
+        every = not self._options.allow_unused
         found: dict[int, Tensor] = {}
         for tensor in self._guarded:
-            if tensor.requires_grad and tensor.is_leaf:
+            if (
+                tensor.requires_grad
+                and tensor.is_leaf
+                and (every or id(tensor) in reached)
+            ):
                 found.setdefault(id(tensor), tensor)
-        for tensor in _results.leaves_of(outputs):
-            found.setdefault(id(tensor), tensor)
+        found = {**found, **reached}
         for tensor in inputs:
             found.pop(id(tensor), None)
         return list(found.values())

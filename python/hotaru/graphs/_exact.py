@@ -92,7 +92,10 @@ class Exact:
         if changed:
             raise _state.UnfitError(_MODES.format(changed))
         # Hooks of a step are registered with what `grad_fn` gives.
-        asked = any(name == "grad_fn" for name, _ in self._asked)
+        asked = any(
+            name == "grad_fn" and tensor.grad_fn is not None
+            for name, tensor in self._asked
+        )
         self.hooked = asked or bool(self._hooks.handles)
 
     def call(self, function, args: tuple, kwargs: dict):

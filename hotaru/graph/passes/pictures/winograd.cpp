@@ -17,8 +17,8 @@ std::array<Operand, 5> with_weight(const KernelCall& call,
           call.operands()[3], call.operands()[4]};
 }
 
-/// Tells whether the first row of the other kernel's table, which is that kernel,
-/// serves a "blocked_conv" call and pays.
+/// Tells whether the first row of the other kernel's table, which is that
+/// kernel, serves a "blocked_conv" call and pays.
 bool pays(const KernelCall& call) {
   const KernelCall asked(known::kWinogradConv, call.operands(),
                          call.attributes<BlockedConvAttributes>());

@@ -282,6 +282,44 @@ def test_the_gradient_of_a_view_of_what_is_written():
         assert grad.tolist() == [0, 2, 2, 2]
 
 
+def test_a_backward_pass_that_no_result_depends_on():
+    """The history of results leads to none of the leaves that the code reads
+    and does not use: passes towards these leave it alone.
+    """
+    w = torch.nn.Parameter(torch.ones(3))
+
+    def f(x):
+        x.sum().backward(inputs=[w])
+        return -x
+
+    run = torch.compile(f)
+    leaf = x = torch.arange(3.0, requires_grad=True)
+    for _ in range(4):
+        x = run(x)
+    assert torch.autograd.grad(x.sum(), leaf)[0].tolist() == [1, 1, 1]
+    assert w.grad is None
+
+
+def test_a_result_beside_the_elements_of_an_argument():
+    """A call with out= lays an alias of it out anew, in memory that a graph
+    does not know.
+    """
+
+    def f(x):
+        alias = x.detach()
+        torch.cat([alias, alias.chunk(2)[1]], out=alias)
+        return alias
+
+    run = torch.compile(f)
+    for _ in range(2):
+        seen = []
+        for call in (f, run):
+            numbers = torch.complex(torch.zeros(4), torch.arange(4.0))
+            with pytest.warns(UserWarning, match="was resized"):
+                seen.append(call(numbers.imag).tolist())
+        assert seen[0] == seen[1] == [0, 1, 2, 3, 2, 3]
+
+
 def test_an_argument_copied_onto_itself_is_as_it_was():
     """It counts as written, before the product keeps it for the gradient."""
 

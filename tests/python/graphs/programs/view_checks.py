@@ -169,12 +169,17 @@ def _apart(results: list, state) -> list:
     written there reaches no other call.
     """
     states = {place_of(t)[0] for t in state.tensors() if t.numel()}
-    copies = {
-        id(t): torch.empty_strided(t.shape, t.stride(), dtype=t.dtype).copy_(t)
-        for t in results
-        if place_of(t)[0] in states
-    }
+    copies = {id(t): _copied(t) for t in results if place_of(t)[0] in states}
     return [copies.get(id(t), t) for t in results]
+
+
+def _copied(t):
+    """A copy of the same strides, also of an expanded tensor."""
+    copy = torch.empty_strided(t.shape, t.stride(), dtype=t.dtype)
+    if any(s == 0 and n > 1 for s, n in zip(t.stride(), t.shape)):
+        torch._C._bring_values(copy, t.detach())
+        return copy
+    return copy.copy_(t)
 
 
 def _alike(x, result) -> bool:

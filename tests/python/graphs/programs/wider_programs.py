@@ -123,7 +123,7 @@ HISTORIES = [
     "a.requires_grad_(False)", "(a * a).sum().backward()", "a.grad = None",
     "a.register_post_accumulate_grad_hook(lambda t: t.grad.mul_(3))",
     "a.sum().backward(inputs=[state.w])", "(state.w * a).sum().backward()",
-    "a.set_(b.untyped_storage(), 0, (2,), (1,))", "a.set_()",
+    "if b.nbytes > 31: a.set_(b.untyped_storage(), 0, (2,), (1,))", "a.set_()",
     "a.set_(b.detach())", "torch.Tensor.set_(a, b)", "a.transpose_(0, 1)",
     "a.swapdims_(0, 1)", "a.as_strided_((2,), (1,))",
     "n = a * 2 if a.requires_grad else a", "n = a * 2 if a._is_view() else a",
