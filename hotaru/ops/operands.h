@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "hotaru/core/checks/check.h"
+#include "hotaru/core/dtype.h"
 #include "hotaru/core/shape.h"
 
 namespace hotaru {
