@@ -154,12 +154,13 @@ def _fed(program: Program, run, state) -> dict:
         except Exception as error:
             seen[f"error {number}"] = type(error).__name__, _text_of(error)
         everything = [*given, *results]
-        seen[f"tensors {number}"] = [described(t) for t in everything]
+        # Results follow an argument's strides where these matter to elements.
+        seen[f"tensors {number}"] = [described(t, False) for t in everything]
         seen[f"sharing {number}"] = sharing(everything)
         seen[f"state {number}"] = state.seen()
         results = _apart(results, state)
         kept += results
-    seen["kept"] = [described(t) for t in kept]
+    seen["kept"] = [described(t, False) for t in kept]
     seen["gradients"] = gradients(kept, leaves)
     return seen
 

@@ -252,20 +252,26 @@ def tensors_in(value) -> list:
     return []
 
 
-def described(t) -> tuple:
-    """Description of a tensor, with the strides of all dimensions."""
+def described(t, strides: bool = True) -> tuple:
+    """Description of a tensor, with the strides of all dimensions or of those
+    of several elements.
+    """
     try:
-        return _described(t)
+        return _described(t, strides)
     except RuntimeError as error:  # a view whose base was written
         return ("RuntimeError", _text_of(error))
 
 
-def _described(t) -> tuple:
+def _described(t, strides: bool) -> tuple:
     return (
         type(t).__name__,
         str(t.dtype),
         tuple(t.shape),
-        t.stride(),
+        tuple(
+            s
+            for s, n in zip(t.stride(), t.shape)
+            if strides or (n > 1 and t.numel())
+        ),
         t.requires_grad,
         t.is_leaf,
         t.detach().tolist(),
