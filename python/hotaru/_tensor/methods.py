@@ -132,7 +132,9 @@ def register_post_accumulate_grad_hook(self, hook):
 
 def retain_grad(self) -> None:
     """Makes backward() keep the gradient of a tensor that is no leaf."""
-    _C._retain_grad(self)
+    # A capture hears the question, and tells leaves, which keep theirs anyway.
+    if not self.retains_grad:
+        _C._retain_grad(self)
 
 
 def _type(self, dtype=None, non_blocking=False):

@@ -282,6 +282,22 @@ def test_the_gradient_of_a_view_of_what_is_written():
         assert grad.tolist() == [0, 2, 2, 2]
 
 
+def test_an_argument_that_is_to_retain_its_gradient():
+    """A leaf does so anyway: its graph is not that of another tensor."""
+
+    def f(x):
+        x.retain_grad()
+        return x * 2
+
+    run = torch.compile(f)
+    for made in (False, True, False, True):
+        x = torch.ones(3, requires_grad=True)
+        if made:
+            x = x * 1
+        run(x).sum().backward()
+        assert x.grad.tolist() == [2, 2, 2]
+
+
 def test_a_backward_pass_that_no_result_depends_on():
     """The history of results leads to none of the leaves that the code reads
     and does not use: passes towards these leave it alone.
