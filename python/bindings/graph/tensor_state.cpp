@@ -2,6 +2,8 @@
 
 #include "bindings/graph/graph_arguments.h"
 #include "bindings/tensor/tensor_object.h"
+#include "hotaru/core/error.h"
+#include "hotaru/graph/capture/capture.h"
 
 namespace hotaru::python {
 namespace {
@@ -10,6 +12,17 @@ namespace nb = nanobind;
 
 size_t hooks_of(const autograd::Meta& m) {
   return m.hooks.now().size() + m.post_accumulate_hooks.now().size();
+}
+
+/// Memory has its size of before, but what a capture has grown, which cannot be
+/// read before it ends: that is an argument's copy, and goes with the graph.
+void restore_size(Storage& storage, size_t nbytes) {
+  if (storage.nbytes() == nbytes || !storage.resizable()) return;
+  try {
+    storage.resize(nbytes);
+  } catch (const Error&) {
+    if (!graph::capturing()) throw;
+  }
 }
 
 }  // namespace
@@ -52,8 +65,7 @@ const char* TensorState::difference() const {
 void TensorState::restore() const {
   TensorImpl& now = *tensor_.impl();
   now.storage = storage_;
-  if (storage_->nbytes() != nbytes_ && storage_->resizable())
-    storage_->resize(nbytes_);
+  restore_size(*storage_, nbytes_);
   storage_->restore_version(version_);
   now.dtype = dtype_;
   now.set_geometry(sizes_, strides_, offset_);

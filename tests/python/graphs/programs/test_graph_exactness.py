@@ -282,6 +282,21 @@ def test_the_gradient_of_a_view_of_what_is_written():
         assert grad.tolist() == [0, 2, 2, 2]
 
 
+def test_what_a_failed_capture_has_rebound_is_as_it_was():
+    """Also behind an argument whose memory the call has grown."""
+    w = torch.nn.Parameter(torch.arange(4.0))
+
+    def f(x):
+        torch.sum(x, 0, out=x)
+        w.data = x * 3
+        return x
+
+    run = torch.cpu.make_graphed_callables(f)
+    with pytest.raises(RuntimeError, match="changes the memory"):
+        run(torch.ones(0, 4))
+    assert w.tolist() == [0, 1, 2, 3]
+
+
 def test_an_argument_that_is_to_retain_its_gradient():
     """A leaf does so anyway: its graph is not that of another tensor."""
 
