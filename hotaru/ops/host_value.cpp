@@ -42,6 +42,11 @@ Scalar host_value(const Tensor& t, const char* why) {
   return item(t);
 }
 
+Scalar as_number(DType dtype, const Scalar& element) {
+  if (dtype != DType::kUInt64 || element.to_int() >= 0) return element;
+  return double(uint64_t(element.to_int()));
+}
+
 std::vector<int64_t> host_integers(const Tensor& t, const char* why) {
   return host_elements<int64_t>(t, DType::kInt64, why);
 }

@@ -15,6 +15,10 @@ namespace hotaru {
 /// captured throws an error that names the reason.
 Scalar host_value(const Tensor& t, const char* why);
 
+/// An element of that dtype as a number: beyond int64, of uint64, it is a
+/// double, as ints of Python's are.
+Scalar as_number(DType dtype, const Scalar& element);
+
 /// The integers of a tensor of any shape, in order; the same otherwise.
 std::vector<int64_t> host_integers(const Tensor& t, const char* why);
 

@@ -8,12 +8,10 @@
 
 namespace hotaru {
 
-/// The number in a bound; `op` as for check_bounds(). Beyond int64 it is a
-/// double, as ints of Python's are.
+/// The number in a bound; `op` as for check_bounds().
 inline Scalar bound_of(const char* op, const Tensor& t) {
-  const Scalar value = host_value(t, concat("a bound of ", op, "()").c_str());
-  const bool beyond = t.dtype() == DType::kUInt64 && value.to_int() < 0;
-  return beyond ? Scalar(double(uint64_t(value.to_int()))) : value;
+  return as_number(t.dtype(),
+                   host_value(t, concat("a bound of ", op, "()").c_str()));
 }
 
 /// Throws PyTorch's text, which names `op`, for bounds with dimensions. An

@@ -224,12 +224,8 @@ Tensor GraphResults::copy(const Root& root,
   const Memory& memory = memories_[root.memory];
   if (memory.alone && is_dense_tensor(root.tensor)) {
     const bool bytes = root.tensor.dtype() == DType::kBool;
-    Tensor out = bytes ? empty_like(root.tensor) : clone(root.tensor);
+    const Tensor out = bytes ? empty_like(root.tensor) : clone(root.tensor);
     if (bytes) bring_values(untracked(out), root.tensor);
-    // Dimensions of one element keep their strides, which code can ask for.
-    if (out.strides() != root.tensor.strides())
-      out = make_tensor(out.storage(), out.dtype(), out.sizes(),
-                        root.tensor.strides(), out.storage_offset());
     for (uint32_t i = 0; i < memory.writes; ++i) out.bump_version();
     return out;
   }

@@ -12,6 +12,7 @@
 #include "hotaru/core/checks/check.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/factory.h"
+#include "hotaru/ops/host_value.h"
 
 namespace hotaru::python {
 namespace {
@@ -285,9 +286,7 @@ Tensor number_tensor(PyObject* object) {
 }
 
 Scalar number_in(const Tensor& tensor) {
-  const Scalar value = item(tensor);
-  const bool beyond = tensor.dtype() == DType::kUInt64 && value.to_int() < 0;
-  return beyond ? Scalar(double(uint64_t(value.to_int()))) : value;
+  return as_number(tensor.dtype(), item(tensor));
 }
 
 Scalar to_scalar(PyObject* object) {
