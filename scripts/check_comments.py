@@ -15,9 +15,10 @@ from __future__ import annotations
 
 import argparse
 import re
-import subprocess
 import sys
 from pathlib import Path
+
+from tracked import tracked
 
 # First words that name nothing, and what to write in their place.
 ADVICE = {
@@ -83,24 +84,11 @@ def offences(name: str, text: str) -> list[str]:
     return found
 
 
-def tracked(root: Path) -> list[str]:
-    """The repository's sources."""
-    listed = subprocess.run(
-        ["git", "ls-files", *NATIVE, *PYTHON],
-        check=True,
-        capture_output=True,
-        text=True,
-        cwd=root,
-    )
-    names = listed.stdout.splitlines()
-    return [name for name in names if (root / name).exists()]
-
-
 def check(root: Path) -> list[str]:
     """All offences of a repository."""
     return [
         offence
-        for name in tracked(root)
+        for name in tracked(*NATIVE, *PYTHON, root=root)
         for offence in offences(name, (root / name).read_text(encoding="utf-8"))
     ]
 

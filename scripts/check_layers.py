@@ -10,32 +10,20 @@ there was one.
 from __future__ import annotations
 
 import gc
-import subprocess
 import sys
-from pathlib import Path
 
 from layers.native_rules import native_offences
 from layers.python_rules import python_offences
 from layers.rooms import overfull
-
-
-def listed(*patterns: str) -> list[str]:
-    """Git's files of these patterns, without those that are deleted."""
-    done = subprocess.run(
-        ["git", "ls-files", *patterns],
-        check=True,
-        capture_output=True,
-        text=True,
-    )
-    return [name for name in done.stdout.splitlines() if Path(name).exists()]
+from tracked import tracked
 
 
 def main() -> int:
     # Millions of nodes live to the end: to look for garbage takes five times
     # as long as to read the files.
     gc.disable()
-    native = listed("*.h", "*.cpp", "*.cu")
-    python = listed("*.py")
+    native = tracked("*.h", "*.cpp", "*.cu")
+    python = tracked("*.py")
     offences = native_offences(native) + python_offences(python)
     offences += overfull(native) + overfull(python)
     for offence in offences:

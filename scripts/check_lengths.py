@@ -6,9 +6,9 @@ more than 1,000 (docs/budgets.md).
 
 from __future__ import annotations
 
-import subprocess
 import sys
-from pathlib import Path
+
+from tracked import tracked
 
 WARN = 500
 FAIL = 1000
@@ -16,16 +16,8 @@ SOURCES = ("*.h", "*.cpp", "*.py", "*.pyi", "*.cmake", "CMakeLists.txt", "dev")
 
 
 def main() -> int:
-    listed = subprocess.run(
-        ["git", "ls-files", *SOURCES],
-        check=True,
-        capture_output=True,
-        text=True,
-    )
     too_long = False
-    for name in filter(None, listed.stdout.splitlines()):
-        if not Path(name).exists():
-            continue
+    for name in tracked(*SOURCES):
         with open(name, "rb") as file:
             lines = sum(1 for _ in file)
         if lines > WARN:

@@ -19,6 +19,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tracked import tracked
+
 FOLDERS = ("python", "scripts", "examples", "bench")
 
 
@@ -33,15 +35,7 @@ def promised(root: Path) -> str:
 
 def sources(root: Path) -> list[str]:
     """The repository's Python files that users run."""
-    listed = subprocess.run(
-        ["git", "ls-files", *(f"{f}/*.py" for f in FOLDERS)],
-        check=True,
-        capture_output=True,
-        text=True,
-        cwd=root,
-    )
-    names = listed.stdout.splitlines()
-    return [name for name in names if (root / name).exists()]
+    return tracked(*(f"{f}/*.py" for f in FOLDERS), root=root)
 
 
 def check(root: Path) -> str:

@@ -12,12 +12,12 @@ stand in several places, and whoever makes one of them one lowers the number.
 from __future__ import annotations
 
 import re
-import subprocess
 import sys
 from collections import defaultdict
 from pathlib import Path
 
 from texts import native_texts, python_texts
+from tracked import tracked
 
 PYTHON, NATIVE = 1, 137
 _WORD = re.compile("[A-Za-z]{2,}")
@@ -28,16 +28,13 @@ Places = dict[str, list[str]]
 
 def read(*patterns: str) -> Places:
     """The texts of the files that git knows by these patterns."""
-    command = ["git", "ls-files", *patterns]
-    listed = subprocess.run(command, check=True, capture_output=True, text=True)
     places: Places = defaultdict(list)
-    for name in listed.stdout.splitlines():
-        if Path(name).exists():
-            kind = python_texts if name.endswith(".py") else native_texts
-            source = Path(name).read_text(encoding="utf-8")
-            for line, text in kind.texts(source):
-                if len(_WORD.findall(text)) > 2:
-                    places[text].append(f"{name}:{line}")
+    for name in tracked(*patterns):
+        kind = python_texts if name.endswith(".py") else native_texts
+        source = Path(name).read_text(encoding="utf-8")
+        for line, text in kind.texts(source):
+            if len(_WORD.findall(text)) > 2:
+                places[text].append(f"{name}:{line}")
     return places
 
 

@@ -12,7 +12,6 @@ structure does.
 from __future__ import annotations
 
 import argparse
-import subprocess
 import sys
 from html import escape
 from pathlib import Path
@@ -20,6 +19,7 @@ from pathlib import Path
 from layers.native_order import LAYERS
 from layers.native_order import ROOMS as ORDERS
 from layers.native_rules import UMBRELLA, Edges, includes
+from tracked import tracked
 
 PICTURE = Path("docs/images/layers.svg")
 # Folders that stand above all layers.
@@ -169,13 +169,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--check", action="store_true")
     options = parser.parse_args()
-    listed = subprocess.run(
-        ["git", "ls-files", "*.h", "*.cpp", "*.cu"],
-        check=True,
-        capture_output=True,
-        text=True,
-    )
-    files = [name for name in listed.stdout.splitlines() if Path(name).exists()]
+    files = tracked("*.h", "*.cpp", "*.cu")
     picture = draw(files, includes(files))
     if not options.check:
         PICTURE.write_text(picture, encoding="utf-8")
